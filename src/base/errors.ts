@@ -1,0 +1,55 @@
+// The one error class. Callers branch on `code`, people read `message`; `details` is JSON-safe data for hosts.
+
+export type ErrorCode =
+  | "aborted" // somebody asked us to stop
+  | "busy" // a run is active and the caller did not say how to queue
+  | "cannot_continue" // nothing in the context to continue from
+  | "disconnected" // the other end of the pipe is gone
+  | "file_refused" // a path or file the workspace will not open
+  | "invalid_argument" // a caller passed something outside the contract
+  | "invalid_config" // a configuration file says something we cannot use
+  | "invalid_frame" // an inbound line that is not a frame
+  | "model_not_found"
+  | "no_credential"
+  | "no_model"
+  | "not_found" // a file or an entry that is not there
+  | "pending_unavailable" // a preview was pushed where nothing can hold it
+  | "script_mismatch" // a scripted model or server was asked for something else
+  | "start_failed" // the program cannot start as asked
+  | "timeout"
+  | "tool_failed" // the text is for the model
+  | "unsupported" // a known thing that this build cannot do
+  | "usage"; // the command line is wrong
+
+export class GalleyError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Record<string, unknown> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; details?: Record<string, unknown> } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "GalleyError";
+    this.code = code;
+    this.details = options.details;
+  }
+
+  static is(error: unknown, code: ErrorCode): error is GalleyError {
+    return error instanceof GalleyError && error.code === code;
+  }
+}
+
+/** The sentence in whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  if (typeof thrown === "string") return thrown;
+  try {
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    return String(thrown); // a cycle or a hostile toJSON: the plain form is all there is
+  }
+}
+
+/** The system's word for what went wrong (`ENOENT`), if the thrown value carries one. */
+export function systemCode(thrown: unknown): string | undefined {
+  const code = (thrown as { code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" ? code : undefined;
+}

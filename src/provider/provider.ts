@@ -1,0 +1,113 @@
+// The provider contract: what the loop knows of any model service. A provider turns one request into one stream of
+// deltas; it keeps no state, retries nothing, and knows neither sessions nor what tools do.
+
+import type { Model } from "../protocol/model.js";
+import type {
+  AssistantMessage,
+  DeveloperMessage,
+  ProviderFailure,
+  ToolResultMessage,
+  Usage,
+  UserMessage,
+} from "../protocol/messages.js";
+
+/** The messages a model may be sent; every other role was converted before. */
+export type ModelMessage = UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage;
+
+/** A JSON Schema object. Checked where it is used, not by its type. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+export interface ToolSpec {
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+  strict?: boolean;
+}
+
+export type ToolChoice =
+  | "auto"
+  | "none"
+  | "any"
+  | "required"
+  | { type: "tool"; name: string }
+  | { type: "function"; name: string }
+  | { type: "function"; function: { name: string } };
+
+/** A model with what hosts must not see. */
+export interface ProviderModel extends Model {
+  headers?: Record<string, string>;
+}
+
+export interface ModelContext {
+  systemPrompt: string;
+  messages: readonly ModelMessage[];
+  tools: readonly ToolSpec[];
+}
+
+export interface StreamOptions {
+  signal: AbortSignal;
+  apiKey?: string;
+  /** Default: the smaller of the model's limit and 32000. */
+  maxTokens?: number;
+  temperature?: number;
+  /** Absent: no reasoning. */
+  reasoning?: "minimal" | "low" | "medium" | "high" | "xhigh";
+  thinkingBudgets?: Partial<Record<"minimal" | "low" | "medium" | "high" | "xhigh", number>>;
+  toolChoice?: ToolChoice;
+  headers?: Record<string, string>;
+  /** For services that cache per conversation. */
+  sessionId?: string;
+  cacheRetention?: "short" | "long";
+  /** Sees the request body just before it is sent. */
+  onPayload?: (payload: unknown) => void;
+  /** 0 switches a watchdog off. */
+  firstEventTimeoutMs?: number;
+  idleTimeoutMs?: number;
+}
+
+export interface StreamRequest {
+  model: ProviderModel;
+  context: ModelContext;
+  options: StreamOptions;
+}
+
+/**
+ * One step of a reply. Blocks start in ascending `contentIndex` order; a block is `*_start`, any number of deltas,
+ * `*_end`; blocks may interleave. `start` comes once, with the first sign of life from the service. Exactly one
+ * terminal event (`done` or `error`) ends the stream; an `error` may come without `start`. Events carry no running
+ * copy of the message, so a reply costs time linear in its length.
+ */
+export type StreamEvent =
+  | { type: "start"; responseId?: string; usage?: Usage }
+  | { type: "text_start"; contentIndex: number }
+  | { type: "text_delta"; contentIndex: number; delta: string }
+  | { type: "text_end"; contentIndex: number; textSignature?: string }
+  | { type: "thinking_start"; contentIndex: number }
+  | { type: "thinking_delta"; contentIndex: number; delta: string }
+  | { type: "thinking_end"; contentIndex: number; thinkingSignature?: string }
+  | { type: "redacted_thinking"; contentIndex: number; data: string }
+  | { type: "toolcall_start"; contentIndex: number; id: string; name: string }
+  /** `delta` is a fragment of the arguments' JSON text. */
+  | { type: "toolcall_delta"; contentIndex: number; delta: string }
+  | { type: "toolcall_end"; contentIndex: number; thoughtSignature?: string }
+  | { type: "done"; reason: "stop" | "length" | "toolUse"; usage: Usage; responseId?: string }
+  | {
+      type: "error";
+      reason: "error" | "aborted";
+      errorMessage: string;
+      failure?: ProviderFailure;
+      usage?: Usage;
+      responseId?: string;
+    };
+
+/** Never throws once the iterable exists: every failure is an `error` event. Returning early closes the connection. */
+export type StreamFunction = (request: StreamRequest) => AsyncIterable<StreamEvent>;
+
+export const zeroUsage: Usage = Object.freeze({
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: Object.freeze({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 }),
+});

@@ -1,7 +1,7 @@
 // The provider contract: what the loop knows of any model service. A provider turns one request into one stream of
 // deltas; it keeps no state, retries nothing, and knows neither sessions nor what tools do.
 
-import type { Model } from "../protocol/model.js";
+import type { JsonSchema } from "../base/json.js";
 import type {
   AssistantMessage,
   DeveloperMessage,
@@ -10,12 +10,10 @@ import type {
   Usage,
   UserMessage,
 } from "../protocol/messages.js";
+import type { Model } from "../protocol/model.js";
 
 /** The messages a model may be sent; every other role was converted before. */
 export type ModelMessage = UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage;
-
-/** A JSON Schema object. Checked where it is used, not by its type. */
-export type JsonSchema = { readonly [keyword: string]: unknown };
 
 export interface ToolSpec {
   name: string;

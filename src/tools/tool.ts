@@ -2,9 +2,8 @@
 // fail (the sentence goes to the model), and returns `details` as data for people and programs.
 
 import { GalleyError } from "../base/errors.js";
+import type { JsonSchema } from "../base/json.js";
 import type { ToolResult } from "../protocol/events.js";
-
-export type JsonSchema = { readonly [keyword: string]: unknown };
 
 export type ApprovalTier = "read" | "write" | "exec";
 

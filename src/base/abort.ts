@@ -28,6 +28,34 @@ export function linkAbort(...sources: (AbortSignal | undefined)[]): LinkedAbort 
   };
 }
 
+/**
+ * Waits for one promise after another, or for the signal. One listener serves them all: a plain `Promise.race` per
+ * step would pile up reactions on the abort promise for as long as it lives.
+ */
+export class AbortRace {
+  readonly #signal: AbortSignal;
+  #wake: (outcome: "aborted") => void = () => {};
+  readonly #onAbort = () => this.#wake("aborted");
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** A promise that loses the race is forgotten, its rejection included. */
+  next<T>(promise: Promise<T>): Promise<T | "aborted"> {
+    return new Promise((resolve, reject) => {
+      promise.then(resolve, reject);
+      if (this.#signal.aborted) resolve("aborted");
+      else this.#wake = resolve;
+    });
+  }
+
+  release(): void {
+    this.#signal.removeEventListener("abort", this.#onAbort);
+  }
+}
+
 /** Resolves when the signal fires; never rejects. `release` forgets the listener. */
 export function whenAborted(signal: AbortSignal): { promise: Promise<void>; release: () => void } {
   if (signal.aborted) return { promise: Promise.resolve(), release: () => {} };

@@ -4,6 +4,7 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { InputContent, ToolCall } from "./content.js";
 import { AgentMessage, AssistantMessage, ToolResultMessage } from "./messages.js";
+import { Decider, FileStamp, PendingAction, PendingOutcome, PendingStatus } from "./pending.js";
 import { TodoStatus } from "./todos.js";
 
 const contentIndex = Type.Integer({ minimum: 0 });
@@ -129,7 +130,7 @@ export const TriggeredRule = Type.Object({
 });
 export type TriggeredRule = Static<typeof TriggeredRule>;
 
-/** Events of the session around the runs. Pending-action events join with the preview store. */
+/** Events of the session around the runs. */
 export const SessionEvent = Type.Union([
   Type.Object({
     type: Type.Literal("auto_compaction_start"),
@@ -179,6 +180,26 @@ export const SessionEvent = Type.Union([
     followUp: Type.Array(Type.String()),
   }),
   Type.Object({ type: Type.Literal("agent_settled") }),
+  Type.Object({ type: Type.Literal("pending_action_added"), action: PendingAction }),
+  /** `files`: those that made it stale, or those that are left after a part was settled. */
+  Type.Object({
+    type: Type.Literal("pending_action_changed"),
+    id: Type.String(),
+    status: PendingStatus,
+    files: Type.Optional(Type.Array(FileStamp)),
+  }),
+  Type.Object({
+    type: Type.Literal("pending_action_resolved"),
+    id: Type.String(),
+    label: Type.String(),
+    sourceToolName: Type.String(),
+    outcome: PendingOutcome,
+    by: Decider,
+    reason: Type.String(),
+    error: Type.Optional(Type.String()),
+  }),
+  /** A run ended while these were still waiting for a decision. */
+  Type.Object({ type: Type.Literal("pending_action_stalled"), ids: Type.Array(Type.String()) }),
 ]);
 export type SessionEvent = Static<typeof SessionEvent>;
 

@@ -168,7 +168,7 @@ export const FileMentionMessage = Type.Object({
   files: Type.Array(
     Type.Object({
       path: Type.String(),
-      content: Type.Optional(Type.String()),
+      content: Type.String(),
       lineCount: Type.Optional(Type.Integer()),
       byteSize: Type.Optional(Type.Integer()),
       skippedReason: Type.Optional(Type.Literal("tooLarge")),

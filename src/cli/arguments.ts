@@ -1,0 +1,103 @@
+// argv to data. Knows the words and nothing of what they do. Lenient only where programs drive us: existing clients
+// pass foreign flags to RPC mode, and a typing error at a terminal must not start the wrong thing.
+
+import { GalleyError } from "../base/errors.js";
+import { type OptionSpec, optionSpecs } from "./options.js";
+
+export interface CommandLine {
+  /** By long name; a switch is `[""]`, a repeatable option has several values. */
+  readonly options: ReadonlyMap<string, readonly string[]>;
+  /** Everything that is no option, `@file` words included. */
+  readonly words: readonly string[];
+  /** What was let pass and should be told on stderr. */
+  readonly warnings: readonly string[];
+}
+
+export type Mode = "text" | "json" | "rpc";
+
+export function parseArguments(argv: readonly string[]): CommandLine {
+  const isRpc = wantsRpc(argv);
+  const options = new Map<string, string[]>();
+  const words: string[] = [];
+  const warnings: string[] = [];
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] as string;
+    if (word === "--") {
+      words.push(...argv.slice(index + 1));
+      break;
+    }
+    if (!word.startsWith("-") || word === "-") {
+      words.push(word);
+      continue;
+    }
+    const [flag, inline] = split(word);
+    const spec = optionSpecs.find(({ name, short }) => flag === `--${name}` || flag === `-${short}`);
+    if (!spec) {
+      const text = `Unknown option ${flag}.${nearest(flag)}`;
+      if (!isRpc) throw new GalleyError("usage", text);
+      warnings.push(`${text} It is ignored.`);
+      continue;
+    }
+    const next = argv[index + 1];
+    const taken = takeValue(spec, { inline, next });
+    if (taken.usedNext) index++;
+    if (spec.later) warnings.push(`--${spec.name} has no effect in this version.`);
+    const earlier = spec.repeatable ? (options.get(spec.name) ?? []) : [];
+    options.set(spec.name, [...earlier, taken.value]);
+  }
+  return { options, words, warnings };
+}
+
+export function modeOf({ options }: CommandLine): Mode | undefined {
+  const mode = options.get("mode")?.[0];
+  if (mode === undefined || mode === "text" || mode === "json" || mode === "rpc") return mode;
+  throw new GalleyError("usage", `--mode must be text, json or rpc, not "${mode}".`);
+}
+
+function split(word: string): [string, string | undefined] {
+  const equals = word.indexOf("=");
+  return word.startsWith("--") && equals !== -1 ? [word.slice(0, equals), word.slice(equals + 1)] : [word, undefined];
+}
+
+function takeValue(
+  spec: OptionSpec,
+  { inline, next }: { inline: string | undefined; next: string | undefined },
+): { value: string; usedNext: boolean } {
+  if (spec.value === undefined) {
+    if (inline !== undefined) throw new GalleyError("usage", `--${spec.name} takes no value.`);
+    return { value: "", usedNext: false };
+  }
+  if (inline !== undefined) return { value: inline, usedNext: false };
+  const isValue = next !== undefined && !(next.startsWith("-") && next.length > 1);
+  if (isValue && !(spec.optional && next.startsWith("@"))) return { value: next, usedNext: true };
+  if (spec.optional) return { value: "", usedNext: false };
+  throw new GalleyError("usage", `--${spec.name} needs a value (${spec.value}).`);
+}
+
+/** Looked for first, because it decides how forgiving the rest is. */
+function wantsRpc(argv: readonly string[]): boolean {
+  return argv.some((word, index) => word === "--mode=rpc" || (word === "--mode" && argv[index + 1] === "rpc"));
+}
+
+function nearest(flag: string): string {
+  const wanted = flag.replace(/^-+/, "");
+  let best: { name: string; distance: number } | undefined;
+  for (const { name } of optionSpecs) {
+    const distance = editDistance(wanted, name);
+    if (distance <= 2 && distance < (best?.distance ?? 3)) best = { name, distance };
+  }
+  return best ? ` Did you mean --${best.name}?` : " See galley --help.";
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substitution, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

@@ -1,0 +1,14 @@
+// How a non-interactive run ended, for scripts.
+
+export const exitCodes = {
+  done: 0,
+  startup: 1,
+  usage: 2,
+  failed: 3,
+  limit: 4,
+  pending: 5,
+  denied: 6,
+  provider: 7,
+} as const;
+
+export type ExitReason = keyof typeof exitCodes;

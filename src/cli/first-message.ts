@@ -1,0 +1,60 @@
+// What a one-shot run is asked: piped input, then @files, then the first message, as one prompt; every further
+// message is a prompt of its own.
+
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { GalleyError, messageOf } from "../base/errors.js";
+import type { ImageContent } from "../protocol/content.js";
+
+export interface Prompt {
+  text: string;
+  images: ImageContent[];
+}
+
+const maxTextBytes = 5 * 1024 * 1024;
+const maxImageBytes = 25 * 1024 * 1024;
+const imageTypes: readonly [string, string][] = [
+  ["89504e470d0a1a0a", "image/png"],
+  ["ffd8ff", "image/jpeg"],
+  ["474946383761", "image/gif"],
+  ["474946383961", "image/gif"],
+];
+
+export async function firstMessage(words: readonly string[], cwd: string): Promise<Prompt[]> {
+  const files = words.filter((word) => word.startsWith("@")).map((word) => readAttachment(resolve(cwd, word.slice(1))));
+  const [first, ...further] = words.filter((word) => !word.startsWith("@"));
+  const piped = process.stdin.isTTY ? "" : await readInput();
+  const parts = [piped.trim(), ...files.map((file) => file.text), first ?? ""].filter((part) => part !== "");
+  if (parts.length === 0)
+    throw new GalleyError("usage", "Nothing to do: give a message, for example galley -p 'help'. See galley --help.");
+  const opening = { text: parts.join("\n\n"), images: files.flatMap((file) => file.images) };
+  return [opening, ...further.map((text) => ({ text, images: [] }))];
+}
+
+async function readInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function readAttachment(path: string): Prompt {
+  try {
+    const { size } = statSync(path);
+    const open = `<file name="${path.replaceAll('"', "&quot;")}">`;
+    if (size > maxImageBytes) return { text: `${open}(skipped: too large, ${size} bytes)</file>`, images: [] };
+    const bytes = readFileSync(path);
+    const mimeType = imageType(bytes);
+    if (mimeType)
+      return { text: `${open}</file>`, images: [{ type: "image", data: bytes.toString("base64"), mimeType }] };
+    if (size > maxTextBytes) return { text: `${open}(skipped: too large, ${size} bytes)</file>`, images: [] };
+    return { text: `${open}\n${bytes.toString("utf8")}\n</file>`, images: [] };
+  } catch (error) {
+    throw new GalleyError("start_failed", `Cannot read ${path}: ${messageOf(error)}`);
+  }
+}
+
+function imageType(bytes: Buffer): string | undefined {
+  const head = bytes.subarray(0, 12).toString("hex");
+  if (head.startsWith("52494646") && head.endsWith("57454250")) return "image/webp";
+  return imageTypes.find(([magic]) => head.startsWith(magic))?.[1];
+}

@@ -1,0 +1,99 @@
+// Keeps stdout for frames. Whatever else writes there (a library, a tool, a child process, a console.log) lands on
+// stderr. Must run before any code that is not ours is loaded.
+
+import childProcess from "node:child_process";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import net from "node:net";
+import type { Writable } from "node:stream";
+
+const STDOUT = 1;
+const STDERR = 2;
+
+/** Takes stdout away from everybody; the returned stream is the only way to it. */
+export function guardStdout(): Writable {
+  const privateDescriptor = moveDescriptor();
+  // Touched before the patches below, so that a stream on a file keeps the true write functions.
+  const output: Writable =
+    privateDescriptor === undefined
+      ? process.stdout
+      : new net.Socket({ fd: privateDescriptor, readable: false, writable: true });
+  Object.defineProperty(process, "stdout", { configurable: true, enumerable: true, get: () => process.stderr });
+  redirectFileWrites();
+  redirectChildren();
+  syncBuiltinESMExports();
+  return output;
+}
+
+/**
+ * A pipe can be opened a second time through procfs. Then descriptor 1 itself becomes stderr, which shuts out native
+ * code and children too. A socket (what a Node host hands us) cannot, and a file would be cut or overwritten.
+ */
+function moveDescriptor(): number | undefined {
+  try {
+    if (process.platform !== "linux" || !fs.fstatSync(STDOUT).isFIFO()) return undefined;
+    const moved = fs.openSync("/proc/self/fd/1", fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+    fs.closeSync(STDOUT);
+    fillStdout();
+    return moved;
+  } catch {
+    return undefined; // no procfs, or a pipe that nobody reads: the patches have to do
+  }
+}
+
+/** The lowest free descriptor is given out first, so the next open after the close lands on 1. */
+function fillStdout(): void {
+  for (const path of ["/proc/self/fd/2", "/dev/null"]) {
+    try {
+      if (fs.openSync(path, fs.constants.O_WRONLY) === STDOUT) return;
+    } catch {
+      // stderr is a socket, say: try the next
+    }
+  }
+}
+
+type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
+
+function redirectFileWrites(): void {
+  const names = ["write", "writeSync", "writev", "writevSync"] as const;
+  const wholeFile = ["writeFile", "writeFileSync", "appendFile", "appendFileSync"] as const;
+  for (const name of [...names, ...wholeFile])
+    wrap(fs, name, (args) => (args[0] === STDOUT ? [STDERR, ...args.slice(1)] : args));
+  wrap(fs, "createWriteStream", (args) => {
+    const options = args[1];
+    const isStdout = typeof options === "object" && options !== null && (options as { fd?: unknown }).fd === STDOUT;
+    return isStdout ? [args[0], { ...options, fd: STDERR }] : args;
+  });
+}
+
+/** All asynchronous kinds end in ChildProcess.spawn; the synchronous ones each take their own options. */
+function redirectChildren(): void {
+  wrap(childProcess.ChildProcess.prototype, "spawn", ([options, ...rest]) => [withoutStdout(options), ...rest]);
+  for (const name of ["spawnSync", "execSync", "execFileSync"] as const)
+    wrap(childProcess, name, (args) => args.map((arg) => (Array.isArray(arg) ? arg : withoutStdout(arg))));
+}
+
+function withoutStdout(options: unknown): unknown {
+  if (typeof options !== "object" || options === null || !("stdio" in options)) return options;
+  const { stdio } = options;
+  if (stdio === "inherit") return { ...options, stdio: ["inherit", STDERR, "inherit"] };
+  if (!Array.isArray(stdio)) return options;
+  return { ...options, stdio: stdio.map((slot: unknown, index) => (isStdout(slot, index) ? STDERR : slot)) };
+}
+
+function isStdout(slot: unknown, index: number): boolean {
+  if (slot === "inherit") return index === STDOUT;
+  return slot === STDOUT || (typeof slot === "object" && slot !== null && (slot as { fd?: unknown }).fd === STDOUT);
+}
+
+function wrap(holder: object, name: string, change: (args: unknown[]) => unknown[]): void {
+  const table = holder as Record<string, AnyFunction>;
+  const original = table[name];
+  if (!original) return;
+  const wrapped: AnyFunction = function (...args) {
+    return original.apply(this, change(args));
+  };
+  // Callers look at what hangs on the function (util.promisify's custom form, for one).
+  Object.defineProperties(wrapped, Object.getOwnPropertyDescriptors(original));
+  table[name] = wrapped;
+}

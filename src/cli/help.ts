@@ -1,0 +1,28 @@
+// `galley --help`, made from the table the parser reads.
+
+import { optionSpecs } from "./options.js";
+
+export function helpText(): string {
+  const rows = optionSpecs.map(({ name, short, value, optional, help, later }) => {
+    const shown = value === undefined ? "" : optional ? ` [${value}]` : ` ${value}`;
+    const flags = `${short ? `-${short}, ` : "    "}--${name}${shown}`;
+    return `  ${flags.padEnd(40)} ${help}${later ? " (not in this version yet)" : ""}`;
+  });
+  return `galley: a coding agent that previews, then applies
+
+Usage
+  galley -p [options] [@file...] MESSAGE...   one-shot run, the answer on stdout
+  galley --mode json [options] MESSAGE...     the same, every event as one JSON line
+  galley --mode rpc [options]                 drive it from another program over stdin and stdout
+
+Without a key galley answers with its built-in planner; try  galley -p help
+
+Options
+${rows.join("\n")}
+  ${"--".padEnd(40)} end of options
+
+Exit codes of -p and --mode json
+  0 done, 1 could not start, 2 wrong usage, 3 the run failed, 4 a limit was hit, 5 previews still pending,
+  6 denied by policy, 7 the model's provider failed
+`;
+}

@@ -1,0 +1,17 @@
+// `galley --list-models [search]`: the models that can be used now.
+
+import { logTo } from "../base/log.js";
+import { sanitizeForTerminal } from "../base/sanitize.js";
+import { createAgentSession } from "../sdk/index.js";
+import type { CommandLine } from "./arguments.js";
+
+export async function listModels(line: CommandLine): Promise<void> {
+  const search = line.options.get("list-models")?.[0]?.toLowerCase() ?? "";
+  const { session } = await createAgentSession({ log: logTo((text) => process.stderr.write(text)) });
+  const names = session
+    .getAvailableModels()
+    .map(({ provider, id, name }) => (name === id ? `${provider}/${id}` : `${provider}/${id}  ${name}`))
+    .filter((text) => text.toLowerCase().includes(search));
+  process.stdout.write(names.map((text) => `${sanitizeForTerminal(text)}\n`).join(""));
+  if (names.length === 0) process.stderr.write("No usable model matches.\n");
+}

@@ -1,0 +1,38 @@
+// The program `galley`: reads the command line and hands over. Loads only what the chosen mode needs.
+
+import { GalleyError, messageOf } from "../base/errors.js";
+import { type CommandLine, modeOf, parseArguments } from "./arguments.js";
+import { exitCodes } from "./exit-codes.js";
+
+declare const GALLEY_VERSION: string;
+
+try {
+  await main(parseArguments(process.argv.slice(2)));
+} catch (error) {
+  const isUsage = GalleyError.is(error, "usage");
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = isUsage ? exitCodes.usage : exitCodes.startup;
+}
+
+async function main(line: CommandLine): Promise<void> {
+  const { options, words } = line;
+  if (options.has("version")) {
+    process.stdout.write(`${GALLEY_VERSION}\n`);
+    return;
+  }
+  if (options.has("help")) {
+    const { helpText } = await import("./help.js");
+    process.stdout.write(helpText());
+    return;
+  }
+  const mode = modeOf(line);
+  if (mode === "rpc") return (await import("./run-rpc.js")).runRpc(line);
+  if (options.has("list-models")) return (await import("./list-models.js")).listModels(line);
+  const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;
+  if (isOneShot) return (await import("./print.js")).runPrint(line, mode ?? "text");
+  const hint = words.length > 0 ? `galley -p ${words.map((word) => `'${word}'`).join(" ")}` : "galley -p help";
+  throw new GalleyError(
+    "usage",
+    `The terminal program is not in this version yet. Try  ${hint}  or see galley --help.`,
+  );
+}

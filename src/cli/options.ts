@@ -1,0 +1,62 @@
+// The command line's words, as data: the parser and the help text both read this table and cannot disagree.
+
+export interface OptionSpec {
+  readonly name: string;
+  readonly short?: string;
+  /** Shown in the help; an option without it is a switch. */
+  readonly value?: string;
+  /** The value may be left out. */
+  readonly optional?: boolean;
+  readonly repeatable?: boolean;
+  readonly help: string;
+  /** Accepted, because programs that drive galley pass it, but without effect in this version. */
+  readonly later?: true;
+}
+
+export const optionSpecs: readonly OptionSpec[] = [
+  { name: "mode", value: "text|json|rpc", help: "output mode" },
+  { name: "print", short: "p", help: "run the messages, print the last answer, exit" },
+  { name: "provider", value: "NAME", help: "provider of the model" },
+  { name: "model", value: "PATTERN[:LEVEL]", help: "model, as provider/id, id or part of a name" },
+  { name: "thinking", value: "LEVEL", help: "off, minimal, low, medium, high or xhigh" },
+  { name: "api-key", value: "KEY", help: "key for the chosen provider, for this run" },
+  { name: "system-prompt", value: "TEXT|FILE", help: "replace the system prompt" },
+  { name: "append-system-prompt", value: "TEXT|FILE", repeatable: true, help: "add to the system prompt" },
+  { name: "tools", value: "a,b", help: "the built-in tools that are active" },
+  { name: "no-tools", help: "no built-in tools" },
+  { name: "cwd", value: "DIR", help: "working directory" },
+  { name: "list-models", value: "SEARCH", optional: true, help: "print the usable models and exit" },
+  { name: "help", short: "h", help: "this text" },
+  { name: "version", short: "v", help: "the version" },
+  { name: "no-session", help: "keep the session in memory (always so in this version)" },
+  { name: "no-title", help: "no automatic titles (always so in this version)" },
+  { name: "continue", short: "c", help: "continue the last session", later: true },
+  { name: "resume", short: "r", value: "ID|PATH", optional: true, help: "open a session", later: true },
+  { name: "session", value: "ID|PATH", optional: true, help: "open a session", later: true },
+  { name: "fork", value: "ID|PATH", help: "copy a session into a new one", later: true },
+  { name: "session-dir", value: "DIR", help: "where sessions are stored", later: true },
+  { name: "models", value: "a,b", help: "models to cycle through", later: true },
+  { name: "smol", value: "MODEL", help: "role model", later: true },
+  { name: "slow", value: "MODEL", help: "role model", later: true },
+  { name: "plan", value: "MODEL", help: "role model", later: true },
+  { name: "provider-session-id", value: "ID", help: "id for provider-side caches", later: true },
+  { name: "extension", short: "e", value: "PATH", repeatable: true, help: "load an extension", later: true },
+  { name: "hook", value: "PATH", repeatable: true, help: "load a hook", later: true },
+  { name: "plugin-dir", value: "PATH", repeatable: true, help: "load a plugin", later: true },
+  { name: "tool", value: "PATH", repeatable: true, help: "load a custom tool", later: true },
+  { name: "skills", value: "GLOBS", help: "filter skills", later: true },
+  { name: "no-extensions", help: "no extensions", later: true },
+  { name: "no-skills", help: "no skills", later: true },
+  { name: "no-rules", help: "no rules", later: true },
+  { name: "no-mcp", help: "no MCP servers", later: true },
+  { name: "no-lsp", help: "no language servers", later: true },
+  { name: "no-pty", help: "no pseudo terminal", later: true },
+  { name: "no-ui", help: "extensions have no user interface", later: true },
+  { name: "trust-project", help: "trust this project for this run", later: true },
+  { name: "allow-home", help: "allow running in the home directory", later: true },
+  { name: "stage", help: "stage every change", later: true },
+  { name: "allow-exec", help: "allow commands while staging", later: true },
+  { name: "yes", help: "apply what is pending at the end", later: true },
+  { name: "set", value: "KEY=VALUE", repeatable: true, help: "override a setting", later: true },
+  { name: "export", value: "FILE", help: "write a session as HTML", later: true },
+];

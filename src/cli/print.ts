@@ -1,0 +1,91 @@
+// One-shot runs: the messages go in, the answer comes out. Text for people and scripts, JSON lines for programs; the
+// exit code and the last JSON line say how it ended.
+
+import type { Writable } from "node:stream";
+import { GalleyError, messageOf } from "../base/errors.js";
+import { logTo } from "../base/log.js";
+import { encodeFrame } from "../base/ndjson.js";
+import { sanitizeForTerminal } from "../base/sanitize.js";
+import type { AssistantMessage } from "../protocol/messages.js";
+import { type AgentSession, createAgentSession } from "../sdk/index.js";
+import type { CommandLine } from "./arguments.js";
+import { type ExitReason, exitCodes } from "./exit-codes.js";
+import { firstMessage } from "./first-message.js";
+import { guardStdout } from "./guard-stdout.js";
+import { sessionOptions } from "./session-options.js";
+
+const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
+
+interface Outcome {
+  reason: ExitReason;
+  message?: string;
+}
+
+export async function runPrint(line: CommandLine, mode: "text" | "json"): Promise<void> {
+  const output = guardStdout();
+  output.on("error", () => process.exit(exitCodes.done)); // whoever read us has gone: nothing left to say
+  for (const warning of line.warnings) log.warn(warning);
+  const outcome = await run(line, mode, output).catch(
+    (error: unknown): Outcome => ({
+      reason: GalleyError.is(error, "usage") ? "usage" : "startup",
+      message: messageOf(error),
+    }),
+  );
+  if (outcome.message !== undefined) log.error(outcome.message);
+  const code = exitCodes[outcome.reason];
+  if (mode === "json") output.write(encodeFrame({ type: "exit", code, ...outcome }));
+  output.write("", () => process.exit(code));
+}
+
+async function run(line: CommandLine, mode: "text" | "json", output: Writable): Promise<Outcome> {
+  const options = sessionOptions(line, { log, lenient: false });
+  const prompts = await firstMessage(line.words, options.cwd ?? process.cwd());
+  const { session } = await createAgentSession(options);
+  stopOnSignals(session);
+  if (mode === "json") {
+    const { sessionId: id, cwd } = session;
+    output.write(encodeFrame({ type: "session", version: 3, id, timestamp: new Date().toISOString(), cwd }));
+    session.subscribe((event) => {
+      if (output.write(encodeFrame(event)) || event.type !== "message_update") return;
+      return new Promise<void>((resolve) => output.once("drain", resolve)); // a slow reader slows the model
+    });
+  }
+  for (const { text, images } of prompts) {
+    await session.prompt(text, { images });
+    const failure = failureOf(session);
+    if (failure) return failure;
+  }
+  if (mode === "text") output.write(`${sanitizeForTerminal(lastText(session))}\n`);
+  return { reason: "done" };
+}
+
+function failureOf(session: AgentSession): Outcome | undefined {
+  const last = session.messages.findLast((message) => message.role === "assistant") as AssistantMessage | undefined;
+  if (last?.stopReason !== "error" && last?.stopReason !== "aborted") return undefined;
+  const isProvider = last.error !== undefined && last.provider !== "galley";
+  return { reason: isProvider ? "provider" : "failed", message: last.errorMessage ?? "The run failed" };
+}
+
+/** The last assistant message that says something, whatever came after it. */
+function lastText(session: AgentSession): string {
+  for (const message of session.messages.toReversed()) {
+    if (message.role !== "assistant") continue;
+    const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+    if (text.trim()) return text.trim();
+  }
+  return "";
+}
+
+function stopOnSignals(session: AgentSession): void {
+  let isClosing = false;
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)
+    process.on(signal, () => {
+      if (isClosing) process.exit(code);
+      isClosing = true;
+      void session.dispose().finally(() => process.exit(code));
+    });
+}

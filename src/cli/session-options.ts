@@ -1,0 +1,83 @@
+// From the command line to what the SDK takes. The words mean the same in every mode.
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { GalleyError, messageOf } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import type { ThinkingLevel } from "../protocol/model.js";
+import type { CreateAgentSessionOptions } from "../sdk/index.js";
+import type { CommandLine } from "./arguments.js";
+
+const thinkingLevels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+
+/** `lenient`: a bad level or tool name is told and let pass, because a program drives us. */
+export function sessionOptions(line: CommandLine, settings: { log: Log; lenient: boolean }): CreateAgentSessionOptions {
+  const { log } = settings;
+  const value = (name: string) => line.options.get(name)?.[0];
+  const cwd = workingDirectory(value("cwd"));
+  const level = thinkingLevel(value("thinking"), settings);
+  const toolNames = activeTools(line, settings);
+  const provider = value("provider");
+  const modelPattern = value("model");
+  const apiKey = value("api-key");
+  const replaced = value("system-prompt");
+  const added = line.options.get("append-system-prompt") ?? [];
+  return {
+    cwd,
+    log,
+    ...(provider === undefined ? {} : { provider }),
+    ...(modelPattern === undefined ? {} : { modelPattern }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(level === undefined ? {} : { thinkingLevel: level }),
+    ...(toolNames === undefined ? {} : { toolNames }),
+    systemPrompt: (standard) =>
+      [
+        replaced === undefined ? standard : textOrFile(replaced, cwd),
+        ...added.map((text) => textOrFile(text, cwd)),
+      ].join("\n\n"),
+  };
+}
+
+function workingDirectory(given: string | undefined): string {
+  const cwd = resolve(given ?? ".");
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw new GalleyError("start_failed", `Working directory does not exist: ${cwd}`);
+  return cwd;
+}
+
+function thinkingLevel(given: string | undefined, settings: { log: Log; lenient: boolean }): ThinkingLevel | undefined {
+  if (given === undefined || thinkingLevels.includes(given)) return given as ThinkingLevel | undefined;
+  const text = `--thinking must be one of ${thinkingLevels.join(", ")}, not "${given}".`;
+  if (!settings.lenient) throw new GalleyError("usage", text);
+  settings.log.warn(`${text} It is ignored.`);
+  return undefined;
+}
+
+/** The names that this version knows; kept here so that a wrong one is told before anything is loaded. */
+export const builtInToolNames: readonly string[] = ["read", "ast_edit"];
+
+function activeTools({ options }: CommandLine, settings: { log: Log; lenient: boolean }): string[] | undefined {
+  if (options.has("no-tools")) return [];
+  const given = options.get("tools")?.[0];
+  if (given === undefined) return undefined;
+  const names = given
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const unknown = names.filter((name) => !builtInToolNames.includes(name));
+  const text = `Unknown tool ${unknown.join(", ")}. Built-in tools: ${builtInToolNames.join(", ")}.`;
+  if (unknown.length > 0 && !settings.lenient) throw new GalleyError("usage", text);
+  if (unknown.length > 0) settings.log.warn(`${text} It is ignored.`);
+  return names.filter((name) => builtInToolNames.includes(name));
+}
+
+/** A value that names an existing file is read. */
+function textOrFile(value: string, cwd: string): string {
+  const path = resolve(cwd, value);
+  if (value.includes("\n") || value.length > 4096 || !existsSync(path) || !statSync(path).isFile()) return value;
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new GalleyError("start_failed", `Cannot read ${path}: ${messageOf(error)}`);
+  }
+}

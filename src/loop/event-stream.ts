@@ -1,0 +1,71 @@
+// One serial stream of events. Promises: every subscriber sees the same total order; a subscriber that throws is
+// logged and hurts nobody; a subscriber that returns a promise delays the stream but never reorders it.
+
+import type { Log } from "../base/log.js";
+
+export type Subscriber<Event> = (event: Event) => void | Promise<void>;
+
+export class EventStream<Event> {
+  readonly #log: Log;
+  readonly #subscribers = new Set<Subscriber<Event>>();
+  #queue: Event[] = [];
+  #isPumping = false;
+  #waiters: (() => void)[] = [];
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  subscribe(subscriber: Subscriber<Event>): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  emit(event: Event): void {
+    this.#queue.push(event);
+    if (!this.#isPumping) void this.#pump(); // never rejects: every subscriber is guarded
+  }
+
+  /** True while a subscriber holds the stream up: the producer should wait for `drained`. */
+  get isBusy(): boolean {
+    return this.#isPumping;
+  }
+
+  drained(): Promise<void> {
+    if (!this.#isPumping) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  async #pump(): Promise<void> {
+    this.#isPumping = true;
+    while (this.#queue.length > 0) {
+      const events = this.#queue;
+      this.#queue = [];
+      for (const event of events) {
+        const slow = this.#deliver(event);
+        if (slow) await slow; // without a slow subscriber the whole pump runs inside emit()
+      }
+    }
+    this.#isPumping = false;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+
+  #deliver(event: Event): Promise<unknown> | undefined {
+    const slow: Promise<unknown>[] = [];
+    for (const subscriber of [...this.#subscribers]) {
+      try {
+        const result = subscriber(event);
+        if (result instanceof Promise) slow.push(result.catch((error) => this.#report(error)));
+      } catch (error) {
+        this.#report(error);
+      }
+    }
+    return slow.length > 0 ? Promise.all(slow) : undefined;
+  }
+
+  #report(error: unknown): void {
+    this.#log.error("an event subscriber failed", error);
+  }
+}

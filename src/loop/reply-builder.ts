@@ -1,0 +1,209 @@
+// Assembles one assistant message from a provider's deltas. Promises: a step costs the same at the start and at the
+// end of a long reply; a snapshot shows the message as it was at that step and never changes afterwards.
+
+import { GalleyError } from "../base/errors.js";
+import { isObject, type JsonObject } from "../base/json.js";
+import type { AssistantContent, ToolCall } from "../protocol/content.js";
+import type { AssistantMessage, StopReason } from "../protocol/messages.js";
+import { type ProviderModel, type StreamEvent, zeroUsage } from "../provider/provider.js";
+import { parsePartialObject } from "./partial-json.js";
+
+/** A finished call and what its argument text really said. */
+export interface FinishedCall {
+  readonly call: ToolCall;
+  /** False when the argument text is not complete JSON: such a call is not executed. */
+  readonly isComplete: boolean;
+  /** The parsed arguments, which may be something else than an object. */
+  readonly parsed: unknown;
+}
+
+/** More calls than this in one reply are not work but noise. */
+export const maxCallsPerReply = 128;
+
+interface DraftCall {
+  readonly type: "draftCall";
+  readonly id: string;
+  readonly name: string;
+  readonly raw: string;
+  readonly isClosed: boolean;
+  readonly thoughtSignature?: string;
+}
+type Draft = Exclude<AssistantContent, ToolCall> | DraftCall;
+
+type Head = Omit<AssistantMessage, "content">;
+
+export class ReplyBuilder {
+  #head: Head;
+  /** Replaced, never changed: a snapshot holds on to the array of its moment. */
+  #drafts: readonly Draft[] = [];
+  readonly #callIds = new Set<string>();
+
+  constructor(model: ProviderModel, timestamp: number) {
+    this.#head = {
+      role: "assistant",
+      api: model.api,
+      provider: model.provider,
+      model: model.id,
+      usage: zeroUsage,
+      stopReason: "stop",
+      timestamp,
+    };
+  }
+
+  /** The message as it is now, built when first asked for. */
+  snapshot(): () => AssistantMessage {
+    const head = this.#head;
+    const drafts = this.#drafts;
+    let built: AssistantMessage | undefined;
+    return () => {
+      built ??= { ...head, content: drafts.map(asContent) };
+      return built;
+    };
+  }
+
+  /** The whole text of a text or thinking block. */
+  textOf(contentIndex: number): string {
+    const draft = this.#drafts[contentIndex];
+    if (draft?.type === "text") return draft.text;
+    return draft?.type === "thinking" ? draft.thinking : "";
+  }
+
+  callAt(contentIndex: number): ToolCall {
+    const draft = this.#drafts[contentIndex];
+    if (draft?.type !== "draftCall") throw outOfOrder("toolcall_end", contentIndex);
+    return finishCall(draft, false).call;
+  }
+
+  apply(event: StreamEvent): void {
+    switch (event.type) {
+      case "start":
+        this.#amend({ usage: event.usage, responseId: event.responseId });
+        return;
+      case "text_start":
+        return this.#open(event, { type: "text", text: "" });
+      case "thinking_start":
+        return this.#open(event, { type: "thinking", thinking: "" });
+      case "redacted_thinking":
+        return this.#open(event, { type: "redactedThinking", data: event.data });
+      case "toolcall_start":
+        return this.#open(event, {
+          type: "draftCall",
+          id: this.#uniqueCallId(event.id),
+          name: event.name,
+          raw: "",
+          isClosed: false,
+        });
+      case "text_delta":
+      case "text_end":
+      case "thinking_delta":
+      case "thinking_end":
+      case "toolcall_delta":
+      case "toolcall_end":
+        return this.#extend(event);
+      case "done":
+        return this.#amend({ usage: event.usage, responseId: event.responseId });
+      case "error":
+        return this.#amend({ usage: event.usage, responseId: event.responseId });
+    }
+  }
+
+  /** The final message; the builder is not used afterwards. */
+  finish(end: Pick<AssistantMessage, "stopReason"> & Partial<Pick<AssistantMessage, "errorMessage" | "error">>): {
+    message: AssistantMessage;
+    calls: FinishedCall[];
+  } {
+    const cut = end.stopReason !== "stop" && end.stopReason !== "toolUse";
+    const calls: FinishedCall[] = [];
+    const content = this.#drafts.map((draft, index): AssistantContent => {
+      if (draft.type !== "draftCall") return draft;
+      const finished = finishCall(draft, cut && (index === this.#drafts.length - 1 || !draft.isClosed));
+      calls.push(finished);
+      return finished.call;
+    });
+    const stopReason: StopReason = end.stopReason === "stop" && calls.length > 0 ? "toolUse" : end.stopReason;
+    return { message: { ...this.#head, ...end, stopReason, content }, calls };
+  }
+
+  #amend(change: { usage: Head["usage"] | undefined; responseId: string | undefined }): void {
+    const { usage = this.#head.usage, responseId = this.#head.responseId } = change;
+    this.#head = { ...this.#head, usage, ...(responseId === undefined ? {} : { responseId }) };
+  }
+
+  /** Results are matched by id, so a service that repeats one must not mix two calls up. */
+  #uniqueCallId(id: string): string {
+    if (this.#callIds.size >= maxCallsPerReply)
+      throw new GalleyError("unsupported", `The model asked for more than ${maxCallsPerReply} tool calls at once`);
+    let unique = id;
+    for (let copy = 2; this.#callIds.has(unique); copy++) unique = `${id}_${copy}`;
+    this.#callIds.add(unique);
+    return unique;
+  }
+
+  #open(event: { type: string; contentIndex: number }, draft: Draft): void {
+    if (event.contentIndex !== this.#drafts.length) throw outOfOrder(event.type, event.contentIndex);
+    this.#drafts = [...this.#drafts, draft];
+  }
+
+  #extend(event: Extract<StreamEvent, { type: `${"text" | "thinking" | "toolcall"}_${"delta" | "end"}` }>): void {
+    const extended = extendDraft(this.#drafts[event.contentIndex], event);
+    if (!extended) throw outOfOrder(event.type, event.contentIndex);
+    this.#drafts = this.#drafts.with(event.contentIndex, extended);
+  }
+}
+
+function extendDraft(
+  draft: Draft | undefined,
+  event: Extract<StreamEvent, { type: `${"text" | "thinking" | "toolcall"}_${"delta" | "end"}` }>,
+): Draft | undefined {
+  switch (event.type) {
+    case "text_delta":
+      return draft?.type === "text" ? { ...draft, text: draft.text + event.delta } : undefined;
+    case "thinking_delta":
+      return draft?.type === "thinking" ? { ...draft, thinking: draft.thinking + event.delta } : undefined;
+    case "toolcall_delta":
+      return draft?.type === "draftCall" ? { ...draft, raw: draft.raw + event.delta } : undefined;
+    case "text_end":
+      if (draft?.type !== "text") return undefined;
+      return event.textSignature === undefined ? draft : { ...draft, textSignature: event.textSignature };
+    case "thinking_end":
+      if (draft?.type !== "thinking") return undefined;
+      return event.thinkingSignature === undefined ? draft : { ...draft, thinkingSignature: event.thinkingSignature };
+    case "toolcall_end": {
+      if (draft?.type !== "draftCall") return undefined;
+      const { thoughtSignature } = event;
+      return { ...draft, isClosed: true, ...(thoughtSignature === undefined ? {} : { thoughtSignature }) };
+    }
+  }
+}
+
+function asContent(draft: Draft): AssistantContent {
+  return draft.type === "draftCall" ? toolCall(draft, parsePartialObject(draft.raw)) : draft;
+}
+
+/** `mayBeCut`: the reply ended early here, so that even an empty argument text may be the start of a longer one. */
+function finishCall(draft: DraftCall, mayBeCut: boolean): FinishedCall {
+  // Some services send no argument text at all for a tool without parameters.
+  if (draft.raw.trim() === "") return { call: toolCall(draft, {}), isComplete: !mayBeCut, parsed: {} };
+  try {
+    const parsed: unknown = JSON.parse(draft.raw);
+    return { call: toolCall(draft, isObject(parsed) ? parsed : {}), isComplete: true, parsed };
+  } catch {
+    const call = toolCall(draft, parsePartialObject(draft.raw));
+    return { call, isComplete: false, parsed: call.arguments };
+  }
+}
+
+function toolCall(draft: DraftCall, args: JsonObject): ToolCall {
+  const { id, name, thoughtSignature } = draft;
+  return {
+    type: "toolCall",
+    id,
+    name,
+    arguments: args,
+    ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
+  };
+}
+
+function outOfOrder(type: string, contentIndex: number): GalleyError {
+  return new GalleyError("invalid_argument", `The provider sent ${type} for block ${contentIndex} out of order`);
+}

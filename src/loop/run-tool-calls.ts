@@ -1,0 +1,101 @@
+// The schedule of one reply's calls. Consecutive shared calls run side by side, an exclusive call is a barrier on
+// both sides. Ends are announced as they happen; results become messages in the order of the calls, each as soon as
+// all before it are there, so that the context does not depend on who was faster.
+
+import { messageOf } from "../base/errors.js";
+import type { ToolResult } from "../protocol/events.js";
+import type { ToolResultMessage } from "../protocol/messages.js";
+import { callTool } from "./call-tool.js";
+import type { QueuedMessage } from "./message-queues.js";
+import type { FinishedCall } from "./reply-builder.js";
+import type { Run } from "./run.js";
+import { abortedText, endCall, skippedText, startCall, syntheticResult } from "./synthetic-results.js";
+
+export interface Batch {
+  /** In call order. */
+  readonly results: ToolResultMessage[];
+  /** Messages that interrupted the batch: they open the next turn. */
+  readonly steering: QueuedMessage[];
+  /** Every call asked for the end of the run. */
+  readonly terminate: boolean;
+}
+
+export async function runToolCalls(run: Run, calls: readonly FinishedCall[]): Promise<Batch> {
+  const schedule = new Schedule(run, calls.length);
+  let lastExclusive: Promise<void> = Promise.resolve();
+  let sharedSince: Promise<void>[] = [];
+  const all: Promise<void>[] = [];
+  for (const [index, call] of calls.entries()) {
+    const isExclusive = run.parts.tools().find((tool) => tool.name === call.call.name)?.concurrency === "exclusive";
+    const before = isExclusive ? [lastExclusive, ...sharedSince] : [lastExclusive];
+    const done = Promise.all(before).then(() => schedule.run(index, call));
+    all.push(done);
+    if (isExclusive) {
+      lastExclusive = done;
+      sharedSince = [];
+    } else sharedSince.push(done);
+  }
+  await Promise.all(all);
+  return schedule.finish();
+}
+
+class Schedule {
+  readonly #run: Run;
+  readonly #batch = new AbortController();
+  readonly #waiting: (ToolResultMessage | undefined)[];
+  readonly #results: ToolResultMessage[] = [];
+  readonly #steering: QueuedMessage[] = [];
+  #ended = 0;
+  #delivered = 0;
+  #terminating = 0;
+
+  constructor(run: Run, count: number) {
+    this.#run = run;
+    this.#waiting = new Array(count);
+  }
+
+  /** Never rejects: whatever goes wrong with one call is that call's result. */
+  async run(index: number, finished: FinishedCall): Promise<void> {
+    const { call } = finished;
+    startCall(this.#run, call);
+    let result: ToolResult;
+    if (this.#run.parts.signal.aborted) result = syntheticResult(abortedText(), false);
+    else if (this.#batch.signal.aborted) result = syntheticResult(skippedText, false);
+    else result = await this.#execute(finished);
+    if (result.terminate) this.#terminating++;
+    this.#waiting[index] = endCall(this.#run, call, result);
+    this.#deliverPrefix();
+    this.#pollSteering();
+  }
+
+  finish(): Batch {
+    const terminate = this.#results.length > 0 && this.#terminating === this.#results.length;
+    return { results: this.#results, steering: this.#steering, terminate };
+  }
+
+  async #execute(finished: FinishedCall): Promise<ToolResult> {
+    try {
+      return await callTool(this.#run, finished, this.#batch.signal);
+    } catch (error) {
+      this.#run.parts.log.error(`running the tool call ${finished.call.name} failed unexpectedly`, error);
+      return { content: [{ type: "text", text: messageOf(error) }], details: {}, isError: true };
+    }
+  }
+
+  #deliverPrefix(): void {
+    for (let next = this.#waiting[this.#delivered]; next; next = this.#waiting[this.#delivered]) {
+      this.#delivered++;
+      this.#results.push(next);
+      this.#run.deliver(next);
+    }
+  }
+
+  #pollSteering(): void {
+    const isLast = ++this.#ended === this.#waiting.length;
+    if (isLast || this.#run.parts.signal.aborted) return; // after the last call the ordinary poll takes over
+    const taken = this.#run.parts.queues.takeInterrupting();
+    if (taken.length === 0) return;
+    this.#steering.push(...taken);
+    this.#batch.abort();
+  }
+}

@@ -1,0 +1,98 @@
+// What one run needs, travelling as one object. The loop does no I/O of its own: everything that reaches outside is
+// a function handed in here by the session.
+
+import type { Clock } from "../base/clock.js";
+import type { Log } from "../base/log.js";
+import type { ToolCall } from "../protocol/content.js";
+import type { AgentEvent, AgentSessionEvent, ContinueReason, ToolResult } from "../protocol/events.js";
+import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
+import type { ModelMessage, ProviderModel, StreamFunction, StreamOptions } from "../provider/provider.js";
+import type { AnyTool, ToolContext } from "../tools/tool.js";
+import type { EventStream } from "./event-stream.js";
+import type { MessageQueues } from "./message-queues.js";
+import type { ToolChoiceQueue } from "./tool-choice-queue.js";
+
+/** Where other people's policy may look at a call. Each may be slow; each may throw, which fails that call only. */
+export interface ToolHooks {
+  /** After validation, for example to put real values where the model saw placeholders. */
+  transformArguments?(call: ToolCall, args: Record<string, unknown>): Record<string, unknown>;
+  /** The one gate before a tool runs. `block` is the reason the model is told. */
+  beforeToolCall?(
+    tool: AnyTool,
+    call: ToolCall,
+    args: Record<string, unknown>,
+  ): Promise<{ block: string | true } | undefined>;
+  afterToolCall?(call: ToolCall, result: ToolResult): Promise<ToolResult>;
+}
+
+export interface RunParts {
+  readonly events: EventStream<AgentSessionEvent>;
+  readonly queues: MessageQueues;
+  readonly toolChoice: ToolChoiceQueue;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Fixed for the run, so that signatures are replayed to the model that made them. */
+  readonly model: ProviderModel;
+  readonly stream: StreamFunction;
+  readonly hooks: ToolHooks;
+  readonly toolContext: ToolContext;
+  /** Asked before every model call, because keys may be short-lived. */
+  streamOptions(): Promise<Omit<StreamOptions, "signal" | "toolChoice">>;
+  /** Live: a tool or prompt that changes during a run counts from the next model call on. */
+  systemPrompt(): string;
+  tools(): readonly AnyTool[];
+  /** The conversation in the form a model takes. */
+  modelMessages(): readonly ModelMessage[];
+  /** Makes the message part of the session; it is in memory when this returns. */
+  append(message: AgentMessage): void;
+  /** Decides, before `agent_end` is sent, whether another run of the same prompt follows. */
+  decideEnd(end: RunEnd): { isTerminal: true } | { isTerminal: false; continueReason: ContinueReason };
+}
+
+/** How a run ended: the last assistant message tells why. */
+export interface RunEnd {
+  readonly stopReason: AssistantMessage["stopReason"];
+  readonly message: AssistantMessage;
+}
+
+export class Run {
+  readonly parts: RunParts;
+  /** Everything this run added, in order. */
+  readonly added: AgentMessage[] = [];
+  #isTurnOpen = false;
+
+  constructor(parts: RunParts) {
+    this.parts = parts;
+  }
+
+  emit(event: AgentEvent): void {
+    this.parts.events.emit(event);
+  }
+
+  /** In the session first, announced second: who hears `message_end` finds the message there. */
+  append(message: AgentMessage): void {
+    this.parts.append(message);
+    this.added.push(message);
+  }
+
+  deliver(message: AgentMessage): void {
+    this.emit({ type: "message_start", message });
+    this.append(message);
+    this.emit({ type: "message_end", message });
+  }
+
+  openTurn(): void {
+    this.#isTurnOpen = true;
+    this.emit({ type: "turn_start" });
+  }
+
+  closeTurn(message: AssistantMessage, toolResults: ToolResultMessage[]): void {
+    this.#isTurnOpen = false;
+    this.emit({ type: "turn_end", message, toolResults });
+  }
+
+  get isTurnOpen(): boolean {
+    return this.#isTurnOpen;
+  }
+}

@@ -1,0 +1,166 @@
+// The bridge from a provider's stream to the session's events: one reply, from the request to `message_end`.
+// Promises: the message pair always closes, an abort is heard at once even by a stalled stream, and the reader of
+// the events sets the pace of the reading.
+
+import { AbortRace } from "../base/abort.js";
+import { messageOf } from "../base/errors.js";
+import type { AgentEvent } from "../protocol/events.js";
+import type { AssistantMessage } from "../protocol/messages.js";
+import type { StreamEvent, StreamRequest, ToolChoice } from "../provider/provider.js";
+import { type FinishedCall, ReplyBuilder } from "./reply-builder.js";
+import type { Run } from "./run.js";
+
+export interface Reply {
+  readonly message: AssistantMessage;
+  readonly calls: FinishedCall[];
+}
+
+type End = Parameters<ReplyBuilder["finish"]>[0];
+
+const aborted: End = { stopReason: "aborted", errorMessage: "Request was aborted" };
+
+export async function streamReply(run: Run): Promise<Reply> {
+  const { model, clock, signal } = run.parts;
+  const builder = new ReplyBuilder(model, clock.now());
+  const progress = { isStarted: false };
+  let end: End;
+  try {
+    end = signal.aborted ? aborted : await readStream(run, builder, progress);
+  } catch (error) {
+    end = { stopReason: "error", errorMessage: messageOf(error) };
+  }
+  const { message, calls } = builder.finish(end);
+  if (!progress.isStarted) run.emit({ type: "message_start", message });
+  run.append(message);
+  run.emit({ type: "message_end", message });
+  return { message, calls };
+}
+
+async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted: boolean }): Promise<End> {
+  const { events, signal, stream } = run.parts;
+  const race = new AbortRace(signal);
+  let iterator: AsyncIterator<StreamEvent> | undefined;
+  try {
+    const request = await race.next(buildRequest(run));
+    if (request === "aborted") return aborted;
+    iterator = stream(request)[Symbol.asyncIterator]();
+    for (;;) {
+      const step = await race.next(iterator.next());
+      if (step === "aborted" || signal.aborted) return aborted;
+      if (step.done)
+        return { stopReason: "error", errorMessage: "The model's stream ended early", error: { kind: "network" } };
+      builder.apply(step.value);
+      const end = announce(run, builder, step.value, progress);
+      if (end) return end;
+      if (events.isBusy) await race.next(events.drained());
+    }
+  } finally {
+    race.release();
+    // Not awaited: a provider that hangs must not hold up the abort that wants to leave it.
+    void iterator?.return?.().catch(() => {}); // its failure cannot matter any more
+  }
+}
+
+/** Sends what one provider event means; returns how the reply ended if it did. */
+function announce(
+  run: Run,
+  builder: ReplyBuilder,
+  event: StreamEvent,
+  progress: { isStarted: boolean },
+): End | undefined {
+  switch (event.type) {
+    case "start":
+      progress.isStarted = true;
+      run.emit({ type: "message_start", message: builder.snapshot()() });
+      return undefined;
+    case "done":
+      return { stopReason: event.reason };
+    case "error":
+      return {
+        stopReason: event.reason,
+        errorMessage: event.errorMessage,
+        ...(event.failure ? { error: event.failure } : {}),
+      };
+    case "redacted_thinking":
+      return undefined; // a block without events of its own: it shows in the next snapshot
+    default:
+      if (!progress.isStarted) announce(run, builder, { type: "start" }, progress);
+      run.emit(update(builder, event));
+      return undefined;
+  }
+}
+
+type BlockEvent = Exclude<StreamEvent, { type: "start" | "done" | "error" | "redacted_thinking" }>;
+
+/** The snapshots are getters: nobody who only wants the delta pays for the whole message. */
+function update(builder: ReplyBuilder, event: BlockEvent): AgentEvent {
+  const snapshot = builder.snapshot();
+  const { contentIndex } = event;
+  const at = {
+    contentIndex,
+    get partial() {
+      return snapshot();
+    },
+  };
+  return {
+    type: "message_update",
+    get message() {
+      return snapshot();
+    },
+    assistantMessageEvent: extend(at, builder, event),
+  };
+}
+
+type At = { contentIndex: number; partial: AssistantMessage };
+
+function extend(at: At, builder: ReplyBuilder, event: BlockEvent) {
+  // Object.defineProperties keeps `partial` a getter; a spread would build every snapshot here.
+  const extra = eventMembers(builder, event);
+  return Object.defineProperties(extra, Object.getOwnPropertyDescriptors(at)) as typeof extra & At;
+}
+
+function eventMembers(builder: ReplyBuilder, event: BlockEvent) {
+  switch (event.type) {
+    case "text_delta":
+    case "thinking_delta":
+    case "toolcall_delta":
+      return { type: event.type, delta: event.delta };
+    case "text_end":
+    case "thinking_end":
+      return { type: event.type, content: builder.textOf(event.contentIndex) };
+    case "toolcall_end":
+      return { type: event.type, toolCall: builder.callAt(event.contentIndex) };
+    default:
+      return { type: event.type };
+  }
+}
+
+async function buildRequest(run: Run): Promise<StreamRequest> {
+  const { model, signal, toolChoice } = run.parts;
+  const tools = run.parts.tools();
+  const options = await run.parts.streamOptions();
+  const choice = model.compat?.supportsToolChoice === false ? undefined : toolChoice.next();
+  const isPossible = choice === undefined || isActive(choice, tools);
+  if (!isPossible) toolChoice.reject("unavailable");
+  return {
+    model,
+    context: {
+      systemPrompt: run.parts.systemPrompt(),
+      messages: run.parts.modelMessages(),
+      tools: tools.map(({ name, description, parameters, strict }) => ({
+        name,
+        description,
+        parameters,
+        ...(strict ? { strict } : {}),
+      })),
+    },
+    options: { ...options, signal, ...(choice !== undefined && isPossible ? { toolChoice: choice } : {}) },
+  };
+}
+
+/** A named choice whose tool is not offered would only be refused by the service. */
+function isActive(choice: ToolChoice, tools: readonly { name: string }[]): boolean {
+  if (typeof choice === "string") return true;
+  const name = "function" in choice ? choice.function.name : choice.name;
+  return tools.some((tool) => tool.name === name);
+}

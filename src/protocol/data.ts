@@ -1,0 +1,257 @@
+// What a successful response carries, command by command. The record says it to programs, the type of the same name
+// to the compiler: a handler for command C returns RpcData[C], and `void` means that the response has no `data`.
+
+import Type, { type Static, type TOptional, type TSchema } from "typebox";
+import { InterruptMode, QueueMode, type RpcCommandType } from "./commands.js";
+import { EntryBase } from "./entries.js";
+import { CompactionResult } from "./events.js";
+import { AgentMessage } from "./messages.js";
+import { Model, ThinkingLevel } from "./model.js";
+import { Change, PendingAction, PendingActionView, PendingOutcome } from "./pending.js";
+import { TodoPhase } from "./todos.js";
+
+const count = Type.Integer({ minimum: 0 });
+const numberOrNull = Type.Union([Type.Number(), Type.Null()]);
+const stringOrNull = Type.Union([Type.String(), Type.Null()]);
+
+/** `tokens` and `percent` are null right after a compaction, until the next reply tells. */
+export const ContextUsage = Type.Object({
+  tokens: numberOrNull,
+  contextWindow: Type.Number(),
+  percent: numberOrNull,
+});
+export type ContextUsage = Static<typeof ContextUsage>;
+
+/** How commands are confined; `reason` says why it is weaker than asked. */
+export const SandboxState = Type.Object({
+  mode: Type.Union([Type.Literal("workspace"), Type.Literal("read-only"), Type.Literal("off")]),
+  mechanism: Type.String(),
+  reason: Type.Optional(Type.String()),
+});
+export type SandboxState = Static<typeof SandboxState>;
+
+export const SessionState = Type.Object({
+  model: Type.Optional(Model),
+  thinkingLevel: Type.Optional(ThinkingLevel),
+  isStreaming: Type.Boolean(),
+  isCompacting: Type.Boolean(),
+  steeringMode: QueueMode,
+  followUpMode: QueueMode,
+  interruptMode: InterruptMode,
+  sessionFile: Type.Optional(Type.String()),
+  sessionId: Type.String(),
+  sessionName: Type.Optional(Type.String()),
+  autoCompactionEnabled: Type.Boolean(),
+  messageCount: count,
+  queuedMessageCount: count,
+  todoPhases: Type.Array(TodoPhase),
+  systemPrompt: Type.Optional(Type.String()),
+  dumpTools: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String(),
+        description: Type.String(),
+        parameters: Type.Record(Type.String(), Type.Unknown()),
+      }),
+    ),
+  ),
+  contextUsage: Type.Optional(ContextUsage),
+  /** Always equal to `queuedMessageCount`: some hosts know it by this name. */
+  pendingMessageCount: Type.Optional(count),
+  autoRetryEnabled: Type.Optional(Type.Boolean()),
+  isRetrying: Type.Optional(Type.Boolean()),
+  pendingActionCount: Type.Optional(count),
+  sandbox: Type.Optional(SandboxState),
+  persistError: Type.Optional(Type.String()),
+  isSettled: Type.Optional(Type.Boolean()),
+});
+export type SessionState = Static<typeof SessionState>;
+
+/** A non-zero exit is a result, not a failure; `exitCode` is absent when the command was cancelled or timed out. */
+export const BashResult = Type.Object({
+  output: Type.String(),
+  exitCode: Type.Optional(Type.Integer()),
+  cancelled: Type.Boolean(),
+  truncated: Type.Boolean(),
+  totalLines: count,
+  totalBytes: count,
+  outputLines: count,
+  outputBytes: count,
+  artifactId: Type.Optional(Type.String()),
+  newCwd: Type.Optional(Type.String()),
+  fullOutputPath: Type.Optional(Type.String()),
+});
+export type BashResult = Static<typeof BashResult>;
+
+export const TokenTotals = Type.Object({
+  input: Type.Number(),
+  output: Type.Number(),
+  cacheRead: Type.Number(),
+  cacheWrite: Type.Number(),
+  total: Type.Number(),
+});
+export type TokenTotals = Static<typeof TokenTotals>;
+
+/** Messages are counted in the context; tokens and dollars over everything the session file was billed for. */
+export const SessionStats = Type.Object({
+  sessionFile: Type.Optional(Type.String()),
+  sessionId: Type.String(),
+  userMessages: count,
+  assistantMessages: count,
+  toolCalls: count,
+  toolResults: count,
+  totalMessages: count,
+  tokens: TokenTotals,
+  premiumRequests: Type.Number(),
+  cost: Type.Number(),
+  contextUsage: Type.Optional(ContextUsage),
+  compactions: Type.Optional(count),
+  /** By `provider/id`. */
+  byModel: Type.Optional(Type.Record(Type.String(), Type.Object({ tokens: TokenTotals, cost: Type.Number() }))),
+});
+export type SessionStats = Static<typeof SessionStats>;
+
+export const EntryTree = Type.Cyclic(
+  {
+    EntryTree: Type.Object({
+      entry: EntryBase,
+      children: Type.Array(Type.Ref("EntryTree")),
+      label: Type.Optional(Type.String()),
+    }),
+  },
+  "EntryTree",
+);
+export type EntryTree = Static<typeof EntryTree>;
+
+/** A `/name` that a prompt may start with. */
+export const SlashCommand = Type.Object({
+  name: Type.String(),
+  description: Type.Optional(Type.String()),
+  source: Type.Union([Type.Literal("extension"), Type.Literal("prompt"), Type.Literal("skill")]),
+  sourceInfo: Type.Record(Type.String(), Type.Unknown()),
+});
+export type SlashCommand = Static<typeof SlashCommand>;
+
+export const AvailableCommand = Type.Object({
+  name: Type.String(),
+  description: Type.Optional(Type.String()),
+  source: Type.String(),
+});
+export type AvailableCommand = Static<typeof AvailableCommand>;
+
+/** The metadata of a settled action; with `all` or several ids, one line of results per action instead. */
+export const ResolveDetails = Type.Union([
+  Type.Object({
+    action: Type.Union([Type.Literal("apply"), Type.Literal("discard")]),
+    reason: Type.String(),
+    sourceToolName: Type.String(),
+    label: Type.String(),
+    id: Type.String(),
+    remaining: count,
+    extra: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    sourceDetails: Type.Optional(Type.Unknown()),
+    sourceResultDetails: Type.Optional(Type.Unknown()),
+    partial: Type.Optional(Type.Literal(true)),
+    settled: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String(), hunks: Type.Optional(Type.Array(Type.Integer())) })),
+    ),
+  }),
+  Type.Object({
+    results: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        outcome: PendingOutcome,
+        label: Type.String(),
+        error: Type.Optional(Type.String()),
+      }),
+    ),
+  }),
+]);
+export type ResolveDetails = Static<typeof ResolveDetails>;
+
+const cancelled = Type.Object({ cancelled: Type.Boolean() });
+const branched = Type.Object({ text: Type.String(), cancelled: Type.Boolean() });
+const branchPoints = Type.Object({
+  messages: Type.Array(
+    Type.Object({ entryId: Type.String(), text: Type.String(), onPath: Type.Optional(Type.Boolean()) }),
+  ),
+});
+const undone = Type.Union([
+  Type.Object({ action: PendingAction }),
+  Type.Object({ details: ResolveDetails, text: Type.String(), change: Change }),
+]);
+
+export const RpcData = {
+  negotiate_protocol: Type.Object({ protocolVersion: Type.Integer(), features: Type.Array(Type.String()) }),
+
+  /** Only with the feature `prompt-result`, and only when the prompt was dealt with before it was acknowledged. */
+  prompt: Type.Optional(Type.Object({ agentInvoked: Type.Literal(false) })),
+  steer: undefined,
+  follow_up: undefined,
+  abort: undefined,
+  abort_and_prompt: undefined,
+  new_session: cancelled,
+
+  get_state: SessionState,
+  set_todos: Type.Object({ todoPhases: Type.Array(TodoPhase) }),
+  set_host_tools: Type.Object({ toolNames: Type.Array(Type.String()) }),
+  set_event_filter: Type.Object({ events: Type.Union([Type.Array(Type.String()), Type.Null()]) }),
+  get_commands: Type.Object({ commands: Type.Array(SlashCommand) }),
+  get_available_commands: Type.Object({ commands: Type.Array(AvailableCommand) }),
+
+  set_model: Model,
+  cycle_model: Type.Union([
+    Type.Object({ model: Model, thinkingLevel: Type.Optional(ThinkingLevel), isScoped: Type.Boolean() }),
+    Type.Null(),
+  ]),
+  get_available_models: Type.Object({ models: Type.Array(Model) }),
+  set_thinking_level: undefined,
+  cycle_thinking_level: Type.Union([Type.Object({ level: ThinkingLevel }), Type.Null()]),
+  get_available_thinking_levels: Type.Object({ levels: Type.Array(ThinkingLevel) }),
+
+  set_steering_mode: undefined,
+  set_follow_up_mode: undefined,
+  set_interrupt_mode: undefined,
+
+  compact: CompactionResult,
+  set_auto_compaction: undefined,
+  set_auto_retry: undefined,
+  abort_retry: undefined,
+
+  bash: BashResult,
+  abort_bash: undefined,
+
+  get_session_stats: SessionStats,
+  export_html: Type.Object({ path: Type.String() }),
+  switch_session: cancelled,
+  branch: branched,
+  fork: branched,
+  clone: cancelled,
+  get_branch_messages: branchPoints,
+  get_fork_messages: branchPoints,
+  get_entries: Type.Object({ entries: Type.Array(EntryBase), leafId: stringOrNull }),
+  get_tree: Type.Object({ tree: Type.Array(EntryTree), leafId: stringOrNull }),
+  get_last_assistant_text: Type.Object({ text: stringOrNull }),
+  set_session_name: undefined,
+  get_messages: Type.Object({ messages: Type.Array(AgentMessage) }),
+  get_messages_page: Type.Object({
+    messages: Type.Array(AgentMessage),
+    nextCursor: Type.Optional(Type.String()),
+    totalMessages: count,
+  }),
+
+  get_pending_actions: Type.Object({ actions: Type.Array(PendingActionView) }),
+  resolve_pending_action: Type.Object({ details: ResolveDetails, text: Type.String() }),
+  undo: undone,
+  redo: undone,
+  get_changes: Type.Object({ changes: Type.Array(Change) }),
+} satisfies Record<RpcCommandType, TSchema | undefined>;
+
+export type RpcData = { [C in RpcCommandType]: DataOf<(typeof RpcData)[C]> };
+
+type DataOf<Data> =
+  Data extends TOptional<infer Inner extends TSchema>
+    ? Static<Inner> | void
+    : Data extends TSchema
+      ? Static<Data>
+      : void;

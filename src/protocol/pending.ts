@@ -1,0 +1,106 @@
+// A staged change as hosts see it: what would be written, on which files it rests, and how it ended. Callbacks and
+// file contents never leave the process.
+
+import Type, { type Static } from "typebox";
+
+/** A file as it was when the preview was made; any difference later makes the preview stale. */
+export const FileStamp = Type.Object({
+  path: Type.String(),
+  exists: Type.Boolean(),
+  size: Type.Integer({ minimum: 0 }),
+  sha256: Type.String(),
+  mode: Type.Integer(),
+});
+export type FileStamp = Static<typeof FileStamp>;
+
+export const FileChangeKind = Type.Union([
+  Type.Literal("modify"),
+  Type.Literal("create"),
+  Type.Literal("delete"),
+  Type.Literal("rename"),
+]);
+export type FileChangeKind = Static<typeof FileChangeKind>;
+
+export const PendingStatus = Type.Union([Type.Literal("pending"), Type.Literal("applying"), Type.Literal("stale")]);
+export type PendingStatus = Static<typeof PendingStatus>;
+
+const actionFields = {
+  id: Type.String(),
+  label: Type.String(),
+  sourceToolName: Type.String(),
+  toolCallId: Type.Optional(Type.String()),
+  details: Type.Optional(Type.Unknown()),
+  /** A plan holds the bytes to write and survives a restart; a closure does neither. */
+  kind: Type.Union([Type.Literal("plan"), Type.Literal("closure")]),
+  preview: Type.Optional(Type.Object({ text: Type.Optional(Type.String()), diff: Type.Optional(Type.String()) })),
+  createdAt: Type.Number(),
+  expiresAt: Type.Optional(Type.Number()),
+  entryId: Type.Optional(Type.String()),
+  status: PendingStatus,
+  attempts: Type.Integer({ minimum: 0 }),
+  lastError: Type.Optional(Type.String()),
+  dependsOn: Type.Optional(Type.Array(Type.String())),
+};
+
+export const PendingAction = Type.Object({ ...actionFields, files: Type.Optional(Type.Array(FileStamp)) });
+export type PendingAction = Static<typeof PendingAction>;
+
+/** What `get_pending_actions` adds to a stamp; only the files of a plan carry it. */
+const PlannedFile = Type.Object({
+  ...FileStamp.properties,
+  kind: Type.Optional(FileChangeKind),
+  to: Type.Optional(Type.String()),
+  added: Type.Optional(Type.Integer({ minimum: 0 })),
+  removed: Type.Optional(Type.Integer({ minimum: 0 })),
+  hunks: Type.Optional(Type.Integer({ minimum: 0 })),
+  diff: Type.Optional(Type.String()),
+});
+
+export const PendingActionView = Type.Object({
+  ...actionFields,
+  files: Type.Optional(Type.Array(PlannedFile)),
+  /** The diffs were cut at their limit. */
+  diffTruncated: Type.Optional(Type.Literal(true)),
+});
+export type PendingActionView = Static<typeof PendingActionView>;
+
+export const PendingOutcome = Type.Union([
+  Type.Literal("applied"),
+  Type.Literal("discarded"),
+  Type.Literal("failed"),
+  Type.Literal("stale"),
+  Type.Literal("expired"),
+  Type.Literal("orphaned"),
+]);
+export type PendingOutcome = Static<typeof PendingOutcome>;
+
+export const Decider = Type.Union([
+  Type.Literal("model"),
+  Type.Literal("user"),
+  Type.Literal("host"),
+  Type.Literal("runtime"),
+]);
+export type Decider = Static<typeof Decider>;
+
+/** An applied change set, undone or not. */
+export const Change = Type.Object({
+  id: Type.String(),
+  pendingId: Type.Optional(Type.String()),
+  label: Type.String(),
+  sourceToolName: Type.String(),
+  by: Decider,
+  reason: Type.String(),
+  at: Type.Number(),
+  files: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      kind: FileChangeKind,
+      added: Type.Integer({ minimum: 0 }),
+      removed: Type.Integer({ minimum: 0 }),
+      diff: Type.Optional(Type.String()),
+    }),
+  ),
+  state: Type.Union([Type.Literal("applied"), Type.Literal("undone")]),
+  undoable: Type.Boolean(),
+});
+export type Change = Static<typeof Change>;

@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import {
+  type CredentialSources,
+  findKey,
+  findValue,
+  looksLikeUnsetName,
+  readAuthFile,
+  rememberCommands,
+  settle,
+} from "./credentials.js";
+
+const neverRun = () => Promise.reject(new Error("no command may run here"));
+
+function sources(parts: Partial<CredentialSources> = {}): CredentialSources {
+  return { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand: neverRun, ...parts };
+}
+
+const value = (text: string) => ({ kind: "value", value: text });
+const missing = { kind: "missing" };
+
+describe("findKey", () => {
+  const everything = sources({
+    runtimeKeys: new Map([["openai", "from-run"]]),
+    authFile: new Map([["openai", "from-file"]]),
+    env: { OPENAI_API_KEY: "from-env" },
+  });
+
+  it("takes the run, then the credential file, then the environment, then the models file", () => {
+    expect(findKey(everything, "openai", "configured")).toEqual(value("from-run"));
+    const noRun = { ...everything, runtimeKeys: new Map<string, string>() };
+    expect(findKey(noRun, "openai", "configured")).toEqual(value("from-file"));
+    const noFile = { ...noRun, authFile: new Map<string, string>() };
+    expect(findKey(noFile, "openai", "configured")).toEqual(value("from-env"));
+    expect(findKey({ ...noFile, env: {} }, "openai", "configured")).toEqual(value("configured"));
+    expect(findKey({ ...noFile, env: {} }, "openai", undefined)).toEqual(missing);
+  });
+
+  it("passes over blank values and gives no provider the key of another", () => {
+    const blank = sources({ runtimeKeys: new Map([["openai", "  "]]), env: { OPENAI_API_KEY: "" } });
+    expect(findKey(blank, "openai", undefined)).toEqual(missing);
+    expect(findKey(everything, "acme", undefined)).toEqual(missing);
+    expect(findKey(everything, "constructor", undefined)).toEqual(missing);
+  });
+
+  it.each([
+    ["anthropic", ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY"]],
+    ["openai", ["OPENAI_API_KEY"]],
+    ["google", ["GEMINI_API_KEY", "GOOGLE_API_KEY"]],
+    ["openrouter", ["OPENROUTER_API_KEY"]],
+    ["groq", ["GROQ_API_KEY"]],
+    ["xai", ["XAI_API_KEY"]],
+    ["mistral", ["MISTRAL_API_KEY"]],
+    ["cerebras", ["CEREBRAS_API_KEY"]],
+    ["zai", ["ZAI_API_KEY"]],
+    ["deepseek", ["DEEPSEEK_API_KEY"]],
+    ["github-copilot", ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"]],
+    ["vercel-ai-gateway", ["AI_GATEWAY_API_KEY"]],
+    ["together", ["TOGETHER_API_KEY"]],
+    ["huggingface", ["HUGGINGFACE_HUB_TOKEN", "HF_TOKEN"]],
+    ["fireworks", ["FIREWORKS_API_KEY"]],
+    ["litellm", ["LITELLM_API_KEY"]],
+    ["ollama", ["OLLAMA_API_KEY"]],
+    ["lm-studio", ["LM_STUDIO_API_KEY"]],
+    ["vllm", ["VLLM_API_KEY"]],
+    ["llama.cpp", ["LLAMA_CPP_API_KEY"]],
+  ])("reads %s from %j, first one first", (provider, names) => {
+    let env: Record<string, string> = {};
+    for (const name of names.toReversed()) {
+      env = { ...env, [name]: `key of ${name}` };
+      expect(findKey(sources({ env }), provider, undefined)).toEqual(value(`key of ${name}`));
+    }
+  });
+});
+
+describe("findValue", () => {
+  it("requires the variable of $NAME and ${NAME}", () => {
+    expect(findValue("$ACME_KEY", { ACME_KEY: "k" })).toEqual(value("k"));
+    expect(findValue("${ACME_KEY}", { ACME_KEY: " k\n" })).toEqual(value("k"));
+    for (const text of ["$MISSING", "${MISSING}"]) {
+      expect(findValue(text, {})).toEqual(missing);
+      expect(findValue(text, { MISSING: "" })).toEqual(missing);
+    }
+  });
+
+  it("takes a bare name that is set as a variable, else the text itself, also when it was a misspelt name", () => {
+    expect(findValue("ACME_KEY", { ACME_KEY: "k" })).toEqual(value("k"));
+    expect(findValue("ACME_KYE", { ACME_KEY: "k" })).toEqual(value("ACME_KYE"));
+    expect(findValue("sk-123", {})).toEqual(value("sk-123"));
+    expect(findValue("ACME_KEY", { ACME_KEY: "" })).toEqual(missing);
+  });
+
+  it("does not take what every object has for a variable", () => {
+    expect(findValue("$constructor", {})).toEqual(missing);
+    expect(findValue("toString", {})).toEqual(value("toString"));
+    expect(findValue("$__proto__", {})).toEqual(missing);
+  });
+
+  it("names a command without running it", () => {
+    expect(findValue("!pass show acme", {})).toEqual({ kind: "command", command: "pass show acme" });
+    expect(findValue("! ", {})).toEqual(missing);
+  });
+});
+
+it("suspects only unset values that are spelt as names of secrets", () => {
+  expect(looksLikeUnsetName("ACME_API_KEY", {})).toBe(true);
+  expect(looksLikeUnsetName("ACME_API_KEY", { ACME_API_KEY: "k" })).toBe(false);
+  for (const text of ["$ACME_API_KEY", "!ACME_API_KEY", "sk-123", "AKIA123", "local"])
+    expect(looksLikeUnsetName(text, {})).toBe(false);
+});
+
+describe("settle", () => {
+  it("gives the value, trims what a command prints, and gives nothing for nothing", async () => {
+    expect(await settle({ kind: "value", value: "k" }, neverRun)).toBe("k");
+    expect(await settle({ kind: "missing" }, neverRun)).toBeUndefined();
+    expect(await settle({ kind: "command", command: "c" }, async (command) => ` key of ${command}\n`)).toBe("key of c");
+  });
+
+  it.each(["", "two\nlines", "nul\0", "schl\u00fcssel", "zero\u200bwidth"])(
+    "refuses %j without repeating it",
+    async (bad) => {
+      const settled = settle({ kind: "command", command: "c" }, async () => bad);
+      await expect(settled).rejects.toMatchObject({
+        code: "no_credential",
+        message: "The value is empty, of several lines, or not plain ASCII.",
+      });
+    },
+  );
+});
+
+describe("rememberCommands", () => {
+  it("runs a command once for callers at the same time and later", async () => {
+    const runs: string[] = [];
+    const run = rememberCommands(async (command) => {
+      runs.push(command);
+      return `${command} ${runs.length}`;
+    });
+    expect(await Promise.all([run("a"), run("a"), run("b")])).toEqual(["a 1", "a 1", "b 2"]);
+    expect(await run("a")).toBe("a 1");
+    expect(runs).toEqual(["a", "b"]);
+  });
+
+  it("tries again after a failure", async () => {
+    let isLocked = true;
+    const run = rememberCommands(async () => {
+      if (isLocked) throw new Error("locked");
+      return "key";
+    });
+    await expect(run("a")).rejects.toThrow("locked");
+    isLocked = false;
+    expect(await run("a")).toBe("key");
+  });
+});
+
+describe("readAuthFile", () => {
+  it("takes API keys and says what it does not take", () => {
+    const value = JSON.parse(
+      '{"acme":{"type":"api_key","key":"k"},"b":{"type":"oauth","access":"x"},"c":"sk-1","__proto__":{"type":"api_key","key":7}}',
+    );
+    const { keys, warnings } = readAuthFile(value, "/a/auth.json");
+    expect([...keys]).toEqual([["acme", "k"]]);
+    expect(warnings).toEqual([
+      '/a/auth.json: "b": OAuth logins are not used yet',
+      '/a/auth.json: "c": expected {"type":"api_key","key":"..."}',
+      '/a/auth.json: "__proto__": expected {"type":"api_key","key":"..."}',
+    ]);
+  });
+
+  it.each([null, [], "x", 7])("refuses %j as a whole", (value) => {
+    expect(readAuthFile(value, "/a/auth.json")).toEqual({
+      keys: new Map(),
+      warnings: ["/a/auth.json: expected an object"],
+    });
+  });
+});

@@ -1,0 +1,127 @@
+// Where the key for a provider comes from. Finding it is pure and runs nothing, so that models can be listed freely;
+// only `settle` may run a command, and a command that answered is not run again.
+
+import { GalleyError } from "../base/errors.js";
+import { isObject } from "../base/json.js";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface CredentialSources {
+  readonly env: Environment;
+  /** API keys of the credential file, by provider. */
+  readonly authFile: ReadonlyMap<string, string>;
+  /** Keys given for this run, by provider. */
+  readonly runtimeKeys: ReadonlyMap<string, string>;
+  /** Answers with the standard output of a command, or throws a sentence that does not repeat it. */
+  readonly runCommand: (command: string) => Promise<string>;
+}
+
+export type Finding = { kind: "value"; value: string } | { kind: "command"; command: string } | { kind: "missing" };
+
+const missing: Finding = { kind: "missing" };
+
+/** Run, credential file, environment, models file: the first that has something decides. */
+export function findKey(sources: CredentialSources, provider: string, configured: string | undefined): Finding {
+  const { env, authFile, runtimeKeys } = sources;
+  const candidates = [
+    runtimeKeys.get(provider),
+    authFile.get(provider),
+    ...(keyNames.get(provider) ?? []).map((name) => variable(env, name)),
+  ];
+  for (const candidate of candidates) {
+    const value = candidate?.trim();
+    if (value) return { kind: "value", value };
+  }
+  return configured === undefined ? missing : findValue(configured, env);
+}
+
+/** The rules for `apiKey` and header values: `!command`, `$NAME`, `${NAME}`, a bare name that is set, a literal. */
+export function findValue(text: string, env: Environment): Finding {
+  if (text.startsWith("!")) {
+    const command = text.slice(1).trim();
+    return command === "" ? missing : { kind: "command", command };
+  }
+  const required = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/.exec(text);
+  const name = required?.[1] ?? required?.[2];
+  // A bare name that is set but empty is still a name: its own letters are not the key.
+  const found = variable(env, name ?? text) ?? (name === undefined ? text : undefined);
+  const value = found?.trim();
+  return value ? { kind: "value", value } : missing;
+}
+
+/** A bare value that can only be a misspelt or unset variable name, yet counts as the key itself. */
+export function looksLikeUnsetName(text: string, env: Environment): boolean {
+  return /^[A-Z][A-Z0-9]*_[A-Z0-9_]*(KEY|TOKEN|SECRET|PASSWORD)$/.test(text) && variable(env, text) === undefined;
+}
+
+/** The value itself, for a request. `undefined` when there is none; throws what the command's runner throws. */
+export async function settle(
+  finding: Finding,
+  runCommand: CredentialSources["runCommand"],
+): Promise<string | undefined> {
+  if (finding.kind === "missing") return undefined;
+  const value = finding.kind === "value" ? finding.value : (await runCommand(finding.command)).trim();
+  // Refused here because fetch, refusing it later, would repeat the value in its error.
+  if (value === "" || /[^\x20-\x7e]/.test(value))
+    throw new GalleyError("no_credential", "The value is empty, of several lines, or not plain ASCII.");
+  return value;
+}
+
+/** Runs each command once; callers that come while it runs share it. A failure is not remembered. */
+export function rememberCommands(runCommand: CredentialSources["runCommand"]): CredentialSources["runCommand"] {
+  const answers = new Map<string, Promise<string>>();
+  return (command) => {
+    const known = answers.get(command);
+    if (known !== undefined) return known;
+    const answer = runCommand(command);
+    answers.set(command, answer);
+    answer.catch(() => answers.delete(command)); // the caller hears the failure; the next request may try again
+    return answer;
+  };
+}
+
+/** The API keys in a parsed credential file, and one sentence for each entry that is none. */
+export function readAuthFile(value: unknown, file: string): { keys: Map<string, string>; warnings: string[] } {
+  const keys = new Map<string, string>();
+  const warnings: string[] = [];
+  if (!isObject(value)) return { keys, warnings: [`${file}: expected an object`] };
+  for (const [provider, entry] of Object.entries(value)) {
+    const at = `${file}: ${JSON.stringify(provider.slice(0, 80))}`;
+    if (isObject(entry) && entry.type === "api_key" && typeof entry.key === "string") keys.set(provider, entry.key);
+    else if (isObject(entry) && entry.type === "oauth") warnings.push(`${at}: OAuth logins are not used yet`);
+    else warnings.push(`${at}: expected {"type":"api_key","key":"..."}`);
+  }
+  return { keys, warnings };
+}
+
+/** Services that usually run on this machine and want no key there. */
+export const localProviders: ReadonlySet<string> = new Set(["ollama", "lm-studio", "vllm", "llama.cpp"]);
+
+/** The environment names of each provider's key, first one first. */
+export const keyNames: ReadonlyMap<string, readonly string[]> = new Map([
+  ["anthropic", ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY"]],
+  ["openai", ["OPENAI_API_KEY"]],
+  ["google", ["GEMINI_API_KEY", "GOOGLE_API_KEY"]],
+  ["openrouter", ["OPENROUTER_API_KEY"]],
+  ["groq", ["GROQ_API_KEY"]],
+  ["xai", ["XAI_API_KEY"]],
+  ["mistral", ["MISTRAL_API_KEY"]],
+  ["cerebras", ["CEREBRAS_API_KEY"]],
+  ["zai", ["ZAI_API_KEY"]],
+  ["deepseek", ["DEEPSEEK_API_KEY"]],
+  ["github-copilot", ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"]],
+  ["vercel-ai-gateway", ["AI_GATEWAY_API_KEY"]],
+  ["together", ["TOGETHER_API_KEY"]],
+  ["huggingface", ["HUGGINGFACE_HUB_TOKEN", "HF_TOKEN"]],
+  ["fireworks", ["FIREWORKS_API_KEY"]],
+  ["litellm", ["LITELLM_API_KEY"]],
+  ["ollama", ["OLLAMA_API_KEY"]],
+  ["lm-studio", ["LM_STUDIO_API_KEY"]],
+  ["vllm", ["VLLM_API_KEY"]],
+  ["llama.cpp", ["LLAMA_CPP_API_KEY"]],
+]);
+
+/** Own members only: `constructor` is not a variable. */
+function variable(env: Environment, name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
+}

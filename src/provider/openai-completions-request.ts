@@ -1,0 +1,157 @@
+// The body of an OpenAI chat completions request.
+
+import type { JsonObject } from "../base/json.js";
+import type { InputContent, TextContent } from "../protocol/content.js";
+import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
+import { type CompletionsCompat, completionsCompat } from "./openai-completions-compat.js";
+import type { ModelMessage, StreamRequest } from "./provider.js";
+import { prepareReplay } from "./replay.js";
+import { resolveToolChoice } from "./wire.js";
+
+/** The fields in which services stream their reasoning. A block's signature names its field, so that it can go back. */
+export const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as const;
+
+export function completionsPayload({ model, context, options }: StreamRequest): JsonObject {
+  const compat = completionsCompat(model);
+  const maxTokens = options.maxTokens ?? Math.min(model.maxTokens, 32_000);
+  const messages = prepareReplay(context.messages, model, compat.toolCallIds);
+  return {
+    model: model.id,
+    messages: [...systemMessage(context.systemPrompt, compat), ...wireMessages(messages, compat)],
+    stream: true,
+    ...(compat.supportsUsageInStreaming ? { stream_options: { include_usage: true } } : {}),
+    ...(compat.supportsStore ? { store: false } : {}),
+    [compat.maxTokensField]: maxTokens,
+    ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+    // Only the inventor of the field is known to take it; it keeps a conversation on one cache.
+    ...(compat.supportsStore && options.sessionId ? { prompt_cache_key: options.sessionId } : {}),
+    ...wireTools({ model, context, options }, compat),
+    ...(model.reasoning ? reasoning(options.reasoning, compat) : {}),
+    ...(compat.openRouterRouting ? { provider: compat.openRouterRouting } : {}),
+    ...(compat.vercelGatewayRouting ? { providerOptions: { gateway: compat.vercelGatewayRouting } } : {}),
+    ...compat.extraBody,
+  };
+}
+
+function systemMessage(text: string, compat: CompletionsCompat): JsonObject[] {
+  return text === "" ? [] : [{ role: compat.supportsDeveloperRole ? "developer" : "system", content: text }];
+}
+
+function wireTools({ context, options }: StreamRequest, compat: CompletionsCompat): JsonObject {
+  if (context.tools.length === 0) return {};
+  const choice = compat.supportsToolChoice ? resolveToolChoice(options.toolChoice, context.tools) : undefined;
+  return {
+    tools: context.tools.map(({ name, description, parameters, strict }) => ({
+      type: "function",
+      function: { name, description, parameters, ...(strict && compat.supportsStrictMode ? { strict: true } : {}) },
+    })),
+    ...(choice === undefined ? {} : { tool_choice: wireChoice(choice) }),
+  };
+}
+
+function wireChoice(choice: NonNullable<ReturnType<typeof resolveToolChoice>>): unknown {
+  if (typeof choice === "object") return { type: "function", function: choice };
+  return choice === "any" ? "required" : choice;
+}
+
+/** Services that think by default are told "off"; the others are told nothing. */
+function reasoning(level: StreamRequest["options"]["reasoning"], compat: CompletionsCompat): JsonObject {
+  const effort = level === undefined ? undefined : (compat.reasoningEffortMap[level] ?? level);
+  const isOn = level !== undefined;
+  switch (compat.thinkingFormat) {
+    case "zai":
+      return { thinking: { type: isOn ? "enabled" : "disabled" } };
+    case "qwen":
+      return { enable_thinking: isOn };
+    case "qwen-chat-template":
+      return { chat_template_kwargs: { enable_thinking: isOn } };
+    case "openrouter":
+      return isOn ? { reasoning: { effort } } : {};
+    case "openai":
+      return isOn && compat.supportsReasoningEffort ? { reasoning_effort: effort } : {};
+  }
+}
+
+function wireMessages(messages: readonly ModelMessage[], compat: CompletionsCompat): JsonObject[] {
+  const wire: JsonObject[] = [];
+  /** Pictures out of tool results: the role `tool` takes text only, so they follow as a user message. */
+  let images: InputContent[] = [];
+  const pushUser = (role: "user" | "developer", content: unknown) => {
+    if (compat.requiresAssistantAfterToolResult && wire.at(-1)?.role === "tool")
+      wire.push({ role: "assistant", content: "Tool results received." });
+    wire.push({ role, content });
+  };
+  const flushImages = () => {
+    if (images.length === 0) return;
+    pushUser("user", [{ type: "text", text: "Images from the tool results:" }, ...images.map(wirePart)]);
+    images = [];
+  };
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      images.push(...message.content.filter((block) => block.type === "image"));
+      wire.push(wireResult(message, compat));
+      continue;
+    }
+    flushImages();
+    if (message.role === "assistant") wire.push(...wireReply(message, compat));
+    else if (message.content.length > 0)
+      pushUser(compat.supportsDeveloperRole ? message.role : "user", wireInput(message.content));
+  }
+  flushImages();
+  return wire;
+}
+
+function wireInput(content: string | InputContent[]): unknown {
+  if (typeof content === "string") return content;
+  // Plain text goes as a string: not every service reads a list of parts.
+  return content.some((block) => block.type === "image") ? content.map(wirePart) : joinText(content);
+}
+
+function wirePart(block: InputContent): JsonObject {
+  return block.type === "text"
+    ? { type: "text", text: block.text }
+    : { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } };
+}
+
+function wireResult(message: ToolResultMessage, compat: CompletionsCompat): JsonObject {
+  const text = joinText(message.content);
+  const hasImage = message.content.some((block) => block.type === "image");
+  return {
+    role: "tool",
+    tool_call_id: message.toolCallId,
+    ...(compat.requiresToolResultName ? { name: message.toolName } : {}),
+    content: text || (hasImage ? "(the result is an image, below)" : ""),
+  };
+}
+
+function wireReply(message: AssistantMessage, compat: CompletionsCompat): JsonObject[] {
+  const texts: string[] = [];
+  const calls: JsonObject[] = [];
+  const thoughts: { [field: string]: string } = {};
+  for (const block of message.content) {
+    if (block.type === "text") texts.push(block.text);
+    else if (block.type === "toolCall")
+      calls.push({
+        id: block.id,
+        type: "function",
+        function: { name: block.name, arguments: JSON.stringify(block.arguments) },
+      });
+    else if (block.type === "thinking") {
+      const field = reasoningFields.find((name) => name === block.thinkingSignature);
+      if (field === undefined || compat.requiresThinkingAsText) texts.push(block.thinking);
+      else thoughts[field] = `${thoughts[field] ?? ""}${block.thinking}`;
+    }
+  }
+  const content = texts.filter((text) => text !== "").join("\n\n");
+  if (content === "" && calls.length === 0) return []; // thoughts alone are no message
+  return [
+    { role: "assistant", content: content || null, ...thoughts, ...(calls.length > 0 ? { tool_calls: calls } : {}) },
+  ];
+}
+
+function joinText(content: readonly InputContent[]): string {
+  return content
+    .filter((block): block is TextContent => block.type === "text")
+    .map((block) => block.text)
+    .join("\n");
+}

@@ -1,0 +1,120 @@
+// Prepares a conversation for one model. What only its author can read (signatures) stays with that author, ids fit
+// the target's rules, and every tool call is followed directly by exactly one result. Pure, in linear time.
+
+import type { AssistantContent, InputContent, ToolCall } from "../protocol/content.js";
+import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
+import type { ModelMessage, ProviderModel } from "./provider.js";
+
+/** What a service accepts as a tool call id, and how to make the n-th one that it does. */
+export interface IdRule {
+  fits: RegExp;
+  make(n: number): string;
+}
+
+export const plainIds: IdRule = { fits: /^[a-zA-Z0-9_-]{1,64}$/, make: (n) => `call_${n}` };
+
+export function prepareReplay(
+  messages: readonly ModelMessage[],
+  model: ProviderModel,
+  idRule: IdRule = plainIds,
+): ModelMessage[] {
+  const showsImages = model.input.includes("image");
+  const nameCall = createNamer(idRule);
+  const prepared: (ModelMessage | Slot)[] = [];
+  /** Calls without a result yet, by their original id; the newest takes the next result. */
+  const open = new Map<string, Slot[]>();
+
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      const slot = open.get(message.toolCallId)?.pop();
+      if (slot) slot.result = withoutImages(message, showsImages); // else: nobody asked for it
+      continue;
+    }
+    if (message.role !== "assistant") {
+      prepared.push(withoutImages(message, showsImages));
+      continue;
+    }
+    const slots: Slot[] = [];
+    const content = prepareContent(message, model, (call, isSame) => {
+      const slot = { id: nameCall(call.id, isSame), call, turn: message };
+      slots.push(slot);
+      const waiting = open.get(call.id);
+      if (waiting) waiting.push(slot);
+      else open.set(call.id, [slot]);
+      return slot.id;
+    });
+    if (content.length > 0) prepared.push({ ...message, content }, ...slots);
+  }
+  return prepared.map((item) => ("turn" in item ? resultOf(item) : item));
+}
+
+/** The place directly after a call where its result belongs. */
+interface Slot {
+  id: string;
+  call: ToolCall;
+  turn: AssistantMessage;
+  result?: ToolResultMessage;
+}
+
+function resultOf({ id, call, turn, result }: Slot): ToolResultMessage {
+  if (result) return result.toolCallId === id ? result : { ...result, toolCallId: id };
+  const text = hasFailed(turn) ? "aborted" : "No result provided";
+  return {
+    role: "toolResult",
+    toolCallId: id,
+    toolName: call.name,
+    content: [{ type: "text", text }],
+    isError: true,
+    timestamp: turn.timestamp,
+  };
+}
+
+function prepareContent(
+  message: AssistantMessage,
+  model: ProviderModel,
+  nameCall: (call: ToolCall, isSame: boolean) => string,
+): AssistantContent[] {
+  const isSame = message.provider === model.provider && message.api === model.api && message.model === model.id;
+  const keepsSignatures = isSame && !hasFailed(message);
+  const content: AssistantContent[] = [];
+  for (const block of message.content) {
+    if (block.type === "toolCall") {
+      const { thoughtSignature, ...call } = block;
+      const signed = keepsSignatures && thoughtSignature !== undefined ? { thoughtSignature } : {};
+      content.push({ ...call, ...signed, id: nameCall(block, isSame) });
+    } else if (keepsSignatures) content.push(block);
+    else if (block.type === "text") content.push({ type: "text", text: block.text });
+    else if (block.type === "thinking" && block.thinking.trim() !== "")
+      content.push(isSame ? { type: "thinking", thinking: block.thinking } : { type: "text", text: block.thinking });
+    // redacted thinking is nothing but a signature
+  }
+  return content;
+}
+
+function hasFailed(message: AssistantMessage): boolean {
+  return message.stopReason === "error" || message.stopReason === "aborted";
+}
+
+/** Keeps an id that its author or the rule accepts and that is still free; else counts up, the same way every time. */
+function createNamer({ fits, make }: IdRule): (id: string, isSame: boolean) => string {
+  const taken = new Set<string>();
+  let made = 0;
+  return (id, isSame) => {
+    let name = id;
+    if (id === "" || !(isSame || fits.test(id))) name = make(++made);
+    while (taken.has(name)) name = make(++made);
+    taken.add(name);
+    return name;
+  };
+}
+
+const omittedImage: InputContent = { type: "text", text: "[image omitted: model has no image input]" };
+
+function withoutImages<Message extends { content: string | InputContent[] }>(
+  message: Message,
+  isShown: boolean,
+): Message {
+  const { content } = message;
+  if (isShown || typeof content === "string" || !content.some((block) => block.type === "image")) return message;
+  return { ...message, content: content.map((block) => (block.type === "image" ? omittedImage : block)) };
+}

@@ -1,0 +1,27 @@
+// Finds the provider for a model's api and loads it on first use: a run pays for the one API it speaks.
+
+import { problemOfException } from "./failures.js";
+import type { StreamEvent, StreamFunction, StreamRequest } from "./provider.js";
+
+const apis: { [api: string]: () => Promise<StreamFunction> } = {
+  "anthropic-messages": async () => (await import("./anthropic-messages.js")).streamAnthropicMessages,
+  "openai-completions": async () => (await import("./openai-completions.js")).streamOpenAiCompletions,
+  "galley-planner": async () => (await import("./planner.js")).streamPlanner,
+};
+
+export async function* streamByApi(request: StreamRequest): AsyncGenerator<StreamEvent> {
+  const { api, provider, id } = request.model;
+  const load = Object.hasOwn(apis, api) ? apis[api] : undefined;
+  if (load === undefined) {
+    const errorMessage = `Unsupported api "${api}" for model ${provider}/${id}.`;
+    yield { type: "error", reason: "error", errorMessage, failure: { kind: "invalid_request" } };
+    return;
+  }
+  try {
+    const stream = await load();
+    yield* stream(request);
+  } catch (error) {
+    const { message, failure } = problemOfException(error);
+    yield { type: "error", reason: "error", errorMessage: message, failure };
+  }
+}

@@ -1,0 +1,84 @@
+// Frames to handlers, in lanes. The main lane is strictly first in, first out; control frames are handled the moment
+// they are read; a prompt leaves the lane as soon as it is accepted. No frame ends the process.
+
+import type { Clock } from "../base/clock.js";
+import type { TypedObject } from "../base/ndjson.js";
+import { checkCommand } from "../protocol/check-command.js";
+import type { RpcCommand } from "../protocol/commands.js";
+import type { AgentSession } from "../sdk/index.js";
+import type { Features } from "./features.js";
+import { handlers } from "./handlers.js";
+import type { Outbox } from "./outbox.js";
+import { Request } from "./request.js";
+
+/** Answers to questions that galley asked. Nobody asks yet, so each is for an unknown id and is ignored. */
+const controlTypes = new Set(["extension_ui_response", "host_tool_update", "host_tool_result"]);
+
+const maxUnanswered = 1024;
+
+export interface DispatcherParts {
+  readonly session: Promise<AgentSession>;
+  readonly outbox: Outbox;
+  readonly features: Features;
+  readonly clock: Clock;
+}
+
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  #lane: Promise<void> = Promise.resolve();
+  #unanswered = 0;
+  #waiters: (() => void)[] = [];
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+  }
+
+  dispatch(frame: TypedObject): void {
+    if (controlTypes.has(frame.type)) return;
+    const { outbox, features } = this.#parts;
+    const request = new Request(frame, outbox, features);
+    const checked = checkCommand(frame);
+    this.#unanswered++;
+    this.#lane = this.#lane.then(async () => {
+      if (checked.ok) await this.#handle(checked.command, request);
+      else if (checked.kind === "unknown") request.refuseUnknown();
+      else request.refuse(checked.problem);
+      this.#unanswered--;
+      const waiters = this.#waiters;
+      this.#waiters = [];
+      for (const wake of waiters) wake();
+    });
+  }
+
+  /** A line that is no frame. It takes its turn like a command, so that answers stay in the order of the lines. */
+  refuseLine(problem: string): void {
+    const { outbox } = this.#parts;
+    this.#lane = this.#lane.then(() =>
+      outbox.send({ type: "response", command: "parse", success: false, error: `Failed to parse command: ${problem}` }),
+    );
+  }
+
+  /** Resolves when another command may be taken in: few enough wait for their answer, and the host reads. */
+  async hasRoom(): Promise<void> {
+    while (this.#unanswered >= maxUnanswered) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    if (this.#parts.outbox.isOverBudget) await this.#parts.outbox.drained();
+  }
+
+  /** Resolves when everything taken in so far has its answer. */
+  idle(): Promise<void> {
+    return this.#lane;
+  }
+
+  /** Never rejects. */
+  async #handle(command: RpcCommand, request: Request): Promise<void> {
+    try {
+      const handler = handlers.get(command.type);
+      if (!handler) return request.refuseUnknown();
+      const session = await this.#parts.session;
+      const data = await handler({ ...this.#parts, session, request }, command);
+      if (!request.isAnswered) request.succeed(data);
+    } catch (error) {
+      request.fail(error);
+    }
+  }
+}

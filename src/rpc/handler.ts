@@ -1,0 +1,20 @@
+// What a command handler is given, and what it owes: the command's data, or a GalleyError as a refusal.
+
+import type { Clock } from "../base/clock.js";
+import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
+import type { RpcData } from "../protocol/data.js";
+import type { AgentSession } from "../sdk/index.js";
+import type { Features } from "./features.js";
+import type { Request } from "./request.js";
+
+export interface HandlerContext {
+  readonly session: AgentSession;
+  readonly request: Request;
+  readonly features: Features;
+  readonly clock: Clock;
+}
+
+export type Handler<C extends RpcCommandType> = (
+  context: HandlerContext,
+  command: Extract<RpcCommand, { type: C }>,
+) => RpcData[C] | Promise<RpcData[C]>;

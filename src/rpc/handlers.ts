@@ -1,0 +1,57 @@
+// The table of commands. A command of the protocol without a handler does not compile, unless it is named below as
+// one that a later version brings; until then it is answered as unknown.
+
+import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
+import { toWireModel } from "../sdk/index.js";
+import type { Handler, HandlerContext } from "./handler.js";
+import { getState } from "./handlers/get-state.js";
+import { negotiateProtocol } from "./handlers/negotiate-protocol.js";
+import { abortAndPrompt, prompt } from "./handlers/prompt.js";
+
+/** Of the protocol, but not of this version. */
+type Coming = Exclude<
+  RpcCommandType,
+  | "negotiate_protocol"
+  | "prompt"
+  | "steer"
+  | "follow_up"
+  | "abort"
+  | "abort_and_prompt"
+  | "get_state"
+  | "get_messages"
+  | "get_last_assistant_text"
+  | "set_steering_mode"
+  | "set_follow_up_mode"
+  | "set_interrupt_mode"
+  | "set_model"
+  | "get_available_models"
+>;
+type Served = Exclude<RpcCommandType, Coming>;
+
+const table: { [C in Served]: Handler<C> } = {
+  abort: ({ session }) => session.abort(),
+  abort_and_prompt: abortAndPrompt,
+  follow_up: ({ session }, { message, images }) => session.followUp(message, images),
+  get_available_models: ({ session }) => ({ models: session.getAvailableModels().map(toWireModel) }),
+  get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
+  get_messages: ({ session }) => ({ messages: [...session.messages] }),
+  get_state: getState,
+  negotiate_protocol: negotiateProtocol,
+  prompt,
+  set_follow_up_mode: ({ session }, { mode }) => {
+    session.followUpMode = mode;
+  },
+  set_interrupt_mode: ({ session }, { mode }) => {
+    session.interruptMode = mode;
+  },
+  set_model: ({ session }, { provider, modelId }) => toWireModel(session.setModel(provider, modelId)),
+  set_steering_mode: ({ session }, { mode }) => {
+    session.steeringMode = mode;
+  },
+  steer: ({ session }, { message, images }) => session.steer(message, images),
+};
+
+type AnyHandler = (context: HandlerContext, command: RpcCommand) => unknown;
+
+/** A Map, so that a command named like a member of Object is simply unknown. */
+export const handlers = new Map<string, AnyHandler>(Object.entries(table) as [string, AnyHandler][]);

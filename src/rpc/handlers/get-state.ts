@@ -1,0 +1,30 @@
+// `get_state`: what a host needs to draw its screen. Never fails, also while a run is active.
+
+import type { SessionState } from "../../protocol/data.js";
+import { toWireModel } from "../../sdk/index.js";
+import type { HandlerContext } from "../handler.js";
+
+export function getState({ session }: HandlerContext): SessionState {
+  const { model, thinkingLevel } = session;
+  return {
+    ...(model ? { model: toWireModel(model) } : {}),
+    ...(thinkingLevel ? { thinkingLevel } : {}),
+    isStreaming: session.isStreaming,
+    isCompacting: false,
+    steeringMode: session.steeringMode,
+    followUpMode: session.followUpMode,
+    interruptMode: session.interruptMode,
+    sessionId: session.sessionId,
+    autoCompactionEnabled: false,
+    messageCount: session.messages.length,
+    queuedMessageCount: session.queuedMessageCount,
+    todoPhases: [],
+    systemPrompt: session.systemPrompt,
+    dumpTools: session.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    pendingMessageCount: session.queuedMessageCount,
+    autoRetryEnabled: false,
+    isRetrying: false,
+    pendingActionCount: 0,
+    sandbox: { mode: "off", mechanism: "none", reason: "This version runs no commands." },
+  };
+}

@@ -1,0 +1,254 @@
+// Everything that leaves through stdout, in order. Promises: frames of one tick share one write; deltas of one block
+// are merged within a short window; memory is bounded while nobody reads, and nothing but merged updates is lost.
+
+import type { Clock } from "../base/clock.js";
+import type { AgentSessionEvent } from "../protocol/events.js";
+import { encodeSafely, encodeUpdate, stubOf, type UpdateEvent } from "./encode.js";
+import type { Features } from "./features.js";
+
+/** The part of a Node stream that the outbox uses. */
+export interface FrameOutput {
+  write(text: string, onWritten?: () => void): boolean;
+  once(event: "drain", listener: () => void): unknown;
+  readonly writableLength: number;
+}
+
+export interface OutboxOptions {
+  output: FrameOutput;
+  features: Features;
+  clock: Clock;
+  budgetBytes?: number;
+  mergeWindowMs?: number;
+}
+
+interface PlainItem {
+  readonly kind: "plain";
+  readonly text: string;
+  readonly bytes: number;
+  /** Set for `tool_execution_update`: under pressure only the newest per call is kept. */
+  readonly toolCallId?: string;
+}
+
+/** An update is written down late, so that what was merged is never serialised. */
+interface UpdateItem {
+  readonly kind: "update";
+  event: UpdateEvent;
+  deltas: string[] | undefined;
+  bytes: number;
+  readonly stub: string | undefined;
+  readonly messageId: string | undefined;
+}
+type Item = PlainItem | UpdateItem;
+
+const frameOverheadBytes = 600;
+const maxWriteBytes = 1024 * 1024;
+
+export class Outbox {
+  readonly #output: FrameOutput;
+  readonly #features: Features;
+  readonly #clock: Clock;
+  readonly #budget: number;
+  readonly #windowMs: number;
+  #queue: Item[] = [];
+  #queuedBytes = 0;
+  #isScheduled = false;
+  #isBlocked = false;
+  #waiters: (() => void)[] = [];
+  /** The delta that waits for its window to pass, and when the last one of its kind went out. */
+  #held: { item: UpdateItem; cancel: () => void } | undefined;
+  #window: { key: string; openedAt: number } | undefined;
+  #messages = 0;
+  #stub: string | undefined;
+  #messageBytes = 0;
+
+  constructor({ output, features, clock, budgetBytes = 8 * 1024 * 1024, mergeWindowMs = 50 }: OutboxOptions) {
+    this.#output = output;
+    this.#features = features;
+    this.#clock = clock;
+    this.#budget = budgetBytes;
+    this.#windowMs = mergeWindowMs;
+  }
+
+  /** A frame that is no session event. */
+  send(frame: object): void {
+    this.#releaseHeld();
+    this.#enqueue(plain(encodeSafely(frame)));
+  }
+
+  /** A session event; the promise, if there is one, resolves when the reader has caught up. */
+  sendEvent(event: AgentSessionEvent): Promise<void> | undefined {
+    if (event.type === "queue_update" && !this.#features.has("queue-events")) return undefined;
+    if (event.type === "message_update") this.#sendUpdate(event);
+    else {
+      this.#releaseHeld();
+      this.#enqueue(this.#plainEvent(event));
+    }
+    return this.isOverBudget ? this.drained() : undefined;
+  }
+
+  get isOverBudget(): boolean {
+    return this.#queuedBytes + this.#output.writableLength > this.#budget;
+  }
+
+  /** Resolves when less than the budget waits. */
+  drained(): Promise<void> {
+    if (!this.isOverBudget) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** Resolves when everything was handed to the kernel; the caller bounds its patience. */
+  async flushed(): Promise<void> {
+    this.#releaseHeld();
+    while (this.#queue.length > 0) {
+      if (this.#isBlocked) await new Promise<void>((resolve) => this.#output.once("drain", resolve));
+      else this.#write();
+    }
+    await new Promise<void>((resolve) => this.#output.write("", resolve));
+  }
+
+  #plainEvent(event: Exclude<AgentSessionEvent, { type: "message_update" }>): PlainItem {
+    const isPair = event.type === "message_start" || event.type === "message_end";
+    if (event.type === "message_start") {
+      this.#messages++;
+      this.#messageBytes = 0;
+      this.#window = undefined;
+      this.#stub = event.message.role === "assistant" ? stubOf(event.message) : undefined;
+    }
+    const named = isPair && this.#features.has("message-ids") ? { ...event, messageId: this.#messageId() } : event;
+    const item = plain(encodeSafely(named));
+    return event.type === "tool_execution_update" ? { ...item, toolCallId: event.toolCallId } : item;
+  }
+
+  #messageId(): string {
+    return `msg-${this.#messages}`;
+  }
+
+  #sendUpdate(event: UpdateEvent): void {
+    const delta = deltaOf(event);
+    this.#messageBytes += delta?.length ?? 0;
+    const held = this.#held?.item;
+    if (held && canMerge(held, event)) return merge(held, event, [delta ?? ""]);
+    this.#releaseHeld();
+    const item = this.#updateItem(event);
+    const key = keyOf(event);
+    const now = this.#clock.now();
+    const window = this.#window;
+    if (delta !== undefined && window?.key === key && now < window.openedAt + this.#windowMs) {
+      const cancel = this.#clock.after(window.openedAt + this.#windowMs - now, () => this.#releaseHeld());
+      this.#held = { item, cancel };
+      return;
+    }
+    this.#window = delta === undefined ? undefined : { key, openedAt: now };
+    this.#enqueue(item);
+  }
+
+  #updateItem(event: UpdateEvent): UpdateItem {
+    const stub = this.#features.has("delta-updates") ? this.#stub : undefined;
+    const messageId = this.#features.has("message-ids") ? this.#messageId() : undefined;
+    // An estimate, because the exact size is only known once it is written: the message stands in the frame twice.
+    const body = stub === undefined ? 2 * this.#messageBytes : 2 * stub.length + (deltaOf(event)?.length ?? 0);
+    return { kind: "update", event, deltas: undefined, bytes: frameOverheadBytes + body, stub, messageId };
+  }
+
+  #releaseHeld(): void {
+    const held = this.#held;
+    if (!held) return;
+    this.#held = undefined;
+    held.cancel();
+    this.#window = { key: keyOf(held.item.event), openedAt: this.#clock.now() };
+    this.#enqueue(held.item);
+  }
+
+  #enqueue(item: Item): void {
+    this.#queue.push(item);
+    this.#queuedBytes += item.bytes;
+    if (this.isOverBudget) this.#relieve();
+    if (this.#isScheduled || this.#isBlocked) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (!this.#isBlocked) this.#write();
+    });
+  }
+
+  /** Over budget: neighbouring deltas of one block become one, of each call only the newest progress stays. */
+  #relieve(): void {
+    const newest = new Map<string, Item>();
+    for (const item of this.#queue)
+      if (item.kind === "plain" && item.toolCallId !== undefined) newest.set(item.toolCallId, item);
+    const kept: Item[] = [];
+    for (const item of this.#queue) {
+      const last = kept.at(-1);
+      if (item.kind === "plain") {
+        if (item.toolCallId === undefined || newest.get(item.toolCallId) === item) kept.push(item);
+      } else if (last?.kind === "update" && canMerge(last, item.event))
+        merge(last, item.event, item.deltas ?? [deltaOf(item.event) ?? ""]);
+      else kept.push(item);
+    }
+    this.#queue = kept;
+    this.#queuedBytes = kept.reduce((sum, item) => sum + item.bytes, 0);
+  }
+
+  /** Hands over what waits, in pieces, until the stream says that it has enough. */
+  #write(): void {
+    let next = 0;
+    let isBlocked = false;
+    while (next < this.#queue.length && !isBlocked) {
+      let text = "";
+      for (let item = this.#queue[next]; item && text.length < maxWriteBytes; item = this.#queue[next]) {
+        text += textOf(item);
+        this.#queuedBytes -= item.bytes;
+        next++;
+      }
+      isBlocked = !this.#output.write(text);
+    }
+    this.#queue = this.#queue.slice(next);
+    this.#isBlocked = isBlocked;
+    if (isBlocked)
+      this.#output.once("drain", () => {
+        this.#isBlocked = false;
+        this.#write();
+      });
+    if (this.isOverBudget) return;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+}
+
+function plain(text: string): PlainItem {
+  return { kind: "plain", text, bytes: text.length };
+}
+
+function textOf(item: Item): string {
+  if (item.kind === "plain") return item.text;
+  const { event, deltas, stub, messageId } = item;
+  return encodeUpdate(event, deltas?.join(""), {
+    ...(stub === undefined ? {} : { stub }),
+    ...(messageId === undefined ? {} : { messageId }),
+  });
+}
+
+function deltaOf(event: UpdateEvent): string | undefined {
+  const inner = event.assistantMessageEvent;
+  return "delta" in inner ? inner.delta : undefined;
+}
+
+function keyOf(event: UpdateEvent): string {
+  const inner = event.assistantMessageEvent;
+  return `${inner.type} ${"contentIndex" in inner ? inner.contentIndex : ""}`;
+}
+
+/** The later event wins, since its snapshot is newer; the deltas of both are kept. */
+function merge(item: UpdateItem, event: UpdateEvent, deltas: readonly string[]): void {
+  item.deltas ??= [deltaOf(item.event) ?? ""];
+  item.event = event;
+  for (const delta of deltas) {
+    item.deltas.push(delta);
+    item.bytes += (item.stub === undefined ? 2 : 1) * delta.length;
+  }
+}
+
+function canMerge(item: UpdateItem, event: UpdateEvent): boolean {
+  return deltaOf(event) !== undefined && keyOf(item.event) === keyOf(event);
+}

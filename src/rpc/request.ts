@@ -1,0 +1,70 @@
+// One command on its way to its answer. Knows the correlation rules: which failures carry the request's id, and that
+// a late failure comes after the success it contradicts.
+
+import { GalleyError, messageOf } from "../base/errors.js";
+import type { TypedObject } from "../base/ndjson.js";
+import type { Features } from "./features.js";
+import type { Outbox } from "./outbox.js";
+
+const maxIdBytes = 512;
+
+export class Request {
+  readonly type: string;
+  readonly #id: string | number | undefined;
+  readonly #outbox: Outbox;
+  readonly #features: Features;
+  #isAnswered = false;
+
+  constructor(frame: TypedObject, outbox: Outbox, features: Features) {
+    this.type = frame.type;
+    this.#id = usableId(frame.id);
+    this.#outbox = outbox;
+    this.#features = features;
+  }
+
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /** Once; later calls change nothing, because the host has its answer. */
+  succeed(data?: unknown): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.#outbox.send({ id: this.#id, type: "response", command: this.type, success: true, data });
+  }
+
+  /** A refusal: the sentence is part of the contract and the host may branch on the code. */
+  refuse(error: string, code?: string): void {
+    this.#isAnswered = true;
+    this.#outbox.send({ id: this.#id, type: "response", command: this.type, success: false, error, code });
+  }
+
+  /** What a handler threw. A GalleyError is a refusal; anything else is a surprise of ours. */
+  fail(thrown: unknown): void {
+    if (thrown instanceof GalleyError || this.#isAnswered) return this.refuse(messageOf(thrown));
+    this.#isAnswered = true;
+    const error = `Failed to parse command: ${messageOf(thrown)}`;
+    this.#outbox.send({ ...this.#uncorrelated("parse"), success: false, error, ...this.#hints() });
+  }
+
+  refuseUnknown(): void {
+    this.#isAnswered = true;
+    const error = `Unknown command: ${this.type}`;
+    this.#outbox.send({ ...this.#uncorrelated(this.type), success: false, error, ...this.#hints() });
+  }
+
+  /** The plain protocol leaves the id out here; a host that negotiated gets it. */
+  #uncorrelated(command: string): object {
+    if (!this.#features.has("echo-ids")) return { type: "response", command };
+    return { id: this.#id, type: "response", command: this.type };
+  }
+
+  #hints(): object {
+    return { requestId: this.#id, requestCommand: this.type };
+  }
+}
+
+function usableId(id: unknown): string | number | undefined {
+  if (typeof id === "string") return Buffer.byteLength(id) <= maxIdBytes ? id : undefined;
+  return Number.isSafeInteger(id) ? (id as number) : undefined;
+}

@@ -1,0 +1,13 @@
+// Where the user's agent directory is: models, credentials, settings, sessions.
+
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Absolute. An empty variable counts as unset. */
+export function agentDirectory(env: Environment, home: string = homedir()): string {
+  const named = env.GALLEY_AGENT_DIR || env.PI_CODING_AGENT_DIR;
+  if (named) return resolve(named.replace(/^~(?=$|[\\/])/, () => home));
+  return join(home, env.GALLEY_CONFIG_DIR || env.PI_CONFIG_DIR || ".galley", "agent");
+}

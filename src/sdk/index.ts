@@ -1,0 +1,14 @@
+// The door `galley`: everything a program needs to hold a session in its own process.
+
+export { GalleyError } from "../base/errors.js";
+export type { AgentSessionEvent } from "../protocol/events.js";
+export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
+export { toWireModel } from "../provider/model-registry.js";
+export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
+export { AgentSession, type PromptOptions } from "../session/agent-session.js";
+export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
+export {
+  type CreateAgentSessionOptions,
+  type CreateAgentSessionResult,
+  createAgentSession,
+} from "./create-agent-session.js";

@@ -1,0 +1,101 @@
+// Joins the user's models file, credential file and environment into a registry. On the way to the first answer of the
+// program: without a models file it costs two failed opens and nothing else is read.
+
+import { join } from "node:path";
+import { GalleyError, messageOf } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import { type Environment, looksLikeUnsetName, readAuthFile } from "../provider/credentials.js";
+import { ModelRegistry } from "../provider/model-registry.js";
+import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models-file.js";
+import { type ConfigFile, readConfigFile, runForOutput } from "../workspace/config-files.js";
+import { parseConfig } from "./parse-config.js";
+
+export interface LoadModelsOptions {
+  readonly agentDir: string;
+  readonly env: Environment;
+  /** Keys for this run, by provider. */
+  readonly runtimeKeys?: ReadonlyMap<string, string>;
+  readonly disabledProviders?: readonly string[];
+  readonly log: Log;
+}
+
+const commandLimitMs = 10_000;
+const maxReported = 20;
+
+/** Never throws for what a file says: problems are logged, and kept in `problems` for whoever names a model. */
+export async function loadModelRegistry(options: LoadModelsOptions): Promise<ModelRegistry> {
+  const { agentDir, env, runtimeKeys = new Map(), disabledProviders = [], log } = options;
+  const file = await loadModelsFile(agentDir, log);
+  const authFile = file.providers.size > 0 ? await loadAuthFile(join(agentDir, "auth.json"), log) : new Map();
+  const runCommand = (command: string) => runForOutput(command, { timeoutMs: commandLimitMs, env, cwd: agentDir });
+  const registry = new ModelRegistry({
+    sources: { env, authFile, runtimeKeys, runCommand },
+    file,
+    disabledProviders,
+  });
+  report([...registry.problems.map(problemText), ...registry.warnings, ...suspectKeys(file, env)], log);
+  return registry;
+}
+
+async function loadModelsFile(agentDir: string, log: Log): Promise<ModelsFile> {
+  const yaml = join(agentDir, "models.yml");
+  const json = join(agentDir, "models.json");
+  const [first, second] = [readOrProblem(yaml), readOrProblem(json)];
+  if (first && second) log.warn(`${json}: not used, because ${yaml} is there too`);
+  const found = first ?? second;
+  if (found === undefined) return { path: yaml, providers: new Map(), problems: [], warnings: [] };
+  if (!("text" in found)) return found;
+  try {
+    return readModelsFile(await parseConfig(found), found.path);
+  } catch (error) {
+    if (!GalleyError.is(error, "invalid_config")) throw error;
+    return unreadableModelsFile(found.path, messageOf(error));
+  }
+}
+
+function readOrProblem(path: string): ConfigFile | ModelsFile | undefined {
+  try {
+    return readConfigFile(path);
+  } catch (error) {
+    if (!GalleyError.is(error, "file_refused")) throw error;
+    return unreadableModelsFile(path, messageOf(error));
+  }
+}
+
+/** Unreadable or readable by others: one line, and no key from it. */
+async function loadAuthFile(path: string, log: Log): Promise<ReadonlyMap<string, string>> {
+  try {
+    const file = readConfigFile(path);
+    if (file === undefined) return new Map();
+    // Windows shows no such bits; there the home directory's own protection has to do.
+    if ((file.mode & 0o077) !== 0 && process.platform !== "win32") {
+      const mode = file.mode.toString(8).padStart(4, "0");
+      log.warn(`${path}: not used, because others can read it (mode ${mode}); run chmod 600 on it`);
+      return new Map();
+    }
+    const { keys, warnings } = readAuthFile((await parseConfig(file)) ?? {}, path);
+    report(warnings, log);
+    return keys;
+  } catch (error) {
+    if (!(error instanceof GalleyError)) throw error;
+    log.warn(`${path}: ${error.message}`);
+    return new Map();
+  }
+}
+
+/** Told without the text itself, which may be a key after all. */
+function suspectKeys(file: ModelsFile, env: Environment): string[] {
+  return [...file.providers.values()]
+    .filter(({ apiKey }) => apiKey !== undefined && looksLikeUnsetName(apiKey, env))
+    .map(
+      ({ id }) =>
+        `${file.path}: providers.${id}.apiKey: looks like the name of a variable that is not set, so its text counts as ` +
+        "the key; write $NAME to require the variable",
+    );
+}
+
+/** A broken file should not fill the screen. */
+function report(lines: readonly string[], log: Log): void {
+  for (const line of lines.slice(0, maxReported)) log.warn(line);
+  if (lines.length > maxReported) log.warn(`and ${lines.length - maxReported} more of this kind`);
+}

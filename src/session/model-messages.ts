@@ -1,0 +1,81 @@
+// The conversation in the form a model takes. Converts only what is new: the context grows at its end, and a long
+// history must not be paid for again with every request.
+
+import type { InputContent } from "../protocol/content.js";
+import type { AgentMessage, FileMentionMessage, UserMessage } from "../protocol/messages.js";
+import type { ModelMessage } from "../provider/provider.js";
+
+export class ModelMessages {
+  #seen = 0;
+  readonly #converted: ModelMessage[] = [];
+
+  /** `messages` is the same growing list every time. */
+  of(messages: readonly AgentMessage[]): readonly ModelMessage[] {
+    for (; this.#seen < messages.length; this.#seen++) {
+      const message = messages[this.#seen];
+      const converted = message && toModelMessage(message);
+      if (converted) this.#converted.push(converted);
+    }
+    return this.#converted;
+  }
+}
+
+/** Undefined for what the model must not see. */
+export function toModelMessage(message: AgentMessage): ModelMessage | undefined {
+  switch (message.role) {
+    case "user":
+    case "developer":
+    case "assistant":
+    case "toolResult":
+      return message;
+    case "custom":
+    case "hookMessage":
+      return asUser(message.content, message.timestamp);
+    case "bashExecution":
+      return message.excludeFromContext
+        ? undefined
+        : asUser(executionText(message.command, message), message.timestamp);
+    case "pythonExecution":
+      return message.excludeFromContext ? undefined : asUser(executionText(message.code, message), message.timestamp);
+    case "branchSummary":
+      return asUser(
+        `This is the summary of a branch this conversation came back from:\n\n<summary>\n${message.summary}\n</summary>`,
+        message.timestamp,
+      );
+    case "compactionSummary":
+      return asUser(
+        `An earlier model summarized the conversation so far. Build on its work:\n\n<summary>\n${message.summary}\n</summary>`,
+        message.timestamp,
+      );
+    case "fileMention":
+      return asUser(fileContent(message), message.timestamp);
+  }
+}
+
+function asUser(content: UserMessage["content"], timestamp: number): UserMessage {
+  return { role: "user", content, timestamp };
+}
+
+interface Execution {
+  output: string;
+  cancelled: boolean;
+  exitCode?: number;
+}
+
+function executionText(command: string, { output, cancelled, exitCode }: Execution): string {
+  const lines = [`Ran \`${command}\``, output === "" ? "(no output)" : `\`\`\`\n${output.replace(/\n$/, "")}\n\`\`\``];
+  if (cancelled) lines.push("(command cancelled)");
+  else if (exitCode !== undefined && exitCode !== 0) lines.push(`Command exited with code ${exitCode}`);
+  return lines.join("\n");
+}
+
+function fileContent({ files }: FileMentionMessage): InputContent[] {
+  return files.flatMap(({ path, content, skippedReason, image }): InputContent[] => {
+    const body = skippedReason ? "(skipped: too large)" : (content ?? "");
+    const text: InputContent = {
+      type: "text",
+      text: `<file path="${path.replaceAll('"', "&quot;")}">\n${body}\n</file>`,
+    };
+    return image ? [text, image] : [text];
+  });
+}

@@ -1,0 +1,102 @@
+// Finding files below a directory: sorted by path, without what `.gitignore` names, without following links, and never
+// holding more than the listings on the way from the root to the present place.
+
+import { dirname, join, relative, sep } from "node:path";
+import { throwIfAborted } from "../base/abort.js";
+import { type Disk, type DiskEntry, type DiskStat, maxListed } from "./disk.js";
+import { type IgnoreRules, isIgnored, readIgnoreRules } from "./ignore-rules.js";
+import { isWithin, shownBelow } from "./resolve-path.js";
+import type { Target, WalkOptions } from "./workspace.js";
+
+const skippedNames = [".git", "node_modules"];
+
+export interface FoundFile {
+  path: string;
+  /** Below the root, with `/`. */
+  relativePath: string;
+  stat: DiskStat;
+}
+
+interface Place {
+  relativePath: string;
+  isDirectory: boolean;
+  rules: readonly IgnoreRules[];
+}
+
+export async function* walkFiles(
+  disk: Disk,
+  { root, cwd, ...options }: WalkOptions & { root: Target; cwd: string },
+): AsyncGenerator<FoundFile> {
+  // Whoever names a directory that is usually skipped wants to see inside, and also inside its like.
+  const named = root.path.split(sep);
+  const mentioned = [...(options.mentioned ?? []), ...skippedNames.filter((name) => named.includes(name))];
+  const pending: Place[] = [{ relativePath: "", isDirectory: true, rules: await rulesAbove(disk, root.path, cwd) }];
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    throwIfAborted(options.signal);
+    const path = join(root.path, place.relativePath);
+    if (place.isDirectory) {
+      pending.push(...(await childrenOf(path, place)).reverse());
+    } else {
+      // A file may vanish between listing and looking; then it was not there.
+      const stat = await disk.lstat(path).catch(() => undefined);
+      if (stat?.kind === "file") yield { path, relativePath: place.relativePath, stat };
+    }
+  }
+
+  async function childrenOf(path: string, place: Place): Promise<Place[]> {
+    const entries = await disk.list(path, maxListed).catch((error: unknown) => {
+      if (place.relativePath === "") throw error;
+      options.onUnreadable?.(shownBelow(root.displayPath, place.relativePath));
+      return [];
+    });
+    const own = entries.some(({ name }) => name === ".gitignore") ? await readIgnoreRules(disk, path) : undefined;
+    const rules = own ? [...place.rules, own] : place.rules;
+    return entries
+      .map((entry) => childOf(path, place, { entry, rules }))
+      .filter((child) => child !== undefined)
+      .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  }
+
+  function childOf(
+    path: string,
+    place: Place,
+    { entry, rules }: { entry: DiskEntry; rules: readonly IgnoreRules[] },
+  ): Place | undefined {
+    const isDirectory = entry.kind === "directory";
+    if (!isDirectory && entry.kind !== "file") return undefined;
+    const relativePath = place.relativePath === "" ? entry.name : `${place.relativePath}/${entry.name}`;
+    // Rules that would have hidden a mentioned directory must not hide what is in it either.
+    if (isDirectory && mentioned.includes(entry.name)) return { relativePath, isDirectory, rules: [] };
+    if (isDirectory && skippedNames.includes(entry.name)) return undefined;
+    if (!isDirectory && options.include && !options.include(relativePath)) return undefined;
+    if (isIgnored(join(path, entry.name), isDirectory, rules)) return undefined;
+    return { relativePath, isDirectory, rules };
+  }
+}
+
+/** As if a directory's name ended in `/`: then the order of siblings is the order of whole paths. */
+function sortKey(place: Place): string {
+  return place.isDirectory ? `${place.relativePath}/` : place.relativePath;
+}
+
+/** The rules between the repository's root (without one: `cwd`) and the walked directory. */
+async function rulesAbove(disk: Disk, root: string, cwd: string): Promise<readonly IgnoreRules[]> {
+  const top = (await repositoryRoot(disk, root)) ?? (isWithin(root, cwd) ? cwd : root);
+  const rules: IgnoreRules[] = [];
+  const steps = relative(top, root).split(sep).slice(0, -1);
+  if (top !== root)
+    for (let count = 0; count <= steps.length; count++) {
+      const own = await readIgnoreRules(disk, join(top, ...steps.slice(0, count)));
+      if (own) rules.push(own);
+    }
+  // An ignored directory that is walked all the same was asked for by name.
+  return isIgnored(root, true, rules) ? [] : rules;
+}
+
+async function repositoryRoot(disk: Disk, from: string): Promise<string | undefined> {
+  for (let directory = from; ; directory = dirname(directory)) {
+    const marker = await disk.lstat(join(directory, ".git")).catch(() => undefined);
+    if (marker) return directory;
+    if (directory === dirname(directory)) return undefined;
+  }
+}

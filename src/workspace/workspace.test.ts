@@ -1,0 +1,184 @@
+// The contract, played on the real disk and in memory: both must tell the same story.
+
+import { mkdir, mkdtemp, realpath, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ErrorCode } from "../base/errors.js";
+import { createMemoryWorkspace } from "../testing/memory-workspace.js";
+import { createNodeWorkspace } from "./node-workspace.js";
+import type { Target, WalkOptions, Workspace } from "./workspace.js";
+
+type Files = Record<string, string | Uint8Array>;
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+const makers: Record<string, (files: Files) => Promise<Workspace>> = {
+  async "on disk"(files) {
+    const cwd = await realpath(await mkdtemp(join(tmpdir(), "galley-workspace-")));
+    cleanups.push(() => rm(cwd, { recursive: true }));
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(cwd, name);
+      await mkdir(name.endsWith("/") ? path : dirname(path), { recursive: true });
+      if (name.endsWith("/")) continue;
+      await writeFile(path, content);
+      await utimes(path, 0, 0);
+    }
+    return createNodeWorkspace({ cwd, home: "/home/tester" });
+  },
+  "in memory": async (files) => createMemoryWorkspace(files),
+};
+
+describe.each(Object.entries(makers))("a workspace %s", (_name, make) => {
+  it("resolves to a canonical target and shows it relative to cwd", async () => {
+    const workspace = await make({ "src/a.ts": "a" });
+    expect(await workspace.resolve("./src/../src//a.ts", "read")).toMatchObject({
+      path: join(workspace.cwd, "src/a.ts"),
+      displayPath: "src/a.ts",
+      kind: "file",
+    });
+    expect(await workspace.resolve(".", "read")).toMatchObject({ displayPath: ".", kind: "directory" });
+    expect(await workspace.resolve("/", "read")).toMatchObject({ path: "/", displayPath: "/", kind: "directory" });
+  });
+
+  it("tries the literal spelling first, then without @ and unusual spaces", async () => {
+    const workspace = await make({ "@scope/a": "scoped", "scope/b": "plain", "my file": "space" });
+    const read = async (path: string) => text(workspace, await workspace.resolve(path, "read"));
+    expect(await read("@scope/a")).toBe("scoped");
+    expect(await read("@scope/b")).toBe("plain");
+    expect(await read("@my\u202ffile")).toBe("space");
+  });
+
+  it.each<[string, string, ErrorCode, string]>([
+    ["empty", "", "file_refused", "Path must not be empty."],
+    ["NUL", "a\0b", "file_refused", "Path 'a\\u0000b' contains a control character."],
+    ["another home", "~bob/x", "file_refused", "Path '~bob/x' names another user's home."],
+    ["missing", "nope.ts", "not_found", "Path 'nope.ts' not found"],
+    ["below a file", "a.ts/x", "not_found", "Path 'a.ts/x' not found"],
+    ["a key", "id_rsa", "file_refused", "Refused to open 'id_rsa': it is a private key."],
+  ])("refuses a path: %s", async (_case, input, code, message) => {
+    const workspace = await make({ "a.ts": "", id_rsa: "x" });
+    await expect(workspace.resolve(input, "read")).rejects.toMatchObject({ code, message });
+  });
+
+  it("reads within a bound and says when there is more", async () => {
+    const workspace = await make({ a: "0123456789", empty: "" });
+    const target = await workspace.resolve("a", "read");
+    expect(await text(workspace, target)).toBe("0123456789");
+    expect(await workspace.readFile(target, { maxBytes: 10 })).toMatchObject({ isTruncated: false });
+    expect(await workspace.readFile(target, { maxBytes: 4 })).toEqual({
+      bytes: bytesLike("0123"),
+      isTruncated: true,
+    });
+    expect(await text(workspace, await workspace.resolve("empty", "read"))).toBe("");
+    expect(await workspace.stat(target)).toEqual({ sizeBytes: 10, modifiedMs: 0 });
+  });
+
+  it("refuses a private key by its content", async () => {
+    const workspace = await make({ notes: "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n" });
+    const target = await workspace.resolve("notes", "read");
+    await expect(workspace.readFile(target)).rejects.toMatchObject({
+      code: "file_refused",
+      message: "Refused to open 'notes': it is a private key.",
+    });
+  });
+
+  it("tells a file from a directory", async () => {
+    const workspace = await make({ "d/a": "" });
+    const directory = await workspace.resolve("d", "read");
+    const file = await workspace.resolve("d/a", "read");
+    await expect(workspace.readFile(directory)).rejects.toMatchObject({ code: "invalid_argument" });
+    await expect(workspace.list(file, { limit: 1 })).rejects.toMatchObject({ code: "invalid_argument" });
+  });
+
+  it("lists sorted without regard to case, up to the limit, and counts all", async () => {
+    const workspace = await make({ "B.ts": "", "a.ts": "", "C/x": "", "empty/": "" });
+    const root = await workspace.resolve(".", "read");
+    const listing = await workspace.list(root, { limit: 3 });
+    expect(listing.entries.map(({ name, kind }) => [name, kind])).toEqual([
+      ["a.ts", "file"],
+      ["B.ts", "file"],
+      ["C", "directory"],
+    ]);
+    expect(listing.total).toBe(4);
+    const empty = await workspace.resolve("empty", "read");
+    expect(await workspace.list(empty, { limit: 3 })).toEqual({ entries: [], total: 0 });
+  });
+
+  it("walks sorted by whole path, hidden files included, .git and node_modules left out", async () => {
+    const workspace = await make({
+      "b.ts": "",
+      "a/z.ts": "",
+      "a.ts": "",
+      "a-b.ts": "",
+      ".hidden/h.ts": "",
+      ".git/config": "",
+      "node_modules/m/index.js": "",
+      "a/node_modules/n.js": "",
+      id_rsa: "",
+    });
+    expect(await walk(workspace, ".")).toEqual([".hidden/h.ts", "a-b.ts", "a.ts", "a/z.ts", "b.ts"]);
+    expect(await walk(workspace, "a")).toEqual(["a/z.ts"]);
+    expect(await walk(workspace, "node_modules")).toEqual(["node_modules/m/index.js"]);
+    expect(await walk(workspace, "a", { mentioned: ["node_modules"] })).toEqual(["a/node_modules/n.js", "a/z.ts"]);
+    expect(await walk(workspace, "a", { include: (path) => path !== "z.ts" })).toEqual([]);
+  });
+
+  it("honours .gitignore above, at and below the walked directory", async () => {
+    const workspace = await make({
+      ".gitignore": "*.log\n/out/\nnode_modules\n",
+      "out/o.ts": "",
+      "a.log": "",
+      "sub/.gitignore": "!keep.log\nsecret/\n",
+      "sub/keep.log": "",
+      "sub/b.log": "",
+      "sub/out/p.ts": "",
+      "sub/secret/s.ts": "",
+      "node_modules/m.js": "",
+    });
+    expect(await walk(workspace, ".")).toEqual([".gitignore", "sub/.gitignore", "sub/keep.log", "sub/out/p.ts"]);
+    expect(await walk(workspace, "sub")).toEqual(["sub/.gitignore", "sub/keep.log", "sub/out/p.ts"]);
+    // Asked for by name, an ignored directory is walked.
+    expect(await walk(workspace, "out")).toEqual(["out/o.ts"]);
+    expect(await walk(workspace, ".", { mentioned: ["node_modules"] })).toContain("node_modules/m.js");
+  });
+
+  it("does not choke on a .gitignore made to be slow", async () => {
+    const workspace = await make({
+      ".gitignore": `${"*a".repeat(40)}b\n*.log\n`,
+      [`${"a".repeat(200)}`]: "",
+      "x.log": "",
+    });
+    expect(await walk(workspace, ".")).toEqual([".gitignore", "a".repeat(200)]);
+  });
+
+  it("stops when told to", async () => {
+    const workspace = await make({ a: "x", b: "" });
+    const stop = new AbortController();
+    const root = await workspace.resolve(".", "read");
+    const walking = (async () => {
+      for await (const _ of workspace.walk(root, { signal: stop.signal })) stop.abort();
+    })();
+    await expect(walking).rejects.toMatchObject({ code: "aborted", message: "Operation aborted" });
+    const file = await workspace.resolve("a", "read");
+    await expect(workspace.readFile(file, { signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
+    await expect(workspace.list(root, { limit: 9, signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
+  });
+});
+
+async function walk(workspace: Workspace, path: string, options?: WalkOptions): Promise<string[]> {
+  const found: string[] = [];
+  for await (const file of workspace.walk(await workspace.resolve(path, "read"), options)) found.push(file.displayPath);
+  return found;
+}
+
+async function text(workspace: Workspace, target: Target): Promise<string> {
+  return Buffer.from((await workspace.readFile(target)).bytes).toString();
+}
+
+function bytesLike(content: string): unknown {
+  return expect.objectContaining({ length: content.length, 0: content.charCodeAt(0) });
+}

@@ -4,7 +4,6 @@
 import type { Clock } from "../base/clock.js";
 import type { TypedObject } from "../base/ndjson.js";
 import { checkCommand } from "../protocol/check-command.js";
-import type { RpcCommand } from "../protocol/commands.js";
 import type { AgentSession } from "../sdk/index.js";
 import type { Features } from "./features.js";
 import { handlers } from "./handlers.js";
@@ -37,12 +36,9 @@ export class Dispatcher {
     if (controlTypes.has(frame.type)) return;
     const { outbox, features } = this.#parts;
     const request = new Request(frame, outbox, features);
-    const checked = checkCommand(frame);
     this.#unanswered++;
     this.#lane = this.#lane.then(async () => {
-      if (checked.ok) await this.#handle(checked.command, request);
-      else if (checked.kind === "unknown") request.refuseUnknown();
-      else request.refuse(checked.problem);
+      await this.#handle(frame, request);
       this.#unanswered--;
       const waiters = this.#waiters;
       this.#waiters = [];
@@ -70,12 +66,14 @@ export class Dispatcher {
   }
 
   /** Never rejects. */
-  async #handle(command: RpcCommand, request: Request): Promise<void> {
+  async #handle(frame: TypedObject, request: Request): Promise<void> {
     try {
-      const handler = handlers.get(command.type);
+      const handler = handlers.get(frame.type);
       if (!handler) return request.refuseUnknown();
+      const checked = checkCommand(frame);
+      if (!checked.ok) return checked.kind === "invalid" ? request.refuse(checked.problem) : request.refuseUnknown();
       const session = await this.#parts.session;
-      const data = await handler({ ...this.#parts, session, request }, command);
+      const data = await handler({ ...this.#parts, session, request }, checked.command);
       if (!request.isAnswered) request.succeed(data);
     } catch (error) {
       request.fail(error);

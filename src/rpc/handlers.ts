@@ -5,6 +5,7 @@ import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
 import { toWireModel } from "../sdk/index.js";
 import type { Handler, HandlerContext } from "./handler.js";
 import { getState } from "./handlers/get-state.js";
+import { boundedImages } from "./handlers/images.js";
 import { negotiateProtocol } from "./handlers/negotiate-protocol.js";
 import { abortAndPrompt, prompt } from "./handlers/prompt.js";
 
@@ -31,7 +32,7 @@ type Served = Exclude<RpcCommandType, Coming>;
 const table: { [C in Served]: Handler<C> } = {
   abort: ({ session }) => session.abort(),
   abort_and_prompt: abortAndPrompt,
-  follow_up: ({ session }, { message, images }) => session.followUp(message, images),
+  follow_up: ({ session }, command) => session.followUp(command.message, boundedImages(command)),
   get_available_models: ({ session }) => ({ models: session.getAvailableModels().map(toWireModel) }),
   get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
   get_messages: ({ session }) => ({ messages: [...session.messages] }),
@@ -48,7 +49,7 @@ const table: { [C in Served]: Handler<C> } = {
   set_steering_mode: ({ session }, { mode }) => {
     session.steeringMode = mode;
   },
-  steer: ({ session }, { message, images }) => session.steer(message, images),
+  steer: ({ session }, command) => session.steer(command.message, boundedImages(command)),
 };
 
 type AnyHandler = (context: HandlerContext, command: RpcCommand) => unknown;

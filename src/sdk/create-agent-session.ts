@@ -12,6 +12,7 @@ import type { ModelRegistry } from "../provider/model-registry.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
 import { AgentSession } from "../session/agent-session.js";
+import type { ModelSource } from "../session/model-source.js";
 import { createBuiltInTools } from "../tools/index.js";
 import type { AnyTool } from "../tools/tool.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
@@ -38,7 +39,7 @@ export interface CreateAgentSessionOptions {
   /** Always active. */
   customTools?: readonly AnyTool[];
   hooks?: ToolHooks;
-  /** Replaces the provider layer: tests, proxies. */
+  /** Replaces the provider layer (tests, proxies), and with it the question of keys. */
   streamFn?: StreamFunction;
   modelRegistry?: ModelRegistry;
   workspace?: Workspace;
@@ -63,7 +64,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     cwd,
     clock,
     log,
-    models,
+    models: options.streamFn ? withoutKeys(models) : models,
     stream: options.streamFn ?? streamByApi,
     tools: [...builtIn, ...(options.customTools ?? [])],
     ...(options.hooks ? { hooks: options.hooks } : {}),
@@ -86,6 +87,17 @@ function selectTools(builtIn: readonly AnyTool[], names?: readonly string[]): re
     if (!tool) throw new GalleyError("not_found", `Unknown tool "${name}". Built-in tools: ${known}.`);
     return tool;
   });
+}
+
+/** Whoever brings the provider layer brings the keys. */
+function withoutKeys(models: ModelSource): ModelSource {
+  return {
+    available: () => models.available(),
+    find: (provider, modelId) => models.find(provider, modelId),
+    hasCredential: () => true,
+    apiKeyFor: async () => undefined,
+    headersFor: async () => ({}),
+  };
 }
 
 interface Chosen {

@@ -76,10 +76,14 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       expectKind(target, "directory");
       await statOf(target);
       const policy = await readPolicy();
-      for await (const { path, relativePath, stat } of walkFiles(disk, { root: target, cwd, ...options })) {
-        if (denialOf(path, policy) || stat.identity === policy.credential) continue;
-        const shown = shownBelow(target.displayPath, relativePath);
-        yield { path, displayPath: shown, kind: "file", identity: stat.identity };
+      try {
+        for await (const { path, relativePath, stat } of walkFiles(disk, { root: target, cwd, ...options })) {
+          if (denialOf(path, policy) || stat.identity === policy.credential) continue;
+          const shown = shownBelow(target.displayPath, relativePath);
+          yield { path, displayPath: shown, kind: "file", identity: stat.identity };
+        }
+      } catch (error) {
+        throw systemFailure(target.displayPath, error);
       }
     },
   };

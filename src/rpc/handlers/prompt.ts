@@ -7,17 +7,19 @@ import type { RpcCommand } from "../../protocol/commands.js";
 import type { AgentSession } from "../../sdk/index.js";
 import type { HandlerContext } from "../handler.js";
 import type { Request } from "../request.js";
+import { boundedImages } from "./images.js";
 
 type Command<C> = Extract<RpcCommand, { type: C }>;
 
 const priorRunPatienceMs = 30_000;
 
-export function prompt({ session, request }: HandlerContext, command: Command<"prompt">): Promise<void> {
-  const { message, images, streamingBehavior } = command;
+export async function prompt({ session, request }: HandlerContext, command: Command<"prompt">): Promise<void> {
+  const { message, streamingBehavior } = command;
+  const images = boundedImages(command);
   return submit(request, (onAccepted) =>
     session.prompt(message, {
       onAccepted,
-      ...(images ? { images } : {}),
+      images,
       ...(streamingBehavior ? { streamingBehavior } : {}),
     }),
   );
@@ -27,11 +29,12 @@ export async function abortAndPrompt(
   { session, request, clock }: HandlerContext,
   command: Command<"abort_and_prompt">,
 ): Promise<void> {
-  const { message, images } = command;
+  const { message } = command;
+  const images = boundedImages(command);
   await session.abort();
   await submit(request, async (onAccepted) => {
     await priorRunEnded(session, clock);
-    await session.prompt(message, { onAccepted, ...(images ? { images } : {}) });
+    await session.prompt(message, { onAccepted, images });
   });
 }
 

@@ -1,0 +1,189 @@
+// Random interleavings of steering, follow-ups, prompts and aborts: every pair closes, no call is left without a
+// result, no message is lost and none is delivered twice.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AgentSessionEvent } from "../protocol/events.js";
+import type { AgentMessage } from "../protocol/messages.js";
+import type { StreamEvent } from "../provider/provider.js";
+import { openSession } from "../testing/open-session.js";
+import { type AnyTool, textResult } from "../tools/tool.js";
+
+const zero = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const usage = { ...zero, totalTokens: 0, cost: { ...zero, total: 0 } };
+
+type Action = "steer" | "followUp" | "abort" | "prompt" | "steerPrompt" | "tick" | "mode";
+
+const action = fc.constantFrom<Action>("steer", "followUp", "abort", "prompt", "steerPrompt", "tick", "tick", "mode");
+/** How the model answers, drawn from as often as it is asked: number of tool calls, and whether it fails. */
+const reply = fc.record({
+  calls: fc.integer({ min: 0, max: 3 }),
+  fails: fc.integer({ min: 0, max: 9 }),
+  text: fc.boolean(),
+});
+
+describe("1,000 random interleavings", () => {
+  it("close every pair, lose no message, deliver none twice", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(action, { minLength: 1, maxLength: 14 }),
+        fc.array(reply, { minLength: 1, maxLength: 6 }),
+        fc.infiniteStream(fc.integer({ min: 0, max: 5 })),
+        scenario,
+      ),
+      { numRuns: 1000 },
+    );
+  }, 60_000);
+});
+
+async function scenario(
+  actions: Action[],
+  replies: { calls: number; fails: number; text: boolean }[],
+  pauses: fc.Stream<number>,
+): Promise<void> {
+  const pause = async () => {
+    for (let ticks = pauses.next().value as number; ticks > 0; ticks--) await Promise.resolve();
+  };
+  let asked = 0;
+  let callIds = 0;
+  async function* stream(): AsyncGenerator<StreamEvent> {
+    // After a while the model only talks, so that every run comes to an end.
+    const plan = asked < 12 ? replies[asked % replies.length] : undefined;
+    asked++;
+    await pause();
+    yield { type: "start" };
+    let contentIndex = 0;
+    if (plan?.text) {
+      yield { type: "text_start", contentIndex };
+      await pause();
+      yield { type: "text_delta", contentIndex, delta: "hm" };
+      yield { type: "text_end", contentIndex: contentIndex++ };
+    }
+    for (let count = 0; count < (plan?.calls ?? 0); count++, contentIndex++) {
+      yield { type: "toolcall_start", contentIndex, id: `c${++callIds}`, name: count % 2 ? "alone" : "shared" };
+      await pause();
+      yield { type: "toolcall_delta", contentIndex, delta: "{}" };
+      yield { type: "toolcall_end", contentIndex };
+    }
+    await pause();
+    if (plan?.fails === 0) yield { type: "error", reason: "error", errorMessage: "boom" };
+    else yield { type: "done", reason: plan?.calls ? "toolUse" : "stop", usage };
+  }
+  const work = (name: string, concurrency: "shared" | "exclusive"): AnyTool => ({
+    name,
+    label: name,
+    description: name,
+    parameters: { type: "object" },
+    concurrency,
+    async execute(_id, _params, signal) {
+      await pause();
+      if (signal?.aborted) throw new Error("stopped");
+      return textResult("ok");
+    },
+  });
+  const { session, events, clock } = await openSession({
+    tools: [work("shared", "shared"), work("alone", "exclusive")],
+    session: { streamFn: stream },
+  });
+  const accepted: string[] = [];
+  const running: Promise<unknown>[] = [];
+  let number = 0;
+  const text = () => `message ${++number}`;
+  for (const step of actions) {
+    await pause();
+    if (step === "steer" || step === "followUp") {
+      const message = text();
+      accepted.push(message);
+      session[step](message);
+    } else if (step === "abort") running.push(session.abort());
+    else if (step === "mode") {
+      session.interruptMode = session.interruptMode === "wait" ? "immediate" : "wait";
+      session.steeringMode = session.steeringMode === "all" ? "one-at-a-time" : "all";
+    } else if (step !== "tick") {
+      const message = text();
+      const behaviour = step === "steerPrompt" ? { streamingBehavior: "steer" as const } : {};
+      const outcome = { accepted: false };
+      const onAccepted = () => {
+        outcome.accepted = true;
+        accepted.push(message);
+      };
+      running.push(
+        session.prompt(message, { ...behaviour, onAccepted }).catch(() => expect(outcome.accepted).toBe(false)),
+      );
+    }
+  }
+  await Promise.all(running);
+  await session.waitForIdle();
+  await session.abort();
+
+  expect(session.isStreaming).toBe(false);
+  checkPairs(events);
+  checkMessages(events, session.messages);
+  const delivered = session.messages.filter((message) => message.role === "user").map(textOf);
+  const { steering, followUp } = session.clearQueue();
+  const neverStarted = abortedBeforeStart(events, accepted, [...delivered, ...steering, ...followUp]);
+  expect([...delivered, ...steering, ...followUp, ...neverStarted].sort()).toEqual([...accepted].sort());
+  expect(clock.pendingTimers).toBe(0);
+}
+
+/** A prompt aborted before its agent_start leaves only agent_settled; there is one such settle per missing prompt. */
+function abortedBeforeStart(events: readonly AgentSessionEvent[], accepted: string[], found: string[]): string[] {
+  const missing = accepted.filter((message) => !found.includes(message));
+  let runs = 0;
+  let emptySettles = 0;
+  for (const event of events) {
+    if (event.type === "agent_start") runs++;
+    if (event.type === "agent_settled") {
+      if (runs === 0) emptySettles++;
+      runs = 0;
+    }
+  }
+  expect(missing.length).toBe(emptySettles);
+  return missing;
+}
+
+function checkPairs(events: readonly AgentSessionEvent[]): void {
+  let agents = 0;
+  let turns = 0;
+  let open: string | undefined;
+  const calls = new Map<string, number>();
+  for (const event of events) {
+    if (event.type === "agent_start") expect(++agents).toBe(1);
+    if (event.type === "agent_end") expect([--agents, turns]).toEqual([0, 0]);
+    if (event.type === "turn_start") expect(++turns).toBe(1);
+    if (event.type === "turn_end") {
+      expect(--turns).toBe(0);
+      const wanted = event.message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+      expect(event.toolResults.map((result) => result.toolCallId)).toEqual(wanted);
+    }
+    if (event.type === "message_start") {
+      expect(open).toBeUndefined();
+      open = event.message.role;
+    }
+    if (event.type === "message_end") {
+      expect(event.message.role).toBe(open);
+      open = undefined;
+    }
+    if (event.type === "tool_execution_start") {
+      expect(calls.has(event.toolCallId)).toBe(false);
+      calls.set(event.toolCallId, 1);
+    }
+    if (event.type === "tool_execution_end") {
+      expect(calls.get(event.toolCallId)).toBe(1);
+      calls.set(event.toolCallId, 0);
+    }
+  }
+  expect([agents, turns, open]).toEqual([0, 0, undefined]);
+  expect([...calls.values()].filter((count) => count !== 0)).toEqual([]);
+}
+
+/** What was announced is what the session holds, in the same order. */
+function checkMessages(events: readonly AgentSessionEvent[], messages: readonly AgentMessage[]): void {
+  const ended = events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));
+  expect(ended).toEqual(messages);
+}
+
+function textOf(message: AgentMessage): string {
+  if (message.role !== "user" || typeof message.content === "string") return "";
+  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}

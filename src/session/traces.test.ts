@@ -1,0 +1,341 @@
+// The order of events, exactly, for every kind of run. The notation: a letter pair per event, the role or the call
+// behind it; `queue_update` and the closing `agent_settled` are left out.
+
+import { describe, expect, it } from "vitest";
+import type { AgentSessionEvent } from "../protocol/events.js";
+import { type OpenSession, openSession } from "../testing/open-session.js";
+import { call, calls, fail, gate, type ScriptStep, say, textBlock } from "../testing/scripted-model.js";
+import { type AnyTool, textResult } from "../tools/tool.js";
+
+function trace(events: readonly AgentSessionEvent[]): string {
+  return events
+    .map(short)
+    .filter((word) => word !== undefined)
+    .join(" ");
+}
+
+function short(event: AgentSessionEvent): string | undefined {
+  switch (event.type) {
+    case "message_start":
+      return `ms:${role(event.message)}`;
+    case "message_end":
+      return `me:${role(event.message)}${"stopReason" in event.message ? `(${event.message.stopReason})` : ""}`;
+    case "message_update":
+      return `mu:${event.assistantMessageEvent.type}`;
+    case "tool_execution_start":
+      return `xs:${event.toolCallId}`;
+    case "tool_execution_update":
+      return `xu:${event.toolCallId}`;
+    case "tool_execution_end":
+      return `xe:${event.toolCallId}${event.isError ? "!" : ""}`;
+    case "turn_start":
+      return "ts";
+    case "turn_end":
+      return `te(${event.toolResults.map((result) => result.toolCallId).join(",")})`;
+    case "agent_end":
+      return `agent_end(${event.isTerminal ? "terminal" : event.continueReason})`;
+    case "queue_update":
+    case "agent_settled":
+      return undefined;
+    default:
+      return event.type;
+  }
+}
+
+function role(message: { role: string }): string {
+  return { user: "U", assistant: "A", toolResult: "R" }[message.role] ?? message.role;
+}
+
+/** A tool that runs what the test hands it. */
+function tool(name: string, work: AnyTool["execute"], more: Partial<AnyTool> = {}): AnyTool {
+  return { name, label: name, description: name, parameters: { type: "object" }, execute: work, ...more };
+}
+
+const echo = (name: string, more: Partial<AnyTool> = {}) => tool(name, async () => textResult(`${name} done`), more);
+
+function resultTexts(events: readonly AgentSessionEvent[]): string[] {
+  return events.flatMap((event) => {
+    if (event.type !== "message_end" || event.message.role !== "toolResult") return [];
+    const block = event.message.content[0];
+    return block?.type === "text" ? [block.text] : [];
+  });
+}
+
+async function finish({ session, model }: OpenSession): Promise<void> {
+  await session.waitForIdle();
+  model.verify();
+}
+
+const answer = "ms:A mu:text_start mu:text_delta mu:text_end me:A(stop)";
+const oneCall = "ms:A mu:toolcall_start mu:toolcall_delta mu:toolcall_end me:A(toolUse)";
+
+describe("traces", () => {
+  it("plain answer", async () => {
+    const open = await openSession({ model: [say("Hel", "lo")] });
+    await open.session.prompt("hi");
+    await finish(open);
+    expect(trace(open.events)).toBe(
+      `agent_start ts ms:U me:U ms:A mu:text_start mu:text_delta mu:text_delta mu:text_end me:A(stop) te() agent_end(terminal)`,
+    );
+    expect(open.events.at(-1)).toEqual({ type: "agent_settled" });
+    const end = open.events.find((event) => event.type === "agent_end");
+    expect(end?.messages.map((message) => message.role)).toEqual(["user", "assistant"]);
+    expect(
+      open.events.find((event) => event.type === "message_start" && event.message.role === "assistant"),
+    ).toMatchObject({
+      message: { content: [] },
+    });
+  });
+
+  it("one tool call, with an update", async () => {
+    const work = tool("work", async (_id, _params, _signal, onUpdate) => {
+      onUpdate(textResult("half"));
+      return textResult("whole");
+    });
+    const open = await openSession({ model: [call("work", {}), say("done")], tools: [work] });
+    await open.session.prompt("go");
+    await finish(open);
+    expect(trace(open.events)).toBe(
+      `agent_start ts ms:U me:U ${oneCall} xs:call_1 xu:call_1 xe:call_1 ms:R me:R te(call_1) ts ${answer} te() agent_end(terminal)`,
+    );
+  });
+
+  it("two parallel calls, the second finishes first: ends by completion, results by call order", async () => {
+    const second = gate();
+    const slow = tool("slow", async () => {
+      await second.reached;
+      await Promise.resolve();
+      return textResult("slow");
+    });
+    const quick = tool("quick", async () => {
+      void second.wait();
+      return textResult("quick");
+    });
+    const open = await openSession({
+      model: [calls({ name: "slow", args: {}, id: "c1" }, { name: "quick", args: {}, id: "c2" }), say("done")],
+      tools: [slow, quick],
+    });
+    await open.session.prompt("go");
+    await finish(open);
+    expect(trace(open.events)).toContain("xs:c1 xs:c2 xe:c2 xe:c1 ms:R me:R ms:R me:R te(c1,c2) ts");
+    expect(resultTexts(open.events)).toEqual(["slow", "quick"]);
+  });
+
+  it("abort mid-stream, with partial text and a partial tool call", async () => {
+    const stalled = gate();
+    const step: ScriptStep = [
+      { type: "start" },
+      ...textBlock(0, ["I will"]),
+      { type: "toolcall_start", contentIndex: 1, id: "c1", name: "work" },
+      { type: "toolcall_delta", contentIndex: 1, delta: '{"path":"a' },
+      stalled.wait,
+    ];
+    const open = await openSession({ model: [step], tools: [echo("work")] });
+    const running = open.session.prompt("go");
+    await stalled.reached;
+    const before = open.events.length;
+    await open.session.abort();
+    await running;
+    expect(trace(open.events.slice(before))).toBe("me:A(aborted) xs:c1 xe:c1! ms:R me:R te(c1) agent_end(terminal)");
+    expect(
+      open.events.find((event) => event.type === "message_end" && event.message.role === "assistant"),
+    ).toMatchObject({
+      message: { errorMessage: "Request was aborted", content: [{ text: "I will" }, { arguments: { path: "a" } }] },
+    });
+    expect(resultTexts(open.events)).toEqual(["Tool execution was aborted: Request was aborted"]);
+    expect(open.session.isStreaming).toBe(false);
+  });
+
+  it("abort before anything streamed leaves an empty aborted message", async () => {
+    const stalled = gate();
+    const open = await openSession({ model: [[stalled.wait]] });
+    const running = open.session.prompt("go");
+    await stalled.reached;
+    await open.session.abort();
+    await running;
+    expect(trace(open.events)).toBe("agent_start ts ms:U me:U ms:A me:A(aborted) te() agent_end(terminal)");
+  });
+
+  it("abort before agent_start: only agent_settled", async () => {
+    const open = await openSession({ model: [] });
+    const running = open.session.prompt("go");
+    await open.session.abort();
+    await running;
+    expect(open.events).toEqual([{ type: "agent_settled" }]);
+  });
+
+  it("abort while a tool runs: no further model call", async () => {
+    const started = gate();
+    const work = tool("work", (_id, _params, signal) => {
+      void started.wait();
+      return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("stopped"))));
+    });
+    const open = await openSession({ model: [call("work", {})], tools: [work] });
+    const running = open.session.prompt("go");
+    await started.reached;
+    await open.session.abort();
+    await running;
+    await finish(open);
+    expect(trace(open.events)).toContain("me:A(toolUse) xs:call_1 xe:call_1! ms:R me:R te(call_1) agent_end(terminal)");
+  });
+
+  it("abort gives a tool that ignores its signal five seconds", async () => {
+    const started = gate();
+    const work = tool("work", () => {
+      void started.wait();
+      return new Promise(() => {});
+    });
+    const open = await openSession({ model: [call("work", {})], tools: [work] });
+    const running = open.session.prompt("go");
+    await started.reached;
+    const aborting = open.session.abort();
+    await Promise.resolve();
+    open.clock.advance(4999);
+    expect(open.session.isStreaming).toBe(true);
+    open.clock.advance(1);
+    await aborting;
+    await running;
+    expect(resultTexts(open.events)).toEqual(["Tool execution was aborted."]);
+    expect(open.clock.pendingTimers).toBe(0);
+  });
+
+  describe("steer during c1 of three exclusive calls", () => {
+    const script = () => [
+      calls(
+        { name: "first", args: {}, id: "c1" },
+        { name: "next", args: {}, id: "c2" },
+        { name: "next", args: {}, id: "c3" },
+      ),
+      say("ok"),
+    ];
+    const tools = (open: () => OpenSession) => [
+      tool(
+        "first",
+        async () => {
+          open().session.steer("wait!");
+          return textResult("first done");
+        },
+        { concurrency: "exclusive" as const },
+      ),
+      echo("next", { concurrency: "exclusive" }),
+    ];
+
+    it("immediate: the rest is skipped", async () => {
+      const open: OpenSession = await openSession({ model: script(), tools: tools(() => open) });
+      open.session.interruptMode = "immediate";
+      await open.session.prompt("go");
+      await finish(open);
+      expect(trace(open.events)).toContain(
+        `xs:c1 xe:c1 ms:R me:R xs:c2 xe:c2! ms:R me:R xs:c3 xe:c3! ms:R me:R te(c1,c2,c3) ts ms:U me:U ${answer}`,
+      );
+      const skipped = "Skipped due to queued user message.";
+      expect(resultTexts(open.events)).toEqual(["first done", skipped, skipped]);
+    });
+
+    it("wait: everything runs first", async () => {
+      const open: OpenSession = await openSession({ model: script(), tools: tools(() => open) });
+      await open.session.prompt("go");
+      await finish(open);
+      expect(trace(open.events)).toContain(
+        `xs:c1 xe:c1 ms:R me:R xs:c2 xe:c2 ms:R me:R xs:c3 xe:c3 ms:R me:R te(c1,c2,c3) ts ms:U me:U ${answer}`,
+      );
+      expect(resultTexts(open.events)).toEqual(["first done", "next done", "next done"]);
+    });
+  });
+
+  it("follow-up: one pair of agent_start and agent_end", async () => {
+    const open: OpenSession = await openSession({
+      model: [[() => open.session.followUp("and then?"), ...say("one")], say("two")],
+    });
+    await open.session.prompt("go");
+    await finish(open);
+    expect(trace(open.events)).toBe(
+      `agent_start ts ms:U me:U ${answer} te() ts ms:U me:U ${answer} te() agent_end(terminal)`,
+    );
+  });
+
+  it("an error after partial output ends the turn with its pairs closed", async () => {
+    const open = await openSession({ model: [fail("503 service unavailable", { after: ["par"] })] });
+    await open.session.prompt("go");
+    await finish(open);
+    expect(trace(open.events)).toBe(
+      "agent_start ts ms:U me:U ms:A mu:text_start mu:text_delta mu:text_end me:A(error) te() agent_end(terminal)",
+    );
+  });
+
+  it("an error before the first event still shows the message", async () => {
+    const open = await openSession({ model: [fail("connection refused")] });
+    await open.session.prompt("go");
+    expect(trace(open.events)).toBe("agent_start ts ms:U me:U ms:A me:A(error) te() agent_end(terminal)");
+  });
+
+  it("an error with tool calls in the message gives each its result", async () => {
+    const step: ScriptStep = [
+      ...call("work", {}).slice(0, -1),
+      { type: "error", reason: "error", errorMessage: "boom" },
+    ];
+    const open = await openSession({ model: [step], tools: [echo("work")] });
+    await open.session.prompt("go");
+    expect(trace(open.events)).toContain("me:A(error) xs:call_1 xe:call_1! ms:R me:R te(call_1) agent_end(terminal)");
+    expect(resultTexts(open.events)).toEqual(["Tool execution failed due to an error: boom"]);
+  });
+
+  it("a reply cut by the token limit executes nothing that was incomplete", async () => {
+    const ran: unknown[] = [];
+    const write = tool("write", async (_id, params) => {
+      ran.push(params);
+      return textResult("written");
+    });
+    const cut: ScriptStep = [
+      { type: "start" },
+      { type: "toolcall_start", contentIndex: 0, id: "c1", name: "write" },
+      { type: "toolcall_delta", contentIndex: 0, delta: '{"path":"a","content":"whole"}' },
+      { type: "toolcall_end", contentIndex: 0 },
+      { type: "toolcall_start", contentIndex: 1, id: "c2", name: "write" },
+      { type: "toolcall_delta", contentIndex: 1, delta: '{"path":"b","content":"ha' },
+      { type: "toolcall_end", contentIndex: 1 },
+      { type: "done", reason: "length", usage: usage },
+    ];
+    const open = await openSession({ model: [cut, say("ok")], tools: [write] });
+    await open.session.prompt("go");
+    await finish(open);
+    expect(ran).toEqual([{ path: "a", content: "whole" }]);
+    expect(resultTexts(open.events)).toEqual([
+      "written",
+      "Tool call was cut off before its arguments were complete. Retry with smaller arguments.",
+    ]);
+  });
+
+  it("interleaved deltas of two calls give two intact calls", async () => {
+    const seen: unknown[] = [];
+    const work = tool("work", async (_id, params) => {
+      seen.push(params);
+      return textResult("ok");
+    });
+    const step: ScriptStep = [
+      { type: "start" },
+      { type: "toolcall_start", contentIndex: 0, id: "a", name: "work" },
+      { type: "toolcall_start", contentIndex: 1, id: "b", name: "work" },
+      { type: "toolcall_delta", contentIndex: 0, delta: '{"n":' },
+      { type: "toolcall_delta", contentIndex: 1, delta: '{"n":' },
+      { type: "toolcall_delta", contentIndex: 0, delta: "1}" },
+      { type: "toolcall_delta", contentIndex: 1, delta: "2}" },
+      { type: "toolcall_end", contentIndex: 0 },
+      { type: "toolcall_end", contentIndex: 1 },
+      { type: "done", reason: "toolUse", usage: usage },
+    ];
+    const open = await openSession({ model: [step, say("ok")], tools: [work] });
+    await open.session.prompt("go");
+    await finish(open);
+    expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+});
+
+const usage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};

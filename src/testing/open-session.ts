@@ -1,0 +1,61 @@
+// A session for tests: a scripted model, an in-memory workspace, a clock that stands still, ids that count. What it
+// emits is collected, so that whole runs compare with `toEqual`.
+
+import { countedIds } from "../base/ids.js";
+import type { AgentSessionEvent } from "../protocol/events.js";
+import type { ProviderModel } from "../provider/provider.js";
+import { type AgentSession, type AnyTool, type CreateAgentSessionOptions, createAgentSession } from "../sdk/index.js";
+import { type ManualClock, manualClock } from "./manual-clock.js";
+import { createMemoryWorkspace } from "./memory-workspace.js";
+import { type ScriptedModel, type ScriptStep, scriptedModel } from "./scripted-model.js";
+
+export interface OpenSessionOptions {
+  model?: readonly ScriptStep[];
+  files?: Record<string, string | Uint8Array>;
+  tools?: readonly AnyTool[];
+  /** Anything else `createAgentSession` takes. */
+  session?: CreateAgentSessionOptions;
+}
+
+export interface OpenSession {
+  session: AgentSession;
+  model: ScriptedModel;
+  clock: ManualClock;
+  /** Every event so far. */
+  events: AgentSessionEvent[];
+}
+
+export const scriptedProviderModel: ProviderModel = {
+  id: "script",
+  name: "Script",
+  api: "scripted",
+  provider: "test",
+  baseUrl: "",
+  reasoning: false,
+  input: ["text", "image"],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 200_000,
+  maxTokens: 16_384,
+};
+
+export async function openSession(options: OpenSessionOptions = {}): Promise<OpenSession> {
+  const model = scriptedModel(options.model ?? []);
+  const clock = manualClock();
+  const { session } = await createAgentSession({
+    cwd: "/project",
+    agentDir: "/nowhere/galley-agent",
+    env: {},
+    model: scriptedProviderModel,
+    streamFn: model.stream,
+    workspace: createMemoryWorkspace(options.files ?? {}),
+    customTools: options.tools ?? [],
+    clock,
+    ids: countedIds(),
+    ...options.session,
+  });
+  const events: AgentSessionEvent[] = [];
+  session.subscribe((event) => {
+    events.push(event);
+  });
+  return { session, model, clock, events };
+}

@@ -1,0 +1,153 @@
+// The read tool: text by lines, images as images, directories as lists. It never gives more than a model can use, and
+// says what it left out.
+
+import type { XStatic } from "typebox/schema";
+import { type Clock, systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import type { ToolResult } from "../protocol/events.js";
+import { printable } from "../workspace/resolve-path.js";
+import type { Target, Workspace } from "../workspace/workspace.js";
+import { closeNames } from "./close-names.js";
+import { notice, sizeText, stripEscapes } from "./output-text.js";
+import { parseSelection, selectLines } from "./read-lines.js";
+import { imageType, isBinary } from "./sniff.js";
+import { type AgentTool, toolFailure } from "./tool.js";
+
+const maxImageBytes = 20 * 1024 * 1024;
+const maxEntries = 500;
+const headBytes = 8192;
+
+const parameters = {
+  type: "object",
+  properties: {
+    path: { type: "string", description: "File or directory" },
+    sel: { type: "string", description: "L50, L50-L120 or raw (no 300-line limit)" },
+  },
+  required: ["path"],
+} as const;
+
+type ReadParams = XStatic<typeof parameters>;
+
+export function createRead(workspace: Workspace, clock: Clock = systemClock): AgentTool<ReadParams> {
+  return {
+    name: "read",
+    label: "Read",
+    description: "Read a text file (first 300 lines unless sel is given), an image, or list a directory.",
+    parameters,
+    approval: "read",
+    prepareArguments,
+    async execute(_toolCallId, { path, sel }, signal) {
+      if (/^https?:\/\//i.test(path)) throw toolFailure("Reading URLs is not available in this version.");
+      const selection = parseSelection(sel);
+      const target = await resolveOrSuggest(workspace, path);
+      if (target.kind === "directory") return readDirectory(workspace, target, { clock, signal });
+      const head = await workspace.readFile(target, { maxBytes: headBytes, signal });
+      const mimeType = imageType(head.bytes);
+      if (mimeType) return readImage(workspace, target, { mimeType, signal });
+      if (isBinary(head.bytes)) return binaryNote(target, (await workspace.stat(target)).sizeBytes);
+      const file = head.isTruncated ? await workspace.readFile(target, { signal }) : head;
+      if (file.bytes.length === 0) return warning("(empty file)");
+      const { text, remarks, truncation } = selectLines(file, selection);
+      const clean = stripEscapes(text);
+      if (clean !== text) remarks.push("Terminal escape sequences were removed");
+      return result(clean + notice(remarks), truncation ? { truncation } : {});
+    },
+  };
+}
+
+/** `file_path` for `path`; `offset` and `limit` for `sel`. */
+function prepareArguments(args: Record<string, unknown>): Record<string, unknown> {
+  const { file_path, offset, limit, ...rest } = args;
+  const prepared: Record<string, unknown> = { ...rest };
+  if (prepared.path === undefined && file_path !== undefined) prepared.path = file_path;
+  const start = wholeNumber(offset);
+  const lines = wholeNumber(limit);
+  if (prepared.sel === undefined && (start !== undefined || lines)) {
+    const first = start ?? 1;
+    prepared.sel = lines ? `L${first}-L${first + lines - 1}` : `L${first}`;
+  }
+  return prepared;
+}
+
+/** Zero is kept, so that `offset: 0` is answered like `L0`; anything that is no count is left out. */
+function wholeNumber(value: unknown): number | undefined {
+  const number = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isInteger(number) && number >= 0 && number < 1e9 ? number : undefined;
+}
+
+async function resolveOrSuggest(workspace: Workspace, path: string): Promise<Target> {
+  try {
+    return await workspace.resolve(path, "read");
+  } catch (error) {
+    if (!GalleyError.is(error, "not_found")) throw error;
+    const names = await closeNames(workspace, path);
+    if (names.length === 0) throw error;
+    throw new GalleyError("not_found", `${error.message}. Close names: ${names.join(", ")}`, { cause: error });
+  }
+}
+
+async function readDirectory(
+  workspace: Workspace,
+  target: Target,
+  { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
+): Promise<ToolResult> {
+  const { entries, total } = await workspace.list(target, { limit: maxEntries, signal }).catch((error: unknown) => {
+    if (!GalleyError.is(error, "file_refused")) throw error;
+    throw toolFailure(`Cannot read directory: ${error.message}`, error);
+  });
+  if (entries.length === 0) return warning("(empty directory)");
+  const lines = entries.map(({ name, kind, modifiedMs }) => {
+    const suffix = kind === "directory" ? "/" : "";
+    return `${printable(name)}${suffix} (${ageText(clock.now() - modifiedMs)})`;
+  });
+  if (total <= maxEntries) return result(lines.join("\n"), {});
+  const remark = `${maxEntries} results limit reached; the directory has ${total} entries`;
+  return result(lines.join("\n") + notice([remark]), { limits: { resultLimit: maxEntries } });
+}
+
+function ageText(ageMs: number): string {
+  const minutes = Math.floor(ageMs / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes}m ago`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours}h ago`;
+  const days = Math.floor(hours / 24);
+  if (days < 60) return `${days}d ago`;
+  return days < 730 ? `${Math.floor(days / 30)}mo ago` : `${Math.floor(days / 365)}y ago`;
+}
+
+async function readImage(
+  workspace: Workspace,
+  target: Target,
+  { mimeType, signal }: { mimeType: string; signal: AbortSignal | undefined },
+): Promise<ToolResult> {
+  const { sizeBytes } = await workspace.stat(target);
+  if (sizeBytes > maxImageBytes) throw imageTooLarge(sizeBytes);
+  const { bytes, isTruncated } = await workspace.readFile(target, { maxBytes: maxImageBytes, signal });
+  if (isTruncated) throw imageTooLarge(bytes.length + 1); // it grew after it was measured
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+  const text = `Image ${target.displayPath} (${mimeType}, ${sizeText(bytes.length)}), as it is on disk: not resized.`;
+  return {
+    content: [
+      { type: "text", text },
+      { type: "image", data, mimeType },
+    ],
+    details: { meta: {} },
+  };
+}
+
+function imageTooLarge(sizeBytes: number): Error {
+  return toolFailure(`Image file too large: ${sizeText(sizeBytes)} exceeds ${sizeText(maxImageBytes)} limit.`);
+}
+
+function binaryNote(target: Target, sizeBytes: number): ToolResult {
+  return warning(`${target.displayPath} is a binary file (${sizeText(sizeBytes)}); its content is not shown.`);
+}
+
+function warning(text: string): ToolResult {
+  return { ...result(text, {}), isWarning: true };
+}
+
+function result(text: string, meta: Record<string, unknown>): ToolResult {
+  return { content: [{ type: "text", text }], details: { meta } };
+}

@@ -1,0 +1,18 @@
+// What a file is, told from its first bytes and never from its name.
+
+/** The type of an image that models can look at, or undefined. */
+export function imageType(head: Uint8Array): string | undefined {
+  const text = Buffer.from(head.subarray(0, 16)).toString("latin1");
+  if (text.startsWith("\u0089PNG\r\n\u001a\n")) return "image/png";
+  if (text.startsWith("\u00ff\u00d8\u00ff")) return "image/jpeg";
+  if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return "image/gif";
+  return text.startsWith("RIFF") && text.startsWith("WEBP", 8) ? "image/webp" : undefined;
+}
+
+/** A NUL, or mostly bytes that are no UTF-8: nothing to read in it. */
+export function isBinary(head: Uint8Array): boolean {
+  if (head.includes(0)) return true;
+  const text = new TextDecoder().decode(head);
+  const invalid = text.split("\ufffd").length - 1;
+  return invalid > text.length * 0.3;
+}

@@ -16,9 +16,11 @@ const LF = 0x0a;
 const CR = 0x0d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const OPEN = new Set([0x7b, 0x5b]);
-const CLOSE = new Set([0x7d, 0x5d]);
 const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACE = 0x7d;
+const CLOSE_BRACKET = 0x5d;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export class FrameReader {
@@ -125,10 +127,10 @@ function structureProblem(record: Buffer): string | undefined {
     const byte = record[index] as number;
     if (byte === QUOTE) {
       index = endOfString(record, index);
-    } else if (OPEN.has(byte)) {
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (++depth > maxNesting) return `Nesting exceeds ${maxNesting} levels`;
       keys[depth] = 0;
-    } else if (CLOSE.has(byte)) {
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       if (depth > 0) depth--;
     } else if (byte === COLON) {
       const count = (keys[depth] ?? 0) + 1;

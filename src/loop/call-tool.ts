@@ -35,11 +35,14 @@ export async function callTool(run: Run, finished: FinishedCall, batch: AbortSig
   return afterwards(run, call, outcome);
 }
 
+let validation: Promise<typeof import("./validate-arguments.js")> | undefined;
+
 type Checked = { ok: true; args: Record<string, unknown> } | { ok: false; text: string };
 
 async function checkArguments(tool: AnyTool, parsed: unknown): Promise<Checked> {
   // Loaded with the first call: the schema compiler is the heaviest thing a run needs.
-  const { validateArguments } = await import("./validate-arguments.js");
+  validation ??= import("./validate-arguments.js");
+  const { validateArguments } = await validation;
   let prepared = parsed;
   try {
     if (isObject(parsed)) prepared = tool.prepareArguments?.(parsed) ?? parsed;

@@ -1,9 +1,10 @@
 // HTTPS through a proxy: which proxy an address needs, and a CONNECT tunnel to it. The proxy sees the host name and
 // bytes of TLS; certificates are checked against the target, end to end.
 
-import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP, type Socket } from "node:net";
+import { connect as startTls, type TLSSocket } from "node:tls";
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 
@@ -28,24 +29,30 @@ export interface TunnelOptions {
   timeoutMs: number;
   signal: AbortSignal;
   clock: Clock;
-  /** A certificate authority beside the system's, for the target and the proxy. */
+  /** Trusted in place of the system's authorities. */
   ca?: string;
 }
 
 /** A checked TLS connection to the target, through the proxy. It closes when the signal fires. */
 export async function openTunnel(options: TunnelOptions): Promise<TLSSocket> {
   const { signal, clock, timeoutMs } = options;
-  let live: { destroy(error: Error): unknown } | undefined;
-  const stop = (error: GalleyError) => live?.destroy(error);
+  // Between two parts nothing is live, so the reason to stop waits for the next one.
+  let live: Part | undefined;
+  let reason: GalleyError | undefined;
+  const stop = (error: GalleyError) => {
+    reason ??= error;
+    live?.destroy(reason);
+  };
+  const own: Own = (part) => {
+    live = part;
+    if (reason) part.destroy(reason);
+  };
   const onAbort = () => stop(new GalleyError("aborted", "Request was aborted"));
   const cancel = clock.after(timeoutMs, () =>
     stop(new GalleyError("timeout", `No connection through the proxy within ${timeoutMs / 1000} s.`)),
   );
+  if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
-  const own: Own = (part) => {
-    live = part;
-    if (signal.aborted) onAbort();
-  };
   try {
     return await encrypt(await connect(options, own), options, own);
   } finally {
@@ -53,10 +60,11 @@ export async function openTunnel(options: TunnelOptions): Promise<TLSSocket> {
   }
 }
 
-type Own = (part: { destroy(error: Error): unknown }) => void;
+type Part = { destroy(error: Error): unknown };
+type Own = (part: Part) => void;
 
-async function connect({ proxy, target, ca }: TunnelOptions, own: Own): Promise<Socket> {
-  const { request } = proxy.protocol === "https:" ? await import("node:https") : await import("node:http");
+function connect({ proxy, target, ca }: TunnelOptions, own: Own): Promise<Socket> {
+  const request = proxy.protocol === "https:" ? httpsRequest : httpRequest;
   const authority = `${target.hostname}:${target.port || 443}`;
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const call = request({
@@ -73,7 +81,7 @@ async function connect({ proxy, target, ca }: TunnelOptions, own: Own): Promise<
   });
   own(call);
   return new Promise((resolve, reject) => {
-    call.once("error", reject);
+    call.on("error", reject);
     // Node calls this for every answer to CONNECT, refusals included.
     call.once("connect", (answer: IncomingMessage, socket: Socket, head: Buffer) => {
       if (answer.statusCode === 200) {
@@ -89,8 +97,8 @@ async function connect({ proxy, target, ca }: TunnelOptions, own: Own): Promise<
   });
 }
 
-async function encrypt(socket: Socket, { target, ca }: TunnelOptions, own: Own): Promise<TLSSocket> {
-  const [{ connect: startTls }, { isIP }] = await Promise.all([import("node:tls"), import("node:net")]);
+/** Starts in the same turn in which the tunnel opened: nobody else listens for the socket's errors. */
+function encrypt(socket: Socket, { target, ca }: TunnelOptions, own: Own): Promise<TLSSocket> {
   const host = bare(target.hostname);
   const secure = startTls({
     socket,
@@ -101,7 +109,7 @@ async function encrypt(socket: Socket, { target, ca }: TunnelOptions, own: Own):
   });
   own(secure);
   return new Promise((resolve, reject) => {
-    secure.once("error", reject);
+    secure.on("error", reject);
     secure.once("secureConnect", () => resolve(secure));
   });
 }

@@ -1,8 +1,8 @@
 // Frames to text. A `message_update` is the hot one: its message is serialised once for both places it stands in, or
-// not at all when the host asked for deltas only.
+// not at all when the host asked for deltas only. No value in a frame can keep the frame from being written.
 
 import { messageOf } from "../base/errors.js";
-import { asLine, encodeFrame } from "../base/ndjson.js";
+import { asLine } from "../base/ndjson.js";
 import type { AgentEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 
@@ -16,13 +16,13 @@ export interface UpdateEncoding {
 
 /** `delta` overrides the event's own when several were merged into it. */
 export function encodeUpdate(event: UpdateEvent, delta: string | undefined, encoding: UpdateEncoding): string {
-  const message = encoding.stub ?? JSON.stringify(event.message);
+  const message = encoding.stub ?? jsonOf(event.message);
   const inner = event.assistantMessageEvent;
   let members = `"type":"${inner.type}"`;
   if ("contentIndex" in inner) members += `,"contentIndex":${inner.contentIndex}`;
   if ("delta" in inner) members += `,"delta":${JSON.stringify(delta ?? inner.delta)}`;
   if ("content" in inner) members += `,"content":${JSON.stringify(inner.content)}`;
-  if ("toolCall" in inner) members += `,"toolCall":${JSON.stringify(inner.toolCall)}`;
+  if ("toolCall" in inner) members += `,"toolCall":${jsonOf(inner.toolCall)}`;
   const id = encoding.messageId === undefined ? "" : `,"messageId":${JSON.stringify(encoding.messageId)}`;
   return asLine(
     `{"type":"message_update","message":${message},"assistantMessageEvent":{${members},"partial":${message}}${id}}`,
@@ -35,25 +35,47 @@ export function stubOf(message: AssistantMessage): string {
   return JSON.stringify({ role, content: [], api, provider, model, usage, stopReason, timestamp });
 }
 
-/** Any other frame. What cannot be written as JSON (a cycle or a bigint in somebody's details) is shown as text. */
+/** Any other frame. */
 export function encodeSafely(frame: object): string {
+  return asLine(jsonOf(frame));
+}
+
+/** A lost frame would leave the host waiting, so what JSON cannot hold (see `writable`) is shown as text. */
+function jsonOf(value: object): string {
   try {
-    return encodeFrame(frame);
-  } catch (error) {
-    const seen: unknown[] = [];
-    const note = `[not JSON: ${messageOf(error).split("\n", 1)[0]}]`;
-    return encodeFrame(
-      JSON.parse(
-        JSON.stringify(frame, function (this: unknown, _key, value: unknown) {
-          if (typeof value === "bigint") return String(value);
-          if (typeof value !== "object" || value === null) return value;
-          // The open ancestors of this value: everything up to its holder.
-          while (seen.length > 0 && seen.at(-1) !== this) seen.pop();
-          if (seen.includes(value)) return note;
-          seen.push(value);
-          return value;
-        }) as string,
-      ) as object,
-    );
+    return JSON.stringify(value);
+  } catch {
+    return JSON.stringify(writable(value, []));
   }
+}
+
+/** Arguments that a model nests deeper than this are noise; JSON.stringify gives up at some thousand levels. */
+const maxDepth = 128;
+
+/** A copy without cycles, bigints, endless depth, and members that throw when they are read. */
+function writable(value: unknown, ancestors: readonly object[]): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (ancestors.includes(value)) return "[cycle]";
+  if (ancestors.length >= maxDepth) return "[nested too deeply]";
+  const inside = [...ancestors, value];
+  try {
+    if ("toJSON" in value && typeof value.toJSON === "function") return writable(value.toJSON(), inside);
+    if (Array.isArray(value)) return value.map((item) => writable(item, inside));
+    return Object.fromEntries(Object.keys(value).map((key) => [key, member(value, key, inside)]));
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+function member(holder: object, key: string, ancestors: readonly object[]): unknown {
+  try {
+    return writable((holder as Record<string, unknown>)[key], ancestors);
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+function unreadable(error: unknown): string {
+  return `[unreadable: ${messageOf(error)}]`;
 }

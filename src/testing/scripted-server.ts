@@ -179,7 +179,8 @@ export class ScriptedServer {
           if (!(await this.#until(response, (resolve) => void step.gate.opened.then(resolve)))) return index;
           break;
         case "cut":
-          response.destroy();
+          // A turn later and softly: what was written before must arrive before the end does.
+          setImmediate(() => response.socket?.destroySoon());
           return steps.length;
         case "stall":
           return steps.length;

@@ -3,11 +3,9 @@
 import { join, relative, sep } from "node:path";
 import type { Ignore } from "ignore";
 import type { Disk } from "./disk.js";
+import { isCostlyGlob } from "./glob-cost.js";
 
 const maxBytes = 256 * 1024;
-const maxLineLength = 1024;
-/** More wildcards in one path component, and matching a long name takes seconds. */
-const maxWildcards = 4;
 
 export interface IgnoreRules {
   directory: string;
@@ -22,7 +20,10 @@ export async function readIgnoreRules(disk: Disk, directory: string): Promise<Ig
   const read = await disk.read(path, stat.identity, { maxBytes }).catch(() => undefined);
   if (read === undefined) return undefined;
   const { default: ignore } = await import("ignore");
-  const lines = Buffer.from(read.bytes).toString("utf8").split(/\r?\n/).filter(isAffordable);
+  const lines = Buffer.from(read.bytes)
+    .toString("utf8")
+    .split(/\r?\n/)
+    .filter((line) => !isCostlyGlob(line));
   return { directory, matcher: ignore({ ignorecase: false, allowRelativePaths: true }).add(lines) };
 }
 
@@ -35,9 +36,4 @@ export function isIgnored(path: string, isDirectory: boolean, rules: readonly Ig
     if (verdict.unignored) return false;
   }
   return false;
-}
-
-function isAffordable(line: string): boolean {
-  if (line.length > maxLineLength) return false;
-  return line.split("/").every((component) => component.split("*").length - 1 <= maxWildcards);
 }

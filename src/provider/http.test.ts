@@ -1,0 +1,168 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import { type Reply, type ScriptedServer, startScriptedServer } from "../testing/scripted-server.js";
+import { mergeHeaders, postJson, retryAfterMs } from "./http.js";
+
+const servers: ScriptedServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function serve(...script: Reply[]): Promise<ScriptedServer> {
+  const server = await startScriptedServer(script);
+  servers.push(server);
+  return server;
+}
+
+function post(url: string, { headers = {}, payload = {} as unknown, signal = new AbortController().signal } = {}) {
+  return postJson({ url, headers, payload, signal, clock: systemClock });
+}
+
+const key = { authorization: "Bearer sk-secret" };
+
+describe("postJson", () => {
+  it("posts JSON and hands over the body unread", async () => {
+    const server = await serve({ status: 200, headers: { "content-type": "text/event-stream" }, body: "data: x\n\n" });
+    const answer = await post(`${server.url}/v1/x`, { headers: key, payload: { a: "ü" } });
+    expect(answer.ok).toBe(true);
+    expect(server.requests[0]).toMatchObject({
+      method: "POST",
+      path: "/v1/x",
+      headers: { ...key, "content-type": "application/json", "accept-encoding": "identity" },
+      body: { a: "ü" },
+    });
+  });
+
+  it("repairs half surrogate pairs, and nothing else", async () => {
+    const server = await serve({ status: 200 });
+    await post(server.url, { payload: { cut: "a\ud83d", whole: "😀", told: "\\ud83d" } });
+    expect(server.requests[0]?.body).toEqual({ cut: "a\ufffd", whole: "😀", told: "\\ud83d" });
+  });
+
+  it("refuses plain http except to this machine", async () => {
+    await expect(post("http://example.com/v1")).rejects.toThrow(
+      "Refused to send a request to http://example.com: only https is allowed, and plain http only to this machine.",
+    );
+    await expect(post("http://127.0.0.1.example.com/")).rejects.toThrow("only https is allowed");
+    await expect(post("ftp://127.0.0.1/")).rejects.toThrow("only https is allowed");
+    await expect(post("nonsense")).rejects.toThrow("The model's baseUrl is not a URL.");
+    await expect(post("https://me:hush@example.com/")).rejects.toThrow("must not hold a user name or a password");
+  });
+
+  it("follows a redirect within the origin, as the same POST", async () => {
+    const server = await serve({ status: 308, headers: { location: "/v2" } }, { status: 200 });
+    expect((await post(`${server.url}/v1`, { headers: key, payload: { a: 1 } })).ok).toBe(true);
+    expect(server.requests[1]).toMatchObject({ method: "POST", path: "/v2", body: { a: 1 }, headers: key });
+  });
+
+  it("follows no redirect to another origin, so the key stays", async () => {
+    const stranger = await serve();
+    const server = await serve({ status: 307, headers: { location: `${stranger.url}/steal` } });
+    await expect(post(server.url, { headers: key })).rejects.toThrow(
+      `The service at ${server.url} redirected to another origin (${stranger.url}). ` +
+        "Not followed: the prompt and the key are meant for the configured origin only.",
+    );
+    expect(stranger.requests).toEqual([]);
+  });
+
+  it("gives up on a circle of redirects", async () => {
+    const loop: Reply = { status: 307, headers: { location: "/" } };
+    const server = await serve(loop, loop, loop, loop);
+    await expect(post(server.url)).rejects.toThrow("The service redirected 4 times.");
+  });
+
+  it("tells a refusal from the answer alone", async () => {
+    const server = await serve({
+      status: 429,
+      headers: { "retry-after": "7" },
+      body: '{"error":{"message":"slow down"}}',
+    });
+    const answer = await post(server.url, { headers: key });
+    expect(answer).toEqual({
+      ok: false,
+      problem: { message: "HTTP 429: slow down", failure: { kind: "rate_limit", status: 429, retryAfterMs: 7000 } },
+    });
+  });
+
+  it("reads only the head of an error, and takes a page for one", async () => {
+    const server = await serve(
+      { status: 500, body: "x".repeat(1_000_000) },
+      { status: 200, headers: { "content-type": "text/html" }, body: "<h1>Log in</h1>" },
+    );
+    expect(await post(server.url)).toMatchObject({ ok: false, problem: { failure: { kind: "server" } } });
+    expect(await post(server.url)).toMatchObject({
+      ok: false,
+      problem: { message: "HTTP 200: <h1>Log in</h1>", failure: { kind: "invalid_request" } },
+    });
+  });
+
+  it("never quotes a header that cannot be sent", async () => {
+    const error = await post("http://127.0.0.1:1/", { headers: { authorization: "Bearer sk-secret\nx" } }).catch(
+      String,
+    );
+    expect(error).toContain("authorization");
+    expect(error).not.toContain("sk-secret");
+  });
+
+  it("uses a connection again once its reply was read", async () => {
+    let connections = 0;
+    const server: Server = createServer((_request, response) => response.end("data: x\n\n"));
+    server.on("connection", () => {
+      connections += 1;
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    for (let turn = 0; turn < 3; turn += 1) {
+      const answer = await post(url);
+      if (answer.ok) for await (const _chunk of answer.body);
+    }
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    expect(connections).toBe(1);
+  });
+
+  it("gives up on a connection that does not come about in 10 s", async () => {
+    // The clock fires at once, before the loopback can have connected.
+    const clock = {
+      now: () => 0,
+      after(_delayMs: number, callback: () => void) {
+        callback();
+        return () => {};
+      },
+    };
+    const server = await serve();
+    const signal = new AbortController().signal;
+    const attempt = postJson({ url: server.url, headers: {}, payload: {}, signal, clock });
+    await expect(attempt).rejects.toThrow(new GalleyError("timeout", "No connection to the service within 10 s."));
+  });
+
+  it("stops when asked", async () => {
+    const server = await serve();
+    await expect(post(server.url, { signal: AbortSignal.abort() })).rejects.toThrow("aborted");
+  });
+});
+
+describe("headers", () => {
+  it("merge without case, later first, trimmed", () => {
+    expect(mergeHeaders({ Authorization: "a", "x-a": "1" }, undefined, { authorization: "b\n" })).toEqual({
+      authorization: "b",
+      "x-a": "1",
+    });
+  });
+
+  it.each([
+    [{ "retry-after": "7" }, 7000],
+    [{ "retry-after": "0.5" }, 500],
+    [{ "retry-after-ms": "1500", "retry-after": "9" }, 1500],
+    [{ "retry-after": "Thu, 01 Jan 1970 00:00:10 GMT" }, 9000],
+    [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, 0],
+    [{ "retry-after": "soon" }, undefined],
+    [{ "retry-after-ms": "-5" }, undefined],
+    [{}, undefined],
+  ])("%j waits %s ms", (headers, expected) => {
+    expect(retryAfterMs(headers, 1000)).toBe(expected);
+  });
+});

@@ -1,0 +1,9 @@
+// The door `galley/testing`: the fakes that galley is tested with, for tests of tools, hosts and providers.
+
+export { type ManualClock, manualClock } from "./manual-clock.js";
+export { createMemoryWorkspace } from "./memory-workspace.js";
+export { type OpenSession, type OpenSessionOptions, openSession, scriptedProviderModel } from "./open-session.js";
+export { type Played, play } from "./play.js";
+export * from "./scripted-model.js";
+export * from "./scripted-server.js";
+export { parseTranscript, playTranscript, type Transcript, type TranscriptPeer } from "./transcript.js";

@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-import "../dist/cli.js";
+"use strict";
+
+require("../dist/cli/main.js");

@@ -1,20 +1,21 @@
-// The program `galley`: reads the command line and hands over. Loads only what the chosen mode needs.
+// The program `galley`: reads the command line and hands over. Loads only what the chosen mode needs; what stands
+// between the spawn and the first frame of RPC mode is in this one file's bundle.
 
 import { GalleyError, messageOf } from "../base/errors.js";
 import { type CommandLine, modeOf, parseArguments } from "./arguments.js";
 import { exitCodes } from "./exit-codes.js";
+import { runRpc } from "./run-rpc.js";
 
 declare const GALLEY_VERSION: string;
 
-try {
-  await main(parseArguments(process.argv.slice(2)));
-} catch (error) {
+start(process.argv.slice(2)).catch((error: unknown) => {
   const isUsage = GalleyError.is(error, "usage");
   process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = isUsage ? exitCodes.usage : exitCodes.startup;
-}
+});
 
-async function main(line: CommandLine): Promise<void> {
+async function start(argv: readonly string[]): Promise<void> {
+  const line: CommandLine = parseArguments(argv);
   const { options, words } = line;
   if (options.has("version")) {
     process.stdout.write(`${GALLEY_VERSION}\n`);
@@ -26,7 +27,7 @@ async function main(line: CommandLine): Promise<void> {
     return;
   }
   const mode = modeOf(line);
-  if (mode === "rpc") return (await import("./run-rpc.js")).runRpc(line);
+  if (mode === "rpc") return runRpc(line);
   if (options.has("list-models")) return (await import("./list-models.js")).listModels(line);
   const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;
   if (isOneShot) return (await import("./print.js")).runPrint(line, mode ?? "text");

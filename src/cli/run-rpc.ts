@@ -1,7 +1,6 @@
 // `galley --mode rpc`: the protocol on stdin and stdout. The `ready` frame goes out first and alone; everything of
 // weight is loaded behind it.
 
-import { writeSync } from "node:fs";
 import { systemClock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { logTo } from "../base/log.js";
@@ -10,6 +9,7 @@ import { readyFrame } from "../rpc/ready.js";
 import type { RpcServer } from "../rpc/server.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
+import { guardStdout } from "./guard-stdout.js";
 import { sessionOptions } from "./session-options.js";
 
 const log = logTo((line) => process.stderr.write(line));
@@ -18,25 +18,29 @@ const signalCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 export async function runRpc(line: CommandLine): Promise<void> {
   if (line.words.some((word) => word.startsWith("@")))
     throw new GalleyError("start_failed", "Error: @file arguments are not supported in RPC mode");
+  process.stderr.on("error", () => {}); // a broken stderr has nobody left to tell
+  // Before anything else is loaded: stdout is ours alone, and a signal or a broken pipe always finds its way out.
+  const output = guardStdout();
+  let server: RpcServer | undefined;
+  const end = (code: number) => finish(server?.shutdown(code) ?? Promise.resolve(code));
+  output.on("error", () => end(1));
+  listenForSignals(end);
+
   for (const warning of line.warnings) log.warn(warning);
   const options = sessionOptions(line, { log, lenient: true });
   const namesModel = options.provider !== undefined || options.modelPattern !== undefined;
   // A model that cannot be had is a failed start, and a failed start writes nothing on stdout.
   const early = namesModel ? await createSession(options) : undefined;
+  output.write(encodeFrame(readyFrame()));
 
-  const { guardStdout } = await import("./guard-stdout.js");
-  writeSync(1, encodeFrame(readyFrame()));
-  const output = guardStdout();
   const { serveRpc } = await import("../rpc/server.js");
   const session = early ? Promise.resolve(early) : createSession(options);
   session.catch((error: unknown) => finish(Promise.resolve(1), messageOf(error)));
-  const server = serveRpc({ input: process.stdin, output, session, clock: systemClock, log });
-  output.on("error", () => finish(server.shutdown(1)));
-  process.stderr.on("error", () => {}); // a broken stderr has nobody left to tell
-  listenForSignals(server);
+  const live = serveRpc({ input: process.stdin, output, session, clock: systemClock, log });
+  server = live;
   for (const origin of ["uncaughtException", "unhandledRejection"] as const)
-    process.on(origin, (error: unknown) => server.reportSurprise(origin, error));
-  finish(server.done);
+    process.on(origin, (error: unknown) => live.reportSurprise(origin, error));
+  finish(live.done);
 }
 
 async function createSession(options: CreateAgentSessionOptions) {
@@ -45,13 +49,13 @@ async function createSession(options: CreateAgentSessionOptions) {
 }
 
 /** The first signal closes in order, the second does not wait. */
-function listenForSignals(server: RpcServer): void {
+function listenForSignals(end: (code: number) => void): void {
   let isClosing = false;
   for (const [signal, code] of Object.entries(signalCodes))
     process.on(signal, () => {
       if (isClosing) process.exit(code);
       isClosing = true;
-      finish(server.shutdown(code));
+      end(code);
     });
 }
 

@@ -55,6 +55,7 @@ export class EventStream<Event> {
   #deliver(event: Event): Promise<unknown> | undefined {
     const slow: Promise<unknown>[] = [];
     for (const subscriber of [...this.#subscribers]) {
+      if (!this.#subscribers.has(subscriber)) continue; // left while this event was under way
       try {
         const result = subscriber(event);
         if (result instanceof Promise) slow.push(result.catch((error) => this.#report(error)));

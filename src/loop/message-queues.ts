@@ -88,7 +88,7 @@ export class MessageQueues {
       followUp: this.#followUp.take(this.#followUp.size),
     };
     this.#nextTurn.take(this.#nextTurn.size);
-    this.#onChange();
+    if (taken.steering.length + taken.followUp.length > 0) this.#onChange();
     return taken;
   }
 

@@ -1,20 +1,30 @@
-// The best reading of JSON text that is not finished yet, for display while arguments stream in. Called only when
-// somebody looks at an unfinished call; the final arguments are parsed strictly, elsewhere.
+// Reading the JSON text of a call's arguments: strictly once it is whole, and as well as possible while it is not,
+// for display. Promises: never throws, and no value is nested deeper than others can write down again.
 
 import { isObject, type JsonObject } from "../base/json.js";
 
 const maxDepth = 128;
 
+/** The value, or undefined for text that is unfinished, broken, or nested too deep. */
+export function parseWhole(text: string): { value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isWithin(maxDepth, value) ? { value } : undefined;
+  } catch {
+    return undefined; // the normal case while a call streams in
+  }
+}
+
 /** The object so far, or `{}` while there is none. */
 export function parsePartialObject(text: string): JsonObject {
-  try {
-    const whole: unknown = JSON.parse(text);
-    return isObject(whole) ? whole : {};
-  } catch {
-    // Unfinished is the normal case here.
-  }
-  const value = new PartialParser(text).value(0);
+  const whole = parseWhole(text);
+  const value = whole ? whole.value : new PartialParser(text).value(0);
   return isObject(value) ? value : {};
+}
+
+function isWithin(depth: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((member) => isWithin(depth - 1, member));
 }
 
 /** A descent that keeps what it has read when the text ends. `undefined` means: nothing usable here. */
@@ -41,6 +51,10 @@ class PartialParser {
     this.#at++;
     for (;;) {
       this.#space();
+      if (this.#text[this.#at] === "}") {
+        this.#at++;
+        break;
+      }
       if (this.#text[this.#at] !== '"') break;
       const key = this.#string();
       this.#space();

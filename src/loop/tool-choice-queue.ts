@@ -60,8 +60,9 @@ export class ToolChoiceQueue {
     return directive.id;
   }
 
-  /** Called once per model call. */
+  /** Called once per model call. A choice that is still in flight was left by a turn that broke: it has failed. */
   next(): ToolChoice | undefined {
+    this.reject("error");
     for (let directive = this.#directives[0]; directive; directive = this.#directives[0]) {
       const choice = directive.choices.shift();
       if (directive.choices.length === 0) this.#directives.shift();

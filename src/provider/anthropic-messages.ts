@@ -53,10 +53,21 @@ const refusals: { [stopReason: string]: Problem["failure"]["kind"] } = {
   model_context_window_exceeded: "overflow",
 };
 
+/** Where each kind of delta keeps its text. */
+const deltaFields: { [type: string]: string } = {
+  text_delta: "text",
+  thinking_delta: "thinking",
+  signature_delta: "signature",
+  input_json_delta: "partial_json",
+};
+
+/** `other` is a block whose deltas are not for us. */
 type Block =
   | { kind: "text" | "other"; contentIndex: number }
   | { kind: "thinking"; contentIndex: number; signature: string }
   | { kind: "tool"; contentIndex: number; initial: string; hasArguments: boolean };
+
+const ignored: Block = { kind: "other", contentIndex: -1 };
 
 class MessagesReader implements WireReader {
   readonly #model: ProviderModel;
@@ -166,12 +177,12 @@ class MessagesReader implements WireReader {
       }
       case "redacted_thinking":
         out.push({ type: "redacted_thinking", contentIndex: this.#blocks++, data: stringOf(detail.data) });
-        this.#open.set(index, { kind: "other", contentIndex: -1 });
+        this.#open.set(index, ignored);
         return undefined;
       case "tool_use":
         return this.#startCall(index, detail, out);
       default:
-        this.#open.set(index, { kind: "other", contentIndex: -1 }); // its deltas are not for us
+        this.#open.set(index, ignored);
         return undefined;
     }
   }
@@ -196,14 +207,15 @@ class MessagesReader implements WireReader {
       return envelope(`a delta for content block ${excerpt(String(index), 20)}, which is not open`);
     if (!isObject(delta)) return undefined;
     const { kind, contentIndex } = block;
-    if (kind === "text" && delta.type === "text_delta")
-      out.push({ type: "text_delta", contentIndex, delta: stringOf(delta.text) });
+    const text = stringOf(delta[deltaFields[String(delta.type)] ?? ""]);
+    if (text === "") return undefined;
+    if (kind === "text" && delta.type === "text_delta") out.push({ type: "text_delta", contentIndex, delta: text });
     else if (kind === "thinking" && delta.type === "thinking_delta")
-      out.push({ type: "thinking_delta", contentIndex, delta: stringOf(delta.thinking) });
-    else if (kind === "thinking" && delta.type === "signature_delta") block.signature += stringOf(delta.signature);
-    else if (kind === "tool" && delta.type === "input_json_delta" && stringOf(delta.partial_json) !== "") {
+      out.push({ type: "thinking_delta", contentIndex, delta: text });
+    else if (kind === "thinking" && delta.type === "signature_delta") block.signature += text;
+    else if (kind === "tool" && delta.type === "input_json_delta") {
       block.hasArguments = true;
-      out.push({ type: "toolcall_delta", contentIndex, delta: stringOf(delta.partial_json) });
+      out.push({ type: "toolcall_delta", contentIndex, delta: text });
     }
     return undefined;
   }

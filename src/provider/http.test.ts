@@ -1,5 +1,3 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
@@ -105,23 +103,6 @@ describe("postJson", () => {
     );
     expect(error).toContain("authorization");
     expect(error).not.toContain("sk-secret");
-  });
-
-  it("uses a connection again once its reply was read", async () => {
-    let connections = 0;
-    const server: Server = createServer((_request, response) => response.end("data: x\n\n"));
-    server.on("connection", () => {
-      connections += 1;
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    for (let turn = 0; turn < 3; turn += 1) {
-      const answer = await post(url);
-      if (answer.ok) for await (const _chunk of answer.body);
-    }
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-    expect(connections).toBe(1);
   });
 
   it("gives up on a connection that does not come about in 10 s", async () => {

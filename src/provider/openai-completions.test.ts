@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { globalAgent } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { collect, openAi, streamRequest } from "../testing/scripted-replies.js";
+import { argumentTexts, collect, openAi, streamRequest } from "../testing/scripted-replies.js";
 import {
   comment,
   cut,
@@ -347,22 +349,24 @@ describe("stopping", () => {
     await server.requests[0]?.closed;
   });
 
+  it("with the last event leaves a connection that serves the next call", async () => {
+    server = await startScriptedServer([openAi.text("a"), openAi.text("b")]);
+    for (let turn = 0; turn < 2; turn += 1) {
+      const freed = once(globalAgent, "free");
+      for await (const event of streamOpenAiCompletions(streamRequest(openAi.model(server.url)))) {
+        if (event.type === "done") break;
+      }
+      await freed;
+    }
+    expect(server.requests[1]?.port).toBe(server.requests[0]?.port);
+  });
+
   it("lets the payload be seen first", async () => {
     const seen: unknown[] = [];
     await ask(openAi.text("x"), { onPayload: (payload) => seen.push(payload) });
     expect(seen).toEqual([server.requests[0]?.body]);
   });
 });
-
-function argumentTexts(events: StreamEvent[]): string[] {
-  return events
-    .filter((event) => event.type === "toolcall_start")
-    .map(({ contentIndex }) =>
-      events
-        .map((event) => (event.type === "toolcall_delta" && event.contentIndex === contentIndex ? event.delta : ""))
-        .join(""),
-    );
-}
 
 function callsIn(events: StreamEvent[]) {
   const texts = argumentTexts(events);

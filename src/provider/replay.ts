@@ -79,9 +79,9 @@ function prepareContent(
   const content: AssistantContent[] = [];
   for (const block of message.content) {
     if (block.type === "toolCall") {
-      const { thoughtSignature, ...call } = block;
-      const signed = keepsSignatures && thoughtSignature !== undefined ? { thoughtSignature } : {};
-      content.push({ ...call, ...signed, id: nameCall(block, isSame) });
+      const id = nameCall(block, isSame);
+      const { thoughtSignature: _signature, ...unsigned } = block;
+      content.push(keepsSignatures ? { ...block, id } : { ...unsigned, id });
     } else if (keepsSignatures) content.push(block);
     else if (block.type === "text") content.push({ type: "text", text: block.text });
     else if (block.type === "thinking" && block.thinking.trim() !== "")

@@ -38,12 +38,9 @@ export interface Dialect {
 /** The most tool calls taken from one reply. */
 export const maxToolCalls = 128;
 
-export async function* streamWire(
-  dialect: Dialect,
-  request: StreamRequest,
-  clock: Clock = systemClock,
-): AsyncGenerator<StreamEvent> {
+export async function* streamWire(dialect: Dialect, request: StreamRequest): AsyncGenerator<StreamEvent> {
   const { options } = request;
+  const clock = systemClock;
   const reader = dialect.reader(request);
   const link = linkAbort(options.signal);
   const watchdog = createWatchdog({
@@ -69,6 +66,7 @@ export async function* streamWire(
       }
       if (rest) return;
     }
+    link.signal.throwIfAborted(); // a body that was closed under us may look like one that ended
     yield* ending(reader);
   } catch (error) {
     if (options.signal.aborted) yield aborted(reader.known);

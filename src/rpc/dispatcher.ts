@@ -36,22 +36,13 @@ export class Dispatcher {
     if (controlTypes.has(frame.type)) return;
     const { outbox, features } = this.#parts;
     const request = new Request(frame, outbox, features);
-    this.#unanswered++;
-    this.#lane = this.#lane.then(async () => {
-      await this.#handle(frame, request);
-      this.#unanswered--;
-      const waiters = this.#waiters;
-      this.#waiters = [];
-      for (const wake of waiters) wake();
-    });
+    this.#queue(() => this.#handle(frame, request));
   }
 
   /** A line that is no frame. It takes its turn like a command, so that answers stay in the order of the lines. */
   refuseLine(problem: string): void {
-    const { outbox } = this.#parts;
-    this.#lane = this.#lane.then(() =>
-      outbox.send({ type: "response", command: "parse", success: false, error: `Failed to parse command: ${problem}` }),
-    );
+    const error = `Failed to parse command: ${problem}`;
+    this.#queue(() => this.#parts.outbox.send({ type: "response", command: "parse", success: false, error }));
   }
 
   /** Resolves when another command may be taken in: few enough wait for their answer, and the host reads. */
@@ -63,6 +54,19 @@ export class Dispatcher {
   /** Resolves when everything taken in so far has its answer. */
   idle(): Promise<void> {
     return this.#lane;
+  }
+
+  /** Puts an answer in the lane. It is made only when the host has read most of those before it. */
+  #queue(answer: () => void | Promise<void>): void {
+    this.#unanswered++;
+    this.#lane = this.#lane.then(async () => {
+      if (this.#parts.outbox.isOverBudget) await this.#parts.outbox.drained();
+      await answer();
+      this.#unanswered--;
+      const waiters = this.#waiters;
+      this.#waiters = [];
+      for (const wake of waiters) wake();
+    });
   }
 
   /** Never rejects. */

@@ -45,7 +45,7 @@ function jsonOf(value: object): string {
   try {
     return JSON.stringify(value);
   } catch {
-    return JSON.stringify(writable(value, []));
+    return JSON.stringify(writable(() => value, []));
   }
 }
 
@@ -53,29 +53,20 @@ function jsonOf(value: object): string {
 const maxDepth = 128;
 
 /** A copy without cycles, bigints, endless depth, and members that throw when they are read. */
-function writable(value: unknown, ancestors: readonly object[]): unknown {
-  if (typeof value === "bigint") return String(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (ancestors.includes(value)) return "[cycle]";
-  if (ancestors.length >= maxDepth) return "[nested too deeply]";
-  const inside = [...ancestors, value];
+function writable(read: () => unknown, ancestors: readonly object[]): unknown {
   try {
-    if ("toJSON" in value && typeof value.toJSON === "function") return writable(value.toJSON(), inside);
-    if (Array.isArray(value)) return value.map((item) => writable(item, inside));
-    return Object.fromEntries(Object.keys(value).map((key) => [key, member(value, key, inside)]));
+    const value = read();
+    if (typeof value === "bigint") return String(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (ancestors.includes(value)) return "[cycle]";
+    if (ancestors.length >= maxDepth) return "[nested too deeply]";
+    const inside = [...ancestors, value];
+    const holder = value as Record<string, unknown>;
+    const { toJSON } = holder;
+    if (typeof toJSON === "function") return writable(() => toJSON.call(value), inside);
+    if (Array.isArray(value)) return value.map((item) => writable(() => item, inside));
+    return Object.fromEntries(Object.keys(value).map((key) => [key, writable(() => holder[key], inside)]));
   } catch (error) {
-    return unreadable(error);
+    return `[unreadable: ${messageOf(error)}]`;
   }
-}
-
-function member(holder: object, key: string, ancestors: readonly object[]): unknown {
-  try {
-    return writable((holder as Record<string, unknown>)[key], ancestors);
-  } catch (error) {
-    return unreadable(error);
-  }
-}
-
-function unreadable(error: unknown): string {
-  return `[unreadable: ${messageOf(error)}]`;
 }

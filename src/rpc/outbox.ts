@@ -9,7 +9,7 @@ import type { Features } from "./features.js";
 /** The part of a Node stream that the outbox uses. */
 export interface FrameOutput {
   write(text: string, onWritten?: () => void): boolean;
-  once(event: "drain", listener: () => void): unknown;
+  once(event: "drain" | "error", listener: () => void): unknown;
   readonly writableLength: number;
 }
 
@@ -53,6 +53,7 @@ export class Outbox {
   #queuedBytes = 0;
   #isScheduled = false;
   #isBlocked = false;
+  #isBroken = false;
   #waiters: (() => void)[] = [];
   /** The delta that waits for its window to pass, and when the last one of its kind went out. */
   #held: { item: UpdateItem; cancel: () => void } | undefined;
@@ -67,6 +68,7 @@ export class Outbox {
     this.#clock = clock;
     this.#budget = budgetBytes;
     this.#windowMs = mergeWindowMs;
+    output.once("error", () => this.#giveUp());
   }
 
   /** A frame that is no session event. */
@@ -87,7 +89,7 @@ export class Outbox {
   }
 
   get isOverBudget(): boolean {
-    return this.#queuedBytes + this.#output.writableLength > this.#budget;
+    return !this.#isBroken && this.#queuedBytes + this.#output.writableLength > this.#budget;
   }
 
   /** Resolves when less than the budget waits. */
@@ -100,10 +102,25 @@ export class Outbox {
   async flushed(): Promise<void> {
     this.#releaseHeld();
     while (this.#queue.length > 0) {
-      if (this.#isBlocked) await new Promise<void>((resolve) => this.#output.once("drain", resolve));
+      if (this.#isBlocked) await this.#drainedOrBroken();
       else this.#write();
     }
-    await new Promise<void>((resolve) => this.#output.write("", resolve));
+    if (!this.#isBroken) await new Promise<void>((resolve) => this.#output.write("", resolve));
+  }
+
+  #drainedOrBroken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#output.once("drain", resolve);
+      this.#output.once("error", resolve);
+    });
+  }
+
+  /** The reader is gone: what waits can reach nobody, so nobody may wait for it. */
+  #giveUp(): void {
+    this.#isBroken = true;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.#wake();
   }
 
   #plainEvent(event: Exclude<AgentSessionEvent, { type: "message_update" }>): PlainItem {
@@ -132,10 +149,10 @@ export class Outbox {
     const item = this.#updateItem(event);
     const key = keyOf(event);
     const now = this.#clock.now();
-    const window = this.#window;
-    if (delta !== undefined && window?.key === key && now < window.openedAt + this.#windowMs) {
-      const cancel = this.#clock.after(window.openedAt + this.#windowMs - now, () => this.#releaseHeld());
-      this.#held = { item, cancel };
+    const waitMs = this.#window?.key === key ? this.#window.openedAt + this.#windowMs - now : 0;
+    // More than the window: the clock was set back, and must not hold anything up.
+    if (delta !== undefined && waitMs > 0 && waitMs <= this.#windowMs) {
+      this.#held = { item, cancel: this.#clock.after(waitMs, () => this.#releaseHeld()) };
       return;
     }
     this.#window = delta === undefined ? undefined : { key, openedAt: now };
@@ -160,6 +177,7 @@ export class Outbox {
   }
 
   #enqueue(item: Item): void {
+    if (this.#isBroken) return;
     this.#queue.push(item);
     this.#queuedBytes += item.bytes;
     if (this.isOverBudget) this.#relieve();
@@ -209,7 +227,10 @@ export class Outbox {
         this.#isBlocked = false;
         this.#write();
       });
-    if (this.isOverBudget) return;
+    if (!this.isOverBudget) this.#wake();
+  }
+
+  #wake(): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();

@@ -33,10 +33,10 @@ export class Request {
     this.#outbox.send({ id: this.#id, type: "response", command: this.type, success: true, data });
   }
 
-  /** A refusal: the sentence is part of the contract and the host may branch on the code. */
-  refuse(error: string, code?: string): void {
+  /** A refusal: the sentence is part of the contract. */
+  refuse(error: string): void {
     this.#isAnswered = true;
-    this.#outbox.send({ id: this.#id, type: "response", command: this.type, success: false, error, code });
+    this.#outbox.send({ id: this.#id, type: "response", command: this.type, success: false, error });
   }
 
   /** What a handler threw. A GalleyError is a refusal; anything else is a surprise of ours. */

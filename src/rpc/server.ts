@@ -1,8 +1,9 @@
 // The stdio server: lines in, frames out, one shutdown. It ends with a code and leaves the exit to its caller.
 
 import { type Clock, sleep } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import { FrameReader } from "../base/ndjson.js";
+import { type Frame, FrameReader } from "../base/ndjson.js";
 import type { AgentSession } from "../sdk/index.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Features } from "./features.js";
@@ -33,14 +34,17 @@ export function serveRpc({ input, output, session, clock, log }: RpcServerOption
   const features = new Features();
   const outbox = new Outbox({ output, features, clock });
   const dispatcher = new Dispatcher({ session, outbox, features, clock });
-  void session.then((live) => live.subscribe((event) => outbox.sendEvent(event)));
+  session.then(
+    (live) => live.subscribe((event) => outbox.sendEvent(event)),
+    () => {}, // whoever made the promise tells of its failure
+  );
 
   let ending: Promise<number> | undefined;
   const shutdown = (code: number): Promise<number> => {
     ending ??= close({ code, session, dispatcher, outbox, clock, log });
     return ending;
   };
-  const done = serve(input, dispatcher)
+  const done = serve(input, dispatcher, () => ending !== undefined)
     .catch((error: unknown) => log.error("reading stdin failed", error)) // the same as its end
     .then(() => shutdown(0));
 
@@ -49,17 +53,21 @@ export function serveRpc({ input, output, session, clock, log }: RpcServerOption
     shutdown,
     reportSurprise(origin, error) {
       log.error(`uncaught (${origin})`, error);
-      const text = error instanceof Error ? error.message : String(error);
-      outbox.send({ type: "extension_error", extensionPath: "<unknown>", event: origin, error: text });
+      outbox.send({ type: "extension_error", extensionPath: "<unknown>", event: origin, error: messageOf(error) });
     },
   };
 }
 
-async function serve(input: AsyncIterable<Uint8Array>, dispatcher: Dispatcher): Promise<void> {
+async function serve(
+  input: AsyncIterable<Uint8Array>,
+  dispatcher: Dispatcher,
+  isClosing: () => boolean,
+): Promise<void> {
   const reader = new FrameReader();
-  const take = async (frames: ReturnType<FrameReader["push"]>) => {
+  const take = async (frames: readonly Frame[]) => {
     for (const frame of frames) {
       await dispatcher.hasRoom();
+      if (isClosing()) return; // a prompt taken in now would open a run that nobody closes
       if (frame.ok) dispatcher.dispatch(frame.value);
       else dispatcher.refuseLine(frame.problem);
     }

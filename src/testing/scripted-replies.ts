@@ -34,6 +34,17 @@ export async function collect(events: AsyncIterable<StreamEvent>): Promise<Strea
   return all;
 }
 
+/** The argument text of each tool call, in order of the calls. */
+export function argumentTexts(events: readonly StreamEvent[]): string[] {
+  const texts = new Map<number, string>();
+  for (const event of events) {
+    if (event.type === "toolcall_start") texts.set(event.contentIndex, "");
+    if (event.type === "toolcall_delta")
+      texts.set(event.contentIndex, `${texts.get(event.contentIndex) ?? ""}${event.delta}`);
+  }
+  return [...texts.values()];
+}
+
 const openAiUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 export const openAi = {

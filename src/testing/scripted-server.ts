@@ -31,6 +31,8 @@ export interface RecordedRequest {
   headers: IncomingHttpHeaders;
   /** Parsed where it is JSON, else the text. */
   body: unknown;
+  /** The client's port: equal ports are one connection. */
+  port: number | undefined;
   /** Resolves when the connection closed before the reply had ended. */
   closed: Promise<void>;
 }
@@ -141,7 +143,8 @@ export class ScriptedServer {
         if (!response.writableFinished) resolve();
       });
     });
-    this.requests.push({ method, path, headers, body: parse(Buffer.concat(parts).toString("utf8")), closed });
+    const body = parse(Buffer.concat(parts).toString("utf8"));
+    this.requests.push({ method, path, headers, body, port: request.socket.remotePort, closed });
 
     const index = this.#next;
     const reply = this.#script[index];

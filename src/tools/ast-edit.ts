@@ -2,7 +2,7 @@
 // it; it has no way to write.
 
 import type { XStatic } from "typebox/schema";
-import type { Workspace } from "../workspace/workspace.js";
+import type { Target, Workspace } from "../workspace/workspace.js";
 import { type Grammar, grammarNamed, grammarOf, grammarOfNamed } from "./ast-languages.js";
 import { maxPatternLength } from "./ast-pattern.js";
 import { previewDetails, previewText } from "./ast-preview.js";
@@ -68,7 +68,7 @@ export function createAstEdit(
       for (const path of paths) refuseUrl(path);
       const accepts = (path: string) => (lang ? grammarOf(path) === lang : grammarOf(path) !== undefined);
       const scope = await findScope(workspace, { paths, glob: params.glob, accepts, signal });
-      const files = withGrammars(scope.files, lang);
+      const { known: files, unknown } = withGrammars(scope.files, lang);
       if (files.length === 0 && !lang)
         throw toolFailure("`lang` is required for ast_edit when no files match path/glob");
 
@@ -88,7 +88,10 @@ export function createAstEdit(
             ),
           ),
       });
-      plan.issues.push(...scope.unreadable.map((path) => `${path}: parse error (the directory cannot be read)`));
+      plan.issues.push(
+        ...unknown.map((path) => `${path}: parse error (unknown file ending; give lang)`),
+        ...scope.unreadable.map((path) => `${path}: parse error (the directory cannot be read)`),
+      );
       const result = textResult(previewText(plan, scope), previewDetails(plan, paths.join(", ")));
       return plan.totalReplacements === 0 ? { ...result, isWarning: true } : result;
     },
@@ -128,10 +131,14 @@ function refuseUrl(path: string): void {
     throw toolFailure(`Cannot rewrite external URL: ${path.slice(0, 200)}. Give a file, a directory or a glob.`);
 }
 
-/** A named file must have a grammar, or the call cannot mean what it says; one found in a directory has one. */
+/** Files whose language is known, and those that were named although it is not. */
 function withGrammars(files: readonly ScopedFile[], lang: Grammar | undefined) {
-  return files.flatMap(({ target, isNamed }) => {
+  const known: { target: Target; grammar: Grammar }[] = [];
+  const unknown: string[] = [];
+  for (const { target, isNamed } of files) {
     const grammar = lang ?? (isNamed ? grammarOfNamed(target.path) : grammarOf(target.path));
-    return grammar ? [{ target, grammar }] : [];
-  });
+    if (grammar) known.push({ target, grammar });
+    else unknown.push(target.displayPath);
+  }
+  return { known, unknown };
 }

@@ -59,13 +59,13 @@ export function compilePattern(
 }
 
 /**
- * A word that every match must contain, so that most files need no parsing. None with a selector, where most of the
+ * Words that every match must contain, so that most files need no parsing. None with a selector, where most of the
  * pattern is only context.
  */
-export function literalIn({ pat, sel }: { pat: string; sel?: string | undefined }): string | undefined {
-  if (sel !== undefined) return undefined;
-  const words = pat.replace(/\$+[A-Z_][A-Z0-9_]*/g, " ").match(/[A-Za-z_][A-Za-z0-9_]+/g) ?? [];
-  return words.reduce<string | undefined>((best, word) => (word.length > (best?.length ?? 1) ? word : best), undefined);
+export function literalsIn({ pat, sel }: { pat: string; sel?: string | undefined }): string[] {
+  if (sel !== undefined) return [];
+  const words = pat.replace(/\$+[A-Z_][A-Z0-9_]*/g, " ").match(/[A-Za-z_][A-Za-z0-9_]+/g);
+  return [...new Set(words)];
 }
 
 /**

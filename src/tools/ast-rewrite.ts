@@ -6,7 +6,7 @@ import { throwIfAborted } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 import type { Target, Workspace } from "../workspace/workspace.js";
 import { type Grammar, isScript } from "./ast-languages.js";
-import { type CompiledPattern, compilePattern, literalIn } from "./ast-pattern.js";
+import { type CompiledPattern, compilePattern, literalsIn } from "./ast-pattern.js";
 import { capturedNodes, capturedText, renderTemplate, type Template, type TemplateSource } from "./ast-template.js";
 import { toolFailure } from "./tool.js";
 
@@ -15,7 +15,7 @@ type Parser = typeof import("@ast-grep/napi");
 const maxFileBytes = 4 * 1024 * 1024;
 const maxPlanBytes = 64 * 1024 * 1024;
 /** Parsed at the same time; more only holds more trees. */
-const batchSize = 4;
+const batchSize = 32;
 const progressStep = 200;
 
 export interface RewriteOp {
@@ -83,15 +83,21 @@ export async function planRewrite(workspace: Workspace, request: RewriteRequest)
     for (const file of opened) {
       plan.filesSearched++;
       if (plan.filesSearched % progressStep === 0) request.onProgress(plan);
-      if ("issue" in file) plan.issues.push(file.issue);
-      if (!("tree" in file)) continue;
+      if (file === undefined) continue;
+      if ("issue" in file) {
+        plan.issues.push(file.issue);
+        continue;
+      }
       const matches = findMatches(file);
       const room = plan.files.length < request.maxFiles ? request.maxReplacements - plan.totalReplacements : 0;
-      plan.limitReached = matches.length > room;
-      const planned = buildPlannedFile(file, matches.slice(0, room), maxPlanBytes - planBytes);
-      if (planned.replacements.length > 0) plan.files.push(planned);
-      plan.totalReplacements += planned.replacements.length;
-      planBytes += planned.after.length;
+      const kept = matches.slice(0, room);
+      if (kept.length > 0) {
+        const planned = buildPlannedFile(file, kept, maxPlanBytes - planBytes);
+        plan.files.push(planned);
+        plan.totalReplacements += kept.length;
+        planBytes += planned.after.length;
+      }
+      plan.limitReached = matches.length > kept.length;
       if (plan.limitReached) break;
     }
   }
@@ -101,7 +107,7 @@ export async function planRewrite(workspace: Workspace, request: RewriteRequest)
 
 interface PatternInUse extends RewriteOp {
   compiled: CompiledPattern;
-  literal: string | undefined;
+  literals: string[];
 }
 
 /** Each op in each grammar. An op that compiles nowhere is an issue; if that is all of them, there is nothing to do. */
@@ -117,7 +123,7 @@ function compileAll(
     for (const [name, inUse] of patterns) {
       const compiled = compilePattern(parser, name, { pat: op.pat, sel });
       if ("cause" in compiled) causes.push(`${op.pat}: Invalid pattern: ${compiled.cause}`);
-      else inUse.push({ ...op, compiled, literal: literalIn({ pat: op.pat, sel }) });
+      else inUse.push({ ...op, compiled, literals: literalsIn({ pat: op.pat, sel }) });
     }
     // In a mixed directory a pattern belongs to one language; that it is none in another is no news.
     if (causes.length === patterns.size) for (const cause of causes) issues.add(cause);
@@ -135,7 +141,7 @@ interface OpenedFile {
   patterns: readonly PatternInUse[];
 }
 
-/** Reads and parses one file; `{}` when no pattern can be in it. */
+/** Reads and parses one file; undefined when no pattern can be in it. */
 async function openFile(
   workspace: Workspace,
   parser: Parser,
@@ -148,15 +154,17 @@ async function openFile(
     patterns: Map<Grammar, PatternInUse[]>;
     request: RewriteRequest;
   },
-): Promise<OpenedFile | { issue: string } | Record<string, never>> {
+): Promise<OpenedFile | { issue: string } | undefined> {
   const { target, grammar } = file;
   const issue = (reason: string) => ({ issue: `${target.displayPath}: parse error (${reason})` });
   const read = await workspace.readFile(target, { maxBytes: maxFileBytes, signal: request.signal }).catch(unreadable);
   if (typeof read === "string") return issue(read);
   if (read.isTruncated) return issue("larger than 4MB");
   const bytes = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length);
-  const possible = (patterns.get(grammar) ?? []).filter(({ literal }) => !literal || bytes.includes(literal));
-  if (possible.length === 0) return {};
+  const possible = (patterns.get(grammar) ?? []).filter(({ literals }) =>
+    literals.every((word) => bytes.includes(word)),
+  );
+  if (possible.length === 0) return undefined;
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -6,11 +6,13 @@ import type { RpcData } from "../../protocol/data.js";
 import type { HandlerContext } from "../handler.js";
 
 export function negotiateProtocol(
-  { features }: HandlerContext,
+  { features, request }: HandlerContext,
   command: Extract<RpcCommand, { type: "negotiate_protocol" }>,
 ): RpcData["negotiate_protocol"] {
   const { protocolVersion, features: names } = command;
   if (protocolVersion !== 2)
     throw new GalleyError("unsupported", `Unsupported RPC protocol version: ${protocolVersion}`);
-  return { protocolVersion, features: features.negotiate(names) };
+  const data = { protocolVersion, features: features.negotiate(names) };
+  request.succeed(data); // in the same step: no event may show the new features before the answer
+  return data;
 }

@@ -33,7 +33,10 @@ export async function abortAndPrompt(
   const images = boundedImages(command);
   await session.abort();
   await submit(request, async (onAccepted) => {
-    await priorRunEnded(session, clock);
+    if (session.isStreaming) {
+      onAccepted(); // a tool that must not be cut short still runs: neither the host nor the lane waits for it
+      await priorRunEnded(session, clock);
+    }
     await session.prompt(message, { onAccepted, images });
   });
 }
@@ -53,7 +56,6 @@ function submit(request: Request, start: (onAccepted: () => void) => Promise<voi
 }
 
 async function priorRunEnded(session: AgentSession, clock: Clock): Promise<void> {
-  if (!session.isStreaming) return;
   const patience = new AbortController();
   const bound = sleep(clock, priorRunPatienceMs, patience.signal).then(
     () => "late",

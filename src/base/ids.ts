@@ -32,6 +32,9 @@ function uuidV7(now: number): string {
 
 function randomHex(digits: number): string {
   let hex = "";
-  while (hex.length < digits) hex += Math.floor(Math.random() * 0x10000).toString(16).padStart(4, "0");
+  while (hex.length < digits)
+    hex += Math.floor(Math.random() * 0x10000)
+      .toString(16)
+      .padStart(4, "0");
   return hex.slice(0, digits);
 }

@@ -1,15 +1,15 @@
 // One tool call: look it up, check its arguments, ask the gate, run it within bounds, and turn whatever happens
 // into a result for the model.
 
-import { linkAbort, whenAborted } from "../base/abort.js";
+import { AbortRace, linkAbort, whenAborted } from "../base/abort.js";
 import { messageOf } from "../base/errors.js";
-import { isObject } from "../base/json.js";
+import { isObject, type JsonObject } from "../base/json.js";
 import type { InputContent, ToolCall } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { FinishedCall } from "./reply-builder.js";
 import type { Run } from "./run.js";
-import { abortedText, cutOffText, interruptedText, syntheticResult } from "./synthetic-results.js";
+import { abortedText, cutOffText, interruptedText, notStarted, syntheticResult } from "./synthetic-results.js";
 
 /** How long a tool may ignore its signal before the run goes on without it. */
 export const abortGraceMs = 5000;
@@ -22,15 +22,18 @@ export async function callTool(run: Run, finished: FinishedCall, batch: AbortSig
 
   const checked = await checkArguments(tool, finished.parsed);
   if (!checked.ok) return failure(checked.text);
+  const link = linkAbort(run.parts.signal, batch);
   let outcome: ToolResult;
   try {
-    const { beforeToolCall, transformArguments } = run.parts.hooks;
-    const args = transformArguments?.(call, checked.args) ?? checked.args;
-    const verdict = await beforeToolCall?.(tool, call, args);
-    if (verdict) return failure(verdict.block === true ? "Tool execution was blocked" : verdict.block);
-    outcome = await execute({ run, tool, call, args, batch });
+    const args = run.parts.hooks.transformArguments?.(call, checked.args) ?? checked.args;
+    const execution = { run, tool, call, args, stop: link.signal };
+    const refusal = await askGate(execution);
+    if (refusal) return refusal;
+    outcome = await execute(execution);
   } catch (error) {
     outcome = failure(messageOf(error));
+  } finally {
+    link.release();
   }
   return afterwards(run, call, outcome);
 }
@@ -59,13 +62,21 @@ interface Execution {
   tool: AnyTool;
   call: ToolCall;
   args: Record<string, unknown>;
-  batch: AbortSignal;
+  /** Fires when the run is aborted or the batch is interrupted. */
+  stop: AbortSignal;
+}
+
+/** Undefined if the tool may run. The answer may take a person's time, so a stop does not wait for it. */
+async function askGate({ run, tool, call, args, stop }: Execution): Promise<ToolResult | undefined> {
+  const answer = (async () => run.parts.hooks.beforeToolCall?.(tool, call, args))();
+  const verdict = await new AbortRace(stop).next(answer);
+  if (verdict === "aborted" || stop.aborted) return notStarted(run);
+  return verdict && failure(verdict.block === true ? "Tool execution was blocked" : verdict.block);
 }
 
 /** Waits for the tool, or for the end of its grace after a signal. A late value is ignored. */
-async function execute({ run, tool, call, args, batch }: Execution): Promise<ToolResult> {
+async function execute({ run, tool, call, args, stop }: Execution): Promise<ToolResult> {
   const { signal, clock, toolContext } = run.parts;
-  const link = linkAbort(signal, batch);
   let isSettled = false;
   const onUpdate = (partial: ToolResult) => {
     if (isSettled) return;
@@ -81,17 +92,17 @@ async function execute({ run, tool, call, args, batch }: Execution): Promise<Too
   const cutShort = () => syntheticResult(signal.aborted ? abortedText() : interruptedText, true);
   // Hands over from what validation returned to what the tool declared: the schema is the proof.
   const work = (async () =>
-    tool.execute(call.id, args as never, tool.nonAbortable ? undefined : link.signal, onUpdate, toolContext))();
+    tool.execute(call.id, args as never, tool.nonAbortable ? undefined : stop, onUpdate, toolContext))();
   const outcome = work.then(
     (result) => normalize(run, tool.name, result),
     (error: unknown) => {
-      // A tool that stops because it was told to has no outcome of its own; one told by nobody has failed.
-      if (batch.aborted && !signal.aborted)
+      // A tool that stops for a message has no outcome of its own; one told by nobody has failed.
+      if (stop.aborted && !signal.aborted && !tool.nonAbortable)
         return { ...cutShort(), details: { started: true, error: messageOf(error) } };
       return failure(messageOf(error));
     },
   );
-  const abort = whenAborted(link.signal);
+  const abort = whenAborted(stop);
   let cancelGrace = () => {};
   const grace = abort.promise.then(
     () =>
@@ -105,7 +116,6 @@ async function execute({ run, tool, call, args, batch }: Execution): Promise<Too
     isSettled = true;
     cancelGrace();
     abort.release();
-    link.release();
   }
 }
 
@@ -125,26 +135,20 @@ function failure(text: string): ToolResult {
 
 /** Other people's tools return all sorts of things; the loop goes on with what is usable. */
 function normalize(run: Run, toolName: string, value: unknown): ToolResult {
-  if (isObject(value) && Array.isArray(value.content)) {
-    const content = value.content.filter(isInputContent);
-    if (content.length !== value.content.length)
-      run.parts.log.warn(`tool ${toolName} returned content blocks of an unknown shape; they were left out`);
-    return {
-      content,
-      ...(value.details === undefined ? {} : { details: value.details }),
-      ...(value.isError === true ? { isError: true } : {}),
-      ...(value.isWarning === true ? { isWarning: true } : {}),
-      ...(value.terminate === true ? { terminate: true } : {}),
-    };
-  }
-  run.parts.log.warn(`tool ${toolName} returned no content array`);
-  const text =
-    typeof value === "string"
-      ? value
-      : isObject(value) && typeof value.content === "string"
-        ? value.content
-        : undefined;
-  return { content: text === undefined ? [] : [{ type: "text", text }] };
+  const { content, details, isError, isWarning, terminate }: JsonObject = isObject(value) ? value : { content: value };
+  if (!Array.isArray(content) || !content.every(isInputContent))
+    run.parts.log.warn(`tool ${toolName} returned content of an unknown shape; only what is usable was kept`);
+  return {
+    content: [content].flat().map(asBlock).filter(isInputContent),
+    ...(details === undefined ? {} : { details }),
+    ...(isError === true ? { isError } : {}),
+    ...(isWarning === true ? { isWarning } : {}),
+    ...(terminate === true ? { terminate } : {}),
+  };
+}
+
+function asBlock(block: unknown): unknown {
+  return typeof block === "string" ? { type: "text", text: block } : block;
 }
 
 function isInputContent(block: unknown): block is InputContent {

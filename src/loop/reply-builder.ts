@@ -2,33 +2,34 @@
 // end of a long reply; a snapshot shows the message as it was at that step and never changes afterwards.
 
 import { GalleyError } from "../base/errors.js";
-import { isObject, type JsonObject } from "../base/json.js";
 import type { AssistantContent, ToolCall } from "../protocol/content.js";
 import type { AssistantMessage, StopReason } from "../protocol/messages.js";
 import { type ProviderModel, type StreamEvent, zeroUsage } from "../provider/provider.js";
-import { parsePartialObject } from "./partial-json.js";
+import { parsePartialObject, parseWhole } from "./partial-json.js";
 
 /** A finished call and what its argument text really said. */
 export interface FinishedCall {
   readonly call: ToolCall;
   /** False when the argument text is not complete JSON: such a call is not executed. */
   readonly isComplete: boolean;
-  /** The parsed arguments, which may be something else than an object. */
+  /** The parsed arguments, which may be something else than an object. Nobody else holds this value. */
   readonly parsed: unknown;
 }
 
-/** More calls than this in one reply are not work but noise. */
+/** More calls or blocks than this in one reply are not work but noise. */
 export const maxCallsPerReply = 128;
+export const maxBlocksPerReply = 1024;
 
 interface DraftCall {
   readonly type: "draftCall";
   readonly id: string;
   readonly name: string;
   readonly raw: string;
-  readonly isClosed: boolean;
   readonly thoughtSignature?: string;
 }
 type Draft = Exclude<AssistantContent, ToolCall> | DraftCall;
+
+type ExtendingEvent = Extract<StreamEvent, { type: `${"text" | "thinking" | "toolcall"}_${"delta" | "end"}` }>;
 
 type Head = Omit<AssistantMessage, "content">;
 
@@ -36,6 +37,8 @@ export class ReplyBuilder {
   #head: Head;
   /** Replaced, never changed: a snapshot holds on to the array of its moment. */
   #drafts: readonly Draft[] = [];
+  /** The blocks that have started and not ended. */
+  readonly #openBlocks = new Set<number>();
   readonly #callIds = new Set<string>();
 
   constructor(model: ProviderModel, timestamp: number) {
@@ -71,14 +74,15 @@ export class ReplyBuilder {
   callAt(contentIndex: number): ToolCall {
     const draft = this.#drafts[contentIndex];
     if (draft?.type !== "draftCall") throw outOfOrder("toolcall_end", contentIndex);
-    return finishCall(draft, false).call;
+    return callOf(draft);
   }
 
   apply(event: StreamEvent): void {
     switch (event.type) {
       case "start":
-        this.#amend({ usage: event.usage, responseId: event.responseId });
-        return;
+      case "done":
+      case "error":
+        return this.#amend(event);
       case "text_start":
         return this.#open(event, { type: "text", text: "" });
       case "thinking_start":
@@ -91,7 +95,6 @@ export class ReplyBuilder {
           id: this.#uniqueCallId(event.id),
           name: event.name,
           raw: "",
-          isClosed: false,
         });
       case "text_delta":
       case "text_end":
@@ -100,10 +103,6 @@ export class ReplyBuilder {
       case "toolcall_delta":
       case "toolcall_end":
         return this.#extend(event);
-      case "done":
-        return this.#amend({ usage: event.usage, responseId: event.responseId });
-      case "error":
-        return this.#amend({ usage: event.usage, responseId: event.responseId });
     }
   }
 
@@ -116,7 +115,8 @@ export class ReplyBuilder {
     const calls: FinishedCall[] = [];
     const content = this.#drafts.map((draft, index): AssistantContent => {
       if (draft.type !== "draftCall") return draft;
-      const finished = finishCall(draft, cut && (index === this.#drafts.length - 1 || !draft.isClosed));
+      const isLast = index === this.#drafts.length - 1;
+      const finished = finishCall(draft, this.#openBlocks.has(index) || (cut && isLast));
       calls.push(finished);
       return finished.call;
     });
@@ -124,8 +124,8 @@ export class ReplyBuilder {
     return { message: { ...this.#head, ...end, stopReason, content }, calls };
   }
 
-  #amend(change: { usage: Head["usage"] | undefined; responseId: string | undefined }): void {
-    const { usage = this.#head.usage, responseId = this.#head.responseId } = change;
+  #amend(event: Extract<StreamEvent, { type: "start" | "done" | "error" }>): void {
+    const { usage = this.#head.usage, responseId = this.#head.responseId } = event;
     this.#head = { ...this.#head, usage, ...(responseId === undefined ? {} : { responseId }) };
   }
 
@@ -141,20 +141,23 @@ export class ReplyBuilder {
 
   #open(event: { type: string; contentIndex: number }, draft: Draft): void {
     if (event.contentIndex !== this.#drafts.length) throw outOfOrder(event.type, event.contentIndex);
+    if (event.contentIndex >= maxBlocksPerReply)
+      throw new GalleyError("unsupported", `The model's reply has more than ${maxBlocksPerReply} blocks`);
+    if (draft.type !== "redactedThinking") this.#openBlocks.add(event.contentIndex);
     this.#drafts = [...this.#drafts, draft];
   }
 
-  #extend(event: Extract<StreamEvent, { type: `${"text" | "thinking" | "toolcall"}_${"delta" | "end"}` }>): void {
-    const extended = extendDraft(this.#drafts[event.contentIndex], event);
-    if (!extended) throw outOfOrder(event.type, event.contentIndex);
-    this.#drafts = this.#drafts.with(event.contentIndex, extended);
+  #extend(event: ExtendingEvent): void {
+    const { type, contentIndex } = event;
+    const extended = this.#openBlocks.has(contentIndex) && extendDraft(this.#drafts[contentIndex], event);
+    if (!extended) throw outOfOrder(type, contentIndex);
+    if (type === "text_end" || type === "thinking_end" || type === "toolcall_end")
+      this.#openBlocks.delete(contentIndex);
+    this.#drafts = this.#drafts.with(contentIndex, extended);
   }
 }
 
-function extendDraft(
-  draft: Draft | undefined,
-  event: Extract<StreamEvent, { type: `${"text" | "thinking" | "toolcall"}_${"delta" | "end"}` }>,
-): Draft | undefined {
+function extendDraft(draft: Draft | undefined, event: ExtendingEvent): Draft | undefined {
   switch (event.type) {
     case "text_delta":
       return draft?.type === "text" ? { ...draft, text: draft.text + event.delta } : undefined;
@@ -168,38 +171,32 @@ function extendDraft(
     case "thinking_end":
       if (draft?.type !== "thinking") return undefined;
       return event.thinkingSignature === undefined ? draft : { ...draft, thinkingSignature: event.thinkingSignature };
-    case "toolcall_end": {
+    case "toolcall_end":
       if (draft?.type !== "draftCall") return undefined;
-      const { thoughtSignature } = event;
-      return { ...draft, isClosed: true, ...(thoughtSignature === undefined ? {} : { thoughtSignature }) };
-    }
+      return event.thoughtSignature === undefined ? draft : { ...draft, thoughtSignature: event.thoughtSignature };
   }
 }
 
 function asContent(draft: Draft): AssistantContent {
-  return draft.type === "draftCall" ? toolCall(draft, parsePartialObject(draft.raw)) : draft;
+  return draft.type === "draftCall" ? callOf(draft) : draft;
 }
 
 /** `mayBeCut`: the reply ended early here, so that even an empty argument text may be the start of a longer one. */
 function finishCall(draft: DraftCall, mayBeCut: boolean): FinishedCall {
+  const call = callOf(draft);
   // Some services send no argument text at all for a tool without parameters.
-  if (draft.raw.trim() === "") return { call: toolCall(draft, {}), isComplete: !mayBeCut, parsed: {} };
-  try {
-    const parsed: unknown = JSON.parse(draft.raw);
-    return { call: toolCall(draft, isObject(parsed) ? parsed : {}), isComplete: true, parsed };
-  } catch {
-    const call = toolCall(draft, parsePartialObject(draft.raw));
-    return { call, isComplete: false, parsed: call.arguments };
-  }
+  if (draft.raw.trim() === "") return { call, isComplete: !mayBeCut, parsed: {} };
+  // Read a second time: a tool may change the arguments it gets, and must not change the record by that.
+  const whole = parseWhole(draft.raw);
+  return { call, isComplete: whole !== undefined, parsed: whole?.value };
 }
 
-function toolCall(draft: DraftCall, args: JsonObject): ToolCall {
-  const { id, name, thoughtSignature } = draft;
+function callOf({ id, name, raw, thoughtSignature }: DraftCall): ToolCall {
   return {
     type: "toolCall",
     id,
     name,
-    arguments: args,
+    arguments: parsePartialObject(raw),
     ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
   };
 }

@@ -9,7 +9,7 @@ import { callTool } from "./call-tool.js";
 import type { QueuedMessage } from "./message-queues.js";
 import type { FinishedCall } from "./reply-builder.js";
 import type { Run } from "./run.js";
-import { abortedText, endCall, skippedText, startCall, syntheticResult } from "./synthetic-results.js";
+import { endCall, notStarted, startCall } from "./synthetic-results.js";
 
 export interface Batch {
   /** In call order. */
@@ -28,14 +28,15 @@ export async function runToolCalls(run: Run, calls: readonly FinishedCall[]): Pr
   for (const [index, call] of calls.entries()) {
     const isExclusive = run.parts.tools().find((tool) => tool.name === call.call.name)?.concurrency === "exclusive";
     const before = isExclusive ? [lastExclusive, ...sharedSince] : [lastExclusive];
-    const done = Promise.all(before).then(() => schedule.run(index, call));
+    const done = Promise.allSettled(before).then(() => schedule.run(index, call));
     all.push(done);
     if (isExclusive) {
       lastExclusive = done;
       sharedSince = [];
     } else sharedSince.push(done);
   }
-  await Promise.all(all);
+  // Nothing may run on, or be told, after this returns or throws.
+  for (const outcome of await Promise.allSettled(all)) if (outcome.status === "rejected") throw outcome.reason;
   return schedule.finish();
 }
 
@@ -44,7 +45,7 @@ class Schedule {
   readonly #batch = new AbortController();
   readonly #waiting: (ToolResultMessage | undefined)[];
   readonly #results: ToolResultMessage[] = [];
-  readonly #steering: QueuedMessage[] = [];
+  #steering: QueuedMessage[] = [];
   #ended = 0;
   #delivered = 0;
   #terminating = 0;
@@ -54,14 +55,12 @@ class Schedule {
     this.#waiting = new Array(count);
   }
 
-  /** Never rejects: whatever goes wrong with one call is that call's result. */
+  /** Whatever goes wrong with one call is that call's result; this rejects only if the result cannot be recorded. */
   async run(index: number, finished: FinishedCall): Promise<void> {
     const { call } = finished;
     startCall(this.#run, call);
-    let result: ToolResult;
-    if (this.#run.parts.signal.aborted) result = syntheticResult(abortedText(), false);
-    else if (this.#batch.signal.aborted) result = syntheticResult(skippedText, false);
-    else result = await this.#execute(finished);
+    const isStopped = this.#run.parts.signal.aborted || this.#batch.signal.aborted;
+    const result = isStopped ? notStarted(this.#run) : await this.#execute(finished);
     if (result.terminate) this.#terminating++;
     this.#waiting[index] = endCall(this.#run, call, result);
     this.#deliverPrefix();
@@ -92,10 +91,9 @@ class Schedule {
 
   #pollSteering(): void {
     const isLast = ++this.#ended === this.#waiting.length;
-    if (isLast || this.#run.parts.signal.aborted) return; // after the last call the ordinary poll takes over
-    const taken = this.#run.parts.queues.takeInterrupting();
-    if (taken.length === 0) return;
-    this.#steering.push(...taken);
-    this.#batch.abort();
+    // After the last call the ordinary poll takes over; after an interrupt it would only hurry the next message.
+    if (isLast || this.#run.parts.signal.aborted || this.#batch.signal.aborted) return;
+    this.#steering = this.#run.parts.queues.takeInterrupting();
+    if (this.#steering.length > 0) this.#batch.abort();
   }
 }

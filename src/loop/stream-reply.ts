@@ -8,7 +8,7 @@ import type { AgentEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import type { StreamEvent, StreamRequest, ToolChoice } from "../provider/provider.js";
 import { type FinishedCall, ReplyBuilder } from "./reply-builder.js";
-import type { Run } from "./run.js";
+import type { Run, RunParts } from "./run.js";
 
 export interface Reply {
   readonly message: AssistantMessage;
@@ -41,9 +41,9 @@ async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted
   const race = new AbortRace(signal);
   let iterator: AsyncIterator<StreamEvent> | undefined;
   try {
-    const request = await race.next(buildRequest(run));
-    if (request === "aborted") return aborted;
-    iterator = stream(request)[Symbol.asyncIterator]();
+    const options = await race.next(run.parts.streamOptions());
+    if (options === "aborted") return aborted;
+    iterator = stream(buildRequest(run, options))[Symbol.asyncIterator]();
     for (;;) {
       const step = await race.next(iterator.next());
       if (step === "aborted" || signal.aborted) return aborted;
@@ -70,6 +70,7 @@ function announce(
 ): End | undefined {
   switch (event.type) {
     case "start":
+      if (progress.isStarted) return undefined;
       progress.isStarted = true;
       run.emit({ type: "message_start", message: builder.snapshot()() });
       return undefined;
@@ -135,10 +136,10 @@ function eventMembers(builder: ReplyBuilder, event: BlockEvent) {
   }
 }
 
-async function buildRequest(run: Run): Promise<StreamRequest> {
+/** Built in one go, just before it is sent: a forced choice is taken only by a request that goes out. */
+function buildRequest(run: Run, options: Awaited<ReturnType<RunParts["streamOptions"]>>): StreamRequest {
   const { model, signal, toolChoice } = run.parts;
   const tools = run.parts.tools();
-  const options = await run.parts.streamOptions();
   const choice = model.compat?.supportsToolChoice === false ? undefined : toolChoice.next();
   const isPossible = choice === undefined || isActive(choice, tools);
   if (!isPossible) toolChoice.reject("unavailable");

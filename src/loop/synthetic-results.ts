@@ -7,7 +7,7 @@ import type { ToolResultMessage } from "../protocol/messages.js";
 import type { FinishedCall } from "./reply-builder.js";
 import type { Run } from "./run.js";
 
-export const skippedText = "Skipped due to queued user message.";
+const skippedText = "Skipped due to queued user message.";
 export const interruptedText = "Interrupted by queued user message.";
 export const cutOffText = "Tool call was cut off before its arguments were complete. Retry with smaller arguments.";
 
@@ -24,6 +24,11 @@ export function failedText(errorMessage?: string): string {
 /** `started` tells a call that was cut short from one that never began. */
 export function syntheticResult(text: string, started: boolean): ToolResult {
   return { content: [{ type: "text", text }], details: { started }, isError: true };
+}
+
+/** For a call that had not begun when the run was aborted or the batch interrupted. */
+export function notStarted(run: Run): ToolResult {
+  return syntheticResult(run.parts.signal.aborted ? abortedText() : skippedText, false);
 }
 
 /** Refuses all calls of a reply that failed or was aborted. */

@@ -1,5 +1,5 @@
 // Checks a model's arguments against a tool's JSON Schema, forgiving what models commonly get wrong: null for an
-// optional member, a number or an object written as a string, a default left out.
+// optional member, a number or an object written as a string, a default left out. Never throws.
 
 import { Compile, type Validator } from "typebox/compile";
 import { messageOf } from "../base/errors.js";
@@ -11,20 +11,27 @@ const maxPasses = 5;
 const compiled = new WeakMap<JsonSchema, Validator>();
 
 export function validateArguments(toolName: string, schema: JsonSchema, received: unknown): ValidationResult {
-  let validator: Validator;
   try {
-    validator = validatorFor(schema);
+    const { value, errors } = mend(schema, structuredClone(received));
+    if (errors.length === 0 && isObject(value)) return { ok: true, args: value };
+    return { ok: false, text: failureText(toolName, errors.length > 0 ? errors : [mustBeObject], received) };
   } catch (error) {
-    return { ok: false, text: `Tool "${toolName}" has an unusable parameter schema: ${messageOf(error)}` };
+    // A schema with a broken pattern or an endless reference, or arguments deeper than the stack.
+    return { ok: false, text: `The arguments of tool "${toolName}" could not be checked: ${messageOf(error)}` };
   }
-  const value: unknown = tidy(schema, structuredClone(received));
-  for (let pass = 0; !validator.Check(value); pass++) {
-    const errors = [...validator.Errors(value)];
-    const repaired = pass < maxPasses && errors.some((error) => repair(value, error));
-    if (!repaired) return { ok: false, text: failureText(toolName, errors, received) };
+}
+
+/** The value made to fit as far as possible, and what still does not. */
+function mend(schema: JsonSchema, received: unknown): { value: unknown; errors: SchemaError[] } {
+  const validator = validatorFor(schema);
+  const root = { value: tidy(schema, received) };
+  for (let pass = 0; !validator.Check(root.value); pass++) {
+    const errors: SchemaError[] = validator.Errors(root.value);
+    const repaired = pass < maxPasses ? errors.filter((error) => repair(root, error)) : [];
+    if (repaired.length === 0) return { value: root.value, errors: errors.length > 0 ? errors : [mismatch] };
+    root.value = tidy(schema, root.value); // what came out of a string has not been tidied yet
   }
-  if (!isObject(value)) return { ok: false, text: failureText(toolName, [mustBeObject], received) };
-  return { ok: true, args: value };
+  return { value: root.value, errors: [] };
 }
 
 interface SchemaError {
@@ -35,6 +42,8 @@ interface SchemaError {
 }
 
 const mustBeObject: SchemaError = { keyword: "type", instancePath: "", message: "must be object", params: {} };
+/** Some schemas, such as a reference to nowhere, refuse without saying why. */
+const mismatch: SchemaError = { ...mustBeObject, keyword: "schema", message: "must match the schema" };
 
 function validatorFor(schema: JsonSchema): Validator {
   const known = compiled.get(schema);
@@ -68,17 +77,21 @@ function tidy(schema: unknown, value: unknown): unknown {
 }
 
 function allowsNull(schema: unknown): boolean {
-  if (!isObject(schema)) return false;
-  if (schema.type === "null" || (Array.isArray(schema.type) && schema.type.includes("null"))) return true;
-  return [schema.anyOf, schema.oneOf].some((branches) => Array.isArray(branches) && branches.some(allowsNull));
+  if (!isObject(schema)) return schema === true;
+  if (schema.type !== undefined) return [schema.type].flat().includes("null");
+  if (Array.isArray(schema.enum)) return schema.enum.includes(null);
+  if (schema.const !== undefined) return schema.const === null;
+  const branches = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(branches)) return branches.some(allowsNull);
+  return schema.allOf === undefined && schema.$ref === undefined; // says nothing about types
 }
 
 /** A string that holds JSON of the expected type becomes that value. True if something changed. */
-function repair(root: unknown, error: SchemaError): boolean {
-  if (error.keyword !== "type" || error.instancePath === "") return false;
-  const path = error.instancePath.slice(1).split("/").map(unescapePointer);
+function repair(root: { value: unknown }, error: SchemaError): boolean {
+  if (error.keyword !== "type") return false;
+  const path = `value${error.instancePath}`.split("/").map(unescapePointer);
   const last = path.pop() as string;
-  let holder = root;
+  let holder: unknown = root;
   for (const step of path) holder = (holder as JsonObject | undefined)?.[step];
   if (typeof holder !== "object" || holder === null || !Object.hasOwn(holder, last)) return false;
   const text = (holder as JsonObject)[last];
@@ -108,9 +121,10 @@ function unescapePointer(step: string): string {
 }
 
 function failureText(toolName: string, errors: readonly SchemaError[], received: unknown): string {
-  const lines = errors
-    .filter((error) => error.keyword !== "boolean") // repeats "must not have additional properties" per member
-    .map((error) => `  - ${error.instancePath.slice(1).replaceAll("/", ".") || "root"}: ${describe(error)}`);
+  const telling = errors.filter((error) => error.keyword !== "boolean"); // it repeats "additional properties" per member
+  const lines = (telling.length > 0 ? telling : errors).map(
+    (error) => `  - ${error.instancePath.slice(1).replaceAll("/", ".") || "root"}: ${describe(error)}`,
+  );
   const unique = [...new Set(lines)];
   return `Validation failed for tool "${toolName}":\n${unique.join("\n")}\n\nReceived arguments:\n${JSON.stringify(received, null, 2)}`;
 }

@@ -5,7 +5,14 @@ import { isObject, type JsonObject } from "../base/json.js";
 import { messagesPayload } from "./anthropic-messages-request.js";
 import { excerpt, type Problem, problemOfErrorObject } from "./failures.js";
 import { mergeHeaders } from "./http.js";
-import type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "./provider.js";
+import {
+  maxCallsPerReply,
+  type ProviderModel,
+  type StreamEvent,
+  type StreamFunction,
+  type StreamRequest,
+  zeroUsage,
+} from "./provider.js";
 import { type TokenCounts, tokenCount, usageOf } from "./usage.js";
 import {
   createCallIds,
@@ -13,7 +20,6 @@ import {
   failed,
   failure,
   malformed,
-  maxToolCalls,
   parseEvent,
   streamWire,
   tooManyToolCalls,
@@ -190,7 +196,7 @@ class MessagesReader implements WireReader {
   #startCall(index: unknown, detail: JsonObject, out: StreamEvent[]): Problem | undefined {
     if (typeof detail.name !== "string" || detail.name === "")
       return failure("server", "The service sent a tool call without a name.");
-    if (this.#calls === maxToolCalls) return tooManyToolCalls;
+    if (this.#calls === maxCallsPerReply) return tooManyToolCalls;
     this.#calls += 1;
     const contentIndex = this.#blocks++;
     out.push({ type: "toolcall_start", contentIndex, id: this.#nameCall(detail.id), name: detail.name });
@@ -258,13 +264,8 @@ class MessagesReader implements WireReader {
       if (outcome !== "length") out.push({ type: "toolcall_delta", contentIndex, delta: "{}" });
       out.push({ type: "toolcall_end", contentIndex });
     }
-    const counts = this.#counts ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-    out.push({
-      type: "done",
-      reason: outcome === "stop" && this.#calls > 0 ? "toolUse" : outcome,
-      ...this.known,
-      usage: usageOf(this.#model.cost, counts),
-    });
+    const reported = outcome === "stop" && this.#calls > 0 ? "toolUse" : outcome;
+    out.push({ type: "done", reason: reported, usage: zeroUsage, ...this.known });
   }
 }
 

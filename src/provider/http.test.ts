@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
-import { type Reply, type ScriptedServer, startScriptedServer } from "../testing/scripted-server.js";
+import { cut, type Reply, raw, type ScriptedServer, startScriptedServer } from "../testing/scripted-server.js";
 import { mergeHeaders, postJson, retryAfterMs } from "./http.js";
 
 const servers: ScriptedServer[] = [];
@@ -94,6 +94,14 @@ describe("postJson", () => {
     expect(await post(server.url)).toMatchObject({
       ok: false,
       problem: { message: "HTTP 200: <h1>Log in</h1>", failure: { kind: "invalid_request" } },
+    });
+  });
+
+  it("keeps the status of an error that was cut off", async () => {
+    const server = await serve({ status: 503, steps: [raw("busy"), cut] });
+    expect(await post(server.url)).toMatchObject({
+      ok: false,
+      problem: { message: "HTTP 503: busy", failure: { kind: "overloaded", status: 503 } },
     });
   });
 

@@ -24,11 +24,10 @@ const maxRedirects = 3;
 
 /** Throws when no answer came (no connection, aborted, refused by our own rules). */
 export async function postJson(request: PostRequest): Promise<PostResult> {
-  const origin = allowedUrl(request.url);
-  const outgoing = { headers: request.headers, body: encode(request.payload), request };
-  let url = origin;
+  let url = allowedUrl(request.url);
+  const body = encode(request.payload);
   for (let hops = 0; ; hops += 1) {
-    const answer = await send(url, outgoing);
+    const answer = await send(url, body, request);
     const status = answer.statusCode ?? 0;
     const { location } = answer.headers;
     if (status < 300 || status >= 400 || location === undefined) return read(answer, request.clock);
@@ -103,13 +102,7 @@ function encode(payload: unknown): Buffer {
   return Buffer.from(JSON.stringify(payload, repaired));
 }
 
-interface Outgoing {
-  headers: Record<string, string>;
-  body: Buffer;
-  request: PostRequest;
-}
-
-async function send(url: URL, { headers, body, request }: Outgoing): Promise<IncomingMessage> {
+async function send(url: URL, body: Buffer, request: PostRequest): Promise<IncomingMessage> {
   const options: RequestOptions = {
     method: "POST",
     headers: {
@@ -117,7 +110,7 @@ async function send(url: URL, { headers, body, request }: Outgoing): Promise<Inc
       // A compressed stream is held back by whoever compresses it.
       "accept-encoding": "identity",
       "content-type": "application/json",
-      ...headers,
+      ...request.headers,
       "content-length": body.byteLength,
     },
     signal: request.signal,
@@ -165,10 +158,14 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
 async function readHead(answer: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
-  for await (const part of answer as AsyncIterable<Buffer>) {
-    parts.push(part);
-    bytes += part.byteLength;
-    if (bytes >= maxErrorBytes) break;
+  try {
+    for await (const part of answer as AsyncIterable<Buffer>) {
+      parts.push(part);
+      bytes += part.byteLength;
+      if (bytes >= maxErrorBytes) break;
+    }
+  } catch {
+    // cut off: the status says more than the cut, so what came must do
   }
   return Buffer.concat(parts).subarray(0, maxErrorBytes).toString("utf8");
 }

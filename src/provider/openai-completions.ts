@@ -6,7 +6,14 @@ import type { Usage } from "../protocol/messages.js";
 import { excerpt, type Problem, problemOfErrorObject } from "./failures.js";
 import { mergeHeaders } from "./http.js";
 import { completionsPayload, reasoningFields } from "./openai-completions-request.js";
-import type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "./provider.js";
+import {
+  maxCallsPerReply,
+  type ProviderModel,
+  type StreamEvent,
+  type StreamFunction,
+  type StreamRequest,
+  zeroUsage,
+} from "./provider.js";
 import { tokenCount, usageOf } from "./usage.js";
 import {
   createCallIds,
@@ -14,7 +21,6 @@ import {
   failed,
   failure,
   malformed,
-  maxToolCalls,
   parseEvent,
   streamWire,
   tooManyToolCalls,
@@ -116,8 +122,7 @@ class CompletionsReader implements WireReader {
       if (!hasArguments && outcome !== "length") out.push({ type: "toolcall_delta", contentIndex, delta: "{}" });
       out.push({ type: "toolcall_end", contentIndex });
     }
-    const usage = this.#usage ?? usageOf(this.#model.cost, { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 });
-    out.push({ type: "done", reason: outcome, ...this.known, usage });
+    out.push({ type: "done", reason: outcome, usage: zeroUsage, ...this.known });
   }
 
   #outcome(): "stop" | "length" | "toolUse" | Problem {
@@ -222,7 +227,7 @@ class CompletionsReader implements WireReader {
     const known = this.#callAt.get(key) ?? (isContinuation ? this.#calls.at(-1) : undefined);
     // Another id and a name at a known index: a service that numbers every call 0.
     if (known && !(id !== "" && name !== "" && known.offeredId !== "" && known.offeredId !== id)) return known;
-    if (this.#calls.length === maxToolCalls) return undefined;
+    if (this.#calls.length === maxCallsPerReply) return undefined;
     const call: Call = { offeredId: id, name: "", held: "", hasArguments: false };
     this.#calls.push(call);
     if (key !== "") this.#callAt.set(key, call);

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../base/json.js";
 import type { ProviderFailure, Usage } from "../protocol/messages.js";
 import { excerpt, type Problem, problemOfException } from "./failures.js";
 import { postJson } from "./http.js";
-import type { StreamEvent, StreamRequest, ToolChoice, ToolSpec } from "./provider.js";
+import { maxCallsPerReply, type StreamEvent, type StreamRequest, type ToolChoice, type ToolSpec } from "./provider.js";
 import { readSse } from "./sse.js";
 import { createWatchdog } from "./watchdog.js";
 
@@ -35,9 +35,6 @@ export interface Dialect {
   reader(request: StreamRequest): WireReader;
 }
 
-/** The most tool calls taken from one reply. */
-export const maxToolCalls = 128;
-
 export async function* streamWire(dialect: Dialect, request: StreamRequest): AsyncGenerator<StreamEvent> {
   const { options } = request;
   const clock = systemClock;
@@ -54,6 +51,7 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
     const wire = dialect.request(request);
     options.onPayload?.(wire.payload);
     const answer = await postJson({ ...wire, signal: link.signal, clock });
+    options.signal.throwIfAborted();
     if (!answer.ok) return yield failed(answer.problem, reader.known);
     const chunks = answer.body[Symbol.asyncIterator]();
     for await (const batch of readSse(chunks, { watchdog })) {
@@ -88,7 +86,10 @@ export function failure(kind: ProviderFailure["kind"], message: string, code?: s
   return { message, failure: { kind, ...(code === undefined ? {} : { code }) } };
 }
 
-export const tooManyToolCalls = failure("unknown", `The model made more than ${maxToolCalls} tool calls in one turn.`);
+export const tooManyToolCalls = failure(
+  "unknown",
+  `The model made more than ${maxCallsPerReply} tool calls in one turn.`,
+);
 
 /** The object in an event's data; undefined when it is anything else. */
 export function parseEvent(data: string): JsonObject | undefined {

@@ -1,122 +1,23 @@
-import { EventEmitter } from "node:events";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import {
+  assistant,
+  blockEnd,
+  blockStart,
+  deltaEvent,
+  FakeOutput,
+  messageStart,
+  progress,
+  type Rig,
+  rig,
+  tick,
+} from "../../test/outbox-rig.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
-import type { AssistantMessage } from "../protocol/messages.js";
-import { zeroUsage } from "../provider/provider.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { openSession } from "../testing/open-session.js";
 import { say } from "../testing/scripted-model.js";
 import type { UpdateEvent } from "./encode.js";
 import { type Feature, Features } from "./features.js";
-import { type FrameOutput, Outbox } from "./outbox.js";
-
-type AnyFrame = Record<string, unknown> & { type: string };
-
-/** A stream whose reader the test stops and starts. */
-class FakeOutput extends EventEmitter implements FrameOutput {
-  readonly writes: string[] = [];
-  isReading = true;
-  writableLength = 0;
-  #onWritten: (() => void)[] = [];
-
-  write(text: string, onWritten?: () => void): boolean {
-    this.writes.push(text);
-    if (this.isReading) onWritten?.();
-    else {
-      this.writableLength += text.length;
-      if (onWritten) this.#onWritten.push(onWritten);
-    }
-    return this.isReading;
-  }
-
-  drain(): void {
-    this.isReading = true;
-    this.writableLength = 0;
-    for (const heard of this.#onWritten.splice(0)) heard();
-    this.emit("drain");
-  }
-
-  get frames(): AnyFrame[] {
-    const lines = this.writes.join("").split("\n");
-    expect(lines.pop()).toBe("");
-    return lines.map((line) => JSON.parse(line) as AnyFrame);
-  }
-
-  get deltas(): unknown[] {
-    return this.frames.map((frame) => (frame as unknown as UpdateEvent).assistantMessageEvent).map(deltaOf);
-  }
-}
-
-interface Rig {
-  output: FakeOutput;
-  outbox: Outbox;
-  clock: ReturnType<typeof manualClock>;
-}
-
-function rig(options: { features?: Feature[]; budgetBytes?: number } = {}): Rig {
-  const output = new FakeOutput();
-  const clock = manualClock();
-  const features = new Features();
-  features.negotiate(options.features ?? []);
-  const { budgetBytes } = options;
-  const outbox = new Outbox({ output, features, clock, ...(budgetBytes === undefined ? {} : { budgetBytes }) });
-  return { output, outbox, clock };
-}
-
-/** Frames of one tick are written in the immediate after it. */
-const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-function assistant(text = ""): AssistantMessage {
-  return {
-    role: "assistant",
-    content: text === "" ? [] : [{ type: "text", text }],
-    api: "scripted",
-    provider: "test",
-    model: "script",
-    usage: zeroUsage,
-    stopReason: "stop",
-    timestamp: 1_767_600_000_000,
-  };
-}
-
-type BlockKind = "text" | "thinking" | "toolcall";
-
-function deltaEvent(delta: string, options: { kind?: BlockKind; contentIndex?: number; soFar?: string } = {}) {
-  const { kind = "text", contentIndex = 0, soFar = delta } = options;
-  const message = assistant(soFar);
-  const assistantMessageEvent = { type: `${kind}_delta` as const, contentIndex, delta, partial: message };
-  return { type: "message_update", message, assistantMessageEvent } satisfies UpdateEvent;
-}
-
-function blockStart(contentIndex = 0): UpdateEvent {
-  const message = assistant();
-  return {
-    type: "message_update",
-    message,
-    assistantMessageEvent: { type: "text_start", contentIndex, partial: message },
-  };
-}
-
-function blockEnd(content: string, contentIndex = 0): UpdateEvent {
-  const message = assistant(content);
-  return {
-    type: "message_update",
-    message,
-    assistantMessageEvent: { type: "text_end", contentIndex, content, partial: message },
-  };
-}
-
-function progress(toolCallId: string, text: string): AgentSessionEvent {
-  const partialResult = { content: [{ type: "text" as const, text }] };
-  return { type: "tool_execution_update", toolCallId, toolName: "read", args: {}, partialResult };
-}
-
-const messageStart: AgentSessionEvent = { type: "message_start", message: assistant() };
-
-function deltaOf(inner: UpdateEvent["assistantMessageEvent"] | undefined): unknown {
-  return inner && "delta" in inner ? inner.delta : undefined;
-}
+import { Outbox } from "./outbox.js";
 
 describe("writing", () => {
   it("joins the frames of one tick into one write, in order", async () => {
@@ -252,6 +153,8 @@ describe("merging deltas", () => {
     outbox.sendEvent(deltaEvent("a"));
     outbox.sendEvent(messageStart);
     outbox.sendEvent(deltaEvent("b"));
+    await tick();
+    expect(output.deltas).toEqual(["a", undefined, "b"]);
     outbox.sendEvent(blockStart());
     outbox.sendEvent(deltaEvent("c"));
     await tick();
@@ -354,7 +257,35 @@ describe("a reader that stopped", () => {
     output.drain();
     await woken;
     expect(outbox.isOverBudget).toBe(false);
+    await outbox.drained(); // at once
     expect(outbox.sendEvent({ type: "agent_start" })).toBeUndefined();
+  });
+
+  it("counts a whole message twice, a stub's delta once, and each message for itself", () => {
+    const isOver = ({ outbox }: Rig, delta: string) => outbox.sendEvent(deltaEvent(delta)) !== undefined;
+    const whole = rig({ budgetBytes: 10_000 });
+    const stubs = rig({ budgetBytes: 10_000, features: ["delta-updates"] });
+    for (const { outbox } of [whole, stubs]) outbox.sendEvent(messageStart);
+    expect(isOver(whole, "x".repeat(6000))).toBe(true);
+    expect(isOver(stubs, "x".repeat(6000))).toBe(false);
+    const second = rig({ budgetBytes: 10_000 });
+    expect(isOver(second, "x".repeat(4000))).toBe(false);
+    second.outbox.sendEvent(messageStart);
+    expect(isOver(second, "x")).toBe(false);
+  });
+
+  it("counts what was merged", () => {
+    const { outbox, clock } = rig({ budgetBytes: 10_000, features: ["delta-updates"] });
+    outbox.sendEvent(messageStart);
+    for (const delta of ["a", "x".repeat(6000), "x".repeat(6000)]) outbox.sendEvent(deltaEvent(delta));
+    expect(outbox.isOverBudget).toBe(false); // still held
+    clock.advance(50);
+    expect(outbox.isOverBudget).toBe(true);
+  });
+
+  it("is back within its budget when merging was enough", () => {
+    const { outbox } = rig({ budgetBytes: 3000 });
+    for (let step = 0; step < 5; step++) expect(outbox.sendEvent(progress("call_1", "x".repeat(1000)))).toBeUndefined();
   });
 
   it("holds two hundred thousand deltas in the space of one frame", async () => {
@@ -431,126 +362,4 @@ describe("whatever happens", () => {
     }
     expect(text).toBe("abcdef");
   });
-
-  it("the frames are the events, but for merged deltas and outdated progress", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(action, { maxLength: 60 }),
-        fc.subarray<Feature>(["delta-updates", "message-ids", "queue-events"]),
-        fc.constantFrom(300, 3000, 100_000_000),
-        async (actions, features, budgetBytes) => {
-          const { output, outbox, clock } = rig({ features, budgetBytes });
-          const expected = new Oracle(features);
-          let written = 0;
-          for (const step of actions) {
-            if (step.kind === "event") {
-              const event = step.make(++written);
-              outbox.sendEvent(event);
-              expected.event(event);
-            } else if (step.kind === "response") {
-              const frame = { type: "response", id: String(++written) };
-              outbox.send(frame);
-              expected.frames.push(frame);
-            } else if (step.kind === "advance") clock.advance(step.ms);
-            else if (step.kind === "tick") await tick();
-            else if (step.isReading) output.drain();
-            else output.isReading = false;
-          }
-          output.drain();
-          await outbox.flushed();
-          expectSameStory(output.frames, expected.frames, { mayDrop: budgetBytes < 100_000_000 });
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
 });
-
-type Action =
-  | { kind: "event"; make: (n: number) => AgentSessionEvent }
-  | { kind: "response" }
-  | { kind: "advance"; ms: number }
-  | { kind: "tick" }
-  | { kind: "reader"; isReading: boolean };
-
-const event = (make: (n: number) => AgentSessionEvent): Action => ({ kind: "event", make });
-const callId = fc.constantFrom("call_1", "call_2");
-const kind = fc.constantFrom<BlockKind>("text", "thinking", "toolcall");
-
-const action: fc.Arbitrary<Action> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc
-      .record({ kind, contentIndex: fc.nat(1), delta: fc.string({ unit: "binary" }) })
-      .map(({ delta, ...block }) => event((n) => deltaEvent(delta, { ...block, soFar: `so far ${n}` }))),
-  },
-  { weight: 1, arbitrary: fc.nat(1).map((index) => event(() => blockStart(index))) },
-  { weight: 1, arbitrary: fc.nat(1).map((index) => event((n) => blockEnd(`block ${n}`, index))) },
-  {
-    weight: 1,
-    arbitrary: fc.constant(event((n) => ({ type: "message_start", message: { ...assistant(), timestamp: n } }))),
-  },
-  { weight: 1, arbitrary: fc.constant(event((n) => ({ type: "message_end", message: assistant(`end ${n}`) }))) },
-  { weight: 3, arbitrary: callId.map((id) => event((n) => progress(id, `progress ${n}`))) },
-  { weight: 1, arbitrary: fc.constant(event((n) => ({ type: "queue_update", steering: [String(n)], followUp: [] }))) },
-  { weight: 2, arbitrary: fc.constant<Action>({ kind: "response" }) },
-  { weight: 3, arbitrary: fc.nat(80).map((ms): Action => ({ kind: "advance", ms })) },
-  { weight: 3, arbitrary: fc.constant<Action>({ kind: "tick" }) },
-  { weight: 3, arbitrary: fc.boolean().map((isReading): Action => ({ kind: "reader", isReading })) },
-);
-
-/** The frames of a host that always reads and a server that never merges. */
-class Oracle {
-  readonly frames: AnyFrame[] = [];
-  readonly #features: readonly Feature[];
-  #messages = 0;
-  #stub: AssistantMessage | undefined;
-
-  constructor(features: readonly Feature[]) {
-    this.#features = features;
-  }
-
-  event(event: AgentSessionEvent): void {
-    if (event.type === "queue_update" && !this.#features.includes("queue-events")) return;
-    if (event.type === "message_start") {
-      this.#messages++;
-      this.#stub = event.message as AssistantMessage;
-    }
-    let frame: AnyFrame = { ...event };
-    if (event.type === "message_update" && this.#stub && this.#features.includes("delta-updates"))
-      frame = {
-        ...event,
-        message: this.#stub,
-        assistantMessageEvent: { ...event.assistantMessageEvent, partial: this.#stub },
-      };
-    if (event.type.startsWith("message_") && this.#features.includes("message-ids"))
-      frame = { ...frame, messageId: `msg-${this.#messages}` };
-    this.frames.push(frame);
-  }
-}
-
-function expectSameStory(frames: AnyFrame[], events: AnyFrame[], { mayDrop }: { mayDrop: boolean }): void {
-  const isProgress = (frame: AnyFrame) => frame.type === "tool_execution_update";
-  const kept = new Set(frames.filter(isProgress).map((frame) => JSON.stringify(frame)));
-  const newest = new Map(events.filter(isProgress).map((frame) => [frame.toolCallId, JSON.stringify(frame)]));
-  for (const frame of newest.values()) expect(kept).toContain(frame);
-  const due = events.filter((frame) => !mayDrop || !isProgress(frame) || kept.has(JSON.stringify(frame)));
-  expect(mergeNeighbours(frames)).toEqual(mergeNeighbours(due));
-}
-
-function mergeNeighbours(frames: AnyFrame[]): AnyFrame[] {
-  const merged: AnyFrame[] = [];
-  for (const frame of frames) {
-    const last = merged.at(-1);
-    const inner = frame.assistantMessageEvent as AnyFrame | undefined;
-    const before = last?.assistantMessageEvent as AnyFrame | undefined;
-    const isSameBlock = before?.type === inner?.type && before?.contentIndex === inner?.contentIndex;
-    if (inner && before && "delta" in inner && isSameBlock)
-      merged[merged.length - 1] = {
-        ...frame,
-        assistantMessageEvent: { ...inner, delta: `${before.delta}${inner.delta}` },
-      };
-    else merged.push(frame);
-  }
-  return merged;
-}

@@ -155,7 +155,7 @@ export class Outbox {
       this.#held = { item, cancel: this.#clock.after(waitMs, () => this.#releaseHeld()) };
       return;
     }
-    this.#window = delta === undefined ? undefined : { key, openedAt: now };
+    this.#window = { key, openedAt: now };
     this.#enqueue(item);
   }
 
@@ -181,7 +181,7 @@ export class Outbox {
     this.#queue.push(item);
     this.#queuedBytes += item.bytes;
     if (this.isOverBudget) this.#relieve();
-    if (this.#isScheduled || this.#isBlocked) return;
+    if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;

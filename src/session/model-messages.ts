@@ -53,7 +53,7 @@ export function toModelMessage(message: AgentMessage): ModelMessage | undefined 
 }
 
 function asUser(content: UserMessage["content"], timestamp: number): UserMessage {
-  return { role: "user", content, timestamp };
+  return { role: "user", content, attribution: "agent", synthetic: true, timestamp };
 }
 
 interface Execution {

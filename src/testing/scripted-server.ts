@@ -23,7 +23,7 @@ export type Step =
 export type Reply =
   | { status: number; headers?: Record<string, string>; body?: string }
   /** `mayBeLeft`: the client is expected to hang up before the last step. */
-  | { steps: Step[]; headers?: Record<string, string>; mayBeLeft?: boolean };
+  | { steps: Step[]; status?: number; headers?: Record<string, string>; mayBeLeft?: boolean };
 
 export interface RecordedRequest {
   method: string;
@@ -158,7 +158,7 @@ export class ScriptedServer {
       response.writeHead(reply.status, reply.headers).end(reply.body ?? "");
       return;
     }
-    response.writeHead(200, { "content-type": "text/event-stream", ...reply.headers });
+    response.writeHead(reply.status ?? 200, { "content-type": "text/event-stream", ...reply.headers });
     response.flushHeaders();
     const played = await this.#play(reply.steps, response);
     if (played < reply.steps.length && !reply.mayBeLeft)

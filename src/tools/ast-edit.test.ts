@@ -184,6 +184,11 @@ describe("arguments that cannot be meant", () => {
     ["half a character", { ops: [{ pat: "f", out: "\ud83d" }] }, "`ops[0].out` is not valid Unicode text"],
     ["costly glob", { glob: "*a*a*a*a*a*" }, "Glob '*a*a*a*a*a*' has too many wildcards."],
     [
+      "a pattern that is everything",
+      { ops: [{ pat: " $A ", out: "" }] },
+      "No pattern could be parsed\n-  $A : Invalid pattern: A metavariable alone matches everything; put code around it.",
+    ],
+    [
       "every pattern broken",
       {
         ops: [
@@ -348,7 +353,8 @@ describe("a long scan on a real disk", () => {
       index % 100 === 0 ? `console.log(${index});\n` : `console.warn("log", ${index});\n`;
     for (let folder = 0; folder < 20; folder++) {
       await mkdir(join(cwd, `d${folder}`));
-      for (let index = 0; index < 100; index++) await writeFile(join(cwd, `d${folder}`, `${index}.ts`), source(index));
+      const names = Array.from({ length: 100 }, (_, index) => index);
+      await Promise.all(names.map((index) => writeFile(join(cwd, `d${folder}`, `${index}.ts`), source(index))));
     }
     const workspace = createNodeWorkspace({ cwd });
     const updates: string[] = [];

@@ -88,10 +88,11 @@ export function createAstEdit(
             ),
           ),
       });
-      plan.issues.push(
+      plan.issues = [
+        ...plan.issues,
         ...unknown.map((path) => `${path}: parse error (unknown file ending; give lang)`),
         ...scope.unreadable.map((path) => `${path}: parse error (the directory cannot be read)`),
-      );
+      ];
       const result = textResult(previewText(plan, scope), previewDetails(plan, paths.join(", ")));
       return plan.totalReplacements === 0 ? { ...result, isWarning: true } : result;
     },

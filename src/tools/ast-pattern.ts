@@ -47,6 +47,9 @@ export function compilePattern(
 ): CompiledPattern | { cause: string } {
   const double = /(?<![\w$])\$\$[A-Z_][A-Z0-9_]*(?![\w$])/.exec(pat)?.[0];
   if (double) return { cause: `${double} is not a metavariable; use $NAME for one node, $$$NAME for any number.` };
+  // It would match every node of every file, each overlapping the next.
+  if (sel === undefined && /^\s*\$[A-Z_][A-Z0-9_]*\s*$/.test(pat))
+    return { cause: "A metavariable alone matches everything; put code around it." };
   const { text, repeated } = separateRepeated(parser, grammar, pat);
   const pattern = sel === undefined ? text : { context: text, selector: sel };
   const matcher: NapiConfig = { rule: { pattern } };

@@ -1,8 +1,9 @@
 // How a rewrite plan is told: the text a model reads, and the details for people and programs.
 
+import { stripEscapes } from "../base/sanitize.js";
 import { unifiedDiff } from "./ast-diff.js";
 import type { PlannedFile, Replacement, RewritePlan } from "./ast-rewrite.js";
-import { count, cutText, maxOutputBytes, stripEscapes } from "./output-text.js";
+import { count, cutText, maxOutputBytes } from "./output-text.js";
 
 const maxShownChanges = 200;
 const maxShownIssues = 20;

@@ -15,7 +15,7 @@ type Parser = typeof import("@ast-grep/napi");
 const maxFileBytes = 4 * 1024 * 1024;
 const maxPlanBytes = 64 * 1024 * 1024;
 /** Parsed at the same time; more only holds more trees. */
-const batchSize = 32;
+const batchSize = 4;
 const progressStep = 200;
 
 export interface RewriteOp {

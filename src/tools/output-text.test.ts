@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { count, cutText, notice, sizeText, stripEscapes } from "./output-text.js";
+import { stripEscapes } from "../base/sanitize.js";
+import { count, cutText, notice, sizeText } from "./output-text.js";
 
 it.each([
   ["plain\ttext\r\n", "plain\ttext\r\n"],

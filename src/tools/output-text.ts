@@ -4,14 +4,6 @@
 export const maxOutputLines = 3000;
 export const maxOutputBytes = 51_200;
 
-/**
- * Removes escape sequences. A string sequence (OSC, DCS) is taken whole only when it ends on its line: an unfinished one
- * must not swallow, and so hide, the text behind it.
- */
-export function stripEscapes(text: string): string {
-  return introducer.test(text) ? text.replace(sequence, "") : text;
-}
-
 /** The first `maxLength` characters, never half of one. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
@@ -36,18 +28,3 @@ export function count(amount: number, noun: string): string {
 export function notice(remarks: readonly string[]): string {
   return remarks.length === 0 ? "" : `\n\n[${remarks.join(". ")}]`;
 }
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const introducer = /[\u001b\u0080-\u009f]/;
-const sequence = new RegExp(
-  [
-    // CSI: parameters, intermediates, final.
-    "(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]?",
-    // OSC, DCS, SOS, PM, APC with their terminator.
-    "(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u009c\\n]*(?:\\u0007|\\u001b\\\\|\\u009c)",
-    // Two or three characters (charset, keypad, reset), or the lone introducer. A line feed stays.
-    "\\u001b[ -/]*[0-~]?",
-    "[\\u0080-\\u0084\\u0086-\\u009f]",
-  ].join("|"),
-  "g",
-);

@@ -4,11 +4,12 @@
 import type { XStatic } from "typebox/schema";
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { stripEscapes } from "../base/sanitize.js";
 import type { ToolResult } from "../protocol/events.js";
 import { printable } from "../workspace/resolve-path.js";
 import type { Target, Workspace } from "../workspace/workspace.js";
 import { closeNames } from "./close-names.js";
-import { notice, sizeText, stripEscapes } from "./output-text.js";
+import { notice, sizeText } from "./output-text.js";
 import { parseSelection, selectLines } from "./read-lines.js";
 import { imageType, isBinary } from "./sniff.js";
 import { type AgentTool, toolFailure } from "./tool.js";

@@ -3,6 +3,7 @@
 import { GalleyError } from "../base/errors.js";
 import type { Target, Workspace } from "../workspace/workspace.js";
 import { compileGlob, hasWildcard, splitGlob } from "./glob.js";
+import { cutText } from "./output-text.js";
 import { toolFailure } from "./tool.js";
 
 const maxFiles = 50_000;
@@ -38,7 +39,7 @@ export async function findScope(workspace: Workspace, request: ScopeRequest): Pr
   const add = (file: ScopedFile) => {
     if (file.isNamed || !found.has(file.target.path)) found.set(file.target.path, file);
     if (found.size > maxFiles)
-      throw toolFailure(`More than ${maxFiles} files in ${request.paths.join(", ")}; narrow the paths.`);
+      throw toolFailure(`More than ${maxFiles} files in ${cutText(request.paths.join(", "), 200)}; narrow the paths.`);
   };
   for (const { target, glob } of places) {
     if (target.kind === "file") {
@@ -70,7 +71,7 @@ async function placesOf(workspace: Workspace, path: string): Promise<Place[]> {
   // Commas inside braces belong to a glob.
   const parts = path.split(/[\s,]+(?![^{}]*\})/).filter((part) => part !== "");
   const places = await Promise.all(parts.map((part) => placeOf(workspace, part)));
-  if (places.length === 0 || places.includes(undefined)) throw toolFailure(`Path not found: ${path.slice(0, 200)}`);
+  if (places.length === 0 || places.includes(undefined)) throw toolFailure(`Path not found: ${cutText(path, 200)}`);
   return places.filter((place) => place !== undefined);
 }
 

@@ -56,8 +56,7 @@ function homeOf(path: string, roots: readonly string[]): string | undefined {
   const components = path.split("/");
   for (let count = 2; count <= components.length; count++) {
     const place = components.slice(0, count).join("/");
-    if (/^(?:\/var)?\/root$/i.test(place) || (roots.includes(fold(dirname(place))) && place !== dirname(place)))
-      return place;
+    if (/^(?:\/var)?\/root$/i.test(place) || roots.includes(fold(dirname(place)))) return place;
   }
   return undefined;
 }

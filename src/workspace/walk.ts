@@ -35,7 +35,7 @@ export async function* walkFiles(
     throwIfAborted(options.signal);
     const path = join(root.path, place.relativePath);
     if (place.isDirectory) {
-      pending.push(...(await childrenOf(path, place)).reverse());
+      for (const child of (await childrenOf(path, place)).reverse()) pending.push(child);
     } else {
       // A file may vanish between listing and looking; then it was not there.
       const stat = await disk.lstat(path).catch(() => undefined);

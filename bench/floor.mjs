@@ -1,0 +1,91 @@
+// The floor: the least that a program without any library must do for each row of the bench, so that a ratio to it says
+// what our own design costs. It speaks as much of the protocol as the bench asks for and checks nothing.
+
+import { readFile } from "node:fs/promises";
+
+const baseUrl = process.argv[2];
+const history = [];
+let rest = "";
+
+write({ type: "ready" });
+process.stdin.setEncoding("utf8");
+process.stdin.on("data", (text) => {
+  const lines = (rest + text).split("\n");
+  rest = lines.pop();
+  for (const line of lines) serve(JSON.parse(line));
+});
+process.stdin.on("end", () => process.exit(0));
+
+function serve({ id, type, message }) {
+  const data = type === "get_state" ? { isStreaming: false, messageCount: history.length } : undefined;
+  write({ id, type: "response", command: type, success: true, data });
+  if (type === "prompt") void run(message);
+}
+
+async function run(message) {
+  history.push({ role: "user", content: message });
+  for (;;) {
+    const reply = await ask();
+    history.push(reply);
+    write({ type: "message_end", message: reply });
+    if (reply.tool_calls.length === 0) break;
+    for (const { id, function: call } of reply.tool_calls) {
+      const content = await readFile(JSON.parse(call.arguments).path, "utf8");
+      history.push({ role: "tool", tool_call_id: id, content });
+      write({ type: "tool_execution_end", toolCallId: id, result: content });
+    }
+  }
+  write({ type: "agent_settled" });
+}
+
+async function ask() {
+  const http = await import("node:http"); // on first use, as the rows about the start do without it
+  const body = JSON.stringify({ model: "m", stream: true, messages: history });
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const call = http.request(`${baseUrl}/v1/chat/completions`, { method: "POST", headers }, (answer) =>
+      forward(answer).then(resolve, reject),
+    );
+    call.on("error", reject);
+    call.end(body);
+  });
+}
+
+/** One frame for each delta, one write for each chunk of the answer; waits while the reader is slow. */
+async function forward(answer) {
+  const reply = { role: "assistant", content: "", tool_calls: [] };
+  let pending = "";
+  answer.setEncoding("utf8");
+  for await (const text of answer) {
+    const lines = (pending + text).split("\n");
+    pending = lines.pop();
+    let frames = "";
+    for (const line of lines) {
+      if (!line.startsWith("data: ") || line === "data: [DONE]") continue;
+      const delta = JSON.parse(line.slice(6)).choices[0]?.delta;
+      if (delta?.content) frames += frameOf(reply, delta.content);
+      for (const part of delta?.tool_calls ?? []) addCall(reply.tool_calls, part);
+    }
+    if (frames !== "" && !process.stdout.write(frames)) await drained();
+  }
+  return reply;
+}
+
+function frameOf(reply, delta) {
+  reply.content += delta;
+  const assistantMessageEvent = { type: "text_delta", contentIndex: 0, delta };
+  return `${JSON.stringify({ type: "message_update", assistantMessageEvent })}\n`;
+}
+
+function addCall(calls, { index, id, function: { name, arguments: fragment } }) {
+  calls[index] ??= { id, type: "function", function: { name, arguments: "" } };
+  calls[index].function.arguments += fragment;
+}
+
+function drained() {
+  return new Promise((resolve) => process.stdout.once("drain", resolve));
+}
+
+function write(frame) {
+  process.stdout.write(`${JSON.stringify(frame)}\n`);
+}

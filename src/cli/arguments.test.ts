@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { modeOf, parseArguments } from "./arguments.js";
+import { helpText } from "./help.js";
+import { optionSpecs } from "./options.js";
+
+const parse = (...argv: string[]) => {
+  const { options, words, warnings } = parseArguments(argv);
+  return { options: Object.fromEntries(options), words, warnings };
+};
+
+describe("parseArguments", () => {
+  it("reads switches, values in both spellings, short names, words and repeated options", () => {
+    expect(
+      parse(
+        "-p",
+        "--model=a/b:high",
+        "--provider",
+        "acme",
+        "--append-system-prompt",
+        "x",
+        "say",
+        "--append-system-prompt=y",
+      ),
+    ).toEqual({
+      options: { print: [""], model: ["a/b:high"], provider: ["acme"], "append-system-prompt": ["x", "y"] },
+      words: ["say"],
+      warnings: [],
+    });
+  });
+
+  it("ends options at --, so that a message may begin with a dash", () => {
+    expect(parse("-p", "--", "--help", "-x").words).toEqual(["--help", "-x"]);
+  });
+
+  it("an optional value may be left out", () => {
+    expect(parse("--list-models").options).toEqual({ "list-models": [""] });
+    expect(parse("--list-models", "-p").options).toEqual({ "list-models": [""], print: [""] });
+    expect(parse("--list-models", "son").options).toEqual({ "list-models": ["son"] });
+  });
+
+  it("refuses an unknown option and names the nearest", () => {
+    expect(() => parse("--modell", "x")).toThrow("Unknown option --modell. Did you mean --model?");
+    expect(() => parse("--frobnicate")).toThrow("Unknown option --frobnicate. See galley --help.");
+  });
+
+  it("only warns of it in RPC mode, where other programs pass foreign flags", () => {
+    expect(parse("--mode", "rpc", "--frobnicate", "x")).toEqual({
+      options: { mode: ["rpc"] },
+      words: ["x"],
+      warnings: ["Unknown option --frobnicate. See galley --help. It is ignored."],
+    });
+    expect(parse("--mode=rpc", "--continue").warnings).toEqual(["--continue has no effect in this version."]);
+  });
+
+  it("refuses a missing value, a value for a switch, and an unknown mode", () => {
+    expect(() => parse("--model")).toThrow("--model needs a value (PATTERN[:LEVEL]).");
+    expect(() => parse("--model", "--print")).toThrow("--model needs a value");
+    expect(() => parse("--print=yes")).toThrow("--print takes no value.");
+    expect(() => modeOf(parseArguments(["--mode", "xml"]))).toThrow('--mode must be text, json or rpc, not "xml".');
+  });
+});
+
+describe("helpText", () => {
+  it("names every option", () => {
+    for (const { name } of optionSpecs) expect(helpText()).toContain(`--${name}`);
+  });
+});

@@ -1,0 +1,317 @@
+// One call: every way it can go wrong is a result for the model, and a tool told to stop is left after five seconds.
+
+import { describe, expect, it } from "vitest";
+import type { ToolResult } from "../protocol/events.js";
+import { manualClock } from "../testing/manual-clock.js";
+import { type AnyTool, textResult } from "../tools/tool.js";
+import { abortGraceMs, callTool } from "./call-tool.js";
+import type { ToolHooks } from "./run.js";
+import { batchTrace, deferred, fakeRun, fakeTool, finishedCall, quiet, textOf } from "./run.test-kit.js";
+
+function open(tools: AnyTool[], hooks: ToolHooks = {}) {
+  const clock = manualClock();
+  const fake = fakeRun({ clock, tools: () => tools, hooks });
+  const batch = new AbortController();
+  const call = (args: Record<string, unknown> = {}, name = "work") =>
+    callTool(fake.run, finishedCall(name, args), batch.signal);
+  return { ...fake, clock, batch, call };
+}
+
+/** A tool that hangs until the test lets go, and says when it has begun. */
+function hanging(more: Partial<AnyTool> = {}) {
+  const begun = deferred<AbortSignal | undefined>();
+  const outcome = deferred<ToolResult>();
+  const updates: ((partial: ToolResult) => void)[] = [];
+  const tool = fakeTool(
+    "work",
+    (_id, _params, signal, onUpdate) => {
+      updates.push(onUpdate);
+      begun.resolve(signal);
+      return outcome.promise;
+    },
+    more,
+  );
+  return { tool, begun: begun.promise, outcome, update: (text: string) => updates[0]?.(textResult(text)) };
+}
+
+const failed = (text: string) => ({ content: [{ type: "text", text }], details: {}, isError: true });
+
+describe("before a tool runs", () => {
+  it("an unknown name is an error result", async () => {
+    expect(await open([]).call()).toEqual(failed("Tool work not found"));
+  });
+
+  it("a call that was cut off is not run", async () => {
+    const { run, batch } = open([fakeTool("work", async () => textResult("ran"))]);
+    const result = await callTool(run, { ...finishedCall("work"), isComplete: false }, batch.signal);
+    expect(result).toEqual({
+      ...failed("Tool call was cut off before its arguments were complete. Retry with smaller arguments."),
+      details: { started: false },
+    });
+  });
+
+  it("arguments that do not fit never reach it, unless it is lenient", async () => {
+    const seen: unknown[] = [];
+    const parameters = { type: "object", properties: { n: { type: "number" } } };
+    const tool = fakeTool("work", async (_id, params) => textResult(String(seen.push(params))), { parameters });
+    expect(textOf(await open([tool]).call({ n: "x" }))).toMatch(/^Validation failed for tool "work":\n {2}- n: /);
+    expect(seen).toEqual([]);
+    await open([{ ...tool, lenientArgValidation: true }]).call({ n: "x" });
+    expect(seen).toEqual([{ n: "x" }]);
+  });
+
+  it("prepareArguments comes first, then the check, then transformArguments, then the gate", async () => {
+    const order: unknown[] = [];
+    const tool = fakeTool("work", async (_id, params) => textResult(String(order.push(["execute", params]))), {
+      parameters: { type: "object", properties: { path: { type: "string" }, n: { default: 1 } }, required: ["path"] },
+      prepareArguments: ({ file }) => ({ path: file }),
+    });
+    const hooks: ToolHooks = {
+      transformArguments(_call, args) {
+        order.push(["transform", args]);
+        return { ...args, path: "real" };
+      },
+      async beforeToolCall(_tool, _call, args) {
+        order.push(["gate", args]);
+        return undefined;
+      },
+    };
+    await open([tool], hooks).call({ file: "masked" });
+    expect(order).toEqual([
+      ["transform", { path: "masked", n: 1 }],
+      ["gate", { path: "real", n: 1 }],
+      ["execute", { path: "real", n: 1 }],
+    ]);
+  });
+
+  it("the gate can block, with its reason or without", async () => {
+    const block = async (reason: string | true) => {
+      const tool = fakeTool("work", async () => textResult("ran"));
+      return open([tool], { beforeToolCall: async () => ({ block: reason }) }).call();
+    };
+    expect(await block("not on Sundays")).toEqual(failed("not on Sundays"));
+    expect(await block(true)).toEqual(failed("Tool execution was blocked"));
+  });
+
+  it("whatever throws on the way fails the call only", async () => {
+    const throws = () => {
+      throw new Error("broken");
+    };
+    const tool = fakeTool("work", async () => textResult("ran"));
+    expect(await open([{ ...tool, prepareArguments: throws }]).call()).toEqual(failed("broken"));
+    expect(await open([tool], { transformArguments: throws }).call()).toEqual(failed("broken"));
+    expect(await open([tool], { beforeToolCall: throws }).call()).toEqual(failed("broken"));
+    expect(await open([tool], { afterToolCall: throws }).call()).toEqual(failed("broken"));
+  });
+
+  it.each([
+    ["run", "Tool execution was aborted."],
+    ["batch", "Skipped due to queued user message."],
+  ])("a stop of the %s while the gate thinks is heard at once, and nothing runs", async (who, text) => {
+    let runs = 0;
+    const asked = deferred();
+    const gate = deferred<undefined>();
+    const tool = fakeTool("work", async () => textResult(String(++runs)), { nonAbortable: true });
+    const beforeToolCall = () => {
+      asked.resolve();
+      return gate.promise;
+    };
+    const { call, abort, batch } = open([tool], { beforeToolCall });
+    const result = call();
+    await asked.promise;
+    (who === "run" ? abort : batch).abort();
+    expect(await result).toEqual({ ...failed(text), details: { started: false } });
+    gate.resolve(undefined);
+    await quiet();
+    expect(runs).toBe(0);
+  });
+
+  it("a stop between the look-up and the start is heard too", async () => {
+    let runs = 0;
+    const { call, abort } = open([fakeTool("work", async () => textResult(String(++runs)))]);
+    const result = call();
+    abort.abort();
+    expect(await result).toEqual({ ...failed("Tool execution was aborted."), details: { started: false } });
+    expect(runs).toBe(0);
+  });
+});
+
+describe("while a tool runs", () => {
+  it("its updates are events, its context and id are given", async () => {
+    const tool = fakeTool("work", async (id, _params, signal, onUpdate, context) => {
+      onUpdate(textResult("half", { percent: 50 }));
+      return textResult(`${id} in ${context.cwd}, ${signal?.aborted}`);
+    });
+    const { call, events } = open([tool]);
+    expect(textOf(await call({ a: 1 }))).toBe("work in /work, false");
+    expect(events).toEqual([
+      {
+        type: "tool_execution_update",
+        toolCallId: "work",
+        toolName: "work",
+        args: { a: 1 },
+        partialResult: textResult("half", { percent: 50 }),
+      },
+    ]);
+  });
+
+  it("updates after its end are dropped", async () => {
+    const { tool, begun, outcome, update } = hanging();
+    const { call, events } = open([tool]);
+    const result = call();
+    await begun;
+    update("one");
+    outcome.resolve(textResult("done"));
+    await result;
+    update("two");
+    expect(batchTrace(events)).toBe("xu:work");
+  });
+
+  it("it may change what it was given without changing the record", async () => {
+    const spoil: AnyTool["execute"] = async (_id, params: Record<string, unknown>) => {
+      params.extra = true;
+      (params.list as number[]).push(2);
+      return textResult("done");
+    };
+    const { run, batch } = open([fakeTool("work", spoil)]);
+    const finished = finishedCall("work", { list: [1] });
+    await callTool(run, finished, batch.signal);
+    expect(finished.call.arguments).toEqual({ list: [1] });
+  });
+
+  it.each([
+    ["an error", new Error("no such file"), "no such file"],
+    ["an error without words", new TypeError(""), "TypeError"],
+    ["a string", "plain", "plain"],
+    ["nothing", undefined, "undefined"],
+  ])("what it throws is its text: %s", async (_name, thrown, text) => {
+    const asynchronous = fakeTool("work", () => Promise.reject(thrown));
+    expect(await open([asynchronous]).call()).toEqual(failed(text));
+    const synchronous = fakeTool("work", () => {
+      throw thrown;
+    });
+    expect(await open([synchronous]).call()).toEqual(failed(text));
+  });
+});
+
+describe("what a tool returns", () => {
+  const returns = async (value: unknown) => {
+    const { call, logged } = open([fakeTool("work", async () => value as ToolResult)]);
+    return { result: await call(), warnings: logged.length };
+  };
+
+  it("is kept, its own error included", async () => {
+    const full = { ...textResult("no", { code: 1 }), isError: true, isWarning: true, terminate: true };
+    expect(await returns(full)).toEqual({ result: full, warnings: 0 });
+    const image = { content: [{ type: "image", data: "xx", mimeType: "image/png" }] };
+    expect(await returns(image)).toEqual({ result: image, warnings: 0 });
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ["a string", "text", { content: [{ type: "text", text: "text" }] }],
+    ["nothing", undefined, { content: [] }],
+    ["no content", { details: { n: 1 } }, { content: [], details: { n: 1 } }],
+    ["text as content", { content: "text" }, { content: [{ type: "text", text: "text" }] }],
+    ["an error with text as content", { content: "no", isError: true, details: 7 }, { ...failed("no"), details: 7 }],
+    ["strings as blocks", { content: ["a", "b"] }, { content: ["a", "b"].map((text) => ({ type: "text", text })) }],
+    ["unknown blocks", { content: [{ type: "video" }, null, { type: "text" }] }, { content: [] }],
+  ])("is made usable, with a warning: %s", async (_name, value, result) => {
+    expect(await returns(value)).toEqual({ result, warnings: 1 });
+  });
+
+  it("passes the hook behind, which may rewrite it", async () => {
+    const hooks: ToolHooks = {
+      afterToolCall: async (call, result) => ({
+        ...result,
+        isError: true,
+        details: { was: textOf(result), id: call.id },
+      }),
+    };
+    const { call } = open([fakeTool("work", async () => textResult("fine"))], hooks);
+    expect(await call()).toEqual({ ...textResult("fine", { was: "fine", id: "work" }), isError: true });
+  });
+});
+
+describe("a tool told to stop", () => {
+  it.each([
+    ["run", "Tool execution was aborted."],
+    ["batch", "Interrupted by queued user message."],
+  ])("by the %s has five seconds; its late value and updates are ignored", async (who, text) => {
+    const { tool, begun, outcome, update } = hanging();
+    const { call, abort, batch, clock, events } = open([tool]);
+    const result = call();
+    const signal = await begun;
+    (who === "run" ? abort : batch).abort();
+    expect(signal?.aborted).toBe(true);
+    await quiet();
+    clock.advance(abortGraceMs - 1);
+    await quiet();
+    update("still here");
+    expect(clock.pendingTimers).toBe(1);
+    clock.advance(1);
+    expect(await result).toEqual({ ...failed(text), details: { started: true } });
+    outcome.resolve(textResult("late"));
+    update("late");
+    await quiet();
+    expect(batchTrace(events)).toBe("xu:work");
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("keeps its real outcome if it finishes in time, and no timer stays", async () => {
+    const { tool, begun, outcome } = hanging();
+    const { call, abort, clock } = open([tool]);
+    const result = call();
+    await begun;
+    abort.abort();
+    await quiet();
+    outcome.resolve(textResult("saved just in time"));
+    expect(await result).toEqual(textResult("saved just in time"));
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("and throwing: an interrupt has its own text, an abort keeps the tool's", async () => {
+    const stop = async (who: "abort" | "batch") => {
+      const { tool, begun, outcome } = hanging();
+      const opened = open([tool]);
+      const result = opened.call();
+      await begun;
+      opened[who].abort();
+      outcome.reject(new Error("stopped"));
+      return result;
+    };
+    expect(await stop("abort")).toEqual(failed("stopped"));
+    expect(await stop("batch")).toEqual({
+      ...failed("Interrupted by queued user message."),
+      details: { started: true, error: "stopped" },
+    });
+  });
+
+  it("first by the batch, then by the run, is aborted in the end", async () => {
+    const { tool, begun } = hanging();
+    const { call, abort, batch, clock } = open([tool]);
+    const result = call();
+    await begun;
+    batch.abort();
+    await quiet();
+    clock.advance(4000);
+    abort.abort();
+    clock.advance(1000);
+    expect(textOf(await result)).toBe("Tool execution was aborted.");
+  });
+
+  it("that must not be cut short gets no signal and is waited for, and its failure is its own", async () => {
+    for (const settle of ["resolve", "reject"] as const) {
+      const { tool, begun, outcome } = hanging({ nonAbortable: true });
+      const { call, batch, clock } = open([tool]);
+      const result = call();
+      expect(await begun).toBeUndefined();
+      batch.abort();
+      await quiet();
+      clock.advance(60_000);
+      if (settle === "resolve") outcome.resolve(textResult("whole"));
+      else outcome.reject(new Error("disk full"));
+      expect(await result).toEqual(settle === "resolve" ? textResult("whole") : failed("disk full"));
+      expect(clock.pendingTimers).toBe(0);
+    }
+  });
+});

@@ -37,5 +37,127 @@ export function environment(url) {
 }
 
 export class Agent {
-  readonly = undefined;
+  /** By `performance.now()`. */
+  startedAt;
+  /** Since the start, or since `forget`. */
+  stdoutBytes = 0;
+  #child;
+  #chunks = [];
+  #received = 0;
+  #tail = Buffer.alloc(0);
+  #stderr = "";
+  #waiters = new Set();
+  #exit;
+
+  /** `nodeArgs` go before the program; descriptor 3 is a pipe of its own. */
+  constructor(program, { url, nodeArgs = [] } = {}) {
+    const env = environment(url);
+    this.startedAt = performance.now();
+    this.#child = spawn(process.execPath, [...nodeArgs, ...program.args(url)], {
+      cwd: workspace,
+      env,
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
+    });
+    this.#child.stdout.on("data", (chunk) => this.#take(chunk));
+    this.#child.stderr.on("data", (chunk) => {
+      this.#stderr = (this.#stderr + chunk).slice(-2000);
+    });
+    this.#child.stdin.on("error", () => {}); // its exit, told below, says more
+    this.#exit = new Promise((resolve) => {
+      this.#child.once("error", resolve);
+      this.#child.once("close", resolve);
+    });
+    void this.#exit.then((code) => this.#failAll(`${program.name} ended (${code})`));
+  }
+
+  get ready() {
+    return this.arrival('"type":"ready"');
+  }
+
+  send(...commands) {
+    this.#child.stdin.write(commands.map((command) => `${JSON.stringify(command)}\n`).join(""));
+  }
+
+  /** Sends one prompt; resolves with the moment at which the session had settled. */
+  prompt(message) {
+    const settled = this.arrival('"type":"agent_settled"');
+    this.send({ type: "prompt", message });
+    return settled;
+  }
+
+  /** The moment at which this text, not counting what came before the call, has arrived on stdout. */
+  arrival(text) {
+    return new Promise((resolve, reject) => {
+      const settle = (act) => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+        act();
+      };
+      const fail = (reason) => settle(() => reject(new Error(`no ${text}: ${reason}. stderr: ${this.#stderr}`)));
+      const timer = setTimeout(() => fail(`nothing within ${patienceMs / 1000} s`), patienceMs);
+      const waiter = { text, from: this.#received, found: (at) => settle(() => resolve(at)), fail };
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** Every frame since the start, or since `forget`. A line that is no JSON throws. */
+  frames() {
+    const lines = Buffer.concat(this.#chunks).toString("utf8").split("\n");
+    if (lines.pop() !== "") throw new Error("stdout does not end with a whole frame");
+    return lines.map((line) => JSON.parse(line));
+  }
+
+  forget() {
+    this.#chunks = [];
+    this.stdoutBytes = 0;
+  }
+
+  stopReading() {
+    this.#child.stdout.pause();
+  }
+
+  readOn() {
+    this.#child.stdout.resume();
+  }
+
+  get rssMiB() {
+    const pages = Number(readFileSync(`/proc/${this.#child.pid}/statm`, "utf8").split(" ")[1]);
+    return (pages * 4096) / 1024 ** 2;
+  }
+
+  /** The CPU time so far, in ms; needs kit/report-cpu.cjs in the program. */
+  cpuMs() {
+    return new Promise((resolve, reject) => {
+      this.#child.stdio[3].once("data", (data) => resolve(Number(data)));
+      void this.#exit.then(() => reject(new Error("ended before it told its CPU time")));
+      this.#child.kill("SIGUSR2");
+    });
+  }
+
+  /** The polite way out: the end of stdin. */
+  async close() {
+    this.#child.stdin.end();
+    const code = await this.#exit;
+    if (code !== 0) throw new Error(`ended with ${code}. stderr: ${this.#stderr}`);
+  }
+
+  kill() {
+    this.#child.kill("SIGKILL");
+  }
+
+  #take(chunk) {
+    const at = performance.now();
+    this.#chunks.push(chunk);
+    this.stdoutBytes += chunk.length;
+    this.#received += chunk.length;
+    const recent = Buffer.concat([this.#tail, chunk]);
+    const start = this.#received - recent.length;
+    this.#tail = recent.subarray(-longestMarker);
+    for (const { text, from, found } of this.#waiters)
+      if (recent.indexOf(text, Math.max(0, from - start)) >= 0) found(at);
+  }
+
+  #failAll(reason) {
+    for (const { fail } of this.#waiters) fail(reason);
+  }
 }

@@ -5,5 +5,6 @@ export { createMemoryWorkspace } from "./memory-workspace.js";
 export { type OpenSession, type OpenSessionOptions, openSession, scriptedProviderModel } from "./open-session.js";
 export { type Played, play } from "./play.js";
 export * from "./scripted-model.js";
+export * from "./scripted-replies.js";
 export * from "./scripted-server.js";
 export { parseTranscript, playTranscript, type Transcript, type TranscriptPeer } from "./transcript.js";

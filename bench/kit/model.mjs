@@ -1,0 +1,98 @@
+// The model service of the bench: galley's own scripted server on a real socket, and the replies that it plays.
+
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Agent, root } from "./agent.mjs";
+
+const { Gate, many, sse, startScriptedServer } = await import(pathToFileURL(join(root, "dist/testing.js")).href);
+
+export { Gate };
+
+/** The pieces of an answer of `count` deltas, all different, so that a lost or doubled one shows. */
+export function pieces(count) {
+  return Array.from({ length: count }, (_, index) => `${String(index).padStart(4, "0")} `);
+}
+
+/** The deltas as fast as the socket takes them. */
+export function burst(deltas) {
+  return { steps: [...deltaSteps(deltas), ...finish("stop")] };
+}
+
+/** Stops before the first delta until the gate opens. */
+export function gated(gate, deltas) {
+  return { steps: [gate.step, ...deltaSteps(deltas), ...finish("stop")] };
+}
+
+/** The deltas in groups at an even pace; `play` resolves when the last group was let go. */
+export function paced(deltas, { groupSize, intervalMs }) {
+  const groups = Array.from({ length: Math.ceil(deltas.length / groupSize) }, (_, index) => ({
+    gate: new Gate(),
+    deltas: deltas.slice(index * groupSize, (index + 1) * groupSize),
+  }));
+  const reply = {
+    steps: [...groups.flatMap((group) => [group.gate.step, ...deltaSteps(group.deltas)]), ...finish("stop")],
+  };
+  return { reply, play: () => openInTurn(groups, intervalMs) };
+}
+
+export function toolCall(id, name, args) {
+  const call = { index: 0, id, type: "function", function: { name, arguments: JSON.stringify(args) } };
+  return { steps: [sse(chunk({ tool_calls: [call] })), ...finish("tool_calls")] };
+}
+
+/**
+ * Starts the service and a program that uses it, acts, and closes both. Fails unless every scripted reply was asked for
+ * and played to its end.
+ */
+export async function withAgent(program, { replies, features }, act) {
+  const server = await startScriptedServer(replies);
+  const agent = new Agent(program, { url: server.url });
+  try {
+    await agent.ready;
+    if (features) {
+      const agreed = agent.arrival('"command":"negotiate_protocol"');
+      agent.send({ type: "negotiate_protocol", protocolVersion: 2, features });
+      await agreed;
+    }
+    const result = await act(agent, server);
+    await agent.close();
+    await server.close();
+    return result;
+  } finally {
+    agent.kill();
+    await server.close().catch(() => {}); // the failure that led here says more than the unplayed rest
+  }
+}
+
+function deltaSteps(deltas) {
+  // Written out before the clock runs: what the service takes to make them is not the program's time.
+  const events = deltas.map((content) => `data: ${JSON.stringify(chunk({ content }))}\n\n`);
+  return [many(events.length, (index) => events[index])];
+}
+
+function chunk(delta, finishReason = null) {
+  return { id: "chatcmpl-1", choices: [{ index: 0, delta, finish_reason: finishReason }] };
+}
+
+function finish(reason) {
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  return [sse(chunk({}, reason)), sse({ id: "chatcmpl-1", choices: [], usage }), sse("[DONE]")];
+}
+
+/** By the time passed, not by the number of ticks: a late timer must not slow the pace. */
+function openInTurn(groups, intervalMs) {
+  const startedAt = performance.now();
+  let next = 0;
+  return new Promise((resolve) => {
+    const timer = setInterval(
+      () => {
+        const due = Math.min(groups.length, Math.floor((performance.now() - startedAt) / intervalMs) + 1);
+        for (; next < due; next++) groups[next].gate.open();
+        if (next < groups.length) return;
+        clearInterval(timer);
+        resolve();
+      },
+      Math.min(intervalMs, 5),
+    );
+  });
+}

@@ -1,0 +1,56 @@
+// How long a prompt takes to become a request, and the first delta of the answer to become a frame.
+
+import { floor, galley } from "../kit/agent.mjs";
+import { alternate, pluck, row, sleep } from "../kit/measure.mjs";
+import { Gate, gated, withAgent } from "../kit/model.mjs";
+
+const warmPrompts = 8;
+const marker = "the-first-delta";
+
+export async function prompt() {
+  const samples = await alternate(5, { floor: () => prompts(floor), galley: () => prompts(galley) });
+  const compare = (name, pick, limit) =>
+    row({
+      name,
+      unit: "ms",
+      samples: samples.galley.flatMap(pick),
+      against: { name: "floor", samples: samples.floor.flatMap(pick) },
+      limit,
+    });
+  return [
+    compare("prompt to HTTP request, first", ({ first }) => first.requestMs, 2),
+    compare("prompt to HTTP request, warm", ({ warm }) => pluck(warm, "requestMs"), 2),
+    compare("first delta to stdout", ({ warm }) => pluck(warm, "deltaMs"), 1.5),
+    row({
+      name: "request body for a one-line prompt",
+      unit: "bytes",
+      samples: pluck(samples.galley, "bodyBytes"),
+      against: { name: "at most", samples: [8000] },
+      limit: 1,
+    }),
+  ];
+}
+
+async function prompts(program) {
+  const gates = Array.from({ length: 1 + warmPrompts }, () => new Gate());
+  return withAgent(program, { replies: gates.map((gate) => gated(gate, [marker])) }, async (agent, server) => {
+    const moments = [];
+    for (const gate of gates) moments.push(await onePrompt(agent, gate));
+    const [first, ...warm] = moments;
+    return { first, warm, bodyBytes: Number(server.requests[0].headers["content-length"]) };
+  });
+}
+
+async function onePrompt(agent, gate) {
+  const askedAt = performance.now();
+  const settled = agent.prompt("Say something.");
+  await gate.reached;
+  const requestMs = performance.now() - askedAt;
+  await sleep(5); // the program has seen the head of the answer and waits
+  const arrived = agent.arrival(marker);
+  const sentAt = performance.now();
+  gate.open();
+  const deltaMs = (await arrived) - sentAt;
+  await settled;
+  return { requestMs, deltaMs };
+}

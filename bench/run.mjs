@@ -1,0 +1,78 @@
+// `npm run bench`: measures the built program against its references and prints one table. A row over its budget is told
+// and is no failure, since a busy machine can cause it; a row that cannot be measured is one.
+//
+//   npm run bench -- --only deltas --only queue    some measurements
+//   npm run bench -- --long                        also what takes minutes
+//   npm run bench -- --json figures.json           every sample, for programs
+
+import { existsSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true, default: [] },
+    json: { type: "string" },
+    long: { type: "boolean", default: false },
+  },
+});
+
+for (const needed of ["../dist/cli/main.js", "../dist/testing.js"])
+  if (!existsSync(new URL(needed, import.meta.url))) stop("There is nothing to measure yet. Run npm run build first.");
+if (process.platform !== "linux") stop("The bench reads memory from /proc and so runs on Linux only.");
+
+const { figures, header, table } = await import("./kit/report.mjs");
+const measurements = await load();
+const chosen = measurements.filter(({ name, needsLong }) =>
+  options.only.length > 0 ? options.only.some((word) => name.includes(word)) : options.long || !needsLong,
+);
+if (chosen.length === 0) stop(`--only knows: ${measurements.map(({ name }) => name).join(", ")}`);
+
+const rows = [];
+const failures = [];
+const startedAt = performance.now();
+console.log(header());
+for (const { name, measure } of chosen) {
+  process.stderr.write(`${seconds()} ${name}\n`);
+  try {
+    for (const row of await measure({ isLong: options.long })) rows.push({ measurement: name, ...row });
+  } catch (error) {
+    failures.push({ measurement: name, problem: error.message });
+  }
+}
+process.stderr.write(`${seconds()} done\n`);
+console.log(`\n${table(rows)}`);
+for (const { measurement, problem } of failures) console.log(`\nNOT MEASURED: ${measurement}: ${problem}`);
+const over = rows.filter(({ verdict }) => verdict === "over").length;
+console.log(`\n${rows.length} rows, ${over} over budget, ${failures.length} measurements failed.`);
+if (options.json) writeFileSync(options.json, figures(rows, failures));
+if (failures.length > 0) process.exitCode = 1;
+
+async function load() {
+  const { start, version, processes } = await import("./rows/start.mjs");
+  const { prompt } = await import("./rows/latency.mjs");
+  const { deltas } = await import("./rows/deltas.mjs");
+  const { pacedAnswer } = await import("./rows/paced.mjs");
+  const { reads } = await import("./rows/reads.mjs");
+  const { stall } = await import("./rows/stall.mjs");
+  const { queue } = await import("./rows/queue.mjs");
+  return [
+    { name: "start", measure: start },
+    { name: "version", measure: version },
+    { name: "processes", measure: processes },
+    { name: "prompt", measure: prompt },
+    { name: "deltas", measure: deltas },
+    { name: "paced", measure: pacedAnswer, needsLong: true },
+    { name: "reads", measure: reads },
+    { name: "stall", measure: stall },
+    { name: "queue", measure: queue },
+  ];
+}
+
+function seconds() {
+  return `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`;
+}
+
+function stop(problem) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(1);
+}

@@ -7,6 +7,8 @@ import { Agent, environment, floor, galley, workspace } from "../kit/agent.mjs";
 import { alternate, expect, pluck, row, sleep } from "../kit/measure.mjs";
 
 const reporter = fileURLToPath(new URL("../kit/report-cpu.cjs", import.meta.url));
+/** A service for the models file that is never asked. */
+const nowhere = "http://127.0.0.1:9";
 const settleMs = 300;
 const crowdSize = 20;
 
@@ -15,6 +17,7 @@ export async function start() {
     bare: () => runTime(["-e", "0"]),
     floor: () => startOnce(floor),
     galley: () => startOnce(galley),
+    withModel: () => startOnce(galley, { url: nowhere }),
   });
   const cpu = await alternate(5, { floor: () => cpuOf(floor), galley: () => cpuOf(galley) });
   const bare = { name: "bare", samples: samples.bare };
@@ -22,6 +25,13 @@ export async function start() {
   const mine = (key) => pluck(samples.galley, key);
   return [
     row({ name: "spawn to ready", unit: "ms", samples: mine("readyMs"), against: bare, limit: 1.6 }),
+    row({
+      name: "spawn to ready, with --model and a models file",
+      unit: "ms",
+      samples: pluck(samples.withModel, "readyMs"),
+      against: bare,
+      limit: 1.6,
+    }),
     row({ name: "spawn to get_state answer", unit: "ms", samples: mine("ms"), against: against("ms"), limit: 1.3 }),
     row({
       name: "CPU by then",
@@ -56,8 +66,8 @@ export async function processes() {
   );
 }
 
-async function startOnce(program) {
-  const agent = new Agent(program);
+async function startOnce(program, options) {
+  const agent = new Agent(program, options);
   try {
     const ready = agent.ready;
     const answered = firstAnswer(agent);

@@ -167,18 +167,6 @@ describe("while a tool runs", () => {
     expect(batchTrace(events)).toBe("xu:work");
   });
 
-  it("it may change what it was given without changing the record", async () => {
-    const spoil: AnyTool["execute"] = async (_id, params: Record<string, unknown>) => {
-      params.extra = true;
-      (params.list as number[]).push(2);
-      return textResult("done");
-    };
-    const { run, batch } = open([fakeTool("work", spoil)]);
-    const finished = finishedCall("work", { list: [1] });
-    await callTool(run, finished, batch.signal);
-    expect(finished.call.arguments).toEqual({ list: [1] });
-  });
-
   it.each([
     ["an error", new Error("no such file"), "no such file"],
     ["an error without words", new TypeError(""), "TypeError"],

@@ -100,6 +100,13 @@ describe("ReplyBuilder", () => {
       expect(() => JSON.stringify(call)).not.toThrow();
     });
 
+    it("hand out arguments that a tool may change without changing the record", () => {
+      const { message, calls } = built(...callEvents(0, ['{"list":[1]}'])).finish({ stopReason: "stop" });
+      for (const { parsed } of calls) (parsed as { list: number[] }).list.push(2);
+      expect(calls).toMatchObject([{ parsed: { list: [1, 2] } }]);
+      expect(message.content).toMatchObject([{ arguments: { list: [1] } }]);
+    });
+
     it("with the same id are told apart", () => {
       const events = [0, 1, 2].flatMap((index) => callEvents(index, [], "same"));
       const { calls } = built(...events).finish({ stopReason: "toolUse" });

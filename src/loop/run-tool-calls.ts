@@ -47,7 +47,6 @@ class Schedule {
   readonly #results: ToolResultMessage[] = [];
   #steering: QueuedMessage[] = [];
   #ended = 0;
-  #delivered = 0;
   #terminating = 0;
 
   constructor(run: Run, count: number) {
@@ -82,8 +81,7 @@ class Schedule {
   }
 
   #deliverPrefix(): void {
-    for (let next = this.#waiting[this.#delivered]; next; next = this.#waiting[this.#delivered]) {
-      this.#delivered++;
+    for (let next = this.#waiting[this.#results.length]; next; next = this.#waiting[this.#results.length]) {
       this.#results.push(next);
       this.#run.deliver(next);
     }

@@ -79,7 +79,7 @@ export function fakeTool(name: string, execute: AnyTool["execute"], more: Partia
 
 /** A call as the reply builder hands it on. */
 export function finishedCall(name: string, args: Record<string, unknown> = {}, id = name): FinishedCall {
-  return { call: { type: "toolCall", id, name, arguments: args }, isComplete: true, parsed: args };
+  return { call: { type: "toolCall", id, name, arguments: args }, isComplete: true, parsed: structuredClone(args) };
 }
 
 export function userMessage(text: string): AgentMessage {

@@ -96,43 +96,32 @@ type BlockEvent = Exclude<StreamEvent, { type: "start" | "done" | "error" | "red
 /** The snapshots are getters: nobody who only wants the delta pays for the whole message. */
 function update(builder: ReplyBuilder, event: BlockEvent): AgentEvent {
   const snapshot = builder.snapshot();
-  const { contentIndex } = event;
-  const at = {
-    contentIndex,
-    get partial() {
-      return snapshot();
-    },
-  };
+  const own = ownMembers(builder, event);
   return {
     type: "message_update",
     get message() {
       return snapshot();
     },
-    assistantMessageEvent: extend(at, builder, event),
+    assistantMessageEvent: Object.defineProperty(own, "partial", { enumerable: true, get: snapshot }) as typeof own & {
+      partial: AssistantMessage;
+    },
   };
 }
 
-type At = { contentIndex: number; partial: AssistantMessage };
-
-function extend(at: At, builder: ReplyBuilder, event: BlockEvent) {
-  // Object.defineProperties keeps `partial` a getter; a spread would build every snapshot here.
-  const extra = eventMembers(builder, event);
-  return Object.defineProperties(extra, Object.getOwnPropertyDescriptors(at)) as typeof extra & At;
-}
-
-function eventMembers(builder: ReplyBuilder, event: BlockEvent) {
+function ownMembers(builder: ReplyBuilder, event: BlockEvent) {
+  const { contentIndex } = event;
   switch (event.type) {
     case "text_delta":
     case "thinking_delta":
     case "toolcall_delta":
-      return { type: event.type, delta: event.delta };
+      return { type: event.type, contentIndex, delta: event.delta };
     case "text_end":
     case "thinking_end":
-      return { type: event.type, content: builder.textOf(event.contentIndex) };
+      return { type: event.type, contentIndex, content: builder.textOf(contentIndex) };
     case "toolcall_end":
-      return { type: event.type, toolCall: builder.callAt(event.contentIndex) };
+      return { type: event.type, contentIndex, toolCall: builder.callAt(contentIndex) };
     default:
-      return { type: event.type };
+      return { type: event.type, contentIndex };
   }
 }
 

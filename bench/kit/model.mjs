@@ -20,9 +20,9 @@ export function burst(deltas) {
   return { steps: [...deltaSteps(deltas), ...finish("stop")] };
 }
 
-/** Stops before the first delta until the gate opens. */
-export function gated(gate, deltas) {
-  return { steps: [gate.step, ...deltaSteps(deltas), ...finish("stop")] };
+/** Waits at a gate before the deltas and at another before the end. */
+export function gated(before, deltas, after) {
+  return { steps: [before.step, ...deltaSteps(deltas), after.step, ...finish("stop")] };
 }
 
 /** The deltas in groups at an even pace; `play` resolves when the last group was let go. */

@@ -32,25 +32,27 @@ export async function prompt() {
 }
 
 async function prompts(program) {
-  const gates = Array.from({ length: 1 + warmPrompts }, () => new Gate());
-  return withAgent(program, { replies: gates.map((gate) => gated(gate, [marker])) }, async (agent, server) => {
+  const gates = Array.from({ length: 1 + warmPrompts }, () => ({ before: new Gate(), after: new Gate() }));
+  const replies = gates.map(({ before, after }) => gated(before, [marker], after));
+  return withAgent(program, { replies }, async (agent, server) => {
     const moments = [];
-    for (const gate of gates) moments.push(await onePrompt(agent, gate));
+    for (const pair of gates) moments.push(await onePrompt(agent, pair));
     const [first, ...warm] = moments;
     return { first, warm, bodyBytes: Number(server.requests[0].headers["content-length"]) };
   });
 }
 
-async function onePrompt(agent, gate) {
+async function onePrompt(agent, { before, after }) {
   const askedAt = performance.now();
   const settled = agent.prompt("Say something.");
-  await gate.reached;
+  await before.reached;
   const requestMs = performance.now() - askedAt;
   await sleep(5); // the program has seen the head of the answer and waits
   const arrived = agent.arrival(marker);
   const sentAt = performance.now();
-  gate.open();
+  before.open();
   const deltaMs = (await arrived) - sentAt;
+  after.open(); // only now: the end of the answer must not share the delta's way
   await settled;
   return { requestMs, deltaMs };
 }

@@ -41,11 +41,14 @@ function moveDescriptor(): number | undefined {
   }
 }
 
-/** The lowest free descriptor is given out first, so the next open after the close lands on 1. */
+/**
+ * The lowest free descriptor is given out first, so the next open after the close lands on 1. To the end, because a
+ * second opening of a file that stderr goes to starts at its beginning, and would write over what is there.
+ */
 function fillStdout(): void {
   for (const path of ["/proc/self/fd/2", "/dev/null"]) {
     try {
-      if (fs.openSync(path, fs.constants.O_WRONLY) === STDOUT) return;
+      if (fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_APPEND) === STDOUT) return;
     } catch {
       // stderr is a socket, say: try the next
     }
@@ -54,25 +57,26 @@ function fillStdout(): void {
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
+/** Every other way to write to a descriptor (streams, writeFile, appendFile) ends in one of these. */
 function redirectFileWrites(): void {
-  const names = ["write", "writeSync", "writev", "writevSync"] as const;
-  const wholeFile = ["writeFile", "writeFileSync", "appendFile", "appendFileSync"] as const;
-  for (const name of [...names, ...wholeFile])
-    wrap(fs, name, (args) => (args[0] === STDOUT ? [STDERR, ...args.slice(1)] : args));
-  wrap(fs, "createWriteStream", (args) => {
-    const options = args[1];
-    const isStdout = typeof options === "object" && options !== null && (options as { fd?: unknown }).fd === STDOUT;
-    return isStdout ? [args[0], { ...options, fd: STDERR }] : args;
+  for (const name of ["write", "writeSync", "writev", "writevSync", "writeFileSync"] as const)
+    wrap(fs, name, (original, [file, ...rest]) => original(file === STDOUT ? STDERR : file, ...rest));
+  // Who closes "its" stdout would cut off the frames, and the next file to be opened would get them.
+  wrap(fs, "closeSync", (original, args) => (args[0] === STDOUT ? undefined : original(...args)));
+  wrap(fs, "close", (original, args) => {
+    if (args[0] !== STDOUT) return original(...args);
+    if (typeof args[1] === "function") process.nextTick(args[1], null);
   });
 }
 
 /** All asynchronous kinds end in ChildProcess.spawn; the synchronous ones each take their own options. */
 function redirectChildren(): void {
-  wrap(childProcess.ChildProcess.prototype, "spawn", ([options, ...rest]) => [withoutStdout(options), ...rest]);
+  wrap(childProcess.ChildProcess.prototype, "spawn", (original, args) => original(...args.map(withoutStdout)));
   for (const name of ["spawnSync", "execSync", "execFileSync"] as const)
-    wrap(childProcess, name, (args) => args.map((arg) => (Array.isArray(arg) ? arg : withoutStdout(arg))));
+    wrap(childProcess, name, (original, args) => original(...args.map(withoutStdout)));
 }
 
+/** Anything but an options object comes back as it is. */
 function withoutStdout(options: unknown): unknown {
   if (typeof options !== "object" || options === null || !("stdio" in options)) return options;
   const { stdio } = options;
@@ -86,12 +90,12 @@ function isStdout(slot: unknown, index: number): boolean {
   return slot === STDOUT || (typeof slot === "object" && slot !== null && (slot as { fd?: unknown }).fd === STDOUT);
 }
 
-function wrap(holder: object, name: string, change: (args: unknown[]) => unknown[]): void {
+function wrap(holder: object, name: string, call: (original: AnyFunction, args: unknown[]) => unknown): void {
   const table = holder as Record<string, AnyFunction>;
   const original = table[name];
   if (!original) return;
   const wrapped: AnyFunction = function (...args) {
-    return original.apply(this, change(args));
+    return call(original.bind(this), args);
   };
   // Callers look at what hangs on the function (util.promisify's custom form, for one).
   Object.defineProperties(wrapped, Object.getOwnPropertyDescriptors(original));

@@ -16,7 +16,7 @@ export const abortGraceMs = 5000;
 
 export async function callTool(run: Run, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
   const { call } = finished;
-  const tool = run.parts.tools().find((candidate) => candidate.name === call.name);
+  const tool = run.offeredTools.find((candidate) => candidate.name === call.name);
   if (!tool) return failure(`Tool ${call.name} not found`);
   if (!finished.isComplete) return syntheticResult(cutOffText, false);
 
@@ -78,17 +78,11 @@ async function askGate({ run, tool, call, args, stop }: Execution): Promise<Tool
 async function execute({ run, tool, call, args, stop }: Execution): Promise<ToolResult> {
   const { signal, clock, toolContext } = run.parts;
   let isSettled = false;
-  const onUpdate = (partial: ToolResult) => {
-    if (isSettled) return;
+  const announce = (partialResult: ToolResult) => {
     const { id: toolCallId, name: toolName, arguments: shown } = call;
-    run.emit({
-      type: "tool_execution_update",
-      toolCallId,
-      toolName,
-      args: shown,
-      partialResult: normalize(run, tool.name, partial),
-    });
+    if (!isSettled) run.emit({ type: "tool_execution_update", toolCallId, toolName, args: shown, partialResult });
   };
+  const onUpdate = newestOnly(run, (partial) => announce(normalize(run, tool.name, partial)));
   const cutShort = () => syntheticResult(signal.aborted ? abortedText() : interruptedText, true);
   // Hands over from what validation returned to what the tool declared: the schema is the proof.
   const work = (async () =>
@@ -117,6 +111,23 @@ async function execute({ run, tool, call, args, stop }: Execution): Promise<Tool
     cancelGrace();
     abort.release();
   }
+}
+
+/** While the reader of the events is behind, only the newest progress waits: a chatty tool must not fill the memory. */
+function newestOnly(run: Run, announce: (partial: ToolResult) => void): (partial: ToolResult) => void {
+  const { events } = run.parts;
+  let waiting: ToolResult | undefined;
+  return (partial) => {
+    if (!events.isBusy && !waiting) return announce(partial);
+    const isFirst = !waiting;
+    waiting = partial;
+    if (!isFirst) return;
+    void events.drained().then(() => {
+      const newest = waiting;
+      waiting = undefined;
+      if (newest) announce(newest);
+    });
+  };
 }
 
 async function afterwards(run: Run, call: ToolCall, outcome: ToolResult): Promise<ToolResult> {

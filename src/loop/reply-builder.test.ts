@@ -3,9 +3,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AssistantContent } from "../protocol/content.js";
-import { type StreamEvent, zeroUsage } from "../provider/provider.js";
+import { maxCallsPerReply, type StreamEvent, zeroUsage } from "../provider/provider.js";
 import { parsePartialObject } from "./partial-json.js";
-import { maxBlocksPerReply, maxCallsPerReply, ReplyBuilder } from "./reply-builder.js";
+import { maxBlocksPerReply, ReplyBuilder } from "./reply-builder.js";
 import { fakeModel } from "./run.test-kit.js";
 
 function built(...events: StreamEvent[]): ReplyBuilder {

@@ -4,7 +4,7 @@
 import { GalleyError } from "../base/errors.js";
 import type { AssistantContent, ToolCall } from "../protocol/content.js";
 import type { AssistantMessage, StopReason } from "../protocol/messages.js";
-import { type ProviderModel, type StreamEvent, zeroUsage } from "../provider/provider.js";
+import { maxCallsPerReply, type ProviderModel, type StreamEvent, zeroUsage } from "../provider/provider.js";
 import { parsePartialObject, parseWhole } from "./partial-json.js";
 
 /** A finished call and what its argument text really said. */
@@ -16,8 +16,7 @@ export interface FinishedCall {
   readonly parsed: unknown;
 }
 
-/** More calls or blocks than this in one reply are not work but noise. */
-export const maxCallsPerReply = 128;
+/** More blocks than this in one reply are not work but noise, and a step copies the list of them. */
 export const maxBlocksPerReply = 1024;
 
 interface DraftCall {

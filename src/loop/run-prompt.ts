@@ -28,7 +28,7 @@ export async function runPrompt(parts: RunParts, prompts: readonly AgentMessage[
 }
 
 async function runTurns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd> {
-  const { queues, signal } = run.parts;
+  const { queues, signal, toolChoice } = run.parts;
   run.openTurn();
   for (const prompt of prompts) run.deliver(prompt);
   let pending = queues.takeSteering(); // it may have been queued while idle
@@ -40,12 +40,13 @@ async function runTurns(run: Run, prompts: readonly AgentMessage[]): Promise<Run
 
     const batch = await runToolCalls(run, reply.calls);
     run.closeTurn(reply.message, batch.results);
-    run.parts.toolChoice.resolve();
     const end = { stopReason: reply.message.stopReason, message: reply.message };
     if (signal.aborted) {
       queues.restoreSteering(batch.steering);
+      toolChoice.reject("aborted");
       return { ...end, stopReason: "aborted" };
     }
+    toolChoice.resolve();
     pending = nextMessages(run, { ...batch, hasMore: reply.calls.length > 0 && !batch.terminate });
     if (pending.length === 0 && (reply.calls.length === 0 || batch.terminate)) return end;
     run.openTurn();

@@ -26,7 +26,7 @@ export async function runToolCalls(run: Run, calls: readonly FinishedCall[]): Pr
   let sharedSince: Promise<void>[] = [];
   const all: Promise<void>[] = [];
   for (const [index, call] of calls.entries()) {
-    const isExclusive = run.parts.tools().find((tool) => tool.name === call.call.name)?.concurrency === "exclusive";
+    const isExclusive = run.offeredTools.find((tool) => tool.name === call.call.name)?.concurrency === "exclusive";
     const before = isExclusive ? [lastExclusive, ...sharedSince] : [lastExclusive];
     const done = Promise.allSettled(before).then(() => schedule.run(index, call));
     all.push(done);

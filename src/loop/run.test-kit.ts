@@ -66,6 +66,7 @@ export function fakeRun(parts: Partial<RunParts> & { clock: Clock }): FakeRun {
     decideEnd: () => ({ isTerminal: true }),
     ...parts,
   });
+  run.offeredTools = run.parts.tools(); // as after a model call
   return { run, abort, queues, toolChoice, events, appended, logged };
 }
 

@@ -44,9 +44,9 @@ export interface RunParts {
   tools(): readonly AnyTool[];
   /** The conversation in the form a model takes. */
   modelMessages(): readonly ModelMessage[];
-  /** Makes the message part of the session; it is in memory when this returns. */
+  /** Makes the message part of the session; it is in memory when this returns. Never throws: a disk that fails is the session's worry. */
   append(message: AgentMessage): void;
-  /** Decides, before `agent_end` is sent, whether another run of the same prompt follows. */
+  /** Decides, before `agent_end` is sent, whether another run of the same prompt follows. Never throws. */
   decideEnd(end: RunEnd): { isTerminal: true } | { isTerminal: false; continueReason: ContinueReason };
 }
 
@@ -60,6 +60,8 @@ export class Run {
   readonly parts: RunParts;
   /** Everything this run added, in order. */
   readonly added: AgentMessage[] = [];
+  /** The tools that the last model call was offered: its calls are served by these, whatever changes meanwhile. */
+  offeredTools: readonly AnyTool[] = [];
   #isTurnOpen = false;
 
   constructor(parts: RunParts) {

@@ -129,6 +129,7 @@ function ownMembers(builder: ReplyBuilder, event: BlockEvent) {
 function buildRequest(run: Run, options: Awaited<ReturnType<RunParts["streamOptions"]>>): StreamRequest {
   const { model, signal, toolChoice } = run.parts;
   const tools = run.parts.tools();
+  run.offeredTools = tools;
   const choice = model.compat?.supportsToolChoice === false ? undefined : toolChoice.next();
   const isPossible = choice === undefined || isActive(choice, tools);
   if (!isPossible) toolChoice.reject("unavailable");

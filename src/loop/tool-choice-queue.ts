@@ -87,7 +87,8 @@ export class ToolChoiceQueue {
     const flight = this.#inFlight;
     if (!flight) return;
     this.#inFlight = undefined;
-    const { directive, choice } = flight;
+    const { directive, choice, invoked } = flight;
+    if (invoked) return directive.callbacks.onResolved?.(); // its work was done, whatever became of the turn
     if (directive.callbacks.onRejected?.(reason) !== "requeue" || directive.requeuesLeft <= 0) return;
     const label = directive.label.endsWith(requeuedSuffix) ? directive.label : directive.label + requeuedSuffix;
     this.#directives.unshift({

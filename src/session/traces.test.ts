@@ -331,6 +331,52 @@ describe("traces", () => {
   });
 });
 
+describe("tool choice in a session", () => {
+  const named = { type: "tool", name: "work" };
+
+  it("an abort while the forced tool runs brings the choice back; a finished turn uses it up", async () => {
+    const started = gate();
+    let isSlow = true;
+    const work = tool("work", (_id, _params, signal) => {
+      if (!isSlow) return Promise.resolve(textResult("done"));
+      void started.wait();
+      return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("stopped"))));
+    });
+    const open = await openSession({ model: [call("work", {}), call("work", {}), say("ok")], tools: [work] });
+    open.session.setForcedToolChoice("work");
+    const running = open.session.prompt("go");
+    await started.reached;
+    await open.session.abort();
+    await running;
+    isSlow = false;
+    await open.session.prompt("again");
+    await finish(open);
+    expect(open.model.requests.map(({ options }) => options.toolChoice)).toEqual([named, named, "none"]);
+  });
+
+  it("is refused for a tool that is not active", async () => {
+    const { session } = await openSession();
+    expect(() => session.setForcedToolChoice("nope")).toThrow('Tool "nope" is not currently active.');
+  });
+});
+
+describe("a slow reader", () => {
+  it("of a chatty tool gets the newest progress only, and every end", async () => {
+    const chatty = tool("chatty", async (_id, _params, _signal, onUpdate) => {
+      for (let step = 1; step <= 1000; step++) onUpdate(textResult(`step ${step}`));
+      await new Promise((resolve) => setImmediate(resolve));
+      return textResult("done");
+    });
+    const open = await openSession({ model: [call("chatty", {}), say("ok")], tools: [chatty] });
+    open.session.subscribe(() => new Promise((resolve) => setImmediate(resolve)));
+    await open.session.prompt("go");
+    await finish(open);
+    const updates = open.events.filter((event) => event.type === "tool_execution_update");
+    expect(updates.length).toBeLessThan(5);
+    expect(resultTexts(open.events)).toEqual(["done"]);
+  });
+});
+
 const usage = {
   input: 0,
   output: 0,

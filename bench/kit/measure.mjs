@@ -1,4 +1,5 @@
-// From samples to rows. Every row is one ratio: galley's median against the median of a reference from the same run.
+// From samples to rows. Every row is one ratio: galley against a reference from the same run, both by their lower
+// quartile, because what else runs on the machine only ever adds.
 
 /**
  * Calls each subject in turn, round after round, so that a busy moment of the machine hits all of them.
@@ -13,8 +14,8 @@ export async function alternate(rounds, subjects) {
 
 /** `limit` is the largest ratio that counts as ok; a row without one is for information. */
 export function row({ name, unit, samples, against, limit }) {
-  const value = median(samples);
-  const reference = median(against.samples);
+  const value = lowerQuartile(samples);
+  const reference = lowerQuartile(against.samples);
   const ratio = value / reference;
   if (!Number.isFinite(ratio)) throw new Error(`${name}: cannot be measured (${value} against ${reference})`);
   return {
@@ -42,8 +43,10 @@ export function expect(holds, problem) {
   if (!holds) throw new Error(problem);
 }
 
-function median(samples) {
+/** Interpolated, so that few samples still have one. */
+function lowerQuartile(samples) {
   const sorted = [...samples].sort((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2;
+  const place = (sorted.length - 1) / 4;
+  const below = sorted[Math.floor(place)];
+  return below + (sorted[Math.ceil(place)] - below) * (place % 1);
 }

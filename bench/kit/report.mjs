@@ -6,7 +6,7 @@ export function header() {
   const load = loadavg()[0].toFixed(1);
   return [
     `galley bench: Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} CPUs, load ${load}`,
-    "Medians; galley and its references take turns within this run. Budgets are ratios, times alone prove nothing.",
+    "Lower quartiles; galley and its references take turns within this run. A budget is a ratio, no absolute time.",
     "bare: node -e 0. floor: bench/floor.mjs, the least a program without libraries must do.",
   ].join("\n");
 }
@@ -33,7 +33,7 @@ export function table(rows) {
 
 export function figures(rows, failures) {
   const machine = { node: process.version, platform: process.platform, arch: process.arch, cpus: cpus().length };
-  return `${JSON.stringify({ at: new Date().toISOString(), machine, statistic: "median", rows, failures }, null, 1)}\n`;
+  return `${JSON.stringify({ at: new Date().toISOString(), machine, statistic: "lower quartile", rows, failures }, null, 1)}\n`;
 }
 
 function figure(value, unit) {

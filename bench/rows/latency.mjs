@@ -4,7 +4,7 @@ import { floor, galley } from "../kit/agent.mjs";
 import { alternate, pluck, row, sleep } from "../kit/measure.mjs";
 import { Gate, gated, withAgent } from "../kit/model.mjs";
 
-const warmPrompts = 8;
+const warmPrompts = 16;
 const marker = "the-first-delta";
 
 export async function prompt() {

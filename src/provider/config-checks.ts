@@ -74,7 +74,7 @@ function parseUrl(value: string): URL | undefined {
   return URL.canParse(value) ? new URL(value) : undefined;
 }
 
-function isLoopback(url: URL): boolean {
+export function isLoopback(url: URL): boolean {
   // The parser has already turned every spelling of an IPv4 address into four decimal numbers.
   return url.hostname === "localhost" || url.hostname === "[::1]" || /^127(\.\d+){3}$/.test(url.hostname);
 }

@@ -5,6 +5,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { isLoopback } from "./config-checks.js";
 import { type Problem, problemOfResponse } from "./failures.js";
 
 export interface PostRequest {
@@ -66,16 +67,11 @@ function allowedUrl(text: string): URL {
   }
   if (url.username || url.password)
     throw new GalleyError("invalid_config", "The model's baseUrl must not hold a user name or a password.");
-  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))) return url;
+  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))) return url;
   throw new GalleyError(
     "invalid_config",
     `Refused to send a request to ${url.protocol}//${url.host}: only https is allowed, and plain http only to this machine.`,
   );
-}
-
-function isLoopback(hostname: string): boolean {
-  // URL has already brought every spelling of an IPv4 address into dotted form.
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 function redirected(from: URL, location: string): URL {

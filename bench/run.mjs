@@ -8,14 +8,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: "string", multiple: true, default: [] },
-    json: { type: "string" },
-    long: { type: "boolean", default: false },
-  },
-});
-
+const options = readOptions();
 for (const needed of ["../dist/cli/main.js", "../dist/testing.js"])
   if (!existsSync(new URL(needed, import.meta.url))) stop("There is nothing to measure yet. Run npm run build first.");
 if (process.platform !== "linux") stop("The bench reads memory from /proc and so runs on Linux only.");
@@ -46,6 +39,19 @@ const over = rows.filter(({ verdict }) => verdict === "over").length;
 console.log(`\n${rows.length} rows, ${over} over budget, ${failures.length} measurements failed.`);
 if (options.json) writeFileSync(options.json, figures(rows, failures));
 if (failures.length > 0) process.exitCode = 1;
+
+function readOptions() {
+  const known = {
+    only: { type: "string", multiple: true, default: [] },
+    json: { type: "string" },
+    long: { type: "boolean", default: false },
+  };
+  try {
+    return parseArgs({ options: known }).values;
+  } catch (error) {
+    return stop(error.message);
+  }
+}
 
 async function load() {
   const { start, version, processes } = await import("./rows/start.mjs");

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "galley-bench-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
+process.once("SIGINT", () => process.exit(130)); // through the line above
 
 /** Where the measured programs work. */
 export const workspace = join(scratch, "workspace");
@@ -87,7 +88,7 @@ export class Agent {
 
   /** The moment at which this text, not counting what came before the call, has arrived on stdout. */
   arrival(text) {
-    return new Promise((resolve, reject) => {
+    const arrived = new Promise((resolve, reject) => {
       const settle = (act) => {
         clearTimeout(timer);
         this.#waiters.delete(waiter);
@@ -98,6 +99,8 @@ export class Agent {
       const waiter = { text, from: this.#received, found: (at) => settle(() => resolve(at)), fail };
       this.#waiters.add(waiter);
     });
+    arrived.catch(() => {}); // whoever awaits it still hears of it; a measurement that gave up must not end the bench
+    return arrived;
   }
 
   /** Every frame since the start, or since `forget`. A line that is no JSON throws. */
@@ -121,8 +124,8 @@ export class Agent {
   }
 
   get rssMiB() {
-    const pages = Number(readFileSync(`/proc/${this.#child.pid}/statm`, "utf8").split(" ")[1]);
-    return (pages * 4096) / 1024 ** 2;
+    const [, kiB] = /^VmRSS:\s*(\d+) kB/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, "utf8"));
+    return Number(kiB) / 1024;
   }
 
   /** The CPU time so far, in ms; needs kit/report-cpu.cjs in the program. */
@@ -137,7 +140,9 @@ export class Agent {
   /** The polite way out: the end of stdin. */
   async close() {
     this.#child.stdin.end();
+    const patience = setTimeout(() => this.kill(), patienceMs);
     const code = await this.#exit;
+    clearTimeout(patience);
     if (code !== 0) throw new Error(`ended with ${code}. stderr: ${this.#stderr}`);
   }
 

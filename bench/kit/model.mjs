@@ -52,7 +52,7 @@ export async function withAgent(program, { replies, features }, act) {
   try {
     await agent.ready;
     if (features) {
-      const agreed = agent.arrival('"command":"negotiate_protocol"');
+      const agreed = agent.arrival('"command":"negotiate_protocol","success":true');
       agent.send({ type: "negotiate_protocol", protocolVersion: 2, features });
       await agreed;
     }

@@ -61,8 +61,8 @@ function growthRows(byLength) {
 /** A process of its own for each answer, after one short answer that opens the connection and loads the code. */
 function answer(program, length, features) {
   const text = pieces(length);
-  const options = { replies: [burst(["Ready."]), burst(text)], features: program === floor ? undefined : features };
-  return withAgent(program, options, async (agent) => {
+  const replies = [burst(["Ready."]), burst(text)];
+  return withAgent(program, { replies, features }, async (agent) => {
     await agent.prompt("Are you there?");
     agent.forget();
     const askedAt = performance.now();

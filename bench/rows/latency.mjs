@@ -1,7 +1,7 @@
 // How long a prompt takes to become a request, and the first delta of the answer to become a frame.
 
 import { floor, galley } from "../kit/agent.mjs";
-import { alternate, pluck, row, sleep } from "../kit/measure.mjs";
+import { alternate, expect, pluck, row, sleep } from "../kit/measure.mjs";
 import { Gate, gated, withAgent } from "../kit/model.mjs";
 
 const warmPrompts = 16;
@@ -45,8 +45,9 @@ async function prompts(program) {
 async function onePrompt(agent, { before, after }) {
   const askedAt = performance.now();
   const settled = agent.prompt("Say something.");
-  await before.reached;
+  const event = await Promise.race([before.reached.then(() => "asked"), settled]);
   const requestMs = performance.now() - askedAt;
+  expect(event === "asked", "the run settled without asking the model");
   await sleep(5); // the program has seen the head of the answer and waits
   const arrived = agent.arrival(marker);
   const sentAt = performance.now();

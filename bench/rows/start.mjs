@@ -94,7 +94,7 @@ async function cpuOf(program) {
 
 /** Asked before the program can listen, as a host in a hurry does. */
 function firstAnswer(agent) {
-  const answered = agent.arrival('"command":"get_state"');
+  const answered = agent.arrival('"command":"get_state","success":true');
   agent.send({ id: "1", type: "get_state" });
   return answered;
 }

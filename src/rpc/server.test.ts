@@ -1,0 +1,130 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { FakeOutput, tick } from "../../test/outbox-rig.js";
+import type { Log } from "../base/log.js";
+import type { AgentSession } from "../sdk/index.js";
+import { manualClock } from "../testing/manual-clock.js";
+import { type OpenSessionOptions, openSession } from "../testing/open-session.js";
+import { gate, say } from "../testing/scripted-model.js";
+import { serveRpc } from "./server.js";
+
+function serve(session: Promise<AgentSession>, clock = manualClock()) {
+  const input = new PassThrough();
+  const output = new FakeOutput();
+  const logged: string[] = [];
+  const log: Log = { warn: (text) => void logged.push(text), error: (text) => void logged.push(text) };
+  const server = serveRpc({ input, output, session, clock, log });
+  const send = (...frames: object[]) => void input.write(frames.map((frame) => `${JSON.stringify(frame)}\n`).join(""));
+  const types = () => output.frames.map(({ type, id }) => (type === "response" ? `${id}` : type));
+  return { input, output, logged, server, send, types, clock };
+}
+
+async function serveSession(options: OpenSessionOptions = {}) {
+  const open = await openSession(options);
+  return { ...open, ...serve(Promise.resolve(open.session), open.clock) };
+}
+
+/** A run that stands still until the gate opens or it is aborted. */
+function held() {
+  const waiting = gate();
+  return { waiting, model: [[{ type: "start" as const }, waiting.wait, ...say("Hi").slice(1)]] };
+}
+
+describe("the end of input", () => {
+  it("answers what was read, closes the run with its events, and ends with 0", async () => {
+    const { waiting, model } = held();
+    const host = await serveSession({ model });
+    host.send({ type: "prompt", id: "a", message: "Hello" });
+    await waiting.reached;
+    host.send({ type: "get_last_assistant_text", id: "b" });
+    host.input.end('{"type":"get_messages","id":"c"}');
+    expect(await host.server.done).toBe(0);
+    expect(host.types().slice(0, 2)).toEqual(["a", "agent_start"]);
+    for (const line of ["b", "c", "message_end", "turn_end", "agent_end"]) expect(host.types()).toContain(line);
+    expect(host.types().at(-1)).toBe("agent_settled");
+    expect(host.logged).toEqual([]);
+    waiting.open();
+  });
+
+  it("takes at most 5 seconds when the host does not read", async () => {
+    const host = await serveSession();
+    host.output.isReading = false;
+    host.send({ type: "get_state", id: "a" });
+    await tick();
+    host.send({ type: "get_state", id: "b" });
+    host.input.end();
+    await tick();
+    let code: number | undefined;
+    void host.server.done.then((ended) => {
+      code = ended;
+    });
+    host.clock.advance(1900);
+    await tick();
+    expect(code).toBeUndefined();
+    host.clock.advance(3100);
+    await tick();
+    expect(code).toBe(0);
+  });
+
+  it("is where a broken input ends, too", async () => {
+    const host = await serveSession();
+    host.input.destroy(new Error("EIO"));
+    expect(await host.server.done).toBe(0);
+    expect(host.logged).toEqual(["reading stdin failed"]);
+  });
+});
+
+describe("shutdown", () => {
+  it("closes the run and takes nothing more in; the first code counts", async () => {
+    const { waiting, model } = held();
+    const host = await serveSession({ model });
+    host.send({ type: "prompt", id: "a", message: "Hello" });
+    await waiting.reached;
+    const ended = host.server.shutdown(143);
+    host.send({ type: "prompt", id: "b", message: "Too late" });
+    expect(await ended).toBe(143);
+    expect(await host.server.shutdown(1)).toBe(143);
+    host.input.end();
+    expect(await host.server.done).toBe(143);
+    await tick();
+    expect(host.types()).not.toContain("b");
+    expect(host.types().slice(-2)).toEqual(["agent_end", "agent_settled"]);
+    waiting.open();
+  });
+
+  it("does not wait for a reader that is gone", async () => {
+    const { waiting, model } = held();
+    const host = await serveSession({ model });
+    host.send({ type: "prompt", id: "a", message: "Hello" });
+    await waiting.reached;
+    host.output.isReading = false;
+    host.send({ type: "get_state", id: "b" });
+    await tick();
+    host.output.emit("error", new Error("EPIPE"));
+    expect(await host.server.shutdown(1)).toBe(1); // the clock stands still: nothing was waited for
+    waiting.open();
+  });
+
+  it("survives a session that never came", async () => {
+    const host = serve(Promise.reject(new Error("no session")));
+    host.send({ type: "get_state", id: "a" });
+    await tick();
+    expect(host.output.frames).toMatchObject([{ command: "parse", error: "Failed to parse command: no session" }]);
+    expect(await host.server.shutdown(1)).toBe(1);
+    expect(host.logged).toEqual(["closing the session failed"]);
+  });
+});
+
+describe("a surprise", () => {
+  it("is logged and told, and the next command is answered", async () => {
+    const host = await serveSession();
+    host.server.reportSurprise("uncaughtException", new Error("boom"));
+    host.send({ type: "abort", id: "a" });
+    await tick();
+    expect(host.logged).toEqual(["uncaught (uncaughtException)"]);
+    expect(host.output.frames).toEqual([
+      { type: "extension_error", extensionPath: "<unknown>", event: "uncaughtException", error: "boom" },
+      { type: "response", id: "a", command: "abort", success: true },
+    ]);
+  });
+});

@@ -119,11 +119,13 @@ describe("the main lane", () => {
 });
 
 describe("a prompt", () => {
-  it("is answered before every event it causes", async () => {
+  it("is answered before every event it causes, and takes its pictures along", async () => {
     const host = await connect({ model: [say("Hi")] });
-    await host.ask({ type: "prompt", id: "a", message: "Hello" });
+    const image = { type: "image" as const, data: "iVBORw0KGgo=", mimeType: "image/png" };
+    await host.ask({ type: "prompt", id: "a", message: "Hello", images: [image] });
     await host.session.waitForIdle();
     await tick();
+    expect(host.session.messages[0]).toMatchObject({ content: [{ type: "text", text: "Hello" }, image] });
     expect(host.story.slice(0, 3)).toEqual(["a ok", "agent_start", "turn_start"]);
     expect(host.story.at(-1)).toBe("agent_settled");
   });

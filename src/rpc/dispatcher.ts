@@ -77,8 +77,7 @@ export class Dispatcher {
       const checked = checkCommand(frame);
       if (!checked.ok) return checked.kind === "invalid" ? request.refuse(checked.problem) : request.refuseUnknown();
       const session = await this.#parts.session;
-      const data = await handler({ ...this.#parts, session, request }, checked.command);
-      if (!request.isAnswered) request.succeed(data);
+      request.succeed(await handler({ ...this.#parts, session, request }, checked.command));
     } catch (error) {
       request.fail(error);
     }

@@ -22,11 +22,7 @@ export class Request {
     this.#features = features;
   }
 
-  get isAnswered(): boolean {
-    return this.#isAnswered;
-  }
-
-  /** Once; later calls change nothing, because the host has its answer. */
+  /** Once; later calls change nothing, because the host has its answer (a handler may give it early). */
   succeed(data?: unknown): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;

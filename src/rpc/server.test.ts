@@ -2,10 +2,10 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { FakeOutput, tick } from "../../test/outbox-rig.js";
 import type { Log } from "../base/log.js";
-import type { AgentSession } from "../sdk/index.js";
+import type { AgentSession, AnyTool } from "../sdk/index.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { type OpenSessionOptions, openSession } from "../testing/open-session.js";
-import { gate, say } from "../testing/scripted-model.js";
+import { call, gate, say } from "../testing/scripted-model.js";
 import { serveRpc } from "./server.js";
 
 function serve(session: Promise<AgentSession>, clock = manualClock()) {
@@ -43,6 +43,26 @@ describe("the end of input", () => {
     for (const line of ["b", "c", "message_end", "turn_end", "agent_end"]) expect(host.types()).toContain(line);
     expect(host.types().at(-1)).toBe("agent_settled");
     expect(host.logged).toEqual([]);
+    expect(host.clock.pendingTimers).toBe(0);
+    waiting.open();
+  });
+
+  it("answers every command of a long line of them", async () => {
+    const host = await serveSession();
+    host.send(...Array.from({ length: 2000 }, (_, id) => ({ type: "get_state", id })));
+    host.input.end();
+    expect(await host.server.done).toBe(0);
+    expect(host.types()).toEqual(Array.from({ length: 2000 }, (_, id) => String(id)));
+  });
+
+  it("right behind a prompt closes the run that the prompt opens", async () => {
+    const { waiting, model } = held();
+    const host = await serveSession({ model });
+    host.send({ type: "prompt", id: "a", message: "Hello" });
+    host.input.end();
+    expect(await host.server.done).toBe(0);
+    expect(host.types()[0]).toBe("a");
+    expect(host.types().at(-1)).toBe("agent_settled");
     waiting.open();
   });
 
@@ -102,6 +122,48 @@ describe("shutdown", () => {
     await tick();
     host.output.emit("error", new Error("EPIPE"));
     expect(await host.server.shutdown(1)).toBe(1); // the clock stands still: nothing was waited for
+    waiting.open();
+  });
+
+  it("leaves a tool that does not end, after 3 seconds", async () => {
+    const { waiting } = held();
+    const stubborn: AnyTool = {
+      name: "apply",
+      label: "Apply",
+      description: "Applies",
+      parameters: { type: "object", properties: {} },
+      nonAbortable: true,
+      async execute() {
+        await waiting.wait();
+        return { content: [] };
+      },
+    };
+    const host = await serveSession({ model: [call("apply", {})], tools: [stubborn] });
+    host.send({ type: "prompt", id: "a", message: "Apply" });
+    await waiting.reached;
+    const ended = host.server.shutdown(143);
+    await tick();
+    host.clock.advance(3000);
+    expect(await ended).toBe(143);
+    waiting.open();
+  });
+
+  it("stops the run also when the lane waits for a host that does not read", async () => {
+    const { waiting, model } = held();
+    const host = await serveSession({ model });
+    host.send({ type: "prompt", id: "a", message: "Hello" });
+    await waiting.reached;
+    host.output.isReading = false;
+    host.server.reportSurprise("uncaughtException", new Error("x".repeat(9 * 1024 * 1024)));
+    host.send({ type: "get_state", id: "b" });
+    await tick();
+    const ended = host.server.shutdown(143);
+    await tick();
+    expect(host.model.requests[0]?.options.signal.aborted).toBe(true);
+    host.clock.advance(3000);
+    await tick();
+    host.clock.advance(2000);
+    expect(await ended).toBe(143);
     waiting.open();
   });
 

@@ -1,4 +1,32 @@
 #!/usr/bin/env node
 "use strict";
 
-require("../dist/cli/main.js");
+// Starts the program. Two things are done here because they must not wait for it: the version, and the code cache
+// that saves most of the time Node needs to compile the program (Node ignores a cache that does not fit).
+
+const { readFileSync, writeSync } = require("node:fs");
+const { createRequire } = require("node:module");
+const { dirname, join } = require("node:path");
+
+const [, , first, ...rest] = process.argv;
+if ((first === "--version" || first === "-v") && rest.length === 0)
+  writeSync(1, `${require("../package.json").version}\n`);
+else run(join(__dirname, "../dist/cli/main.js"));
+
+function run(filename) {
+  const cachedData = read(`${filename}.cache`);
+  if (!cachedData) return require(filename);
+  const { Script } = require("node:vm");
+  const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, "utf8")}\n})`;
+  const program = new Script(source, { filename, cachedData }).runInThisContext();
+  const module = { exports: {} };
+  program.call(module.exports, module.exports, createRequire(filename), module, filename, dirname(filename));
+}
+
+function read(path) {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined; // no cache was made: the plain way works too
+  }
+}

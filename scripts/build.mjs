@@ -3,7 +3,8 @@
 // plain data and so starts without loading a schema library.
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -18,6 +19,7 @@ mkdirSync(dist, { recursive: true });
 await writeSchemas();
 await bundleDoors();
 await bundleProgram();
+warmCache();
 declarations();
 
 async function writeSchemas() {
@@ -49,7 +51,8 @@ async function bundleDoors() {
  */
 async function bundleProgram() {
   const libraries = new Set();
-  const program = { ...common(), format: "cjs", minify: true };
+  // import() as require: the ES module loader would be started for it otherwise, even for a module of Node's own.
+  const program = { ...common(), format: "cjs", minify: true, supported: { "dynamic-import": false } };
   const separateLibraries = {
     name: "separate-libraries",
     setup: (build) =>
@@ -73,6 +76,21 @@ async function bundleProgram() {
       outdir: join(dist, "cli/lib"),
       absWorkingDir: root,
     });
+}
+
+/** A session of a few commands, so that the cache holds the functions a start really uses. */
+function warmCache() {
+  const home = mkdtempSync(join(tmpdir(), "galley-build-"));
+  const input = ['{"type":"get_state"}', '{"type":"prompt","message":"help"}', '{"type":"get_messages"}', ""].join(
+    "\n",
+  );
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(root, "scripts/warm-cache.cjs"), join(dist, "cli/main.js"), "--mode", "rpc"],
+    { cwd: root, input, encoding: "utf8", env: { PATH: process.env.PATH, HOME: home } },
+  );
+  rmSync(home, { recursive: true });
+  if (status !== 0) throw new Error(`The built program does not run: ${stderr}`);
 }
 
 function declarations() {

@@ -36,8 +36,7 @@ describe("a reply", () => {
     expect(await ask(anthropic.text("Hel", "lo"), { apiKey: "k", headers: { "x-more": "2" } }, { headers })).toEqual([
       start,
       { type: "text_start", contentIndex: 0 },
-      { type: "text_delta", contentIndex: 0, delta: "Hel" },
-      { type: "text_delta", contentIndex: 0, delta: "lo" },
+      { type: "text_delta", contentIndex: 0, delta: "Hello" },
       { type: "text_end", contentIndex: 0 },
       done("stop"),
     ]);
@@ -74,8 +73,7 @@ describe("a reply", () => {
       { type: "thinking_end", contentIndex: 0, thinkingSignature: "sig" },
       { type: "redacted_thinking", contentIndex: 1, data: "x" },
       { type: "text_start", contentIndex: 2 },
-      { type: "text_delta", contentIndex: 2, delta: "y" },
-      { type: "text_delta", contentIndex: 2, delta: "es" },
+      { type: "text_delta", contentIndex: 2, delta: "yes" },
       { type: "text_end", contentIndex: 2 },
       done("stop"),
     ]);

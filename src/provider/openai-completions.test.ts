@@ -46,8 +46,7 @@ describe("a reply", () => {
     expect(await ask(openAi.text("Hel", "lo"), { apiKey: "k" })).toEqual([
       start,
       { type: "text_start", contentIndex: 0 },
-      { type: "text_delta", contentIndex: 0, delta: "Hel" },
-      { type: "text_delta", contentIndex: 0, delta: "lo" },
+      { type: "text_delta", contentIndex: 0, delta: "Hello" },
       { type: "text_end", contentIndex: 0 },
       done("stop"),
     ]);
@@ -128,7 +127,7 @@ describe("a reply", () => {
       ["six", {}],
     ]);
     expect(new Set(calls.map((each) => each.id)).size).toBe(6);
-    expect(calls[3]?.id).toMatch(/^call_[0-9a-f]{32}$/); // "a" was taken
+    expect(calls[3]?.id).toMatch(/^call_[0-9a-f]{16}$/); // "a" was taken
   });
 
   it("counts and prices usage: cached tokens apart, reasoning once", async () => {
@@ -177,7 +176,8 @@ describe("a reply", () => {
 
   it("reads 50,000 deltas", async () => {
     const events = await ask(openAi.manyDeltas(50_000));
-    expect(events).toHaveLength(50_000 + 4);
+    const text = events.map((event) => ("delta" in event ? event.delta : "")).join("");
+    expect(text).toBe("word ".repeat(50_000));
   });
 });
 

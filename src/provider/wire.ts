@@ -1,13 +1,14 @@
 // What every wire API shares: one request, one stream of events, one terminal event. A dialect says how to ask and how
 // to read; this file owns the connection, the time limits, the abort, and the promise that a stream ends exactly once.
 
-import { randomUUID } from "node:crypto";
 import { linkAbort } from "../base/abort.js";
 import { type Clock, systemClock } from "../base/clock.js";
+import { randomIds } from "../base/ids.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import type { ProviderFailure, Usage } from "../protocol/messages.js";
 import { excerpt, type Problem, problemOfException } from "./failures.js";
 import { postJson } from "./http.js";
+import { mergeDeltas } from "./merge-deltas.js";
 import { maxCallsPerReply, type StreamEvent, type StreamRequest, type ToolChoice, type ToolSpec } from "./provider.js";
 import { readSse } from "./sse.js";
 import { createWatchdog } from "./watchdog.js";
@@ -58,7 +59,7 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
       const out: StreamEvent[] = [];
       // Set before the events go out: a consumer may leave with the terminal one.
       if (batch.some((data) => reader.read(data, out))) rest = chunks;
-      for (const event of out) {
+      for (const event of mergeDeltas(out)) {
         if (options.signal.aborted) return yield aborted(reader.known);
         yield event;
       }
@@ -110,7 +111,7 @@ export function createCallIds(): (offered: unknown) => string {
   const taken = new Set<string>();
   return (offered) => {
     const isUsable = typeof offered === "string" && offered !== "" && offered.length <= 256 && !taken.has(offered);
-    const id = isUsable ? offered : `call_${randomUUID().replaceAll("-", "")}`;
+    const id = isUsable ? offered : `call_${randomIds.entry()}${randomIds.entry()}`;
     taken.add(id);
     return id;
   };

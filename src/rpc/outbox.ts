@@ -178,6 +178,14 @@ export class Outbox {
 
   #enqueue(item: Item): void {
     if (this.#isBroken) return;
+    const last = this.#queue.at(-1);
+    // Nobody reads just now: what waits anyway may as well wait as one frame.
+    if (this.#isBlocked && item.kind === "update" && last?.kind === "update" && canMerge(last, item.event)) {
+      const before = last.bytes;
+      merge(last, item.event, item.deltas ?? [deltaOf(item.event) ?? ""]);
+      this.#queuedBytes += last.bytes - before;
+      return;
+    }
     this.#queue.push(item);
     this.#queuedBytes += item.bytes;
     if (this.isOverBudget) this.#relieve();

@@ -1,6 +1,7 @@
 // Replies for the scripted server in the two dialects (whole answers for most tests, single steps for the odd ones), and
 // the requests that ask for them.
 
+import { mergeDeltas } from "../provider/merge-deltas.js";
 import type { ModelContext, ProviderModel, StreamEvent, StreamOptions, StreamRequest } from "../provider/provider.js";
 import { many, type Reply, type Step, sse } from "./scripted-server.js";
 
@@ -28,10 +29,11 @@ export function streamRequest(
   };
 }
 
+/** All events, neighbouring deltas as one: how the network cut them up is chance. */
 export async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
   const all: StreamEvent[] = [];
   for await (const event of events) all.push(event);
-  return all;
+  return mergeDeltas(all);
 }
 
 /** The argument text of each tool call, in order of the calls. */

@@ -1,0 +1,17 @@
+// Runs the built program once and keeps what V8 compiled, beside it. Called by the build with a program's usual first
+// minutes on stdin; see bin/galley.js for the other end.
+"use strict";
+
+const { readFileSync, writeFileSync } = require("node:fs");
+const { createRequire } = require("node:module");
+const { dirname } = require("node:path");
+const { Script } = require("node:vm");
+
+const [filename] = process.argv.splice(2, 1);
+const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, "utf8")}\n})`;
+const script = new Script(source, { filename });
+process.on("exit", () => writeFileSync(`${filename}.cache`, script.createCachedData()));
+const module_ = { exports: {} };
+script
+  .runInThisContext()
+  .call(module_.exports, module_.exports, createRequire(filename), module_, filename, dirname(filename));

@@ -153,15 +153,14 @@ export class RpcHost {
     }
   }
 
-  /** Resolves when the program has used no processor time for a while: it waits for us. */
+  /** Resolves when the program has used no processor time for half a second: it waits for us. */
   async untilStalled(): Promise<void> {
-    let quiet = 0;
-    let last = -1;
+    let ticks = -1;
+    let since = 0;
     const isQuiet = () => {
-      const ticks = this.processorTicks;
-      quiet = ticks === last ? quiet + 1 : 0;
-      last = ticks;
-      return quiet >= 5;
+      if (this.processorTicks !== ticks) since = Date.now();
+      ticks = this.processorTicks;
+      return Date.now() - since >= 500;
     };
     await this.until(isQuiet, "a program that waits for its reader", 30_000);
   }

@@ -308,6 +308,25 @@ describe("the end", () => {
   });
 });
 
+describe("a model that misbehaves", () => {
+  it("with arguments nested without end: every frame arrives, and the run closes", async () => {
+    const deep = `{"path":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    const call = openAi.toolCalls([{ id: "call_1", name: "read", arguments: deep }]);
+    const host = await startWith([call, openAi.text("Well.")]);
+    host.send({ id: "p", type: "prompt", message: "Read" });
+    await host.waitForType("agent_settled");
+    const types = host.frames.map(({ type }) => type);
+    for (const type of ["message_start", "tool_execution_start", "turn_start", "agent_start"])
+      expect(types.filter((other) => other === type.replace("start", "end"))).toHaveLength(
+        types.filter((other) => other === type).length,
+      );
+    expect(types).not.toContain("extension_error");
+    host.send({ id: "a", type: "get_messages" });
+    expect(await host.waitForResponse("a")).toMatchObject({ success: true });
+    expect(host.stderr).toBe("");
+  });
+});
+
 describe("a reader that stops", () => {
   const boundBytes = 128 * 1024 * 1024; // most of it is what the garbage collector leaves for later
 

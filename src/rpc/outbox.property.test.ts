@@ -46,7 +46,7 @@ test("the frames are the events, but for merged deltas and outdated progress", a
         expectSameStory(output.frames, expected.frames, { mayDrop: budgetBytes < 100_000_000 });
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 1000 },
   );
 });
 type Action =

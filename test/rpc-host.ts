@@ -2,13 +2,12 @@
 // frames split at LF and nothing else, and never waits without a deadline.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { emptyHome, galleyBin, projectRoot } from "./run-galley.js";
 
-export type Frame = Record<string, unknown> & { type: string };
-export interface Exit {
+type Frame = Record<string, unknown> & { type: string };
+interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
@@ -20,16 +19,14 @@ export interface StartOptions {
   models?: string;
   /** Files of the working directory. */
   files?: Record<string, string>;
-  env?: Record<string, string>;
 }
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const program = join(root, "dist/cli/main.js");
+const program = join(projectRoot, "dist/cli/main.js");
 const patienceMs = 15_000;
 
 /** `npm ci` builds; this is for a tree where nobody has. Two test files may come here at the same time. */
 export async function ensureBuilt(): Promise<void> {
-  const lock = join(root, "node_modules/.galley-build");
+  const lock = join(projectRoot, "node_modules/.galley-build");
   for (const deadline = Date.now() + 120_000; !existsSync(program); ) {
     if (Date.now() > deadline) throw new Error(`${program} is missing, and nobody builds it`);
     try {
@@ -39,7 +36,7 @@ export async function ensureBuilt(): Promise<void> {
       continue;
     }
     try {
-      const built = spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: root, encoding: "utf8" });
+      const built = spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: projectRoot, encoding: "utf8" });
       if (built.status !== 0) throw new Error(`The build failed:\n${built.stderr}`);
     } finally {
       rmSync(lock, { recursive: true });
@@ -53,27 +50,25 @@ export class RpcHost {
   readonly frames: Frame[] = [];
   readonly exited: Promise<Exit>;
   readonly child: ChildProcess;
-  readonly #home: string;
+  readonly #removeHome: () => void;
   #stderr = "";
   /** The line under way. */
   readonly #rest: Buffer[] = [];
   #seen = 0;
+  #isOver = false;
   readonly #wakers = new Set<() => void>();
 
-  static start(options: StartOptions = {}): RpcHost {
-    return new RpcHost(options);
-  }
-
-  constructor({ args = [], models, files = {}, env = {} }: StartOptions) {
-    this.#home = mkdtempSync(join(tmpdir(), "galley-host-"));
-    const agentDir = join(this.#home, "agent");
-    const cwd = join(this.#home, "project");
+  constructor({ args = [], models, files = {} }: StartOptions = {}) {
+    const { home, env: emptyEnv, remove } = emptyHome();
+    this.#removeHome = remove;
+    const agentDir = join(home, "agent");
+    const cwd = join(home, "project");
     for (const directory of [agentDir, cwd]) mkdirSync(directory);
     for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
     if (models !== undefined) writeFileSync(join(agentDir, "models.yml"), models);
-    this.child = spawn(process.execPath, [join(root, "bin/galley.js"), "--mode", "rpc", ...args], {
+    this.child = spawn(process.execPath, [galleyBin, "--mode", "rpc", ...args], {
       cwd,
-      env: { PATH: process.env.PATH, HOME: this.#home, GALLEY_AGENT_DIR: agentDir, ...env },
+      env: { ...emptyEnv, GALLEY_AGENT_DIR: agentDir },
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.child.stdout?.on("data", (chunk: Buffer) => this.#read(chunk));
@@ -85,6 +80,7 @@ export class RpcHost {
       this.child.on("error", reject);
       // "close", not "exit": by then everything it wrote was read.
       this.child.on("close", (code, signal) => {
+        this.#isOver = true;
         this.#wake();
         resolve({ code, signal });
       });
@@ -119,10 +115,14 @@ export class RpcHost {
 
   /** The first frame not yet waited for that fits. */
   async waitFor(fits: (frame: Frame) => boolean, what = "a frame"): Promise<Frame> {
-    const found = () => this.frames.findIndex((frame, index) => index >= this.#seen && fits(frame));
-    await this.until(() => found() !== -1, what);
-    this.#seen = found() + 1;
-    return this.frames[this.#seen - 1] as Frame;
+    let next = this.#seen;
+    const isFound = () => {
+      while (next < this.frames.length) if (fits(this.frames[next++] as Frame)) return true;
+      return false;
+    };
+    await this.until(isFound, what);
+    this.#seen = next;
+    return this.frames[next - 1] as Frame;
   }
 
   waitForType(type: string): Promise<Frame> {
@@ -136,10 +136,9 @@ export class RpcHost {
   /** Looks again whenever something was read, and now and then. */
   async until(isTrue: () => boolean, what: string, limitMs = patienceMs): Promise<void> {
     for (const deadline = Date.now() + limitMs; !isTrue(); ) {
-      const isOver = this.child.exitCode !== null || this.child.signalCode !== null;
-      if (isOver || Date.now() > deadline)
+      if (this.#isOver || Date.now() > deadline)
         throw new Error(
-          `${isOver ? "galley ended before" : "No"} ${what}; last frames: ${this.#tail()}\n${this.#stderr}`,
+          `${this.#isOver ? "galley ended before" : "No"} ${what}; last frames: ${this.#tail()}\n${this.#stderr}`,
         );
       await new Promise<void>((resolve) => {
         const timer = setTimeout(() => wake(), 100);
@@ -185,7 +184,7 @@ export class RpcHost {
     this.child.stdout?.resume();
     this.child.kill("SIGKILL");
     await this.exited.catch(() => {}); // it could not even be started; the test has told
-    rmSync(this.#home, { recursive: true, force: true });
+    this.#removeHome();
   }
 
   #read(chunk: Buffer): void {

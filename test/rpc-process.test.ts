@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 function start(options: StartOptions = {}): RpcHost {
-  const host = RpcHost.start(options);
+  const host = new RpcHost(options);
   opened.push(host);
   return host;
 }

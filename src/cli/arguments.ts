@@ -75,7 +75,7 @@ function takeValue(
 }
 
 /** Looked for first, because it decides how forgiving the rest is. */
-function wantsRpc(argv: readonly string[]): boolean {
+export function wantsRpc(argv: readonly string[]): boolean {
   return argv.some((word, index) => word === "--mode=rpc" || (word === "--mode" && argv[index + 1] === "rpc"));
 }
 

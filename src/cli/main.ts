@@ -2,14 +2,15 @@
 // between the spawn and the first frame of RPC mode is in this one file's bundle.
 
 import { GalleyError, messageOf } from "../base/errors.js";
-import { type CommandLine, modeOf, parseArguments } from "./arguments.js";
+import { type CommandLine, modeOf, parseArguments, wantsRpc } from "./arguments.js";
 import { exitCodes } from "./exit-codes.js";
 import { runRpc } from "./run-rpc.js";
 
 declare const GALLEY_VERSION: string;
 
 start(process.argv.slice(2)).catch((error: unknown) => {
-  const isUsage = GalleyError.is(error, "usage");
+  // A program that drives us tells one failed start from another by the text, not by the code.
+  const isUsage = GalleyError.is(error, "usage") && !wantsRpc(process.argv);
   process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = isUsage ? exitCodes.usage : exitCodes.startup;
 });

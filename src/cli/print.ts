@@ -25,6 +25,8 @@ export async function runPrint(line: CommandLine, mode: "text" | "json"): Promis
   const output = guardStdout();
   output.on("error", () => process.exit(exitCodes.done)); // whoever read us has gone: nothing left to say
   for (const warning of line.warnings) log.warn(warning);
+  // A run that waits for nothing but a timer of ours must not look like a program that is done.
+  setInterval(() => {}, 2 ** 30);
   const outcome = await run(line, mode, output).catch(
     (error: unknown): Outcome => ({
       reason: GalleyError.is(error, "usage") ? "usage" : "startup",

@@ -41,6 +41,8 @@ export async function runRpc(line: CommandLine): Promise<void> {
   for (const origin of ["uncaughtException", "unhandledRejection"] as const)
     process.on(origin, (error: unknown) => live.reportSurprise(origin, error));
   finish(live.done);
+  // A run that waits for nothing but a timer of ours must not look like a program that is done.
+  setInterval(() => {}, 2 ** 30);
 }
 
 async function createSession(options: CreateAgentSessionOptions) {

@@ -48,7 +48,7 @@ export class Dispatcher {
   /** Resolves when another command may be taken in: few enough wait for their answer, and the host reads. */
   async hasRoom(): Promise<void> {
     while (this.#unanswered >= maxUnanswered) await new Promise<void>((resolve) => this.#waiters.push(resolve));
-    if (this.#parts.outbox.isOverBudget) await this.#parts.outbox.drained();
+    await this.#parts.outbox.drained();
   }
 
   /** Resolves when everything taken in so far has its answer. */
@@ -60,7 +60,7 @@ export class Dispatcher {
   #queue(answer: () => void | Promise<void>): void {
     this.#unanswered++;
     this.#lane = this.#lane.then(async () => {
-      if (this.#parts.outbox.isOverBudget) await this.#parts.outbox.drained();
+      await this.#parts.outbox.drained();
       await answer();
       this.#unanswered--;
       const waiters = this.#waiters;

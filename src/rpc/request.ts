@@ -7,6 +7,7 @@ import type { Features } from "./features.js";
 import type { Outbox } from "./outbox.js";
 
 const maxIdBytes = 512;
+const maxTypeLength = 512;
 
 export class Request {
   readonly type: string;
@@ -16,7 +17,8 @@ export class Request {
   #isAnswered = false;
 
   constructor(frame: TypedObject, outbox: Outbox, features: Features) {
-    this.type = frame.type;
+    // It is repeated in the answer, three times when it is unknown: a long one must not be multiplied.
+    this.type = frame.type.length > maxTypeLength ? `${frame.type.slice(0, maxTypeLength)}…` : frame.type;
     this.#id = usableId(frame.id);
     this.#outbox = outbox;
     this.#features = features;

@@ -1,0 +1,261 @@
+// Every setting galley knows, as one table: the loader, the checks, `galley config` and the types all come from it.
+
+import type { ProjectMay, Setting, Stricter } from "./setting.js";
+
+interface Extra {
+  projectMay?: ProjectMay;
+  stricter?: Stricter;
+  isUnused?: true;
+  isPrivate?: true;
+}
+
+interface Range extends Extra {
+  min?: number;
+  max: number;
+}
+
+const tokens = 10_000_000;
+const daySeconds = 86_400;
+const dayMs = daySeconds * 1000;
+const mebibyte = 1024 * 1024;
+const queueModes = ["all", "one-at-a-time"] as const;
+const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
+
+/** Names what a program, a module, a server or a place to write would be: the project's word alone is not enough. */
+const trusted: Extra = { projectMay: "when-trusted" };
+/** A tool can be switched off by anybody, and on by whoever is trusted. */
+const tool = flag(true, { ...trusted, stricter: false });
+const denyList: Extra = { ...trusted, stricter: "more" };
+
+export const settingTable = {
+  steeringMode: choice(queueModes, "one-at-a-time"),
+  followUpMode: choice(queueModes, "one-at-a-time"),
+  interruptMode: choice(["immediate", "wait"], "wait"),
+
+  defaultThinkingLevel: choice(thinkingLevels, "medium"),
+  "thinkingBudgets.minimal": whole(1024, { max: tokens }),
+  "thinkingBudgets.low": whole(2048, { max: tokens }),
+  "thinkingBudgets.medium": whole(8192, { max: tokens }),
+  "thinkingBudgets.high": whole(16_384, { max: tokens }),
+  "thinkingBudgets.xhigh": whole(32_768, { max: tokens }),
+
+  modelRoles: record("text", trusted),
+  cycleOrder: list(["smol", "default", "slow"]),
+  enabledModels: list([], trusted),
+  disabledProviders: list([], denyList),
+  // -1: whatever the provider does by itself.
+  temperature: fraction(-1, { min: -1, max: 2 }),
+  topP: fraction(-1, { min: -1, max: 1 }),
+  topK: whole(-1, { min: -1, max: 100_000 }),
+  minP: fraction(-1, { min: -1, max: 1 }),
+  presencePenalty: fraction(-1, { min: -2, max: 2 }),
+  repetitionPenalty: fraction(-1, { min: -1, max: 10 }),
+
+  "compaction.enabled": flag(true),
+  "compaction.strategy": choice(["context-full", "off"], "context-full", {}, { handoff: "context-full" }),
+  "compaction.thresholdPercent": fraction(-1, { min: -1, max: 100 }),
+  "compaction.thresholdTokens": whole(-1, { min: -1, max: tokens }),
+  "compaction.reserveTokens": whole(16_384, { max: tokens }),
+  "compaction.keepRecentTokens": whole(20_000, { max: tokens }),
+  "compaction.autoContinue": flag(true),
+  "compaction.idleEnabled": flag(false, { isUnused: true }),
+  "compaction.idleThresholdTokens": whole(200_000, { max: tokens, isUnused: true }),
+  "compaction.idleTimeoutSeconds": fraction(300, { max: daySeconds, isUnused: true }),
+  "compaction.remoteEnabled": flag(false, { ...trusted, isUnused: true }),
+  "compaction.remoteEndpoint": text({ ...trusted, isUnused: true, isPrivate: true }),
+  "compaction.handoffSaveToDisk": flag(false, { isUnused: true }),
+  "branchSummary.enabled": flag(false),
+  "branchSummary.reserveTokens": whole(16_384, { max: tokens }),
+
+  "retry.enabled": flag(true),
+  "retry.maxRetries": whole(3, { max: 100 }),
+  "retry.baseDelayMs": whole(2000, { max: dayMs }),
+  "retry.maxDelayMs": whole(60_000, { max: dayMs }),
+  "retry.fallbackChains": record("list", { ...trusted, isUnused: true }),
+  "retry.fallbackRevertPolicy": choice(["cooldown-expiry", "never"], "cooldown-expiry", { isUnused: true }),
+
+  "ttsr.enabled": flag(true),
+  "ttsr.contextMode": choice(["discard", "keep"], "discard"),
+  "ttsr.interruptMode": choice(["never", "prose-only", "tool-only", "always"], "always"),
+  "ttsr.repeatMode": choice(["once", "after-gap"], "once"),
+  "ttsr.repeatGap": whole(10, { max: 1_000_000 }),
+
+  "todo.enabled": flag(true),
+  "todo.reminders": flag(true),
+  "todo.reminders.max": whole(3, { max: 100 }),
+  "todo.eager": flag(false),
+  "todo.verbose": flag(false),
+  "tasks.todoClearDelay": fraction(60, { min: -daySeconds, max: daySeconds }),
+
+  "task.eager": flag(true),
+  "task.maxConcurrency": whole(8, { min: 1, max: 100 }),
+  "task.maxRecursionDepth": whole(2, { max: 10 }),
+  "task.isolation.mode": choice(
+    ["none", "worktree"],
+    "none",
+    {},
+    { "fuse-overlay": "worktree", "fuse-projfs": "worktree" },
+  ),
+  "task.isolation.merge": choice(["patch", "branch"], "patch"),
+  "task.isolation.commits": choice(["generic", "ai"], "generic"),
+  "task.disabledAgents": list([], denyList),
+  "task.agentModelOverrides": record("text", trusted),
+  "async.enabled": flag(false),
+  "async.maxJobs": whole(100, { min: 1, max: 100 }),
+
+  "bash.autoBackground.enabled": flag(false),
+  "bash.autoBackground.thresholdMs": whole(60_000, { max: dayMs }),
+  "bash.environment": record("text", { ...trusted, isPrivate: true }),
+  shellPath: text(trusted),
+
+  "tools.maxTimeout": fraction(0, { max: daySeconds }),
+  "tools.artifactSpillThreshold": whole(50, { min: 1, max: mebibyte }),
+  "tools.artifactTailBytes": whole(20, { min: 1, max: mebibyte }),
+  "tools.artifactTailLines": whole(500, { min: 1, max: 1_000_000 }),
+  "tools.intentTracing": flag(false),
+  "read.defaultLimit": whole(300, { min: 1, max: 1_000_000 }),
+  "edit.mode": choice(["replace", "patch", "hashline"], "replace"),
+  "edit.fuzzyMatch": flag(true),
+  "edit.fuzzyThreshold": fraction(0.95, { max: 1 }),
+  "read.enabled": tool,
+  "write.enabled": tool,
+  "edit.enabled": tool,
+  "bash.enabled": tool,
+  "grep.enabled": tool,
+  "find.enabled": tool,
+  "ls.enabled": tool,
+  "astGrep.enabled": tool,
+  "astEdit.enabled": tool,
+  "ask.enabled": tool,
+  "task.enabled": tool,
+  "fetch.enabled": tool,
+  "webSearch.enabled": tool,
+  "lsp.enabled": tool,
+  "notebook.enabled": tool,
+  "python.enabled": tool,
+  "ask.timeout": fraction(30, { max: daySeconds }),
+  "images.autoResize": flag(true),
+  "images.blockImages": flag(false, { ...trusted, stricter: true }),
+
+  "skills.enabled": flag(true, { ...trusted, stricter: false }),
+  "skills.customDirectories": list([], trusted),
+  extensions: list([], trusted),
+  disabledExtensions: list([], denyList),
+  customTools: list([], trusted),
+
+  "security.projectModules": choice(["ask", "allow", "deny"], "ask", { projectMay: "never" }),
+  "secrets.enabled": flag(true, { projectMay: "narrow", stricter: true }),
+  "secrets.paths": list([".env*", "*.pem", "id_*"], { projectMay: "narrow", stricter: "more" }),
+  sandbox: choice(["off", "workspace", "read-only"], "workspace", { projectMay: "narrow", stricter: "later" }),
+  maxReadBytes: whole(50 * mebibyte, { min: 1, max: 1024 * mebibyte, ...trusted, stricter: "lower" }),
+  "workspace.roots": list([], { projectMay: "never" }),
+
+  staging: choice(["off", "auto", "all"], "auto", { projectMay: "narrow", stricter: "later" }),
+  "resolve.order": choice(["lifo", "fifo"], "lifo"),
+  "resolve.forcing": choice(["force", "remind", "off"], "force"),
+  "resolve.reminders": whole(1, { max: 100 }),
+  "resolve.maxAttempts": whole(5, { min: 1, max: 100 }),
+  "resolve.ttlSeconds": fraction(0, { max: 365 * daySeconds }),
+  "resolve.decider": choice(["model", "both", "user"], "model", { projectMay: "narrow", stricter: "later" }),
+  "resolve.requireUser": flag(false, { projectMay: "narrow", stricter: true }),
+  // A project that could switch undo off would take the user's way back.
+  "undo.keep": whole(50, { max: 10_000, ...trusted }),
+  "undo.maxBytes": whole(256 * mebibyte, { max: 1024 * 1024 * mebibyte, ...trusted }),
+
+  sessionDir: text(trusted),
+  autoResume: flag(false),
+} as const;
+
+export type SettingKey = keyof typeof settingTable;
+export type SettingValue<K extends SettingKey> = (typeof settingTable)[K]["default"];
+
+export const settingKeys = Object.keys(settingTable) as SettingKey[];
+
+export function isSettingKey(name: string): name is SettingKey {
+  return Object.hasOwn(settingTable, name);
+}
+
+/** The row without its own value type, for code that treats all settings alike. */
+export function settingOf(key: SettingKey): Setting<unknown> {
+  return settingTable[key];
+}
+
+/** Other spellings that are still read; the setting's own name wins where both are given. */
+export const legacyKeys: ReadonlyMap<string, { key: SettingKey; convert?: (value: unknown) => unknown }> = new Map([
+  ["queueMode", { key: "steeringMode" }],
+  ["todo.remindersMax", { key: "todo.reminders.max" }],
+  ["web_search.enabled", { key: "webSearch.enabled" }],
+  ["task.isolation.enabled", { key: "task.isolation.mode", convert: isolationMode }],
+]);
+
+/** In RPC mode these have their defaults whatever the files say: the host, not the machine, decides the workflow. */
+export const rpcDefaultKeys: readonly SettingKey[] = [
+  "todo.enabled",
+  "todo.reminders",
+  "todo.reminders.max",
+  "todo.eager",
+  "async.enabled",
+  "async.maxJobs",
+  "bash.autoBackground.enabled",
+  "bash.autoBackground.thresholdMs",
+  "task.isolation.mode",
+  "task.isolation.merge",
+  "task.isolation.commits",
+  "task.eager",
+  "task.maxConcurrency",
+  "task.maxRecursionDepth",
+  "task.disabledAgents",
+  "task.agentModelOverrides",
+];
+
+/** First words of settings that only a screen knows; a file shared with another front end may hold them. */
+export const displayWords: ReadonlySet<string> = new Set([
+  ..."autocompleteMaxVisible clearOnShrink collapseChangelog colorBlindMode completion display".split(" "),
+  ..."doubleEscapeAction editorPaddingX emojiAutocomplete hideThinkingBlock keybindings keys".split(" "),
+  ..."lastChangelogVersion markdown notifications quietStartup shortcuts showHardwareCursor speech".split(" "),
+  ..."startup statusLine stt symbolPreset symbols terminal theme themes treeFilterMode tts tui".split(" "),
+]);
+
+function isolationMode(value: unknown): unknown {
+  return typeof value === "boolean" ? (value ? "worktree" : "none") : value;
+}
+
+function flag(standard: boolean, extra: Extra = {}): Setting<boolean> {
+  return { kind: { type: "boolean" }, default: standard, projectMay: "set", ...extra };
+}
+
+function whole(standard: number, range: Range): Setting<number> {
+  return numeric(standard, range, true);
+}
+
+function fraction(standard: number, range: Range): Setting<number> {
+  return numeric(standard, range, false);
+}
+
+function numeric(standard: number, { min = 0, max, ...extra }: Range, isWhole: boolean): Setting<number> {
+  return { kind: { type: "number", min, max, isWhole }, default: standard, projectMay: "set", ...extra };
+}
+
+function choice<const V extends string>(
+  values: readonly V[],
+  standard: NoInfer<V>,
+  extra: Extra = {},
+  instead?: Readonly<Record<string, NoInfer<V>>>,
+): Setting<V> {
+  const kind = { type: "choice", values, ...(instead ? { instead } : {}) } as const;
+  return { kind, default: standard, projectMay: "set", ...extra };
+}
+
+function text(extra: Extra): Setting<string | undefined> {
+  return { kind: { type: "text" }, default: undefined, projectMay: "set", ...extra };
+}
+
+function list(standard: readonly string[], extra: Extra = {}): Setting<readonly string[]> {
+  return { kind: { type: "list" }, default: Object.freeze([...standard]), projectMay: "set", ...extra };
+}
+
+function record(of: "text", extra: Extra): Setting<Readonly<Record<string, string>>>;
+function record(of: "list", extra: Extra): Setting<Readonly<Record<string, readonly string[]>>>;
+function record(of: "text" | "list", extra: Extra): Setting<Readonly<Record<string, never>>> {
+  return { kind: { type: "record", of }, default: Object.freeze({}), projectMay: "set", ...extra };
+}

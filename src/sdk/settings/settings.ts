@@ -1,0 +1,78 @@
+// The settings of one session: defaults, the user's file, the project's file, and what was said for this run. Two
+// objects in one process know nothing of each other, and nothing here writes to a file.
+
+import { GalleyError } from "../../base/errors.js";
+import { mergeValue, type SettingProblem, type SettingValues } from "./layers.js";
+import { rpcDefaultKeys, type SettingKey, type SettingValue, settingKeys, settingOf } from "./schema.js";
+import { checkValue } from "./setting.js";
+
+export type SettingSource = "default" | "user" | "project" | "override";
+export type SettingsSnapshot = { readonly [K in SettingKey]: SettingValue<K> };
+
+export interface SettingsOptions {
+  readonly user?: SettingValues;
+  /** Only what the project was allowed to set. */
+  readonly project?: SettingValues;
+  /** What the command line or the caller says. */
+  readonly overrides?: SettingValues;
+  readonly problems?: readonly SettingProblem[];
+  /** Files that are there and cannot be read or parsed. */
+  readonly brokenFiles?: readonly string[];
+}
+
+const none: SettingValues = new Map();
+
+export class Settings {
+  /** What was wrong in the files, each once. */
+  readonly problems: readonly SettingProblem[];
+  readonly #brokenFiles: ReadonlySet<string>;
+  readonly #overrides: Map<SettingKey, unknown>;
+  #user: SettingValues;
+  #project: SettingValues;
+
+  constructor(options: SettingsOptions = {}) {
+    this.#user = options.user ?? none;
+    this.#project = options.project ?? none;
+    this.#overrides = new Map(options.overrides);
+    this.problems = options.problems ?? [];
+    this.#brokenFiles = new Set(options.brokenFiles);
+  }
+
+  /** Lists and records are frozen. */
+  get<K extends SettingKey>(key: K): SettingValue<K> {
+    // Every value in a layer has passed the check of its row in the table.
+    return mergeValue(key, [this.#user, this.#project, this.#overrides]) as SettingValue<K>;
+  }
+
+  /** The highest layer that says something about it. */
+  sourceOf(key: SettingKey): SettingSource {
+    if (this.#overrides.has(key)) return "override";
+    if (this.#project.has(key)) return "project";
+    return this.#user.has(key) ? "user" : "default";
+  }
+
+  /** For this session only. Throws `invalid_argument` for a value that the setting does not take. */
+  override<K extends SettingKey>(key: K, value: SettingValue<K>): void {
+    const checked = checkValue(settingOf(key), value);
+    if (!checked.ok) throw new GalleyError("invalid_argument", `${key}: expected ${checked.expected}`);
+    this.#overrides.set(key, checked.value);
+  }
+
+  snapshot(): SettingsSnapshot {
+    return Object.fromEntries(settingKeys.map((key) => [key, this.get(key)])) as SettingsSnapshot;
+  }
+
+  /** Workflow settings of the files no longer count; overrides, earlier and later ones, still do. */
+  resetForRpc(): void {
+    this.#user = withoutWorkflow(this.#user);
+    this.#project = withoutWorkflow(this.#project);
+  }
+
+  isBroken(file: string): boolean {
+    return this.#brokenFiles.has(file);
+  }
+}
+
+function withoutWorkflow(values: SettingValues): SettingValues {
+  return new Map([...values].filter(([key]) => !rpcDefaultKeys.includes(key)));
+}

@@ -1,0 +1,209 @@
+// How full the context is: what the service reported last, plus an estimate of what came after. Works on the path from
+// the root to the leaf, because only there it shows which reports are older than the latest compaction.
+
+import type { InputContent } from "../protocol/content.js";
+import type { ContextUsage } from "../protocol/data.js";
+import type { CompactionEntry, SessionEntry } from "../protocol/entries.js";
+import type { AgentMessage, AssistantMessage, Usage } from "../protocol/messages.js";
+
+export const tokensPerImage = 1200;
+const charactersPerToken = 4;
+
+export interface ThresholdSettings {
+  /** Above 0: the limit itself. */
+  readonly thresholdTokens: number;
+  /** 1 to 99: the limit as a share of the window. */
+  readonly thresholdPercent: number;
+  /** Room left for the reply where neither is set. */
+  readonly reserveTokens: number;
+}
+
+/** Above this many tokens the context is compacted. */
+export function contextLimit(contextWindow: number, settings: ThresholdSettings): number {
+  const { thresholdTokens, thresholdPercent, reserveTokens } = settings;
+  if (thresholdTokens > 0) return Math.min(thresholdTokens, contextWindow - 1);
+  if (thresholdPercent >= 1 && thresholdPercent <= 99) return Math.floor((contextWindow * thresholdPercent) / 100);
+  const reserve = Math.max(reserveTokens, Math.ceil(contextWindow * 0.15));
+  // A window smaller than twice the reserve would otherwise be full before anything was said.
+  return Math.max(contextWindow - reserve, Math.floor(contextWindow / 2));
+}
+
+export interface ContextMeasure {
+  readonly tokens: number;
+  /** A reply after the latest compaction told; else all of it is estimated. */
+  readonly isReported: boolean;
+  /** How many times the estimate falls short of the report: 1 or more. */
+  readonly ratio: number;
+}
+
+/** `overheadTokens`: an estimate of what every request carries besides messages (system prompt and tools). */
+export function measureContext(path: readonly SessionEntry[], overheadTokens = 0): ContextMeasure {
+  const compaction = latestCompactionIndex(path);
+  const start = contextStart(path);
+  const reported = lastReport(path, compaction);
+  const pruned = prunedIds(path);
+  const summary = path[compaction];
+  let before = summary ? entryTokens(summary) : 0;
+  let after = 0;
+  for (let index = start; index < path.length; index++) {
+    const entry = path[index] as SessionEntry;
+    if (entry.type === "compaction") continue; // the latest is counted above, older ones are not in the context
+    if (!reported || index <= reported.index) before += entryTokens(entry, pruned);
+    else after += entryTokens(entry, pruned);
+  }
+  if (!reported) return { tokens: before + after, isReported: false, ratio: 1 };
+  const saved = savedSince(path.slice(start), reported.index - start);
+  const ratio = reported.tokens / (before + saved + overheadTokens);
+  return {
+    tokens: Math.max(0, reported.tokens + after - saved),
+    isReported: true,
+    // Above 4 it is no longer the script or the language of the text, but something we cannot see.
+    ratio: Math.min(Math.max(ratio, 1), 4),
+  };
+}
+
+/** What hosts are told; null right after a compaction, until a reply tells. */
+export function contextUsage(path: readonly SessionEntry[], contextWindow: number): ContextUsage {
+  const { tokens, isReported } = measureContext(path);
+  if (!isReported && latestCompactionIndex(path) >= 0) return { tokens: null, contextWindow, percent: null };
+  return { tokens, contextWindow, percent: contextWindow > 0 ? (tokens / contextWindow) * 100 : null };
+}
+
+/** The prompt as the service counted it. */
+export function promptTokens({ input, cacheRead, cacheWrite }: Usage): number {
+  return input + cacheRead + cacheWrite;
+}
+
+export function estimateTokens(message: AgentMessage): number {
+  const { characters, images } = sizeOf(message);
+  return Math.ceil(characters / charactersPerToken) + images * tokensPerImage;
+}
+
+/** What an entry adds to the context; a pruned tool result counts as the short text that stands for it. */
+export function entryTokens(entry: SessionEntry, pruned?: ReadonlySet<string>): number {
+  if (entry.type === "compaction") return textTokens(entry.summary);
+  const message = messageOfEntry(entry);
+  if (!message) return 0;
+  const tokens = estimateTokens(message);
+  return pruned?.has(entry.id) ? Math.min(tokens, textTokens(prunedText(tokens))) : tokens;
+}
+
+/** What stands in the context for a tool output that was pruned. */
+export function prunedText(tokens: number): string {
+  return `[Output truncated - ${tokens} tokens]`;
+}
+
+/** The message an entry puts into the context; undefined for metadata. Compactions stand apart. */
+export function messageOfEntry(entry: SessionEntry): AgentMessage | undefined {
+  switch (entry.type) {
+    case "message":
+      return entry.message;
+    case "custom_message": {
+      const { customType, content, display } = entry;
+      return { role: "custom", customType, content, display, timestamp: Date.parse(entry.timestamp) };
+    }
+    case "branch_summary": {
+      const { summary, fromId } = entry;
+      return { role: "branchSummary", summary, fromId, timestamp: Date.parse(entry.timestamp) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** -1 without one. */
+export function latestCompactionIndex(path: readonly SessionEntry[]): number {
+  return path.findLastIndex((entry) => entry.type === "compaction");
+}
+
+/** Where the context begins: at what the latest compaction kept, or behind it if that is not on the path. */
+export function contextStart(path: readonly SessionEntry[]): number {
+  const index = latestCompactionIndex(path);
+  if (index < 0) return 0;
+  const { firstKeptEntryId } = path[index] as CompactionEntry;
+  const kept = path.findIndex((entry) => entry.id === firstKeptEntryId);
+  return kept >= 0 && kept < index ? kept : index + 1;
+}
+
+/** The tool results whose outputs the context no longer shows. */
+export function prunedIds(path: readonly SessionEntry[]): ReadonlySet<string> {
+  return new Set(path.flatMap((entry) => (entry.type === "prune" ? entry.entryIds : [])));
+}
+
+function lastReport(path: readonly SessionEntry[], compaction: number): { index: number; tokens: number } | undefined {
+  for (let index = path.length - 1; index > compaction; index--) {
+    const entry = path[index] as SessionEntry;
+    if (entry.type !== "message" || entry.message.role !== "assistant") continue;
+    const { usage, stopReason } = entry.message;
+    const tokens = promptTokens(usage) + usage.output;
+    if (stopReason !== "error" && stopReason !== "aborted" && tokens > 0) return { index, tokens };
+  }
+  return undefined;
+}
+
+/** What was pruned after the report, so that the report still counts it. */
+function savedSince(path: readonly SessionEntry[], reportIndex: number): number {
+  const later = prunedIds(path.slice(reportIndex + 1));
+  if (later.size === 0) return 0;
+  const earlier = prunedIds(path.slice(0, reportIndex));
+  return path
+    .slice(0, reportIndex)
+    .filter(({ id }) => later.has(id) && !earlier.has(id))
+    .reduce((sum, entry) => sum + entryTokens(entry) - entryTokens(entry, later), 0);
+}
+
+interface Size {
+  characters: number;
+  images: number;
+}
+
+function sizeOf(message: AgentMessage): Size {
+  switch (message.role) {
+    case "user":
+    case "developer":
+    case "toolResult":
+    case "custom":
+    case "hookMessage":
+      return typeof message.content === "string" ? text(message.content) : sizeOfBlocks(message.content);
+    case "assistant":
+      return text(...message.content.map(textOfBlock));
+    case "bashExecution":
+      return message.excludeFromContext ? text() : text(message.command, message.output);
+    case "pythonExecution":
+      return message.excludeFromContext ? text() : text(message.code, message.output);
+    case "compactionSummary":
+    case "branchSummary":
+      return text(message.summary);
+    case "fileMention":
+      return {
+        ...text(...message.files.flatMap(({ path, content }) => [path, content ?? ""])),
+        images: message.files.filter(({ image }) => image).length,
+      };
+  }
+}
+
+function sizeOfBlocks(content: readonly InputContent[]): Size {
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return { ...text(...texts), images: content.length - texts.length };
+}
+
+function textOfBlock(block: AssistantMessage["content"][number]): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "thinking":
+      return block.thinking;
+    case "redactedThinking":
+      return block.data;
+    case "toolCall":
+      return block.name + JSON.stringify(block.arguments);
+  }
+}
+
+function text(...texts: readonly string[]): Size {
+  return { characters: texts.reduce((sum, part) => sum + part.length, 0), images: 0 };
+}
+
+function textTokens(content: string): number {
+  return Math.ceil(content.length / charactersPerToken);
+}

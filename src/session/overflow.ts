@@ -1,0 +1,62 @@
+// Whether a reply failed because the conversation no longer fits the model. What the provider said as data decides;
+// sentences are read only where it said nothing, and being asked to slow down is never an overflow.
+
+import type { SessionEntry } from "../protocol/entries.js";
+import type { AssistantMessage } from "../protocol/messages.js";
+import type { Model } from "../protocol/model.js";
+import { latestCompactionIndex, promptTokens } from "./context-usage.js";
+
+/** How a model call ended, as far as recovering from it is concerned. */
+export type FailedReply = Pick<AssistantMessage, "stopReason" | "errorMessage" | "error">;
+
+export function isOverflowError({ stopReason, errorMessage = "", error }: FailedReply): boolean {
+  if (stopReason !== "error") return false;
+  if (error && error.kind !== "unknown") return error.kind === "overflow";
+  return overflowText.test(errorMessage) && !throttleText.test(errorMessage);
+}
+
+/**
+ * The newest reply on the path, if it shows that the context is too large for this model: by its error, or by a
+ * reported prompt above the window. Replies of another model, or from before the latest compaction, tell nothing.
+ */
+export function findOverflow(
+  path: readonly SessionEntry[],
+  model: Pick<Model, "provider" | "id" | "contextWindow">,
+): AssistantMessage | undefined {
+  for (const entry of path.slice(latestCompactionIndex(path) + 1).reverse()) {
+    if (entry.type !== "message" || entry.message.role !== "assistant") continue;
+    const { message } = entry;
+    const isOurs = message.provider === model.provider && message.model === model.id;
+    const isOver = isOverflowError(message) || promptTokens(message.usage) > model.contextWindow;
+    return isOurs && isOver ? message : undefined;
+  }
+  return undefined;
+}
+
+/** Some of these say "too many tokens" as well. */
+export const throttleText =
+  /\b(?:tokens|requests)\b[^.]{0,40}\bper[ -](?:second|minute|hour|day)\b|\bthrottl(?:ed|ing)\b|\brate[ _-]limit|\btoo many requests\b/i;
+
+const overflowText = new RegExp(
+  [
+    "prompt is too long",
+    "exceeds the context window",
+    "input token count.{0,80}exceeds the maximum",
+    "maximum prompt length is \\d",
+    "reduce the length of the messages",
+    "maximum context length is [\\d,]+ tokens",
+    "exceeds the limit of \\d",
+    "exceeds the available context size",
+    "greater than the context length",
+    "context window exceeds limit",
+    "exceeded model token limit",
+    "context[_ ]length[_ ]exceeded",
+    "too many tokens",
+    "token limit exceeded",
+    "request_too_large",
+    "(?:payload|entity) too large",
+    "\\b4(?:00|13)\\b.{0,40}\\(no body\\)",
+    "model_context_window_exceeded",
+  ].join("|"),
+  "i",
+);

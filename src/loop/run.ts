@@ -46,6 +46,8 @@ export interface RunParts {
   modelMessages(): readonly ModelMessage[];
   /** Makes the message part of the session; it is in memory when this returns. Never throws: a disk that fails is the session's worry. */
   append(message: AgentMessage): void;
+  /** Hears of every reply right after its `message_end`, before anything else is sent. */
+  replied(message: AssistantMessage): void;
   /** Decides, before `agent_end` is sent, whether another run of the same prompt follows. Never throws. */
   decideEnd(end: RunEnd): { isTerminal: true } | { isTerminal: false; continueReason: ContinueReason };
 }

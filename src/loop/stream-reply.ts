@@ -33,6 +33,7 @@ export async function streamReply(run: Run): Promise<Reply> {
   if (!progress.isStarted) run.emit({ type: "message_start", message });
   run.append(message);
   run.emit({ type: "message_end", message });
+  run.parts.replied(message);
   return { message, calls };
 }
 

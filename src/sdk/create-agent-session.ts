@@ -13,6 +13,7 @@ import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { ModelSource } from "../session/model-source.js";
+import type { SessionSettings } from "../session/session-settings.js";
 import { createBuiltInTools } from "../tools/index.js";
 import type { AnyTool } from "../tools/tool.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
@@ -43,6 +44,10 @@ export interface CreateAgentSessionOptions {
   streamFn?: StreamFunction;
   modelRegistry?: ModelRegistry;
   workspace?: Workspace;
+  /** Retry and compaction; default the built-in values. */
+  settings?: SessionSettings;
+  /** For the jitter of retries. */
+  random?: () => number;
   clock?: Clock;
   ids?: Ids;
   log?: Log;
@@ -61,6 +66,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const { models, model, thinkingLevel } = await findModel(options, { agentDir, env, log });
   const session = new AgentSession({
     sessionId: ids.session(clock.now()),
+    ids,
     cwd,
     clock,
     log,
@@ -75,6 +81,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     },
     model,
     thinkingLevel: options.thinkingLevel ?? thinkingLevel,
+    ...(options.settings ? { settings: options.settings } : {}),
+    ...(options.random ? { random: options.random } : {}),
   });
   return { session };
 }

@@ -3,6 +3,7 @@
 
 import { type Clock, sleep } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import type { Ids } from "../base/ids.js";
 import type { Log } from "../base/log.js";
 import { abortGraceMs } from "../loop/call-tool.js";
 import { EventStream, type Subscriber } from "../loop/event-stream.js";
@@ -11,14 +12,23 @@ import type { RunEnd, RunParts, ToolHooks } from "../loop/run.js";
 import { runPrompt } from "../loop/run-prompt.js";
 import { type Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { ImageContent } from "../protocol/content.js";
-import type { AgentSessionEvent } from "../protocol/events.js";
+import type { ContextUsage } from "../protocol/data.js";
+import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage, UserMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
+import { billedUsageType } from "./billing.js";
+import { CompactionController } from "./compaction/compaction-controller.js";
+import type { Summarizer } from "./compaction/summarize.js";
+import { contextUsage } from "./context-usage.js";
+import { announced, type ContinuationParts, carryOut, decideContinuation, type Verdict } from "./continuation.js";
 import { ModelMessages } from "./model-messages.js";
 import type { ModelSource } from "./model-source.js";
+import { RetryController, tellLongWaits } from "./retry.js";
 import { SessionLog } from "./session-log.js";
+import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
+import { clampLevel } from "./thinking.js";
 
 export interface AgentSessionParts {
   readonly sessionId: string;
@@ -33,6 +43,10 @@ export interface AgentSessionParts {
   systemPrompt(tools: readonly AnyTool[]): string;
   readonly model?: ProviderModel | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
+  readonly ids: Ids;
+  readonly settings?: SessionSettings;
+  /** For the jitter of retries; default Math.random. */
+  readonly random?: () => number;
 }
 
 export interface PromptOptions {
@@ -41,6 +55,13 @@ export interface PromptOptions {
   streamingBehavior?: "steer" | "followUp";
   /** Called once the prompt is accepted, before the first event it causes. */
   onAccepted?: () => void;
+}
+
+interface PromptStart {
+  model: ProviderModel;
+  message: UserMessage;
+  previous: Promise<void> | undefined;
+  onAccepted(): void;
 }
 
 /** A prompt under way. `isClosing` once its last `agent_end` was sent: the next prompt may already line up. */
@@ -58,9 +79,15 @@ export class AgentSession {
   readonly #parts: AgentSessionParts;
   readonly #events: EventStream<AgentSessionEvent>;
   readonly #queues: MessageQueues;
-  readonly #record = new SessionLog();
+  readonly #record: SessionLog;
   readonly #modelMessages = new ModelMessages();
+  readonly #retry: RetryController;
+  readonly #compaction: CompactionController;
+  /** Messages that were recorded before their run announced them. */
+  readonly #recorded = new WeakSet<AgentMessage>();
+  #settings: SessionSettings;
   #model: ProviderModel | undefined;
+  #thinkingLevel: ThinkingLevel | undefined;
   #active: Active | undefined;
 
   constructor(parts: AgentSessionParts) {
@@ -68,6 +95,16 @@ export class AgentSession {
     this.#model = parts.model;
     this.#events = new EventStream(parts.log);
     this.#queues = new MessageQueues(() => this.#announceQueues());
+    this.#record = new SessionLog(parts.clock, parts.ids);
+    this.#settings = parts.settings ?? defaultSessionSettings;
+    this.#thinkingLevel = parts.model && clampLevel(parts.model, parts.thinkingLevel);
+    this.#retry = new RetryController({
+      clock: parts.clock,
+      random: parts.random ?? Math.random,
+      settings: () => this.#settings.retry,
+      emit: (event) => this.#events.emit(event),
+    });
+    this.#compaction = this.#createCompaction();
   }
 
   // Prompting
@@ -84,9 +121,8 @@ export class AgentSession {
     }
     const model = this.#usableModel();
     const previous = this.#active?.settled;
-    const active = this.#activate((own) => this.#drive(own, model, message, previous));
-    options.onAccepted?.();
-    return active.settled;
+    const onAccepted = () => options.onAccepted?.();
+    return this.#activate((own) => this.#drive(own, { model, message, previous, onAccepted })).settled;
   }
 
   steer(text: string, images?: readonly ImageContent[]): void {
@@ -99,6 +135,11 @@ export class AgentSession {
 
   /** Stops the run and waits for it. Queued messages stay queued. A success when there is nothing to stop. */
   async abort(): Promise<void> {
+    this.#compaction.abort();
+    await this.#stopRun();
+  }
+
+  async #stopRun(): Promise<void> {
     const active = this.#active;
     if (!active) return;
     active.abort.abort();
@@ -137,7 +178,7 @@ export class AgentSession {
   }
 
   get messages(): readonly AgentMessage[] {
-    return this.#record.messages;
+    return this.#record.context.messages;
   }
 
   get model(): ProviderModel | undefined {
@@ -145,7 +186,24 @@ export class AgentSession {
   }
 
   get thinkingLevel(): ThinkingLevel | undefined {
-    return this.#parts.thinkingLevel;
+    return this.#thinkingLevel;
+  }
+
+  get isRetrying(): boolean {
+    return this.#retry.isRetrying;
+  }
+
+  get isCompacting(): boolean {
+    return this.#compaction.isCompacting;
+  }
+
+  get autoRetryEnabled(): boolean {
+    return this.#settings.retry.enabled;
+  }
+
+  get autoCompactionEnabled(): boolean {
+    const { enabled, strategy } = this.#settings.compaction;
+    return enabled && strategy !== "off";
   }
 
   /** From the acceptance of a prompt until `agent_settled`. */
@@ -212,7 +270,45 @@ export class AgentSession {
     if (!this.#parts.models.hasCredential(model))
       throw new GalleyError("no_credential", `No API key for ${provider}/${modelId}`);
     this.#model = model;
+    this.#thinkingLevel = clampLevel(model, this.#thinkingLevel);
+    this.#record.append({ type: "model_change", model: `${provider}/${modelId}`, role: "default" });
     return model;
+  }
+
+  // Context
+
+  /** Undefined without a model; the numbers are null right after a compaction. */
+  getContextUsage(): ContextUsage | undefined {
+    return this.#model && contextUsage(this.#record.path(), this.#model.contextWindow);
+  }
+
+  /** Summarizes what is old. Refuses before it touches anything; a run is stopped first. */
+  compact(customInstructions?: string): Promise<CompactionResult> {
+    const stopRun = () => this.#stopRun();
+    return this.#compaction.compactNow({
+      stopRun,
+      ...(customInstructions === undefined ? {} : { customInstructions }),
+    });
+  }
+
+  abortCompaction(): void {
+    this.#compaction.abort();
+  }
+
+  setAutoCompactionEnabled(enabled: boolean): void {
+    const { compaction } = this.#settings;
+    const strategy = enabled ? "context-full" : compaction.strategy;
+    this.#settings = { ...this.#settings, compaction: { ...compaction, enabled, strategy } };
+  }
+
+  /** A retry that already waits is not cancelled by this. */
+  setAutoRetryEnabled(enabled: boolean): void {
+    this.#settings = { ...this.#settings, retry: { ...this.#settings.retry, enabled } };
+  }
+
+  /** Ends the wait before a retry; resolves when the session has settled. A success when none waits. */
+  async abortRetry(): Promise<void> {
+    if (this.#retry.cancel("abort_retry")) await this.waitForIdle();
   }
 
   // Tools
@@ -276,29 +372,51 @@ export class AgentSession {
     return active;
   }
 
-  async #drive(active: Active, model: ProviderModel, message: UserMessage, previous?: Promise<void>): Promise<void> {
-    // Nothing starts before the caller has heard that the prompt was accepted, nor before the last one has closed.
-    await previous;
-    if (active.abort.signal.aborted) return;
-    let prompts: AgentMessage[] = [message, ...this.#queues.takeNextTurn().map((item) => item.message)];
-    while (prompts.length > 0) {
-      const parts = this.#runParts(active, model);
-      const end = await runPrompt(parts, prompts);
-      prompts = endedWell(end) ? this.#leftOver() : [];
+  async #drive(active: Active, start: PromptStart): Promise<void> {
+    const { signal } = active.abort;
+    await start.previous; // the last one closes before this one begins
+    if (signal.aborted) return;
+    this.#compaction.startPrompt();
+    this.#recordEarly(start.message);
+    await this.#record.sync();
+    start.onAccepted();
+    await Promise.resolve(); // whoever was told may act on it before the first event
+    if (!signal.aborted && this.#compaction.decideThreshold()) await this.#compaction.compactAtThreshold(signal);
+    if (signal.aborted) return;
+    const reminders = this.#queues.takeNextTurn().map((item) => item.message);
+    let prompts: AgentMessage[] | undefined = [start.message, ...reminders];
+    while (prompts) {
+      let verdict: Verdict = {};
+      const decide = (end: RunEnd) => {
+        verdict = decideContinuation(this.#continuation, end);
+        active.isClosing = !("next" in verdict);
+        return announced(verdict);
+      };
+      const end: RunEnd = await runPrompt(this.#runParts(active, start.model, decide), prompts);
       await this.#events.drained();
+      prompts = await carryOut(this.#continuation, { verdict, end, signal });
     }
   }
 
-  /** Queued while the run was ending: it opens another one. */
-  #leftOver(): AgentMessage[] {
-    const steering = this.#queues.takeSteering();
-    return (steering.length > 0 ? steering : this.#queues.takeFollowUps()).map((item) => item.message);
+  /** A prompt is on record when it is accepted, before its run announces it. */
+  #recordEarly(message: AgentMessage): void {
+    this.#record.append({ type: "message", message });
+    this.#recorded.add(message);
   }
 
-  #runParts(active: Active, model: ProviderModel): RunParts {
-    const { clock, log, stream, models, cwd, hooks = {} } = this.#parts;
-    const level = this.thinkingLevel;
-    const reasoning = model.reasoning && level && level !== "off" ? { reasoning: level } : {};
+  get #continuation(): ContinuationParts {
+    return {
+      retry: this.#retry,
+      compaction: this.#compaction,
+      queues: this.#queues,
+      record: this.#record,
+      settings: () => this.#settings,
+      now: () => this.#parts.clock.now(),
+    };
+  }
+
+  #runParts(active: Active, model: ProviderModel, decideEnd: RunParts["decideEnd"]): RunParts {
+    const { clock, log, stream, cwd, hooks = {} } = this.#parts;
     return {
       events: this.#events,
       queues: this.#queues,
@@ -307,24 +425,63 @@ export class AgentSession {
       clock,
       log,
       model,
-      stream,
+      stream: tellLongWaits(stream, () => this.#settings.retry),
       hooks,
       toolContext: { cwd },
-      streamOptions: async () => {
-        const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
-        return { ...(apiKey === undefined ? {} : { apiKey }), headers, ...reasoning, sessionId: this.sessionId };
-      },
+      streamOptions: () => this.#streamOptions(model),
       systemPrompt: () => this.systemPrompt,
       tools: () => this.tools,
-      modelMessages: () => this.#modelMessages.of(this.messages),
-      append: (message) => this.#record.append(message),
-      decideEnd: (end) => {
-        const hasMore = endedWell(end) && this.#queues.hasWork;
-        if (hasMore) return { isTerminal: false, continueReason: "queued" };
-        active.isClosing = true;
-        return { isTerminal: true };
+      modelMessages: () => this.#modelMessages.of(this.#record.context),
+      append: (message) => {
+        if (!this.#recorded.has(message)) this.#record.append({ type: "message", message });
       },
+      replied: ({ stopReason }) => {
+        if (stopReason !== "error" && stopReason !== "aborted") this.#retry.onSuccess();
+      },
+      decideEnd,
     };
+  }
+
+  async #streamOptions(model: ProviderModel) {
+    const { models } = this.#parts;
+    const level = clampLevel(model, this.#thinkingLevel);
+    const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
+    return {
+      ...(apiKey === undefined ? {} : { apiKey }),
+      headers,
+      ...(level && level !== "off" ? { reasoning: level } : {}),
+      sessionId: this.sessionId,
+    };
+  }
+
+  #createCompaction(): CompactionController {
+    const { clock, stream, random = Math.random } = this.#parts;
+    return new CompactionController({
+      clock,
+      random,
+      stream,
+      settings: () => this.#settings.compaction,
+      retrySettings: () => this.#settings.retry,
+      emit: (event) => this.#events.emit(event),
+      path: () => this.#record.path(),
+      model: () => this.#model,
+      summarizers: () => this.#summarizers(),
+      overheadTokens: () => Math.ceil((this.systemPrompt.length + JSON.stringify(this.tools).length) / 4),
+      appendCompaction: (result) => void this.#record.append({ type: "compaction", ...result }),
+      appendPrune: (entryIds) => void this.#record.append({ type: "prune", entryIds }),
+      appendUsage: (usage) =>
+        void this.#record.append({ type: "custom", customType: billedUsageType, data: { usage } }),
+    });
+  }
+
+  /** The session's own model first, then the one that can take in most. */
+  #summarizers(): Summarizer[] {
+    const own = this.#model && this.#parts.models.hasCredential(this.#model) ? [this.#model] : [];
+    const others = this.#parts.models
+      .available()
+      .filter((model) => model !== this.#model)
+      .toSorted((a, b) => b.contextWindow - a.contextWindow);
+    return [...own, ...others].map((model) => ({ model, options: () => this.#streamOptions(model) }));
   }
 
   #userMessage(text: string, images: readonly ImageContent[] = []): UserMessage {
@@ -346,10 +503,6 @@ export class AgentSession {
       },
     });
   }
-}
-
-function endedWell({ stopReason }: RunEnd): boolean {
-  return stopReason !== "error" && stopReason !== "aborted";
 }
 
 function queuedText({ message }: { message: AgentMessage }): string {

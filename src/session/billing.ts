@@ -40,18 +40,20 @@ export class Bill {
   }
 }
 
+/** Undefined when nothing was billed. */
 function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
-  const cost = readCost(isObject(value.cost) ? value.cost : {});
-  return {
+  const counts = {
     input: amount(value.input),
     output: amount(value.output),
     cacheRead: amount(value.cacheRead),
     cacheWrite: amount(value.cacheWrite),
     totalTokens: amount(value.totalTokens),
     premiumRequests: amount(value.premiumRequests),
-    cost,
   };
+  const cost = readCost(isObject(value.cost) ? value.cost : {});
+  const isSomething = cost.total > 0 || Object.values(counts).some((count) => count > 0);
+  return isSomething ? { ...counts, cost } : undefined;
 }
 
 function readCost(value: JsonObject): Usage["cost"] {

@@ -21,6 +21,7 @@ export interface ThresholdSettings {
 /** Above this many tokens the context is compacted. */
 export function contextLimit(contextWindow: number, settings: ThresholdSettings): number {
   const { thresholdTokens, thresholdPercent, reserveTokens } = settings;
+  if (contextWindow <= 0) return Number.POSITIVE_INFINITY; // a model whose window nobody knows
   if (thresholdTokens > 0) return Math.min(thresholdTokens, contextWindow - 1);
   if (thresholdPercent >= 1 && thresholdPercent <= 99) return Math.floor((contextWindow * thresholdPercent) / 100);
   const reserve = Math.max(reserveTokens, Math.ceil(contextWindow * 0.15));
@@ -28,43 +29,29 @@ export function contextLimit(contextWindow: number, settings: ThresholdSettings)
   return Math.max(contextWindow - reserve, Math.floor(contextWindow / 2));
 }
 
-export interface ContextMeasure {
-  readonly tokens: number;
-  /** A reply after the latest compaction told; else all of it is estimated. */
-  readonly isReported: boolean;
-  /** How many times the estimate falls short of the report: 1 or more. */
-  readonly ratio: number;
+/** `isReported`: a reply after the latest compaction told; else all of it is estimated. */
+export function contextTokens(path: readonly SessionEntry[]): { tokens: number; isReported: boolean } {
+  const report = lastReport(path);
+  if (!report) return { tokens: estimateContext(path, path.length), isReported: false };
+  const later = estimateEntries(path.slice(report.index + 1), prunedIds(path));
+  return { tokens: Math.max(0, report.tokens + later - savedSince(path, report.index)), isReported: true };
 }
 
-/** `overheadTokens`: an estimate of what every request carries besides messages (system prompt and tools). */
-export function measureContext(path: readonly SessionEntry[], overheadTokens = 0): ContextMeasure {
-  const compaction = latestCompactionIndex(path);
-  const start = contextStart(path);
-  const reported = lastReport(path, compaction);
-  const pruned = prunedIds(path);
-  const summary = path[compaction];
-  let before = summary ? entryTokens(summary) : 0;
-  let after = 0;
-  for (let index = start; index < path.length; index++) {
-    const entry = path[index] as SessionEntry;
-    if (entry.type === "compaction") continue; // the latest is counted above, older ones are not in the context
-    if (!reported || index <= reported.index) before += entryTokens(entry, pruned);
-    else after += entryTokens(entry, pruned);
-  }
-  if (!reported) return { tokens: before + after, isReported: false, ratio: 1 };
-  const saved = savedSince(path.slice(start), reported.index - start);
-  const ratio = reported.tokens / (before + saved + overheadTokens);
-  return {
-    tokens: Math.max(0, reported.tokens + after - saved),
-    isReported: true,
-    // Above 4 it is no longer the script or the language of the text, but something we cannot see.
-    ratio: Math.min(Math.max(ratio, 1), 4),
-  };
+/**
+ * How many times estimates of this conversation fall short of what the service counted: 1 or more.
+ * `overheadTokens` estimates what every request carries besides messages (system prompt and tools).
+ */
+export function estimateRatio(path: readonly SessionEntry[], overheadTokens: number): number {
+  const report = lastReport(path);
+  if (!report) return 1;
+  const estimate = estimateContext(path, report.index + 1) + savedSince(path, report.index) + overheadTokens;
+  // Above 4 it is no longer the language of the text, but something we cannot see.
+  return Math.min(Math.max(report.tokens / estimate, 1), 4);
 }
 
 /** What hosts are told; null right after a compaction, until a reply tells. */
 export function contextUsage(path: readonly SessionEntry[], contextWindow: number): ContextUsage {
-  const { tokens, isReported } = measureContext(path);
+  const { tokens, isReported } = contextTokens(path);
   if (!isReported && latestCompactionIndex(path) >= 0) return { tokens: null, contextWindow, percent: null };
   return { tokens, contextWindow, percent: contextWindow > 0 ? (tokens / contextWindow) * 100 : null };
 }
@@ -130,9 +117,11 @@ export function prunedIds(path: readonly SessionEntry[]): ReadonlySet<string> {
   return new Set(path.flatMap((entry) => (entry.type === "prune" ? entry.entryIds : [])));
 }
 
-function lastReport(path: readonly SessionEntry[], compaction: number): { index: number; tokens: number } | undefined {
-  for (let index = path.length - 1; index > compaction; index--) {
+/** What the last good reply after the latest compaction said; others are about another context, or about none. */
+function lastReport(path: readonly SessionEntry[]): { index: number; tokens: number } | undefined {
+  for (let index = path.length - 1; index >= 0; index--) {
     const entry = path[index] as SessionEntry;
+    if (entry.type === "compaction") return undefined;
     if (entry.type !== "message" || entry.message.role !== "assistant") continue;
     const { usage, stopReason } = entry.message;
     const tokens = promptTokens(usage) + usage.output;
@@ -141,13 +130,29 @@ function lastReport(path: readonly SessionEntry[], compaction: number): { index:
   return undefined;
 }
 
+/** The summary, if there is one, and the messages up to the index. */
+function estimateContext(path: readonly SessionEntry[], end: number): number {
+  const summary = path[latestCompactionIndex(path)];
+  return (summary ? entryTokens(summary) : 0) + estimateMessages(path, end);
+}
+
+/** What stands in the context word for word. */
+export function estimateMessages(path: readonly SessionEntry[], end = path.length): number {
+  return estimateEntries(path.slice(contextStart(path), end), prunedIds(path));
+}
+
+/** Compactions in between are not part of the context: the latest stands at its head, older ones nowhere. */
+function estimateEntries(entries: readonly SessionEntry[], pruned: ReadonlySet<string>): number {
+  return entries.reduce((sum, entry) => sum + (entry.type === "compaction" ? 0 : entryTokens(entry, pruned)), 0);
+}
+
 /** What was pruned after the report, so that the report still counts it. */
 function savedSince(path: readonly SessionEntry[], reportIndex: number): number {
   const later = prunedIds(path.slice(reportIndex + 1));
   if (later.size === 0) return 0;
   const earlier = prunedIds(path.slice(0, reportIndex));
   return path
-    .slice(0, reportIndex)
+    .slice(contextStart(path), reportIndex)
     .filter(({ id }) => later.has(id) && !earlier.has(id))
     .reduce((sum, entry) => sum + entryTokens(entry) - entryTokens(entry, later), 0);
 }

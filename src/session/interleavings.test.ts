@@ -140,25 +140,9 @@ async function scenario(
   checkMessages(events, session.messages);
   const delivered = session.messages.filter((message) => message.role === "user").map(textOf);
   const { steering, followUp } = session.clearQueue();
-  const neverStarted = abortedBeforeStart(events, accepted, [...delivered, ...steering, ...followUp]);
-  expect([...delivered, ...steering, ...followUp, ...neverStarted].sort()).toEqual([...accepted].sort());
+  // A prompt aborted before its agent_start was either recorded or not accepted; nothing else may be missing.
+  expect([...delivered, ...steering, ...followUp].sort()).toEqual([...accepted].sort());
   expect(clock.pendingTimers).toBe(0);
-}
-
-/** A prompt aborted before its agent_start leaves only agent_settled; there is one such settle per missing prompt. */
-function abortedBeforeStart(events: readonly AgentSessionEvent[], accepted: string[], found: string[]): string[] {
-  const missing = accepted.filter((message) => !found.includes(message));
-  let runs = 0;
-  let emptySettles = 0;
-  for (const event of events) {
-    if (event.type === "agent_start") runs++;
-    if (event.type === "agent_settled") {
-      if (runs === 0) emptySettles++;
-      runs = 0;
-    }
-  }
-  expect(missing.length).toBe(emptySettles);
-  return missing;
 }
 
 function checkPairs(events: readonly AgentSessionEvent[]): void {
@@ -196,10 +180,25 @@ function checkPairs(events: readonly AgentSessionEvent[]): void {
   expect([...calls.values()].filter((count) => count !== 0)).toEqual([]);
 }
 
-/** What was announced is what the session holds, in the same order. */
+/** What was announced is what the session holds, in the same order; a prompt stopped before its run is only held. */
 function checkMessages(events: readonly AgentSessionEvent[], messages: readonly AgentMessage[]): void {
-  const ended = events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));
-  expect(ended).toEqual(messages);
+  const ended = new Set(events.flatMap((event) => (event.type === "message_end" ? [event.message] : [])));
+  const silent = messages.filter((message) => !ended.has(message));
+  expect(messages.filter((message) => ended.has(message))).toEqual([...ended]);
+  expect(silent.every((message) => message.role === "user")).toBe(true);
+  expect(silent.length).toBeLessThanOrEqual(settlesWithoutRun(events));
+}
+
+function settlesWithoutRun(events: readonly AgentSessionEvent[]): number {
+  let runs = 0;
+  let empty = 0;
+  for (const event of events) {
+    if (event.type === "agent_start") runs++;
+    if (event.type !== "agent_settled") continue;
+    if (runs === 0) empty++;
+    runs = 0;
+  }
+  return empty;
 }
 
 function textOf(message: AgentMessage): string {

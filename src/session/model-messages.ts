@@ -4,20 +4,35 @@
 import type { InputContent } from "../protocol/content.js";
 import type { AgentMessage, FileMentionMessage, UserMessage } from "../protocol/messages.js";
 import type { ModelMessage } from "../provider/provider.js";
+import type { SessionContext } from "./build-context.js";
+import { estimateTokens, prunedText } from "./context-usage.js";
 
 export class ModelMessages {
+  #revision: number | undefined;
   #seen = 0;
-  readonly #converted: ModelMessage[] = [];
+  #converted: ModelMessage[] = [];
 
-  /** `messages` is the same growing list every time. */
-  of(messages: readonly AgentMessage[]): readonly ModelMessage[] {
+  of({ messages, entryIds, prunedEntryIds, revision }: SessionContext): readonly ModelMessage[] {
+    if (revision !== this.#revision) {
+      this.#revision = revision;
+      this.#seen = 0;
+      this.#converted = [];
+    }
     for (; this.#seen < messages.length; this.#seen++) {
       const message = messages[this.#seen];
-      const converted = message && toModelMessage(message);
+      if (!message) continue;
+      const isPruned = prunedEntryIds.has(entryIds[this.#seen] ?? "");
+      const converted = toModelMessage(isPruned ? pruned(message) : message);
       if (converted) this.#converted.push(converted);
     }
     return this.#converted;
   }
+}
+
+/** Only the model's copy shrinks; the record keeps the whole output. */
+function pruned(message: AgentMessage): AgentMessage {
+  if (message.role !== "toolResult") return message;
+  return { ...message, content: [{ type: "text", text: prunedText(estimateTokens(message)) }] };
 }
 
 /** Undefined for what the model must not see. */

@@ -16,21 +16,27 @@ export function isOverflowError({ stopReason, errorMessage = "", error }: Failed
 }
 
 /**
- * The newest reply on the path, if it shows that the context is too large for this model: by its error, or by a
- * reported prompt above the window. Replies of another model, or from before the latest compaction, tell nothing.
+ * Where the newest reply on the path stands, if it shows that the context is too large for this model: by its error, or
+ * by a reported prompt above the window. Replies of another model, or from before the latest compaction, tell nothing.
  */
 export function findOverflow(
   path: readonly SessionEntry[],
   model: Pick<Model, "provider" | "id" | "contextWindow">,
-): AssistantMessage | undefined {
-  for (const entry of path.slice(latestCompactionIndex(path) + 1).reverse()) {
+): number | undefined {
+  const compaction = latestCompactionIndex(path);
+  for (let index = path.length - 1; index > compaction; index--) {
+    const entry = path[index] as SessionEntry;
     if (entry.type !== "message" || entry.message.role !== "assistant") continue;
     const { message } = entry;
     const isOurs = message.provider === model.provider && message.model === model.id;
-    const isOver = isOverflowError(message) || promptTokens(message.usage) > model.contextWindow;
-    return isOurs && isOver ? message : undefined;
+    return isOurs && (isOverflowError(message) || isAboveWindow(message, model.contextWindow)) ? index : undefined;
   }
   return undefined;
+}
+
+/** Some services cut a prompt that is too long and say nothing; their own count gives it away. */
+function isAboveWindow({ stopReason, usage }: AssistantMessage, contextWindow: number): boolean {
+  return stopReason !== "aborted" && contextWindow > 0 && promptTokens(usage) > contextWindow;
 }
 
 /** Some of these say "too many tokens" as well. */

@@ -207,8 +207,7 @@ export class RetryController {
   close(): void {
     const phase = this.#phase;
     if (phase.kind === "lost") this.#end({ success: false, attempt: phase.attempt, finalError: phase.finalError });
-    else if (phase.kind === "trying")
-      this.#end({ success: false, attempt: phase.attempt, finalError: cancelledText });
+    else if (phase.kind === "trying") this.#end({ success: false, attempt: phase.attempt, finalError: cancelledText });
   }
 
   /** Ends the wait; a repeated call that is under way is not ours to stop. True if there was something to cancel. */

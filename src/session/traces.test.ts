@@ -6,6 +6,7 @@ import type { AgentSessionEvent } from "../protocol/events.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, calls, fail, gate, type ScriptStep, say, textBlock } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
+import { defaultSessionSettings } from "./session-settings.js";
 
 function trace(events: readonly AgentSessionEvent[]): string {
   return events
@@ -255,7 +256,7 @@ describe("traces", () => {
   });
 
   it("an error after partial output ends the turn with its pairs closed", async () => {
-    const open = await openSession({ model: [fail("503 service unavailable", { after: ["par"] })] });
+    const open = await openSession({ model: [fail("400 bad request", { after: ["par"] })] });
     await open.session.prompt("go");
     await finish(open);
     expect(trace(open.events)).toBe(
@@ -264,7 +265,7 @@ describe("traces", () => {
   });
 
   it("an error before the first event still shows the message", async () => {
-    const open = await openSession({ model: [fail("connection refused")] });
+    const open = await openSession({ model: [fail("400 bad request")] });
     await open.session.prompt("go");
     expect(trace(open.events)).toBe("agent_start ts ms:U me:U ms:A me:A(error) te() agent_end(terminal)");
   });
@@ -328,6 +329,138 @@ describe("traces", () => {
     await open.session.prompt("go");
     await finish(open);
     expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+});
+
+describe("traces of recovery", () => {
+  const busy = { kind: "overloaded", status: 529 } as const;
+  const retry = { ...defaultSessionSettings.retry };
+  const noJitter = { random: () => 0.5 };
+
+  /** Lets a run come to its wait, then moves the clock over it. */
+  async function passWait({ clock, events }: OpenSession, ms: number): Promise<void> {
+    await expect.poll(() => events.at(-1)?.type).toBe("auto_retry_start");
+    clock.advance(ms);
+  }
+
+  it("provider error, then success", async () => {
+    const open = await openSession({ model: [fail("overloaded", { failure: busy }), say("ok")], session: noJitter });
+    const running = open.session.prompt("go");
+    await passWait(open, 2000);
+    await running;
+    await finish(open);
+    expect(trace(open.events)).toBe(
+      `agent_start ts ms:U me:U ms:A me:A(error) te() agent_end(retry) auto_retry_start agent_start ts ${answer} auto_retry_end te() agent_end(terminal)`,
+    );
+    expect(open.events.filter((event) => event.type.startsWith("auto_retry"))).toEqual([
+      { type: "auto_retry_start", attempt: 1, maxAttempts: 3, delayMs: 2000, errorMessage: "overloaded" },
+      { type: "auto_retry_end", success: true, attempt: 1 },
+    ]);
+    expect(open.session.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(open.model.requests[1]?.context.messages.map(({ role }) => role)).toEqual(["user"]);
+  });
+
+  it("an error after partial tool calls leaves no made-up result behind", async () => {
+    const torn: ScriptStep = [
+      ...call("work", {}).slice(0, -1),
+      { type: "error", reason: "error", errorMessage: "reset", failure: { kind: "network" } },
+    ];
+    const open = await openSession({ model: [torn, say("ok")], tools: [echo("work")], session: noJitter });
+    const running = open.session.prompt("go");
+    await passWait(open, 2000);
+    await running;
+    expect(open.model.requests[1]?.context.messages.map(({ role }) => role)).toEqual(["user"]);
+  });
+
+  it("exhausted: the series closes after the last agent_end", async () => {
+    const open = await openSession({
+      model: [fail("overloaded", { failure: busy }), fail("overloaded", { failure: busy })],
+      session: { ...noJitter, settings: { ...defaultSessionSettings, retry: { ...retry, maxRetries: 1 } } },
+    });
+    const running = open.session.prompt("go");
+    await passWait(open, 2000);
+    await running;
+    await finish(open);
+    expect(trace(open.events)).toMatch(/agent_end\(retry\) auto_retry_start .* agent_end\(terminal\) auto_retry_end$/);
+    expect(open.events.at(-2)).toEqual({
+      type: "auto_retry_end",
+      success: false,
+      attempt: 1,
+      finalError: "overloaded",
+    });
+  });
+
+  it("cancelled while it waits: no further agent_end, and the error stays", async () => {
+    const open = await openSession({ model: [fail("overloaded", { failure: busy })], session: noJitter });
+    const running = open.session.prompt("go");
+    await expect.poll(() => open.session.isRetrying).toBe(true);
+    await expect.poll(() => open.events.at(-1)?.type).toBe("auto_retry_start");
+    await open.session.abortRetry();
+    await running;
+    expect(trace(open.events)).toMatch(/agent_end\(retry\) auto_retry_start auto_retry_end$/);
+    expect(open.events.at(-2)).toMatchObject({ success: false, finalError: "Retry cancelled" });
+    expect(open.session.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(open.clock.pendingTimers).toBe(0);
+  });
+
+  it("overflow: compaction, then the run goes on", async () => {
+    const open = await openSession({
+      model: [
+        say("x".repeat(200_000)),
+        fail("prompt is too long: 210000 tokens > 200000 maximum", { failure: { kind: "overflow" } }),
+        say("summary of it all"),
+        say("ok"),
+      ],
+    });
+    await open.session.prompt("first");
+    const before = open.events.length;
+    await open.session.prompt("second");
+    await finish(open);
+    expect(trace(open.events.slice(before))).toBe(
+      `agent_start ts ms:U me:U ms:A me:A(error) te() agent_end(overflow) auto_compaction_start auto_compaction_end agent_start ts ${answer} te() agent_end(terminal)`,
+    );
+    const [start, end] = open.events.filter((event) => event.type.startsWith("auto_compaction"));
+    expect(start).toEqual({ type: "auto_compaction_start", reason: "overflow", action: "context-full" });
+    expect(end).toMatchObject({
+      aborted: false,
+      willRetry: true,
+      result: { summary: expect.stringContaining("summary") },
+    });
+    expect(open.session.messages[0]).toMatchObject({ role: "compactionSummary" });
+  });
+
+  it("overflow that cannot be cured: one recovery, then the error stands", async () => {
+    const tooLong = fail("prompt is too long", { failure: { kind: "overflow" } });
+    const open = await openSession({
+      model: [say("x".repeat(200_000)), tooLong, say("summary"), tooLong],
+    });
+    await open.session.prompt("first");
+    const before = open.events.length;
+    await open.session.prompt("second");
+    await finish(open);
+    expect(trace(open.events.slice(before))).toMatch(
+      /agent_end\(terminal\) auto_compaction_start auto_compaction_end$/,
+    );
+    expect(open.events.at(-2)).toMatchObject({
+      willRetry: false,
+      errorMessage: expect.stringContaining("Context overflow recovery failed: "),
+    });
+  });
+
+  it("threshold: after a good run the context is compacted, and the agent asked to go on", async () => {
+    const compaction = { ...defaultSessionSettings.compaction, thresholdTokens: 12_000, keepRecentTokens: 100 };
+    const open = await openSession({
+      model: [say("x".repeat(40_000)), say("y".repeat(12_000)), say("summary"), say("done")],
+      session: { settings: { ...defaultSessionSettings, compaction } },
+    });
+    await open.session.prompt("go");
+    const before = open.events.length;
+    await open.session.prompt("more");
+    await finish(open);
+    expect(trace(open.events.slice(before))).toBe(
+      `agent_start ts ms:U me:U ${answer} te() agent_end(auto_continue) auto_compaction_start auto_compaction_end agent_start ts ms:developer me:developer ${answer} te() agent_end(terminal)`,
+    );
+    expect(open.events.find((event) => event.type === "auto_compaction_start")).toMatchObject({ reason: "threshold" });
   });
 });
 

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../base/json.js";
 import { printable } from "../../workspace/resolve-path.js";
 import { nearestName } from "./nearest-name.js";
 import { displayWords, isSettingKey, legacyKeys, type SettingKey, settingKeys, settingOf } from "./schema.js";
-import { type Checked, checkMember, checkValue, isForbiddenName, type Setting } from "./setting.js";
+import { type Checked, checkMember, checkValue, isForbiddenName, maxItems, type Setting } from "./setting.js";
 
 /** Checked values by setting; a record holds only the members that the layer gives. */
 export type SettingValues = ReadonlyMap<SettingKey, unknown>;
@@ -27,6 +27,7 @@ export interface SettingName {
 const maxProblems = 20;
 const maxShownValue = 24;
 const maxName = 80;
+const noEffect = "has no effect in this version";
 
 /** Every name that has settings below it: `todo`, and also `todo.reminders`. */
 const groups: ReadonlySet<string> = new Set(
@@ -102,6 +103,7 @@ export function shownName(name: string): string {
 class LayerReader {
   readonly problems: Problems;
   readonly #values = new Map<SettingKey, unknown>();
+  readonly #records = new Map<SettingKey, Map<string, unknown>>();
   readonly #legacy = new Map<SettingKey, unknown>();
 
   constructor(file: string) {
@@ -109,7 +111,11 @@ class LayerReader {
   }
 
   result() {
-    return { values: new Map([...this.#legacy, ...this.#values]), problems: this.problems.list() };
+    const records = [...this.#records].map(([key, members]) => {
+      if (settingOf(key).isUnused) this.problems.add(key, noEffect);
+      return [key, Object.freeze(Object.fromEntries(members))] as const;
+    });
+    return { values: new Map([...this.#legacy, ...this.#values, ...records]), problems: this.problems.list() };
   }
 
   walk(object: JsonObject, prefix: string): void {
@@ -134,19 +140,20 @@ class LayerReader {
   }
 
   #takeSetting(key: SettingKey, value: unknown): void {
-    const { kind, isUnused } = settingOf(key);
-    if (kind.type !== "record" || !isObject(value)) return this.#check(key, key, { value, into: this.#values });
+    const isRecord = settingOf(key).kind.type === "record" && isObject(value);
+    if (!isRecord) return this.#check(key, key, { value, into: this.#values });
     for (const [member, item] of Object.entries(value)) this.#takeMember(`${key}.${member}`, { key, member }, item);
-    if (isUnused) this.problems.add(key, "has no effect in this version");
   }
 
   #takeMember(path: string, { key, member = "" }: SettingName, value: unknown): void {
     const { kind, isPrivate } = settingOf(key);
     if (value === null || kind.type !== "record") return;
     if (member.split(".").some(isForbiddenName)) return this.problems.add(path, "this name is not allowed");
-    const checked = checkMember(kind, value);
+    const checked = checkMember(kind, member, value);
     if (!checked.ok) return this.problems.add(path, mismatch(checked, value, isPrivate));
-    this.#values.set(key, Object.freeze({ ...(this.#values.get(key) as object), [member]: checked.value }));
+    const members = this.#records.get(key) ?? new Map<string, unknown>();
+    if (members.size >= maxItems) return this.problems.add(path, `is ignored, there are more than ${maxItems} of them`);
+    this.#records.set(key, members.set(member, checked.value));
   }
 
   #check(path: string, key: SettingKey, { value, into }: { value: unknown; into: Map<SettingKey, unknown> }): void {
@@ -154,7 +161,7 @@ class LayerReader {
     const checked = checkValue(setting, value);
     if (!checked.ok) return this.problems.add(path, mismatch(checked, value, setting.isPrivate));
     if (checked.notice !== undefined) this.problems.add(path, checked.notice);
-    if (setting.isUnused) this.problems.add(path, "has no effect in this version");
+    if (setting.isUnused) this.problems.add(path, noEffect);
     into.set(key, checked.value);
   }
 }

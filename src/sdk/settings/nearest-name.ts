@@ -1,8 +1,8 @@
 // "Did you mean": the known name that a mistyped one is closest to.
 
-/** At most two edits away, or one edit for every six letters of a long name. */
+/** At most one edit for every four letters, and never more than four. */
 export function nearestName(wanted: string, known: readonly string[]): string | undefined {
-  const allowed = Math.max(2, Math.floor(wanted.length / 6));
+  const allowed = Math.min(4, Math.max(1, Math.floor(wanted.length / 4)));
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {
     if (Math.abs(name.length - wanted.length) > allowed) continue;

@@ -36,7 +36,8 @@ export interface Setting<T> {
 export type Checked = { ok: true; value: unknown; notice?: string } | { ok: false; expected: string };
 
 const maxText = 4096;
-const maxItems = 1000;
+/** Of a list or a record. */
+export const maxItems = 1000;
 
 /** The value as it may be used (frozen), or what was expected. A record's members are checked all or none. */
 export function checkValue({ kind }: Setting<unknown>, value: unknown): Checked {
@@ -49,10 +50,10 @@ export function checkValue({ kind }: Setting<unknown>, value: unknown): Checked 
 }
 
 /** One member of a record setting. */
-export function checkMember(kind: Kind & { type: "record" }, value: unknown): Checked {
-  const member: Kind = { type: kind.of };
-  const copy = copyIfValid(member, value);
-  return copy === undefined ? { ok: false, expected: expectation(member) } : { ok: true, value: copy };
+export function checkMember(kind: Kind & { type: "record" }, name: string, value: unknown): Checked {
+  if (!isText(name)) return { ok: false, expected: "a name of one line, not empty" };
+  const copy = copyIfValid({ type: kind.of }, value);
+  return copy === undefined ? { ok: false, expected: expectation({ type: kind.of }) } : { ok: true, value: copy };
 }
 
 /** From a word of the command line to a value that still has to be checked. */
@@ -103,9 +104,12 @@ function copyIfValid(kind: Kind, value: unknown): unknown {
 }
 
 function copyRecord(kind: Kind & { type: "record" }, value: object): unknown {
-  const members = Object.entries(value).map(([name, member]) => [name, copyIfValid({ type: kind.of }, member)] as const);
-  const isValid = members.every(([name, member]) => isText(name) && !isForbiddenName(name) && member !== undefined);
-  return isValid && members.length <= maxItems ? Object.freeze(Object.fromEntries(members)) : undefined;
+  const members = Object.entries(value);
+  const isValid = members.every(([name, member]) => !isForbiddenName(name) && checkMember(kind, name, member).ok);
+  if (!isValid || members.length > maxItems) return undefined;
+  return Object.freeze(
+    Object.fromEntries(members.map(([name, member]) => [name, copyIfValid({ type: kind.of }, member)])),
+  );
 }
 
 function isInRange({ min, max, isWhole }: Kind & { type: "number" }, value: number): boolean {

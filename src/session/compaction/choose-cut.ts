@@ -85,7 +85,9 @@ function openCalls(path: readonly SessionEntry[], start: number): boolean[] {
 }
 
 function canBeginWith(entry: SessionEntry | undefined): boolean {
-  return entry !== undefined && (isTurnStart(entry) || (entry.type === "message" && entry.message.role === "assistant"));
+  return (
+    entry !== undefined && (isTurnStart(entry) || (entry.type === "message" && entry.message.role === "assistant"))
+  );
 }
 
 function isTurnStart(entry: SessionEntry): boolean {

@@ -36,7 +36,9 @@ export function collectFiles(entries: readonly SessionEntry[], earlier: unknown)
 
 /** The lists as they end a summary. */
 export function fileListText({ readFiles, modifiedFiles }: FileLists): string {
-  return [block("read-files", readFiles), block("modified-files", modifiedFiles)].filter((text) => text !== "").join("\n\n");
+  return [block("read-files", readFiles), block("modified-files", modifiedFiles)]
+    .filter((text) => text !== "")
+    .join("\n\n");
 }
 
 /** A summary without the lists at its end: they are carried on as data, not retold by a model. */

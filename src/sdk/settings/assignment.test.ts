@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { layerOf, nameOf, parseAssignment, readAssignment } from "./assignment.js";
+
+const usage = (message: string) => expect.objectContaining({ code: "usage", message });
+
+describe("parseAssignment", () => {
+  it.each([
+    ["retry.maxRetries=5", { key: "retry.maxRetries", value: 5 }],
+    ["todo.enabled=off", { key: "todo.enabled", value: false }],
+    ["shellPath=/a=b", { key: "shellPath", value: "/a=b" }],
+    ["cycleOrder=a,b", { key: "cycleOrder", value: ["a", "b"] }],
+    ["modelRoles.smol=acme/small", { key: "modelRoles", member: "smol", value: "acme/small" }],
+    ['modelRoles={"a":"b"}', { key: "modelRoles", value: { a: "b" } }],
+    ["retry.fallbackChains.a=b,c", { key: "retry.fallbackChains", member: "a", value: ["b", "c"] }],
+    ["temperature=-1", { key: "temperature", value: -1 }],
+    ["compaction.strategy=handoff", { key: "compaction.strategy", value: "context-full" }],
+  ])("reads %j by the setting's type", (word, assignment) => expect(parseAssignment(word)).toEqual(assignment));
+
+  it.each([
+    ["retry.maxRetries", '--set needs KEY=VALUE, not "retry.maxRetries".'],
+    ["steeringMode=bogus", 'steeringMode must be one of all, one-at-a-time, not "bogus".'],
+    ["retry.maxRetries=many", 'retry.maxRetries must be a whole number from 0 to 100, not "many".'],
+    ["stearingMode=all", 'Unknown setting "stearingMode", did you mean steeringMode?'],
+    ["x=1", 'Unknown setting "x".'],
+    ["queueMode=all", "queueMode is an old name, use steeringMode."],
+    ["modelRoles.__proto__=x", 'Unknown setting "modelRoles.__proto__".'],
+    ["bash.environment=sk-secret", "bash.environment must be an object of texts."],
+  ])("refuses %j", (word, message) => expect(() => parseAssignment(word)).toThrow(usage(message)));
+});
+
+it("readAssignment takes the value from a word of its own", () => {
+  expect(readAssignment("todo.reminders.max", "7")).toEqual({ key: "todo.reminders.max", value: 7 });
+});
+
+it("nameOf knows settings and members only", () => {
+  expect(nameOf("bash.environment.A")).toEqual({ key: "bash.environment", member: "A" });
+  expect(() => nameOf("todo")).toThrow(usage('Unknown setting "todo".'));
+});
+
+it("layerOf: the last word wins, members add up", () => {
+  const words = ["todo.eager=1", "modelRoles.a=x", "todo.eager=0", "modelRoles.b=y"];
+  expect(Object.fromEntries(layerOf(words.map(parseAssignment)))).toEqual({
+    "todo.eager": false,
+    modelRoles: { a: "x", b: "y" },
+  });
+});

@@ -1,0 +1,56 @@
+// A setting given in words: `--set retry.maxRetries=5`, `galley config set modelRoles.smol acme/small`.
+
+import { GalleyError } from "../../base/errors.js";
+import { didYouMean, findSetting, type SettingName, type SettingValues, shownName } from "./layers.js";
+import { legacyKeys, type SettingKey, settingOf } from "./schema.js";
+import { type Checked, checkMember, checkValue, fromText, isForbiddenName, type Kind } from "./setting.js";
+
+export interface Assignment extends SettingName {
+  /** Checked. */
+  readonly value: unknown;
+}
+
+/** `key=value`. Throws `usage`. */
+export function parseAssignment(word: string): Assignment {
+  const equals = word.indexOf("=");
+  if (equals === -1) throw new GalleyError("usage", `--set needs KEY=VALUE, not "${shownName(word)}".`);
+  return readAssignment(word.slice(0, equals).trim(), word.slice(equals + 1));
+}
+
+/** Throws `usage` for a name that is no setting and for a text that is no value of it. */
+export function readAssignment(name: string, text: string): Assignment {
+  const found = nameOf(name);
+  const { kind, isPrivate } = settingOf(found.key);
+  const checked = check(found, fromText(memberKind(kind, found.member), text));
+  if (checked.ok) return { ...found, value: checked.value };
+  const given = isPrivate ? "" : `, not "${shownName(text)}"`;
+  throw new GalleyError("usage", `${shownName(name)} must be ${checked.expected}${given}.`);
+}
+
+/** Throws `usage` for a name that is no setting. */
+export function nameOf(name: string): SettingName {
+  const legacy = legacyKeys.get(name);
+  if (legacy) throw new GalleyError("usage", `${name} is an old name, use ${legacy.key}.`);
+  const found = findSetting(name);
+  if (found && !found.member?.split(".").some(isForbiddenName)) return found;
+  throw new GalleyError("usage", `Unknown setting "${shownName(name)}"${didYouMean(name) || "."}`);
+}
+
+/** As a layer: the last word on a setting wins, members of a record add up. */
+export function layerOf(assignments: readonly Assignment[]): SettingValues {
+  const values = new Map<SettingKey, unknown>();
+  for (const { key, member, value } of assignments)
+    values.set(key, member === undefined ? value : Object.freeze({ ...(values.get(key) as object), [member]: value }));
+  return values;
+}
+
+function check({ key, member }: SettingName, value: unknown): Checked {
+  const setting = settingOf(key);
+  return member !== undefined && setting.kind.type === "record"
+    ? checkMember(setting.kind, member, value)
+    : checkValue(setting, value);
+}
+
+function memberKind(kind: Kind, member: string | undefined): Kind {
+  return member !== undefined && kind.type === "record" ? { type: kind.of } : kind;
+}

@@ -1,0 +1,267 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { parse } from "yaml";
+import { parseAssignment, readAssignment } from "./assignment.js";
+import { readLayer } from "./layers.js";
+import { saveSetting } from "./save-setting.js";
+
+let directory: string;
+let file: string;
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-save-")));
+  file = join(directory, "config.yml");
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const save = (...words: string[]) => saveSetting(file, parseAssignment(words.join("=")));
+const text = () => readFileSync(file, "utf8");
+const edit = async (before: string, word: string) => {
+  writeFileSync(file, before);
+  await save(word);
+  return text();
+};
+
+describe("saveSetting", () => {
+  it("makes the file and its directory, for this user only", async () => {
+    file = join(directory, "new", "agent", "config.yml");
+    await save("retry.maxRetries=5");
+    expect(text()).toBe("retry:\n  maxRetries: 5\n");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(join(directory, "new")).mode & 0o777).toBe(0o700);
+    expect(readdirSync(join(directory, "new", "agent"))).toEqual(["config.yml"]);
+  });
+
+  it("keeps comments, order, quotes, indentation and everything it does not know", async () => {
+    const before = [
+      "# my settings",
+      "",
+      "steeringMode: 'all' # both",
+      "retry: # patience",
+      "    # how often",
+      "    maxRetries: 3 # few",
+      "    enabled: true",
+      "extensions:",
+      "- a.ts",
+      "- b.ts # second",
+      "theme: {dark: night, colors: [1, 2]}",
+      'unknown: "x"',
+      "empty:",
+      "# the end",
+      "",
+    ].join("\n");
+    expect(await edit(before, "retry.maxRetries=5")).toBe(before.replace("maxRetries: 3", "maxRetries: 5"));
+    expect(await edit(before, "steeringMode=one-at-a-time")).toBe(before.replace("'all'", "'one-at-a-time'"));
+    expect(await edit(before, "retry.baseDelayMs=7")).toBe(
+      before.replace("    enabled: true\n", "    enabled: true\n    baseDelayMs: 7\n"),
+    );
+    expect(await edit(before, "autoResume=on")).toBe(before.replace("empty:\n", "empty:\nautoResume: true\n"));
+  });
+
+  it("keeps the comment where a plain value becomes a list", async () => {
+    expect(await edit("extensions: # mine\n  - a.ts\n", "extensions=b.ts,c.ts")).toBe(
+      "extensions:\n  # mine\n  - b.ts\n  - c.ts\n",
+    );
+    expect(await edit("extensions: [a.ts]\n", "extensions=b.ts")).toBe("extensions: [b.ts]\n");
+  });
+
+  it("keeps line ends", async () => {
+    expect(await edit("# a\r\nsteeringMode: all\r\n", "followUpMode=all")).toBe(
+      "# a\r\nsteeringMode: all\r\nfollowUpMode: all\r\n",
+    );
+  });
+
+  it("adds to an empty file and to one of comments only", async () => {
+    expect(await edit("", "todo.eager=1")).toBe("todo:\n  eager: true\n");
+    expect(await edit("# mine\n", "todo.eager=1")).toBe("# mine\n\ntodo:\n  eager: true\n");
+    expect(await edit("todo:\n", "todo.eager=1")).toBe("todo:\n  eager: true\n");
+  });
+
+  it.each([
+    ["todo.eager: false\n", "todo.eager=1", "todo.eager: true\n"],
+    ["task:\n  isolation.mode: none\n", "task.isolation.mode=worktree", "task:\n  isolation.mode: worktree\n"],
+    ["task.isolation:\n  mode: none\n", "task.isolation.mode=worktree", "task.isolation:\n  mode: worktree\n"],
+    ["todo.eager: false\ntodo:\n  eager: false\n", "todo.eager=1", "todo.eager: true\ntodo:\n  eager: true\n"],
+  ])("finds the setting however it is spelled: %j", async (before, word, after) => {
+    expect(await edit(before, word)).toBe(after);
+  });
+
+  it.each([
+    ["todo:\n  reminders: false\n", "todo.reminders.max=5", "todo:\n  reminders: false\n  reminders.max: 5\n"],
+    [
+      "todo:\n  reminders:\n    max: 5\n",
+      "todo.reminders=no",
+      "todo:\n  reminders:\n    max: 5\ntodo.reminders: false\n",
+    ],
+    ["todo.reminders:\n  max: 5\n", "todo.reminders=no", "todo.reminders:\n  max: 5\ntodo:\n  reminders: false\n"],
+    ["todo.reminders: true\n", "todo.reminders.max=5", "todo.reminders: true\ntodo:\n  reminders:\n    max: 5\n"],
+  ])("keeps overlapping settings apart: %j, %s", async (before, word, after) => {
+    expect(await edit(before, word)).toBe(after);
+    expect([...readLayer(parse(after), file).values.keys()].sort()).toEqual(["todo.reminders", "todo.reminders.max"]);
+  });
+
+  it("sets a record whole or by member", async () => {
+    expect(await edit("modelRoles:\n  a: x # one\n", "modelRoles.b=y")).toBe("modelRoles:\n  a: x # one\n  b: y\n");
+    expect(await edit("modelRoles:\n  a: x\n", 'modelRoles={"c":"z"}')).toBe("modelRoles:\n  c: z\n");
+    expect(await edit("", "bash.environment.A.B=1")).toBe('bash:\n  environment:\n    A.B: "1"\n');
+  });
+
+  it("puts the new name beside an old one, which then no longer counts", async () => {
+    const after = await edit("queueMode: all\n", "steeringMode=one-at-a-time");
+    expect(after).toBe("queueMode: all\nsteeringMode: one-at-a-time\n");
+    expect(readLayer(parse(after), file).values.get("steeringMode")).toBe("one-at-a-time");
+  });
+
+  it("quotes a text that YAML would read as something else", async () => {
+    await save("shellPath=true");
+    expect(parse(text())).toEqual({ shellPath: "true" });
+    await save("shellPath=# no: {comment}");
+    expect(parse(text())).toEqual({ shellPath: "# no: {comment}" });
+  });
+
+  it("keeps the file's mode, and a link to it a link", async () => {
+    const real = join(directory, "dotfiles.yaml");
+    writeFileSync(real, "# mine\nsteeringMode: all\n");
+    chmodSync(real, 0o640);
+    symlinkSync(real, file);
+    await save("followUpMode=all");
+    expect(lstatSync(file).isSymbolicLink()).toBe(true);
+    expect(readFileSync(real, "utf8")).toBe("# mine\nsteeringMode: all\nfollowUpMode: all\n");
+    expect(statSync(real).mode & 0o777).toBe(0o640);
+  });
+
+  it("any sequence of changes leaves what a map would hold, and every comment", async () => {
+    const names = ["todo.reminders", "todo.reminders.max", "todo.eager", "task.isolation.mode", "task.eager", "topK"];
+    const word = fc.constantFrom(
+      ...["todo.reminders=1", "todo.reminders=0", "todo.reminders.max=1", "todo.reminders.max=2", "todo.eager=1"],
+      ...["task.isolation.mode=none", "task.isolation.mode=worktree", "task.eager=0", "topK=5", "topK=-1"],
+    );
+    const start = fc.constantFrom(
+      "",
+      "# c\ntodo: # c\n  reminders: true # c\n",
+      "# c\ntodo:\n  reminders: # c\n    max: 9\n",
+      "todo.reminders.max: 4 # c\ntask: {isolation: {mode: none}} # c\n",
+      "todo.reminders: # c\n  max: 4\ntask.isolation: # c\n  mode: none\n",
+    );
+    const property = fc.asyncProperty(start, fc.array(word, { maxLength: 6 }), async (before, words) => {
+      writeFileSync(file, before);
+      const model = new Map(readLayer(parse(before) ?? {}, file).values);
+      for (const item of words.map(parseAssignment)) {
+        await saveSetting(file, item);
+        model.set(item.key, item.value);
+      }
+      const { values, problems } = readLayer(parse(text()) ?? {}, file);
+      expect(problems).toEqual([]);
+      for (const name of names) expect([name, values.get(name as never)]).toEqual([name, model.get(name as never)]);
+      expect(text().split("# c").length).toBe(before.split("# c").length);
+    });
+    await fc.assert(property, { numRuns: 40 });
+  });
+});
+
+describe("saveSetting refuses", () => {
+  const refusal = (code: string, message: string) => expect.objectContaining({ code, message });
+
+  it.each([
+    ["a: 1\nkey: sk-secret: x\n", "not valid YAML at line 2, column 6 (block as implicit key)"],
+    ["- a\n", "not an object of settings"],
+    ["a: 1\na: 2\n", "not valid YAML at line 2, column 1 (duplicate key)"],
+    ["a: 1\n---\nb: 2\n", "not valid YAML at line 2, column 1 (multiple docs)"],
+    ["a: &x {b: *x}\n", "nested deeper than 64 levels"],
+  ])("to write over %j, byte for byte", async (before, reason) => {
+    writeFileSync(file, before);
+    await expect(save("steeringMode=all")).rejects.toEqual(
+      refusal("invalid_config", `Refusing to write ${file}: it cannot be parsed (${reason}). Fix it first.`),
+    );
+    expect(text()).toBe(before);
+    expect(readdirSync(directory)).toEqual(["config.yml"]);
+  });
+
+  it.each([
+    ["a: &x 1\nretry: {maxRetries: &n 3}\nttsr: {repeatGap: *n}\n", "retry.maxRetries"],
+    ["a: &r {maxRetries: 3}\nretry: *r\n", "retry.maxRetries"],
+  ])("a change that would reach further than its setting: %j", async (before, key) => {
+    writeFileSync(file, before);
+    await expect(save(`${key}=5`)).rejects.toEqual(
+      refusal(
+        "invalid_config",
+        `Refusing to write ${file}: there is no place in it for ${key} that leaves the rest as it is. Add it by hand.`,
+      ),
+    );
+    expect(text()).toBe(before);
+  });
+
+  it("what is no file", async () => {
+    mkdirSync(file);
+    await expect(save("steeringMode=all")).rejects.toEqual(
+      refusal("invalid_config", `Refusing to write ${file}: it cannot be read (not a regular file). Fix it first.`),
+    );
+    rmSync(file, { recursive: true });
+    symlinkSync(join(directory, "gone"), file);
+    await expect(save("steeringMode=all")).rejects.toEqual(refusal("file_refused", `Cannot write ${file} (ENOENT).`));
+    expect(existsSync(join(directory, "gone"))).toBe(false);
+  });
+});
+
+describe("concurrent saves", () => {
+  const words = Array.from({ length: 20 }, (_, index) => `modelRoles.r${index}=m${index}`);
+  const roles = Object.fromEntries(words.map((_, index) => [`r${index}`, `m${index}`]));
+
+  it.each(["linux", "darwin"])("of one process lose nothing, with the lock and without (%s)", async (platform) => {
+    vi.stubGlobal("process", Object.create(process, { platform: { value: platform } }));
+    await Promise.all(words.map((word) => save(word)));
+    expect(parse(text())).toEqual({ modelRoles: roles });
+  });
+
+  it("of several processes lose nothing", async () => {
+    const program = join(directory, "save.mjs");
+    await build({
+      stdin: {
+        contents: `
+          import { saveSetting } from "./save-setting.js";
+          import { parseAssignment } from "./assignment.js";
+          await Promise.all(process.argv.slice(3).map((word) => saveSetting(process.argv[2], parseAssignment(word))));`,
+        resolveDir: fileURLToPath(new URL(".", import.meta.url)),
+      },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      mainFields: ["module", "main"],
+      outfile: program,
+    });
+    const ends = [0, 1, 2, 3].map(async (part) => {
+      const own = words.filter((_, index) => index % 4 === part);
+      const child = spawn(process.execPath, [program, file, ...own], { stdio: "inherit" });
+      return (await once(child, "close"))[0];
+    });
+    expect(await Promise.all(ends)).toEqual([0, 0, 0, 0]);
+    expect(parse(text())).toEqual({ modelRoles: roles });
+  });
+});
+
+it("readAssignment and saveSetting take a value of several words", async () => {
+  await saveSetting(file, readAssignment("cycleOrder", "a b, c"));
+  expect(parse(text())).toEqual({ cycleOrder: ["a b", "c"] });
+});

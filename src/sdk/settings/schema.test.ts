@@ -1,0 +1,219 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { isSettingKey, legacyKeys, rpcDefaultKeys, type SettingValue, settingKeys, settingOf } from "./schema.js";
+import { checkValue } from "./setting.js";
+
+const mebibyte = 1024 * 1024;
+
+/** What the program does without any file. A change here changes it for everybody. */
+const defaults = {
+  steeringMode: "one-at-a-time",
+  followUpMode: "one-at-a-time",
+  interruptMode: "wait",
+  defaultThinkingLevel: "medium",
+  "thinkingBudgets.minimal": 1024,
+  "thinkingBudgets.low": 2048,
+  "thinkingBudgets.medium": 8192,
+  "thinkingBudgets.high": 16384,
+  "thinkingBudgets.xhigh": 32768,
+  modelRoles: {},
+  cycleOrder: ["smol", "default", "slow"],
+  enabledModels: [],
+  disabledProviders: [],
+  temperature: -1,
+  topP: -1,
+  topK: -1,
+  minP: -1,
+  presencePenalty: -1,
+  repetitionPenalty: -1,
+  "compaction.enabled": true,
+  "compaction.strategy": "context-full",
+  "compaction.thresholdPercent": -1,
+  "compaction.thresholdTokens": -1,
+  "compaction.reserveTokens": 16384,
+  "compaction.keepRecentTokens": 20000,
+  "compaction.autoContinue": true,
+  "compaction.idleEnabled": false,
+  "compaction.idleThresholdTokens": 200000,
+  "compaction.idleTimeoutSeconds": 300,
+  "compaction.remoteEnabled": false,
+  "compaction.remoteEndpoint": undefined,
+  "compaction.handoffSaveToDisk": false,
+  "branchSummary.enabled": false,
+  "branchSummary.reserveTokens": 16384,
+  "retry.enabled": true,
+  "retry.maxRetries": 3,
+  "retry.baseDelayMs": 2000,
+  "retry.maxDelayMs": 60000,
+  "retry.fallbackChains": {},
+  "retry.fallbackRevertPolicy": "cooldown-expiry",
+  "ttsr.enabled": true,
+  "ttsr.contextMode": "discard",
+  "ttsr.interruptMode": "always",
+  "ttsr.repeatMode": "once",
+  "ttsr.repeatGap": 10,
+  "todo.enabled": true,
+  "todo.reminders": true,
+  "todo.reminders.max": 3,
+  "todo.eager": false,
+  "todo.verbose": false,
+  "tasks.todoClearDelay": 60,
+  "task.eager": true,
+  "task.maxConcurrency": 8,
+  "task.maxRecursionDepth": 2,
+  "task.isolation.mode": "none",
+  "task.isolation.merge": "patch",
+  "task.isolation.commits": "generic",
+  "task.disabledAgents": [],
+  "task.agentModelOverrides": {},
+  "async.enabled": false,
+  "async.maxJobs": 100,
+  "bash.autoBackground.enabled": false,
+  "bash.autoBackground.thresholdMs": 60000,
+  "bash.environment": {},
+  shellPath: undefined,
+  "tools.maxTimeout": 0,
+  "tools.artifactSpillThreshold": 50,
+  "tools.artifactTailBytes": 20,
+  "tools.artifactTailLines": 500,
+  "tools.intentTracing": false,
+  "read.defaultLimit": 300,
+  "edit.mode": "replace",
+  "edit.fuzzyMatch": true,
+  "edit.fuzzyThreshold": 0.95,
+  "read.enabled": true,
+  "write.enabled": true,
+  "edit.enabled": true,
+  "bash.enabled": true,
+  "grep.enabled": true,
+  "find.enabled": true,
+  "ls.enabled": true,
+  "astGrep.enabled": true,
+  "astEdit.enabled": true,
+  "ask.enabled": true,
+  "task.enabled": true,
+  "fetch.enabled": true,
+  "webSearch.enabled": true,
+  "lsp.enabled": true,
+  "notebook.enabled": true,
+  "python.enabled": true,
+  "ask.timeout": 30,
+  "images.autoResize": true,
+  "images.blockImages": false,
+  "skills.enabled": true,
+  "skills.customDirectories": [],
+  extensions: [],
+  disabledExtensions: [],
+  customTools: [],
+  "security.projectModules": "ask",
+  "secrets.enabled": true,
+  "secrets.paths": [".env*", "*.pem", "id_*"],
+  sandbox: "workspace",
+  maxReadBytes: 50 * mebibyte,
+  "workspace.roots": [],
+  staging: "auto",
+  "resolve.order": "lifo",
+  "resolve.forcing": "force",
+  "resolve.reminders": 1,
+  "resolve.maxAttempts": 5,
+  "resolve.ttlSeconds": 0,
+  "resolve.decider": "model",
+  "resolve.requireUser": false,
+  "undo.keep": 50,
+  "undo.maxBytes": 256 * mebibyte,
+  sessionDir: undefined,
+  autoResume: false,
+};
+
+/** Everything else a project may set freely. */
+const restricted = {
+  modelRoles: "when-trusted",
+  enabledModels: "when-trusted",
+  disabledProviders: "when-trusted, more",
+  "compaction.remoteEnabled": "when-trusted",
+  "compaction.remoteEndpoint": "when-trusted",
+  "retry.fallbackChains": "when-trusted",
+  "task.disabledAgents": "when-trusted, more",
+  "task.agentModelOverrides": "when-trusted",
+  "bash.environment": "when-trusted",
+  shellPath: "when-trusted",
+  "read.enabled": "when-trusted, false",
+  "write.enabled": "when-trusted, false",
+  "edit.enabled": "when-trusted, false",
+  "bash.enabled": "when-trusted, false",
+  "grep.enabled": "when-trusted, false",
+  "find.enabled": "when-trusted, false",
+  "ls.enabled": "when-trusted, false",
+  "astGrep.enabled": "when-trusted, false",
+  "astEdit.enabled": "when-trusted, false",
+  "ask.enabled": "when-trusted, false",
+  "task.enabled": "when-trusted, false",
+  "fetch.enabled": "when-trusted, false",
+  "webSearch.enabled": "when-trusted, false",
+  "lsp.enabled": "when-trusted, false",
+  "notebook.enabled": "when-trusted, false",
+  "python.enabled": "when-trusted, false",
+  "images.blockImages": "when-trusted, true",
+  "skills.enabled": "when-trusted, false",
+  "skills.customDirectories": "when-trusted",
+  extensions: "when-trusted",
+  disabledExtensions: "when-trusted, more",
+  customTools: "when-trusted",
+  "security.projectModules": "never",
+  "secrets.enabled": "narrow, true",
+  "secrets.paths": "narrow, more",
+  sandbox: "narrow, later",
+  maxReadBytes: "when-trusted, lower",
+  "workspace.roots": "never",
+  staging: "narrow, later",
+  "resolve.decider": "narrow, later",
+  "resolve.requireUser": "narrow, true",
+  "undo.keep": "when-trusted",
+  "undo.maxBytes": "when-trusted",
+  sessionDir: "when-trusted",
+};
+
+describe("the table of settings", () => {
+  it("has these settings with these defaults", () => {
+    expect(Object.fromEntries(settingKeys.map((key) => [key, settingOf(key).default]))).toStrictEqual(defaults);
+  });
+
+  it("lets a project set everything but these", () => {
+    const found = settingKeys
+      .map((key) => [key, settingOf(key)] as const)
+      .filter(([, { projectMay }]) => projectMay !== "set")
+      .map(([key, { projectMay, stricter }]) => [
+        key,
+        [projectMay, stricter].filter((it) => it !== undefined).join(", "),
+      ]);
+    expect(Object.fromEntries(found)).toEqual(restricted);
+  });
+
+  it("has defaults that pass their own check", () => {
+    for (const key of settingKeys) {
+      const setting = settingOf(key);
+      if (setting.default !== undefined)
+        expect([key, checkValue(setting, setting.default)]).toMatchObject([key, { ok: true }]);
+    }
+  });
+
+  it("does not take what objects inherit for a setting", () => {
+    expect(["constructor", "toString", "__proto__", ""].some(isSettingKey)).toBe(false);
+    expect(isSettingKey("todo.reminders.max")).toBe(true);
+  });
+
+  it("names only settings in its other lists", () => {
+    expect(rpcDefaultKeys.filter((key) => !isSettingKey(key))).toEqual([]);
+    for (const { key } of legacyKeys.values()) expect(isSettingKey(key)).toBe(true);
+    expect([...legacyKeys.keys()].filter(isSettingKey)).toEqual([]);
+  });
+
+  it("carries the types of its values", () => {
+    expectTypeOf<SettingValue<"retry.maxRetries">>().toEqualTypeOf<number>();
+    expectTypeOf<SettingValue<"todo.reminders">>().toEqualTypeOf<boolean>();
+    expectTypeOf<SettingValue<"steeringMode">>().toEqualTypeOf<"all" | "one-at-a-time">();
+    expectTypeOf<SettingValue<"shellPath">>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<SettingValue<"extensions">>().toEqualTypeOf<readonly string[]>();
+    expectTypeOf<SettingValue<"modelRoles">>().toEqualTypeOf<Readonly<Record<string, string>>>();
+    expectTypeOf<SettingValue<"retry.fallbackChains">>().toEqualTypeOf<Readonly<Record<string, readonly string[]>>>();
+  });
+});

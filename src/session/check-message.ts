@@ -1,0 +1,145 @@
+// A message as it stands in a file, made fit for use. Files come from other programs and from damaged disks, and every
+// reader of a context trusts its types: what fits passes as it is, small gaps are filled, the rest is left out.
+
+import { isObject, type JsonObject } from "../base/json.js";
+import type { AgentMessage, Usage } from "../protocol/messages.js";
+
+/** Undefined when it is no message that we know. `timestamp` stands in for a missing one. */
+export function checkMessage(value: unknown, timestamp: number): AgentMessage | undefined {
+  if (!isObject(value) || typeof value.role !== "string" || !Object.hasOwn(checks, value.role)) return undefined;
+  const check = checks[value.role as AgentMessage["role"]];
+  const repairs = check(value);
+  if (!repairs) return undefined;
+  if (!isTime(value.timestamp)) repairs.timestamp = timestamp;
+  const message = Object.keys(repairs).length === 0 ? value : { ...value, ...repairs };
+  return message as JsonObject as AgentMessage;
+}
+
+/** What has to change, or undefined when the message cannot be used. */
+type Check = (message: JsonObject) => JsonObject | undefined;
+
+const checks: Record<AgentMessage["role"], Check> = {
+  user: ({ content }) => repairInput(content),
+  developer: ({ content }) => repairInput(content),
+  custom: checkCustom,
+  hookMessage: checkCustom,
+  assistant: checkAssistant,
+  toolResult(message) {
+    if (typeof message.toolCallId !== "string") return undefined;
+    const repairs = repairBlocks(message.content, isInputBlock);
+    if (!repairs) return undefined;
+    if (typeof message.toolName !== "string") repairs.toolName = "";
+    if (typeof message.isError !== "boolean") repairs.isError = false;
+    return repairs;
+  },
+  bashExecution: (message) => (typeof message.command === "string" ? repairExecution(message) : undefined),
+  pythonExecution: (message) => (typeof message.code === "string" ? repairExecution(message) : undefined),
+  compactionSummary({ summary, tokensBefore }) {
+    if (typeof summary !== "string") return undefined;
+    return typeof tokensBefore === "number" ? {} : { tokensBefore: 0 };
+  },
+  branchSummary({ summary, fromId }) {
+    if (typeof summary !== "string") return undefined;
+    return typeof fromId === "string" ? {} : { fromId: "root" };
+  },
+  fileMention({ files }) {
+    if (!Array.isArray(files)) return undefined;
+    const usable = files.filter(isFile);
+    return usable.length === files.length ? {} : { files: usable };
+  },
+};
+
+function checkCustom(message: JsonObject): JsonObject | undefined {
+  const repairs = repairInput(message.content);
+  if (!repairs) return undefined;
+  if (typeof message.customType !== "string") repairs.customType = "";
+  if (typeof message.display !== "boolean") repairs.display = true;
+  return repairs;
+}
+
+const stopReasons = new Set<unknown>(["stop", "length", "toolUse", "error", "aborted"]);
+
+function checkAssistant(message: JsonObject): JsonObject | undefined {
+  const repairs = repairBlocks(message.content, isAssistantBlock);
+  if (!repairs) return undefined;
+  for (const name of ["api", "provider", "model"]) if (typeof message[name] !== "string") repairs[name] = "";
+  if (!stopReasons.has(message.stopReason)) repairs.stopReason = "stop";
+  if (!isUsage(message.usage)) repairs.usage = repairUsage(message.usage);
+  return repairs;
+}
+
+function repairExecution(message: JsonObject): JsonObject {
+  const repairs: JsonObject = {};
+  if (typeof message.output !== "string") repairs.output = "";
+  if (typeof message.cancelled !== "boolean") repairs.cancelled = false;
+  if (typeof message.truncated !== "boolean") repairs.truncated = false;
+  return repairs;
+}
+
+function repairInput(content: unknown): JsonObject | undefined {
+  return typeof content === "string" ? {} : repairBlocks(content, isInputBlock);
+}
+
+function repairBlocks(content: unknown, isBlock: (block: unknown) => boolean): JsonObject | undefined {
+  if (typeof content === "string") return { content: [{ type: "text", text: content }] };
+  if (!Array.isArray(content)) return undefined;
+  return content.every(isBlock) ? {} : { content: content.filter(isBlock) };
+}
+
+function isInputBlock(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  if (block.type === "text") return typeof block.text === "string";
+  return block.type === "image" && typeof block.data === "string" && typeof block.mimeType === "string";
+}
+
+function isAssistantBlock(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  switch (block.type) {
+    case "text":
+      return typeof block.text === "string";
+    case "thinking":
+      return typeof block.thinking === "string";
+    case "redactedThinking":
+      return typeof block.data === "string";
+    case "toolCall":
+      return typeof block.id === "string" && typeof block.name === "string" && isObject(block.arguments);
+    default:
+      return false;
+  }
+}
+
+function isFile(file: unknown): boolean {
+  return isObject(file) && typeof file.path === "string" && typeof file.content === "string";
+}
+
+const tokenKinds = ["input", "output", "cacheRead", "cacheWrite"] as const;
+
+function isUsage(usage: unknown): usage is Usage {
+  if (!isObject(usage) || typeof usage.totalTokens !== "number" || !isObject(usage.cost)) return false;
+  const { cost } = usage;
+  return typeof cost.total === "number" && tokenKinds.every((kind) => isNumber(usage[kind]) && isNumber(cost[kind]));
+}
+
+/** Keeps every figure there is: this is the record of what was paid. */
+function repairUsage(usage: unknown): JsonObject {
+  const source = isObject(usage) ? usage : {};
+  const costs = isObject(source.cost) ? source.cost : {};
+  const figures = (from: JsonObject) =>
+    tokenKinds.map((kind) => [kind, isNumber(from[kind]) ? from[kind] : 0] as const);
+  const sum = (from: JsonObject) => figures(from).reduce((total, [, figure]) => total + (figure as number), 0);
+  const total = (given: unknown, from: JsonObject) => (isNumber(given) ? given : sum(from));
+  return {
+    ...source,
+    ...Object.fromEntries(figures(source)),
+    totalTokens: total(source.totalTokens, source),
+    cost: { ...costs, ...Object.fromEntries(figures(costs)), total: total(costs.total, costs) },
+  };
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number";
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value);
+}

@@ -1,0 +1,244 @@
+// When the context is compacted, and what hosts hear of it. Promises: every `auto_compaction_start` has its one end;
+// one recovery from overflow per prompt; a compaction that fails or is cancelled changes nothing.
+
+import { linkAbort } from "../../base/abort.js";
+import type { Clock } from "../../base/clock.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
+import type { SessionEntry } from "../../protocol/entries.js";
+import type { CompactionResult, SessionEvent } from "../../protocol/events.js";
+import type { ProviderModel, StreamFunction } from "../../provider/provider.js";
+import { Bill, type UsageByModel } from "../billing.js";
+import { contextLimit, contextTokens, entryTokens } from "../context-usage.js";
+import { findOverflow } from "../overflow.js";
+import { plannerApi, type RetrySettings } from "../retry.js";
+import { type CompactionRequest, type CutSettings, compact, failedText, planCut, usable } from "./compact.js";
+import { chooseOversized, choosePruned } from "./prune.js";
+import type { Summarizer } from "./summarize.js";
+
+export interface CompactionSettings extends CutSettings {
+  /** Automatic compaction; a manual one is always possible. */
+  readonly enabled: boolean;
+  readonly strategy: "context-full" | "off";
+  readonly autoContinue: boolean;
+}
+
+export type CompactionEvent = Extract<SessionEvent, { type: `auto_compaction_${string}` }>;
+
+export interface CompactionParts {
+  readonly clock: Clock;
+  readonly stream: StreamFunction;
+  random(): number;
+  settings(): CompactionSettings;
+  retrySettings(): RetrySettings;
+  emit(event: CompactionEvent): void;
+  /** From the root to the leaf. */
+  path(): readonly SessionEntry[];
+  model(): ProviderModel | undefined;
+  /** Models with a usable credential: the session's own first, then by role, then the largest window. */
+  summarizers(): readonly Summarizer[];
+  /** An estimate of what requests carry besides messages: system prompt and tools. */
+  overheadTokens(): number;
+  /** Appends the `compaction` entry and rebuilds the context. */
+  appendCompaction(result: CompactionResult): void;
+  /** Appends a `prune` entry. */
+  appendPrune(entryIds: string[]): void;
+  /** Appends a `billed_usage` entry: calls that were paid for and led to nothing. */
+  appendUsage(usage: UsageByModel): void;
+}
+
+export type OverflowDecision = { readonly kind: "recover" } | { readonly kind: "give_up"; readonly reason: string };
+
+/** What the continuation after a threshold compaction begins with, as a developer message. */
+export const continueText = "Continue if you have next steps.";
+
+/** A compaction that frees less than this share of the limit is not worth its price, and could repeat for ever. */
+const leastFreedShare = 0.1;
+
+export class CompactionController {
+  readonly #parts: CompactionParts;
+  readonly #running = new Set<AbortController>();
+  #hasRecovered = false;
+
+  constructor(parts: CompactionParts) {
+    this.#parts = parts;
+  }
+
+  get isCompacting(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Cancels what is running, automatic or not. */
+  abort(): void {
+    for (const controller of this.#running) controller.abort();
+  }
+
+  /** A new prompt of the user: it has its own recovery. */
+  startPrompt(): void {
+    this.#hasRecovered = false;
+  }
+
+  /** Before `agent_end`: whether the run's last reply overflowed. Undefined: it did not, or nothing can be done. */
+  decideOverflow(): OverflowDecision | undefined {
+    const model = this.#parts.model();
+    if (!model || !this.#isAutomatic()) return undefined;
+    const path = this.#parts.path();
+    const failed = findOverflow(path, model);
+    if (failed === undefined) return undefined;
+    if (this.#hasRecovered) return { kind: "give_up", reason: tooLargeAgain };
+    const cut = planCut({ ...this.#input(model), path: path.slice(0, failed), mustFree: true });
+    return "problem" in cut ? { kind: "give_up", reason: cut.problem } : { kind: "recover" };
+  }
+
+  /** After `agent_end`, with the failed reply off the path. True: the run is to be continued. */
+  recover(decision: OverflowDecision, signal: AbortSignal): Promise<boolean> {
+    this.#hasRecovered = true;
+    return this.#runAutomatic("overflow", signal, decision);
+  }
+
+  /**
+   * After a run that ended well and before its `agent_end`, or before a prompt: whether the context is to be compacted.
+   * Old tool outputs are pruned first, which may already be enough.
+   */
+  decideThreshold(): boolean {
+    const model = this.#parts.model();
+    if (!model || !this.#isAutomatic()) return false;
+    const limit = contextLimit(model.contextWindow, this.#parts.settings());
+    if (this.#contextTokens() <= limit) return false;
+    const pruned = choosePruned(this.#parts.path());
+    if (pruned.length > 0) this.#parts.appendPrune(pruned);
+    if (this.#contextTokens() <= limit) return false;
+    const cut = planCut(this.#input(model));
+    if ("problem" in cut) return false;
+    const freed = [...cut.history, ...cut.turnHead].reduce((sum, entry) => sum + entryTokens(entry), 0);
+    return freed >= limit * leastFreedShare;
+  }
+
+  /** After `agent_end`, or before a prompt. True if the context was compacted. */
+  compactAtThreshold(signal: AbortSignal): Promise<boolean> {
+    return this.#runAutomatic("threshold", signal);
+  }
+
+  /**
+   * The `compact` command. Refuses before it touches anything; then stops the run. `stopRun` must stop it by the run's
+   * own signal: `abort` here would cancel this very compaction.
+   */
+  async compactNow(options: { customInstructions?: string; stopRun(): Promise<void> }): Promise<CompactionResult> {
+    const { customInstructions, stopRun } = options;
+    const model = this.#modelForCommand();
+    const cut = planCut(this.#input(model));
+    if ("problem" in cut) throw new GalleyError("cannot_continue", cut.problem);
+    return this.#run(undefined, async (signal) => {
+      await stopRun();
+      return this.#compact(model, signal, customInstructions === undefined ? {} : { customInstructions });
+    });
+  }
+
+  #modelForCommand(): ProviderModel {
+    const model = this.#parts.model();
+    if (!model) throw new GalleyError("no_model", "No model selected");
+    const summarizers = this.#parts.summarizers();
+    if (summarizers.length === 0) throw new GalleyError("no_credential", `No API key for ${model.provider}`);
+    usable(summarizers);
+    return model;
+  }
+
+  #isAutomatic(): boolean {
+    const { enabled, strategy } = this.#parts.settings();
+    return enabled && strategy !== "off" && this.#parts.summarizers().some(({ model }) => model.api !== plannerApi);
+  }
+
+  #contextTokens(): number {
+    return contextTokens(this.#parts.path()).tokens;
+  }
+
+  #input(model: ProviderModel) {
+    const { path, overheadTokens, settings } = this.#parts;
+    return {
+      path: path(),
+      contextWindow: model.contextWindow,
+      overheadTokens: overheadTokens(),
+      settings: settings(),
+    };
+  }
+
+  async #runAutomatic(
+    reason: "overflow" | "threshold",
+    signal: AbortSignal,
+    decision?: OverflowDecision,
+  ): Promise<boolean> {
+    const action = "context-full";
+    let end: Omit<Extract<CompactionEvent, { type: "auto_compaction_end" }>, "type" | "action">;
+    try {
+      const result = await this.#run(signal, (own) => {
+        this.#parts.emit({ type: "auto_compaction_start", reason, action });
+        if (decision?.kind === "give_up") throw new GalleyError("cannot_continue", decision.reason);
+        return this.#compact(this.#modelForCommand(), own, { mustFree: reason === "overflow" });
+      });
+      end = { result, aborted: false, willRetry: reason === "overflow" };
+    } catch (error) {
+      end = GalleyError.is(error, "aborted")
+        ? { aborted: true, willRetry: false }
+        : { aborted: false, willRetry: false, errorMessage: `${failureTexts[reason]}${reasonOf(error)}` };
+    }
+    this.#parts.emit({ type: "auto_compaction_end", action, ...end });
+    return end.result !== undefined;
+  }
+
+  async #run<Result>(outer: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const controller = new AbortController();
+    const link = linkAbort(controller.signal, outer);
+    this.#running.add(controller);
+    try {
+      return await work(link.signal);
+    } finally {
+      link.release();
+      this.#running.delete(controller);
+    }
+  }
+
+  async #compact(
+    model: ProviderModel,
+    signal: AbortSignal,
+    wishes: Pick<CompactionRequest, "customInstructions" | "mustFree">,
+  ): Promise<CompactionResult> {
+    const { clock, stream, random, retrySettings, summarizers } = this.#parts;
+    const request: CompactionRequest = {
+      ...this.#input(model),
+      summarizers: summarizers(),
+      retry: retrySettings(),
+      stream,
+      clock,
+      random,
+      signal,
+      ...wishes,
+    };
+    const result = await compact(request).catch((error: unknown) => {
+      this.#billInVain(error);
+      throw error;
+    });
+    this.#parts.appendCompaction(result);
+    const oversized = chooseOversized(this.#parts.path(), contextLimit(model.contextWindow, this.#parts.settings()));
+    if (oversized.length > 0) this.#parts.appendPrune(oversized);
+    return result;
+  }
+
+  #billInVain(error: unknown): void {
+    const bill = new Bill();
+    if (error instanceof GalleyError) bill.addAll(error.details?.usage);
+    if (!bill.isEmpty) this.#parts.appendUsage(bill.byModel);
+  }
+}
+
+const tooLargeAgain =
+  "the context is too large again after one compaction. Start a new session, or use a model with a larger window.";
+
+const failureTexts = {
+  overflow: "Context overflow recovery failed: ",
+  threshold: "Auto-compaction failed: ",
+};
+
+/** Without the prefix that the command's answer has: here another one stands before it. */
+function reasonOf(error: unknown): string {
+  const text = messageOf(error);
+  return text.startsWith(failedText) ? text.slice(failedText.length) : text;
+}

@@ -1,0 +1,105 @@
+// What follows a run of a prompt: nothing, or another run. Decided before `agent_end`, because that event announces
+// it; carried out after it. The first reason that applies wins.
+
+import type { MessageQueues } from "../loop/message-queues.js";
+import type { RunEnd } from "../loop/run.js";
+import type { ContinueReason } from "../protocol/events.js";
+import type { AgentMessage } from "../protocol/messages.js";
+import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
+import type { RetryController } from "./retry.js";
+import type { SessionLog } from "./session-log.js";
+import type { SessionSettings } from "./session-settings.js";
+
+export type Continuation =
+  | { readonly reason: "retry" }
+  | { readonly reason: "overflow"; readonly decision: OverflowDecision }
+  /** Compacts; with `autoContinue` the agent is asked to go on afterwards. */
+  | { readonly reason: "auto_continue" }
+  | { readonly reason: "queued" };
+
+/** `closing`: no further run, but something is still to be done and told. */
+export type Verdict = { readonly next: Continuation } | { readonly closing?: OverflowDecision | "compact" };
+
+export interface ContinuationParts {
+  readonly retry: RetryController;
+  readonly compaction: CompactionController;
+  readonly queues: MessageQueues;
+  readonly record: SessionLog;
+  settings(): SessionSettings;
+  now(): number;
+}
+
+export function decideContinuation(parts: ContinuationParts, end: RunEnd): Verdict {
+  const { retry, compaction, queues } = parts;
+  if (end.stopReason === "error" || end.stopReason === "aborted") {
+    const isRetried = retry.onFailure(end.message).kind === "retry" && end.stopReason === "error";
+    if (isRetried) return { next: { reason: "retry" } };
+    const overflow = end.stopReason === "error" ? compaction.decideOverflow() : undefined;
+    if (overflow?.kind === "recover") return { next: { reason: "overflow", decision: overflow } };
+    return overflow ? { closing: overflow } : {};
+  }
+  if (compaction.decideThreshold())
+    return parts.settings().compaction.autoContinue ? { next: { reason: "auto_continue" } } : { closing: "compact" };
+  return queues.hasWork ? { next: { reason: "queued" } } : {};
+}
+
+/** What `agent_end` says of it. */
+export function announced(
+  verdict: Verdict,
+): { isTerminal: true } | { isTerminal: false; continueReason: ContinueReason } {
+  return "next" in verdict ? { isTerminal: false, continueReason: verdict.next.reason } : { isTerminal: true };
+}
+
+/** Carries the verdict out. Returns the messages the next run starts with, or undefined when there is none. */
+export async function carryOut(
+  parts: ContinuationParts,
+  { verdict, end, signal }: { verdict: Verdict; end: RunEnd; signal: AbortSignal },
+): Promise<AgentMessage[] | undefined> {
+  const { retry, compaction } = parts;
+  if (!("next" in verdict)) {
+    retry.close();
+    if (verdict.closing === "compact") await compaction.compactAtThreshold(signal);
+    else if (verdict.closing) await compaction.recover(verdict.closing, signal);
+    return undefined;
+  }
+  switch (verdict.next.reason) {
+    case "retry":
+      if ((await retry.wait(signal)) !== "due") return undefined;
+      takeBack(parts.record, end);
+      return [];
+    case "overflow": {
+      retry.close();
+      const failedLeaf = parts.record.tree.leafId;
+      takeBack(parts.record, end);
+      if (await compaction.recover(verdict.next.decision, signal)) return [];
+      parts.record.moveLeaf(failedLeaf); // nothing changed, so the error stands
+      return undefined;
+    }
+    case "auto_continue":
+      if (!(await compaction.compactAtThreshold(signal)) || signal.aborted) return undefined;
+      return [
+        {
+          role: "developer",
+          content: [{ type: "text", text: continueText }],
+          attribution: "agent",
+          timestamp: parts.now(),
+        },
+      ];
+    case "queued":
+      return signal.aborted ? undefined : takeQueued(parts.queues);
+  }
+}
+
+/** The failed reply and its made-up results leave the path; they stay in the record. */
+function takeBack(record: SessionLog, { message }: RunEnd): void {
+  const { messages, entryIds } = record.context;
+  const entryId = entryIds[messages.lastIndexOf(message)];
+  const entry = entryId === undefined ? undefined : record.tree.get(entryId);
+  if (entry) record.moveLeaf(entry.parentId);
+}
+
+function takeQueued(queues: MessageQueues): AgentMessage[] | undefined {
+  const steering = queues.takeSteering();
+  const taken = steering.length > 0 ? steering : queues.takeFollowUps();
+  return taken.length > 0 ? taken.map((item) => item.message) : undefined;
+}

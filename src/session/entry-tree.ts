@@ -1,0 +1,186 @@
+// The entries of one session as a tree with a leaf: where the next entry goes. Entries only ever join; moving about is
+// moving the leaf. Labels, names and leaf moves are written in the margin: they never become the leaf.
+
+import { GalleyError } from "../base/errors.js";
+import { isObject } from "../base/json.js";
+import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
+
+export interface EntryNode {
+  entry: SessionEntry;
+  children: EntryNode[];
+  label?: string;
+}
+
+export interface BranchPoint {
+  entryId: string;
+  text: string;
+  onPath: boolean;
+}
+
+export type NameSource = "auto" | "user";
+
+export class EntryTree {
+  readonly #entries: SessionEntry[] = [];
+  readonly #indexById = new Map<string, number>();
+  readonly #labels = new Map<string, string>();
+  /** Made when first asked for. */
+  #children: Map<string | null, SessionEntry[]> | undefined;
+  #leafId: string | null = null;
+  #name: { readonly text: string; readonly source: NameSource } | undefined;
+
+  constructor(header?: SessionHeader, entries: Iterable<SessionEntry> = []) {
+    if (typeof header?.title === "string") this.#take(header.title, header.titleSource ?? "auto");
+    for (const entry of entries) this.append(entry);
+  }
+
+  /** In the order in which they were appended. */
+  get entries(): readonly SessionEntry[] {
+    return this.#entries;
+  }
+
+  get leafId(): string | null {
+    return this.#leafId;
+  }
+
+  get name(): string | undefined {
+    return this.#name?.text;
+  }
+
+  get nameSource(): NameSource | undefined {
+    return this.#name?.source;
+  }
+
+  get labels(): ReadonlyMap<string, string> {
+    return this.#labels;
+  }
+
+  has(id: string): boolean {
+    return this.#indexById.has(id);
+  }
+
+  get(id: string): SessionEntry | undefined {
+    const index = this.#indexById.get(id);
+    return index === undefined ? undefined : this.#entries[index];
+  }
+
+  /** Throws when the id is taken. */
+  append(entry: SessionEntry): void {
+    if (this.has(entry.id)) throw new GalleyError("invalid_argument", `Entry ${entry.id} exists already`);
+    this.#indexById.set(entry.id, this.#entries.length);
+    this.#entries.push(entry);
+    if (this.#children) addTo(this.#children, entry);
+    switch (entry.type) {
+      case "label":
+        return this.#noteLabel(entry.targetId, entry.label);
+      case "session_info":
+        return this.#noteName(entry.name, entry.source);
+      case "leaf":
+        // Its target may have been on a line that could not be read; then the leaf stays where it was.
+        if (entry.targetId === null || this.has(entry.targetId)) this.#leafId = entry.targetId;
+        return;
+      default:
+        this.#leafId = entry.id;
+    }
+  }
+
+  /** In memory only; whoever keeps a file appends a `leaf` entry instead. `null` puts the leaf before the first entry. */
+  moveLeaf(targetId: string | null): void {
+    if (targetId !== null && !this.has(targetId)) throw entryNotFound(targetId);
+    this.#leafId = targetId;
+  }
+
+  /** From the root to the entry, or to the leaf. */
+  pathTo(id: string | null = this.#leafId): SessionEntry[] {
+    const path: SessionEntry[] = [];
+    const visited = new Set<string>();
+    for (let entry = id === null ? undefined : this.get(id); entry && !visited.has(entry.id); ) {
+      visited.add(entry.id);
+      path.push(entry);
+      entry = entry.parentId === null ? undefined : this.get(entry.parentId);
+    }
+    return path.reverse();
+  }
+
+  children(id: string | null): readonly SessionEntry[] {
+    if (!this.#children) {
+      this.#children = new Map();
+      for (const entry of this.#entries) addTo(this.#children, entry);
+    }
+    return this.#children.get(id) ?? [];
+  }
+
+  /** Every entry; children by time. What has no parent here is a root. */
+  tree(): EntryNode[] {
+    const nodes = new Map<string, EntryNode>();
+    for (const entry of this.#entries) {
+      const label = this.#labels.get(entry.id);
+      nodes.set(entry.id, { entry, children: [], ...(label === undefined ? {} : { label }) });
+    }
+    const roots: EntryNode[] = [];
+    for (const node of nodes.values()) {
+      const parent = node.entry.parentId === null ? undefined : nodes.get(node.entry.parentId);
+      (parent?.children ?? roots).push(node);
+    }
+    for (const { children } of nodes.values()) if (children.length > 1) children.sort(byTime);
+    return roots.sort(byTime);
+  }
+
+  /** What was appended after this entry. */
+  entriesSince(id: string): SessionEntry[] {
+    const index = this.#indexById.get(id);
+    if (index === undefined) throw entryNotFound(id);
+    return this.#entries.slice(index + 1);
+  }
+
+  /** Where a branch can start: every user message with a text, in the order in which they were appended. */
+  userMessages(): BranchPoint[] {
+    const path = new Set(this.pathTo());
+    return this.#entries.flatMap((entry) => {
+      const text = userText(entry)?.trim();
+      return text ? [{ entryId: entry.id, text, onPath: path.has(entry) }] : [];
+    });
+  }
+
+  #noteLabel(targetId: string, label: string | undefined): void {
+    if (typeof label === "string" && label !== "") this.#labels.set(targetId, label);
+    else this.#labels.delete(targetId);
+  }
+
+  /** A name without a source was given by a person: programs that name sessions by themselves say so. */
+  #noteName(name: string, source: NameSource = "user"): void {
+    if (typeof name === "string" && !(source === "auto" && this.nameSource === "user")) this.#take(name, source);
+  }
+
+  #take(text: string, source: NameSource): void {
+    this.#name = text.trim() === "" ? undefined : { text, source };
+  }
+}
+
+/** Entries in the margin: they do not move the leaf. */
+export function isBookkeeping(entry: SessionEntry): boolean {
+  return entry.type === "label" || entry.type === "session_info" || entry.type === "leaf";
+}
+
+/** The text of a user message entry, or undefined for any other entry. */
+export function userText(entry: SessionEntry): string | undefined {
+  if (entry.type !== "message" || !isObject(entry.message) || entry.message.role !== "user") return undefined;
+  const { content } = entry.message;
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((block) => (block?.type === "text" && typeof block.text === "string" ? block.text : "")).join("");
+}
+
+export function entryNotFound(id: string): GalleyError {
+  return new GalleyError("not_found", `Entry ${id} not found`);
+}
+
+function addTo(children: Map<string | null, SessionEntry[]>, entry: SessionEntry): void {
+  const siblings = children.get(entry.parentId);
+  if (siblings) siblings.push(entry);
+  else children.set(entry.parentId, [entry]);
+}
+
+/** Stable, so that entries of one moment, or with a time that cannot be read, stay in file order. */
+function byTime(a: EntryNode, b: EntryNode): number {
+  return Date.parse(a.entry.timestamp) - Date.parse(b.entry.timestamp) || 0;
+}

@@ -1,0 +1,279 @@
+// The bytes of a session file in, its header and entries out. Promises: one bad line never stops the rest, memory is
+// bounded by one line beyond what is returned, and nothing here depends on how the bytes are cut up.
+
+import { GalleyError } from "../base/errors.js";
+import { parseRecord, type TypedObject } from "../base/ndjson.js";
+import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
+import { type LinkProblem, linkEntries } from "./link-entries.js";
+import { currentVersion, migrateEntries } from "./migrate-entries.js";
+
+export const maxLineBytes = 8 * 1024 * 1024;
+
+export type ReadProblemKind = "malformed" | "oversized" | "fused" | "bad_utf8" | "extra_header" | LinkProblem;
+
+export interface ReadProblem {
+  readonly kind: ReadProblemKind;
+  /** As an editor counts: the header is on line 1. */
+  readonly line: number;
+}
+
+export interface ReadSession {
+  readonly header: SessionHeader;
+  /** What the file says; entries are in the form of `currentVersion`, unless it is newer than that. */
+  readonly version: number;
+  readonly entries: readonly SessionEntry[];
+  /** The exact text of entries whose type is not ours, so that a copy of the file keeps them to the byte. */
+  readonly originals: ReadonlyMap<SessionEntry, string>;
+  /** The first ones; `problemCount` counts all. */
+  readonly problems: readonly ReadProblem[];
+  readonly problemCount: number;
+  /** Bytes behind the last LF. A whole one is an entry that only lacks its LF, and is among `entries`. */
+  readonly tail: { readonly bytes: number; readonly isWhole: boolean };
+  readonly length: number;
+}
+
+/** Why a file of this version is only read, or undefined. */
+export function versionProblem(version: unknown): string | undefined {
+  const isKnown = Number.isInteger(version) && (version as number) >= 1 && (version as number) <= currentVersion;
+  return isKnown ? undefined : `Session version ${version} is newer than supported (${currentVersion})`;
+}
+
+const maxProblems = 100;
+
+export class SessionReader {
+  readonly #path: string;
+  readonly #lines: LineReader;
+  readonly #entries: TypedObject[] = [];
+  readonly #lineOf: number[] = [];
+  readonly #originals = new Map<TypedObject, string>();
+  readonly #problems: ReadProblem[] = [];
+  #problemCount = 0;
+  #header: TypedObject | undefined;
+  #version = 1;
+
+  /** The path is for the sentence when it is no session. */
+  constructor(path: string, maxBytes = maxLineBytes) {
+    this.#path = path;
+    this.#lines = new LineReader(maxBytes);
+  }
+
+  /** Throws `file_refused` as soon as it is clear that this is no session file. */
+  push(chunk: Uint8Array): void {
+    this.#lines.push(chunk, (line) => this.#take(line));
+    if (!this.#header && this.#lines.isDiscarding) throw this.#refusal();
+  }
+
+  end(): ReadSession {
+    const { length } = this.#lines;
+    const rest = this.#lines.rest();
+    // A torn line cannot be a complete object: what parses has only lost its LF.
+    const isWhole = rest.record !== undefined && parseRecord(rest.record)?.ok === true;
+    if (isWhole) this.#take({ record: rest.record, number: rest.number });
+    if (!this.#header) throw this.#refusal();
+    const header = this.#header as TypedObject as SessionHeader;
+    const migrated = migrateEntries(this.#version, this.#entries, this.#lineOf);
+    const placed = [...this.#originals].map(([entry, text]) => ({
+      entry,
+      text,
+      id: entry.id,
+      parentId: entry.parentId,
+    }));
+    const entries = linkEntries(migrated, this.#lineOf, (kind, index) => this.#report(kind, this.#lineOf[index] ?? 0));
+    // An entry that was given another place no longer is what its line says.
+    const kept = placed.filter(({ entry, id, parentId }) => entry.id === id && entry.parentId === parentId);
+    const originals = new Map(kept.map(({ entry, text }) => [entry as object as SessionEntry, text]));
+    return {
+      header,
+      version: (header.version ?? 1) as number,
+      entries,
+      originals,
+      problems: this.#problems,
+      problemCount: this.#problemCount,
+      tail: { bytes: rest.bytes, isWhole },
+      length,
+    };
+  }
+
+  #take({ record, number }: Line): void {
+    if (record === undefined) {
+      if (!this.#header) throw this.#refusal();
+      return this.#report("oversized", number);
+    }
+    const found = parseLine(number === 0 ? withoutMark(record) : record, (value) => this.#isPart(value));
+    if (found.problem) this.#report(found.problem, number);
+    for (const value of found.values) {
+      if (!this.#header) this.#open(value);
+      else if (value.type === "session") this.#report("extra_header", number);
+      else this.#add(value, record, number, found.problem);
+    }
+    if (!this.#header) throw this.#refusal();
+  }
+
+  #open(value: TypedObject): void {
+    if (value.type !== "session" || typeof value.id !== "string") throw this.#refusal();
+    const { version = 1, timestamp, cwd } = value;
+    this.#header = value;
+    value.timestamp = typeof timestamp === "string" ? timestamp : "";
+    value.cwd = typeof cwd === "string" ? cwd : "";
+    // A version we do not know is left as it is.
+    this.#version = versionProblem(version) === undefined ? (version as number) : currentVersion;
+  }
+
+  #add(value: TypedObject, record: Buffer, number: number, problem: ReadProblemKind | undefined): void {
+    this.#entries.push(value);
+    this.#lineOf.push(number);
+    if (problem === undefined && !ownTypes.has(value.type))
+      this.#originals.set(value, record.toString("utf8").replace(/\r$/, ""));
+  }
+
+  /** Whether an object found inside a damaged line is a line of its own, and not a piece of one. */
+  #isPart(value: TypedObject): boolean {
+    if (value.type === "session") return !this.#header;
+    if (typeof value.timestamp !== "string") return false;
+    const { id, parentId } = value;
+    return this.#version < 2 || (typeof id === "string" && (parentId === null || typeof parentId === "string"));
+  }
+
+  #report(kind: ReadProblemKind, line: number): void {
+    this.#problemCount++;
+    if (this.#problems.length < maxProblems) this.#problems.push({ kind, line: line + 1 });
+  }
+
+  #refusal(): GalleyError {
+    return new GalleyError("file_refused", `Not a session file: ${this.#path}`);
+  }
+}
+
+const ownTypes: ReadonlySet<string> = new Set<SessionEntry["type"]>([
+  "message",
+  "model_change",
+  "thinking_level_change",
+  "service_tier_change",
+  "compaction",
+  "branch_summary",
+  "custom",
+  "custom_message",
+  "label",
+  "ttsr_injection",
+  "mcp_tool_selection",
+  "session_init",
+  "mode_change",
+  "context_change",
+  "session_info",
+  "leaf",
+  "prune",
+]);
+
+interface Line {
+  /** Without its LF; undefined when the line was too long to hold. */
+  readonly record: Buffer | undefined;
+  /** Counted from 0. */
+  readonly number: number;
+}
+
+/** Cuts bytes into lines at LF, and drops a line that is too long as it comes, so that its length costs nothing. */
+class LineReader {
+  readonly #maxBytes: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #number = 0;
+  length = 0;
+  isDiscarding = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  push(chunk: Uint8Array, take: (line: Line) => void): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.length += bytes.length;
+    let start = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      const record = this.#finish(bytes.subarray(start, end));
+      start = end + 1;
+      const number = this.#number++;
+      take({ record, number });
+    }
+    // Copied, since the caller may use its buffer again.
+    if (start < bytes.length) this.#keep(Buffer.from(bytes.subarray(start)));
+  }
+
+  /** What stands behind the last LF. */
+  rest(): Line & { bytes: number } {
+    const bytes = this.#bytes;
+    const record = bytes === 0 ? undefined : this.#finish(Buffer.alloc(0));
+    return { record, number: this.#number, bytes };
+  }
+
+  #keep(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#maxBytes) {
+      this.isDiscarding = true;
+      this.#pieces = [];
+    }
+    if (!this.isDiscarding) this.#pieces.push(piece);
+  }
+
+  #finish(piece: Buffer): Buffer | undefined {
+    const isAlone = this.#bytes === 0;
+    if (isAlone) this.#bytes = piece.length;
+    else this.#keep(piece);
+    const isTooLong = this.#bytes > this.#maxBytes;
+    const record = isTooLong ? undefined : isAlone ? piece : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#bytes = 0;
+    this.isDiscarding = false;
+    return record;
+  }
+}
+
+const LF = 0x0a;
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+function withoutMark(record: Buffer): Buffer {
+  return record.subarray(0, 3).equals(byteOrderMark) ? record.subarray(3) : record;
+}
+
+interface ParsedLine {
+  readonly values: readonly TypedObject[];
+  readonly problem?: ReadProblemKind;
+}
+
+function parseLine(record: Buffer, isPart: (value: TypedObject) => boolean): ParsedLine {
+  const whole = parseRecord(record);
+  if (whole === undefined) return { values: [] };
+  if (whole.ok) return { values: [whole.value] };
+  // One flipped bit in a text is no reason to lose the message: it is read with a mark in that place.
+  if (whole.problem === "Invalid UTF-8") {
+    const mended = parseLine(Buffer.from(record.toString("utf8")), isPart);
+    return mended.problem ? mended : { ...mended, problem: "bad_utf8" };
+  }
+  const values = partsOf(record, isPart);
+  return { values, problem: values.length > 0 ? "fused" : "malformed" };
+}
+
+/**
+ * The whole objects in a line that holds more than one, or one behind rubbish: from the end, each time the longest
+ * stretch that begins like a line and is one.
+ */
+function partsOf(record: Buffer, isPart: (value: TypedObject) => boolean): TypedObject[] {
+  const parts: TypedObject[] = [];
+  let budget = 8 * maxLineBytes; // of bytes read in vain, or a line of nothing but openings would take for ever
+  for (let end = record.length; end > 0; ) {
+    let start = record.indexOf(opening);
+    for (; start !== -1 && start < end; start = record.indexOf(opening, start + 1)) {
+      const part = parseRecord(record.subarray(start, end));
+      if (part?.ok && isPart(part.value)) {
+        parts.unshift(part.value);
+        break;
+      }
+      budget -= end - start;
+      if (budget < 0) return parts;
+    }
+    if (start === -1 || start >= end) break;
+    end = start;
+  }
+  return parts;
+}
+
+const opening = Buffer.from('{"type":');

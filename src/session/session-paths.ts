@@ -1,0 +1,76 @@
+// What session files and their directories are called. Pure: whoever calls has made the paths canonical.
+
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { sha256Hex } from "./sha256.js";
+
+export interface WorkingPlace {
+  /** The canonical working directory. */
+  readonly cwd: string;
+  readonly home: string;
+  readonly temp: string;
+}
+
+/** Readable, and unlike another directory's even where the readable part is the same. */
+export function sessionDirectoryName(place: WorkingPlace): string {
+  return `${cutToBytes(printable(readableName(place)), 200)}-${sha256Hex(place.cwd).slice(0, 8)}`;
+}
+
+/** Names under which other programs keep the sessions of this directory. They may hold those of another one, too. */
+export function legacyDirectoryNames(place: WorkingPlace): string[] {
+  return [...new Set([readableName(place), absoluteName(place.cwd)])];
+}
+
+/** Sorts by time. */
+export function sessionFileName(now: number, sessionId: string): string {
+  return `${new Date(now).toISOString().replace(/[:.]/g, "-")}_${sessionId}.jsonl`;
+}
+
+/** Where a session keeps its artifacts: beside the file, under the same name. */
+export function artifactDirectory(sessionFile: string): string {
+  return sessionFile.endsWith(".jsonl") ? sessionFile.slice(0, -".jsonl".length) : `${sessionFile}.artifacts`;
+}
+
+/** The directories of the agent directory that hold sessions and what belongs to them. */
+export function agentPlaces(agentDir: string): { sessions: string; blobs: string; terminals: string } {
+  return {
+    sessions: join(agentDir, "sessions"),
+    blobs: join(agentDir, "blobs"),
+    terminals: join(agentDir, "terminal-sessions"),
+  };
+}
+
+/** True for the directory itself and for everything below it. */
+export function isInside(directory: string, path: string): boolean {
+  const way = relative(resolve(directory), resolve(path));
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function readableName({ cwd, home, temp }: WorkingPlace): string {
+  if (isInside(home, cwd)) return `-${dashed(relative(home, cwd))}`;
+  if (isInside(temp, cwd)) return `-tmp-${dashed(relative(temp, cwd))}`;
+  return absoluteName(cwd);
+}
+
+function absoluteName(cwd: string): string {
+  return `--${dashed(cwd.replace(/^[/\\]/, ""))}--`;
+}
+
+function dashed(path: string): string {
+  return path.replace(/[/\\:]/g, "-");
+}
+
+function printable(name: string): string {
+  return name.replace(/\p{Cc}/gu, "-");
+}
+
+/** A file system allows 255 bytes for a name; the hash keeps cut ones apart. */
+function cutToBytes(text: string, maxBytes: number): string {
+  let cut = "";
+  let bytes = 0;
+  for (const character of text) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > maxBytes) break;
+    cut += character;
+  }
+  return cut;
+}

@@ -1,0 +1,22 @@
+// What a session can be told about its behaviour, with the built-in values. Changes over RPC are the session's own.
+
+import type { CompactionSettings } from "./compaction/compaction-controller.js";
+import type { RetrySettings } from "./retry.js";
+
+export interface SessionSettings {
+  readonly retry: RetrySettings;
+  readonly compaction: CompactionSettings;
+}
+
+export const defaultSessionSettings: SessionSettings = {
+  retry: { enabled: true, maxRetries: 3, baseDelayMs: 2000, maxDelayMs: 60_000 },
+  compaction: {
+    enabled: true,
+    strategy: "context-full",
+    autoContinue: true,
+    thresholdPercent: -1,
+    thresholdTokens: -1,
+    reserveTokens: 16_384,
+    keepRecentTokens: 20_000,
+  },
+};

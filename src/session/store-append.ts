@@ -1,0 +1,82 @@
+// A file that only grows, and only by us. Promises: a line is in it whole or not at all, as far as this process can
+// see to it, and a file that somebody else has touched is left alone.
+
+import type { SessionDisk } from "./store-disk.js";
+
+export class AppendFile {
+  readonly #disk: SessionDisk;
+  readonly #file: number;
+  #length: number;
+  #isOpenEnded: boolean;
+  /** Bytes of a line that failed halfway and could not be cut off yet. */
+  #excess = 0;
+
+  constructor(disk: SessionDisk, file: number, length: number, isOpenEnded = false) {
+    this.#disk = disk;
+    this.#file = file;
+    this.#length = length;
+    this.#isOpenEnded = isOpenEnded;
+  }
+
+  /** Of the whole lines. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** False when another hand has changed, replaced or removed the file. */
+  get isOurs(): boolean {
+    const { bytes, links } = this.#disk.status(this.#file);
+    return links > 0 && bytes === this.#length + this.#excess;
+  }
+
+  /** Answers false, with nothing written, when the file is no longer ours. Throws what the disk says. */
+  append(line: Buffer): boolean {
+    if (!this.isOurs) return false;
+    this.#cutExcess();
+    const bytes = this.#isOpenEnded ? Buffer.concat([Buffer.from("\n"), line]) : line;
+    try {
+      writeAll(this.#disk, this.#file, bytes, (written) => {
+        this.#excess = written;
+      });
+    } catch (error) {
+      try {
+        if (this.isOurs) this.#cutExcess();
+      } catch {
+        // What failed halfway stays on record, and is cut off before anything else is written.
+      }
+      throw error;
+    }
+    this.#excess = 0;
+    this.#length += bytes.length;
+    this.#isOpenEnded = false;
+    return true;
+  }
+
+  sync(): Promise<void> {
+    return this.#disk.sync(this.#file);
+  }
+
+  close(): void {
+    this.#disk.close(this.#file);
+  }
+
+  #cutExcess(): void {
+    if (this.#excess === 0) return;
+    this.#disk.truncate(this.#file, this.#length);
+    this.#excess = 0;
+  }
+}
+
+/** Every byte, in as many goes as it takes; `onProgress` hears how many are there by now. */
+export function writeAll(
+  disk: SessionDisk,
+  file: number,
+  bytes: Uint8Array,
+  onProgress: (written: number) => void = () => {},
+): void {
+  for (let written = 0; written < bytes.length; onProgress(written)) {
+    const more = disk.write(file, bytes, written);
+    if (more <= 0) throw new Error("The disk takes no more bytes");
+    written += more;
+  }
+}

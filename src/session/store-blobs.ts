@@ -1,0 +1,124 @@
+// Images, kept once under the hash of their bytes and named in entries by that hash. What is read is verified: an image
+// that is missing or damaged becomes a line of text, never bytes that a provider would choke on.
+
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { systemCode } from "../base/errors.js";
+import { isObject } from "../base/json.js";
+import type { AgentMessage } from "../protocol/messages.js";
+import { writeWhole } from "./store-whole.js";
+import { blobPrefix, imageUnavailable } from "./stored-form.js";
+
+export interface BlobStore {
+  /** Durable once it resolves. Answers the reference: `blob:sha256:<hash>`. */
+  put(bytes: Buffer): Promise<string>;
+  /** Undefined when there is no such blob, or its bytes are not what the name says. */
+  get(reference: string): Promise<Buffer | undefined>;
+}
+
+const maxBlobBytes = 64 * 1024 * 1024;
+
+export interface DiskBlobOptions {
+  /** Where new blobs go. */
+  readonly directory: string;
+  /** Where else to look. */
+  readonly alsoIn?: readonly string[];
+  ensureDirectory(path: string): void;
+}
+
+export function createDiskBlobs({ directory, alsoIn = [], ensureDirectory }: DiskBlobOptions): BlobStore {
+  return {
+    async put(bytes) {
+      const hash = await sha256(bytes);
+      const path = join(directory, hash);
+      if (!(await isThere(path, bytes.length))) {
+        ensureDirectory(directory);
+        await writeWhole(path, bytes);
+      }
+      return `${blobPrefix}${hash}`;
+    },
+    async get(reference) {
+      const hash = hashOf(reference);
+      if (hash === undefined) return undefined;
+      for (const place of [directory, ...alsoIn]) {
+        const bytes = await readBounded(join(place, hash));
+        if (bytes && (await sha256(bytes)) === hash) return bytes;
+      }
+      return undefined;
+    },
+  };
+}
+
+export function createMemoryBlobs(): BlobStore {
+  const blobs = new Map<string, Buffer>();
+  return {
+    async put(bytes) {
+      const reference = `${blobPrefix}${await sha256(bytes)}`;
+      blobs.set(reference, bytes);
+      return reference;
+    },
+    get: async (reference) => blobs.get(reference),
+  };
+}
+
+/** The message with the bytes of its images in it; the same object when it names no blob. */
+export async function resolveImages<Message extends AgentMessage>(
+  message: Message,
+  blobs: BlobStore,
+): Promise<Message> {
+  if ("content" in message && Array.isArray(message.content) && message.content.some(isReference))
+    return { ...message, content: await Promise.all(message.content.map((block) => resolveBlock(block, blobs))) };
+  if (message.role !== "fileMention" || !message.files.some(({ image }) => isReference(image))) return message;
+  const files = message.files.map(async (file) => {
+    if (!isReference(file.image)) return file;
+    const image = await resolveBlock(file.image, blobs);
+    const { image: _, ...rest } = file;
+    return isObject(image) && image.type === "image" ? { ...file, image } : { ...rest, content: imageUnavailable };
+  });
+  return { ...message, files: await Promise.all(files) };
+}
+
+async function resolveBlock(block: unknown, blobs: BlobStore): Promise<unknown> {
+  if (!isReference(block)) return block;
+  const bytes = await blobs.get(block.data);
+  return bytes ? { ...block, data: bytes.toString("base64") } : { type: "text", text: imageUnavailable };
+}
+
+function isReference(block: unknown): block is { type: "image"; data: string } {
+  return (
+    isObject(block) && block.type === "image" && typeof block.data === "string" && block.data.startsWith(blobPrefix)
+  );
+}
+
+function hashOf(reference: string): string | undefined {
+  const hash = reference.startsWith(blobPrefix) ? reference.slice(blobPrefix.length) : "";
+  return /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
+}
+
+/** Touches it, so that the collector of garbage sees a blob that is wanted again. */
+async function isThere(path: string, bytes: number): Promise<boolean> {
+  try {
+    const { size } = await fs.stat(path);
+    if (size !== bytes) return false;
+    const now = new Date();
+    await fs.utimes(path, now, now);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+async function readBounded(path: string): Promise<Buffer | undefined> {
+  try {
+    const status = await fs.stat(path);
+    return status.isFile() && status.size <= maxBlobBytes ? await fs.readFile(path) : undefined;
+  } catch {
+    return undefined; // missing, or not ours to read: either way there is no image
+  }
+}
+
+async function sha256(bytes: Buffer): Promise<string> {
+  const { createHash } = await import("node:crypto");
+  return createHash("sha256").update(bytes).digest("hex");
+}

@@ -1,0 +1,176 @@
+// Opens a session file: takes its lock, reads it in pieces, and leaves it ready for the next line. Promises never to
+// change a file that is no session, is newer than this program, or is somebody else's at the moment.
+
+import * as fs from "node:fs";
+import type { Clock } from "../base/clock.js";
+import { GalleyError, systemCode } from "../base/errors.js";
+import { type ReadProblem, type ReadSession, SessionReader, versionProblem } from "./read-entries.js";
+import { writeAll } from "./store-append.js";
+import { nodeDisk, O_APPEND, O_CREAT, O_RDONLY, O_RDWR, realPath, type SessionDisk } from "./store-disk.js";
+import { acquireLock, type FileLock } from "./store-lock.js";
+
+export interface LoadOptions {
+  readonly clock: Clock;
+  readonly disk?: SessionDisk;
+  /** How long to wait for another holder of the lock. */
+  readonly waitMs?: number;
+}
+
+/** What a writer holds. */
+export interface WriteAccess {
+  readonly file: number;
+  readonly lock: FileLock;
+  /** Bytes in the file. */
+  readonly length: number;
+  /** The last line lacks its LF; it has to come before the next one. */
+  readonly isOpenEnded: boolean;
+}
+
+export interface LoadedSession {
+  readonly kind: "session";
+  /** The real path. */
+  readonly path: string;
+  readonly session: ReadSession;
+  /** Undefined when the file is only to be read; then `readOnlyReason` says why. */
+  readonly access: WriteAccess | undefined;
+  readonly readOnlyReason: string | undefined;
+  /** Sentences for the user. */
+  readonly warnings: readonly string[];
+}
+
+/** `absent` also stands for an empty file: there is nothing to read, and a new session may be put there. */
+export type LoadResult = LoadedSession | { readonly kind: "absent"; readonly path: string; readonly exists: boolean };
+
+/** Throws `file_refused` for what is no session, and whatever the disk says for what cannot be read at all. */
+export async function loadSession(path: string, options: LoadOptions): Promise<LoadResult> {
+  const disk = options.disk ?? nodeDisk;
+  const real = realPath(path);
+  const bytes = regularFileBytes(real, path);
+  if (!bytes) return { kind: "absent", path: real, exists: bytes === 0 };
+
+  const attempt = await acquireLock(real, options.clock, options.waitMs);
+  const { lock } = attempt;
+  const opened = openFile(disk, real, lock !== undefined);
+  let isKept = false;
+  try {
+    const session = await readAll(disk, opened.file, path);
+    const readOnlyReason =
+      versionProblem(session.version) ??
+      (lock ? undefined : inUseText(path, attempt.holderPid)) ??
+      (opened.isWritable ? undefined : `${path} cannot be written by this user`);
+    const warnings = describeProblems(path, session);
+    if (readOnlyReason !== undefined || !lock)
+      return { kind: "session", path: real, session, access: undefined, readOnlyReason, warnings };
+    closeToOthers(disk, opened.file, path, warnings);
+    const access = { file: opened.file, lock, ...(await mendEnd(disk, opened.file, real, session, warnings)) };
+    isKept = true;
+    return { kind: "session", path: real, session, access, readOnlyReason, warnings };
+  } finally {
+    if (!isKept) {
+      disk.close(opened.file);
+      if (lock) await lock.release();
+    }
+  }
+}
+
+export function inUseText(path: string, pid: number | undefined): string {
+  return `Session ${path} is in use by another galley${pid === undefined ? "" : ` (pid ${pid})`}`;
+}
+
+/** Undefined when there is nothing. A directory, a pipe or a device is not even opened. */
+function regularFileBytes(real: string, path: string): number | undefined {
+  const status = fs.statSync(real, { throwIfNoEntry: false });
+  if (status && !status.isFile()) throw new GalleyError("file_refused", `Not a session file: ${path}`);
+  return status?.size;
+}
+
+function openFile(disk: SessionDisk, path: string, isWritable: boolean): { file: number; isWritable: boolean } {
+  if (!isWritable) return { file: disk.open(path, O_RDONLY), isWritable: false };
+  try {
+    return { file: disk.open(path, O_RDWR | O_APPEND), isWritable: true };
+  } catch (error) {
+    if (!["EACCES", "EPERM", "EROFS"].includes(systemCode(error) ?? "")) throw error;
+    return { file: disk.open(path, O_RDONLY), isWritable: false };
+  }
+}
+
+const chunkBytes = 1024 * 1024;
+
+async function readAll(disk: SessionDisk, file: number, path: string): Promise<ReadSession> {
+  const reader = new SessionReader(path);
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  for (let position = 0; ; ) {
+    const bytes = await disk.read(file, buffer, position);
+    if (bytes === 0) return reader.end();
+    reader.push(buffer.subarray(0, bytes));
+    position += bytes;
+  }
+}
+
+function closeToOthers(disk: SessionDisk, file: number, path: string, warnings: string[]): void {
+  if (process.platform === "win32" || (disk.status(file).mode & 0o077) === 0) return;
+  try {
+    disk.changeMode(file, 0o600);
+    warnings.push(`${path} was open to other users; it is now yours alone`);
+  } catch (error) {
+    warnings.push(`${path} is open to other users and could not be closed to them: ${systemCode(error)}`);
+  }
+}
+
+/** A torn last line goes to `<file>.tail`. If that fails it stays, and the next line begins with an LF instead. */
+async function mendEnd(
+  disk: SessionDisk,
+  file: number,
+  path: string,
+  { length, tail }: ReadSession,
+  warnings: string[],
+): Promise<{ length: number; isOpenEnded: boolean }> {
+  if (tail.bytes === 0 || tail.isWhole) return { length, isOpenEnded: tail.isWhole };
+  const start = length - tail.bytes;
+  try {
+    await saveTail(disk, file, `${path}.tail`, start);
+    disk.truncate(file, start);
+  } catch (error) {
+    warnings.push(`The torn last line of ${path} could not be moved away: ${systemCode(error) ?? error}`);
+    return { length, isOpenEnded: true };
+  }
+  warnings.push(`The last line of ${path} was torn; its ${tail.bytes} bytes are in ${path}.tail`);
+  return { length: start, isOpenEnded: false };
+}
+
+async function saveTail(disk: SessionDisk, from: number, path: string, start: number): Promise<void> {
+  const to = disk.open(path, O_RDWR | O_APPEND | O_CREAT);
+  try {
+    const buffer = Buffer.allocUnsafe(chunkBytes);
+    if (disk.status(to).bytes > 0) writeAll(disk, to, Buffer.from("\n")); // an earlier one stays readable, too
+    for (let position = start; ; ) {
+      const bytes = await disk.read(from, buffer, position);
+      if (bytes === 0) break;
+      writeAll(disk, to, buffer.subarray(0, bytes));
+      position += bytes;
+    }
+    await disk.sync(to);
+  } finally {
+    disk.close(to);
+  }
+}
+
+function describeProblems(path: string, { problems, problemCount }: ReadSession): string[] {
+  const lines = (kinds: readonly ReadProblem["kind"][]) =>
+    problems.filter(({ kind }) => kinds.includes(kind)).map(({ line }) => line);
+  const sentences = ([...sentenceByKind] as const).flatMap(([sentence, kinds]) => {
+    const found = lines(kinds);
+    return found.length === 0
+      ? []
+      : [`${path}: ${sentence} (line ${found.slice(0, 10).join(", ")}${found.length > 10 ? ", …" : ""})`];
+  });
+  const more = problemCount - problems.length;
+  return more > 0 ? [...sentences, `${path}: ${more} more problems like these`] : sentences;
+}
+
+const sentenceByKind = new Map<string, readonly ReadProblem["kind"][]>([
+  ["damaged lines were skipped", ["malformed", "oversized", "extra_header"]],
+  ["damaged lines were read in part", ["fused", "bad_utf8"]],
+  ["entries with a missing or repeated id got one of their own", ["no_id", "duplicate_id"]],
+  ["entries without their parent were put after the entry before them", ["missing_parent", "cycle"]],
+]);

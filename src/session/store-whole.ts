@@ -1,0 +1,42 @@
+// A small file put in its place as a whole: a reader, and whoever comes after a crash, finds all of it or nothing.
+
+import * as fs from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { systemCode } from "../base/errors.js";
+import { nodeDisk } from "./store-disk.js";
+
+/** How the files look that are on their way; what is left of them after a crash may be removed. */
+export const isTemporaryName = (name: string) => name.startsWith(".") && name.endsWith(".tmp");
+
+let written = 0;
+
+/**
+ * Durable once it resolves. With `isNew` it answers false, and leaves everything as it is, when the name is taken;
+ * otherwise what was there is replaced.
+ */
+export async function writeWhole(path: string, content: Uint8Array | string, isNew = false): Promise<boolean> {
+  const directory = dirname(path);
+  const temporary = join(directory, `.${basename(path)}.${process.pid}-${++written}.tmp`);
+  try {
+    await fs.writeFile(temporary, content, { mode: 0o600, flag: "wx", flush: true });
+    if (!isNew) await fs.rename(temporary, path);
+    else if (!(await linkNew(temporary, path))) return false;
+    await nodeDisk.syncDirectory(directory);
+    return true;
+  } finally {
+    await fs.rm(temporary, { force: true });
+  }
+}
+
+async function linkNew(from: string, to: string): Promise<boolean> {
+  try {
+    await fs.link(from, to).catch((error: unknown) => {
+      if (systemCode(error) === "EEXIST") throw error;
+      return fs.copyFile(from, to, fs.constants.COPYFILE_EXCL); // a file system without hard links
+    });
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import type { Model, ThinkingLevel } from "../protocol/model.js";
+import { availableLevels, clampLevel, nextLevel, thinkingOf } from "./thinking.js";
+
+type Facts = Pick<Model, "api" | "reasoning" | "thinking">;
+
+const plain: Facts = { api: "openai-completions", reasoning: false };
+const lowToHigh: Facts = {
+  api: "openai-completions",
+  reasoning: true,
+  thinking: { minLevel: "low", maxLevel: "high", mode: "effort" },
+};
+
+describe("thinkingOf", () => {
+  it("takes the model's word, and assumes what every service of the API takes where there is none", () => {
+    expect(thinkingOf(lowToHigh)).toBe(lowToHigh.thinking);
+    expect(thinkingOf({ api: "openai-completions", reasoning: true })).toEqual({
+      minLevel: "low",
+      maxLevel: "high",
+      mode: "effort",
+    });
+    expect(thinkingOf({ api: "anthropic-messages", reasoning: true })).toEqual({
+      minLevel: "minimal",
+      maxLevel: "xhigh",
+      mode: "budget",
+    });
+    expect(thinkingOf({ ...lowToHigh, reasoning: false })).toBeUndefined();
+  });
+});
+
+describe("clampLevel", () => {
+  it.each<[ThinkingLevel | undefined, ThinkingLevel | undefined]>([
+    ["off", "off"],
+    ["minimal", "low"],
+    ["low", "low"],
+    ["medium", "medium"],
+    ["high", "high"],
+    ["xhigh", "high"],
+    [undefined, undefined],
+  ])("%s becomes %s on a model from low to high", (wish, level) => {
+    expect(clampLevel(lowToHigh, wish)).toBe(level);
+  });
+
+  it("stores nothing for a model that cannot think, but keeps off", () => {
+    expect(clampLevel(plain, "high")).toBeUndefined();
+    expect(clampLevel(plain, "off")).toBe("off");
+  });
+});
+
+describe("nextLevel", () => {
+  it("goes from off through the supported levels and wraps", () => {
+    const levels: (ThinkingLevel | null)[] = [];
+    let level: ThinkingLevel | null | undefined;
+    for (let step = 0; step < 6; step++) {
+      level = nextLevel(lowToHigh, level ?? undefined);
+      levels.push(level);
+    }
+    expect(levels).toEqual(["off", "low", "medium", "high", "off", "low"]);
+    expect(availableLevels(lowToHigh)).toEqual(["off", "low", "medium", "high"]);
+  });
+
+  it("counts a level of another model as the one it stands for here", () => {
+    expect(nextLevel(lowToHigh, "xhigh")).toBe("off");
+    expect(nextLevel(lowToHigh, "minimal")).toBe("medium");
+  });
+
+  it("has nothing to offer for a model that cannot think", () => {
+    expect(nextLevel(plain, "off")).toBeNull();
+    expect(availableLevels(plain)).toEqual(["off"]);
+  });
+});

@@ -1,0 +1,160 @@
+// Replaces a configuration file of the user's: whole or not at all, only while it still says what the writer read, and
+// one writer at a time. The lock is the kernel's, so it never outlives its holder.
+
+import { createHash, randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import type { Server, Socket } from "node:net";
+import { basename, dirname, join } from "node:path";
+import { type Clock, systemClock } from "../base/clock.js";
+import { GalleyError, messageOf, systemCode } from "../base/errors.js";
+import { readConfigFile } from "./config-files.js";
+
+/**
+ * The file itself behind any link, so that a link to it stays a link. Makes the directory, for this user only, when it
+ * is missing. Throws `file_refused`.
+ */
+export function prepareConfigPath(path: string): string {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return isThere ? realpathSync.native(path) : join(realpathSync.native(dirname(path)), basename(path));
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
+/**
+ * Writes `text` beside the file, syncs it and renames it over. False, with nothing changed, when the file no longer
+ * says `expected` (`undefined`: when it is there by now). Synchronous, so that no other writer of this process comes
+ * between. Throws `file_refused` when the disk says no; then the old file is untouched.
+ */
+export function replaceConfigFile(path: string, change: { expected: string | undefined; text: string }): boolean {
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  try {
+    if (readConfigFile(path)?.text !== change.expected) return false;
+    writeDraft(draft, change.text);
+    const current = readConfigFile(path); // once more: the sync above takes its time
+    if (current?.text !== change.expected) return false;
+    if (current) chmodSync(draft, current.mode);
+    renameSync(draft, path);
+    syncDirectory(dirname(path));
+    return true;
+  } catch (error) {
+    throw cannotWrite(path, error);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function writeDraft(path: string, text: string): void {
+  const descriptor = openSync(path, "wx", 0o600);
+  try {
+    const bytes = Buffer.from(text);
+    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Makes the rename itself last. Windows cannot sync a directory and keeps a journal of its own. */
+function syncDirectory(path: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function cannotWrite(path: string, error: unknown): GalleyError {
+  const reason = systemCode(error) ?? messageOf(error);
+  return new GalleyError("file_refused", `Cannot write ${path} (${reason}).`, { cause: error });
+}
+
+const lockLimitMs = 5000;
+const pauseMs = 10;
+
+/**
+ * Runs `work` while nobody else holds the lock of this file. Throws `timeout` after five seconds of waiting. Where the
+ * system has no such lock (neither Linux nor Windows) `work` runs at once and the check in `replaceConfigFile` decides.
+ */
+export async function withConfigLock<T>(path: string, work: () => Promise<T>, clock: Clock = systemClock): Promise<T> {
+  const name = lockName(path);
+  if (name === undefined) return work();
+  const release = await acquire(name, clock);
+  if (!release) throw new GalleyError("timeout", `Another program is writing ${path}. Nothing was changed.`);
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
+}
+
+/** An abstract socket or a named pipe: no file, and gone with the process. */
+function lockName(path: string): string | undefined {
+  const digest = createHash("sha256").update(path).digest("hex").slice(0, 32);
+  if (process.platform === "linux") return `\0galley-config-${digest}`;
+  return process.platform === "win32" ? `\\\\.\\pipe\\galley-config-${digest}` : undefined;
+}
+
+type Release = () => Promise<void>;
+
+async function acquire(name: string, clock: Clock): Promise<Release | undefined> {
+  const { connect, createServer } = await import("node:net"); // only writing needs it
+  const deadline = clock.now() + lockLimitMs;
+  for (;;) {
+    const release = await hold(createServer(), name);
+    if (release) return release;
+    const leftMs = deadline - clock.now();
+    if (leftMs <= 0) return undefined;
+    // The holder keeps the connection until it lets go, or dies.
+    const wasHeld = await untilClosed(connect(name), { clock, leftMs });
+    // The name is taken by something that does not answer: look again, but not all the time. Not a timer of the
+    // clock, because those do not keep the process alive.
+    if (!wasHeld) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+function hold(server: Server, name: string): Promise<Release | undefined> {
+  const waiting = new Set<Socket>();
+  server.on("connection", (socket) => {
+    waiting.add(socket);
+    socket.on("error", () => {}); // a waiter that dies is no longer waiting
+    socket.on("close", () => waiting.delete(socket));
+  });
+  const release = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of waiting) socket.destroy();
+    });
+  return new Promise((resolve, reject) => {
+    server.on("error", (error) => (systemCode(error) === "EADDRINUSE" ? resolve(undefined) : reject(error)));
+    server.listen(name, () => resolve(release));
+  });
+}
+
+/** Was there a holder at all? */
+function untilClosed(socket: Socket, { clock, leftMs }: { clock: Clock; leftMs: number }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(leftMs, () => socket.destroy());
+    socket.on("error", () => {}); // it let go before we came, or died; the close below follows
+    socket.on("close", (hadError) => {
+      cancel();
+      resolve(!hadError);
+    });
+    socket.resume();
+  });
+}

@@ -448,14 +448,14 @@ describe("traces of recovery", () => {
   });
 
   it("threshold: after a good run the context is compacted, and the agent asked to go on", async () => {
-    const compaction = { ...defaultSessionSettings.compaction, thresholdTokens: 12_000, keepRecentTokens: 100 };
+    const compaction = { ...defaultSessionSettings.compaction, thresholdTokens: 12_000, keepRecentTokens: 3200 };
     const open = await openSession({
       model: [say("x".repeat(40_000)), say("y".repeat(12_000)), say("summary"), say("done")],
       session: { settings: { ...defaultSessionSettings, compaction } },
     });
     await open.session.prompt("go");
     const before = open.events.length;
-    await open.session.prompt("more");
+    await open.session.prompt("more ".repeat(400));
     await finish(open);
     expect(trace(open.events.slice(before))).toBe(
       `agent_start ts ms:U me:U ${answer} te() agent_end(auto_continue) auto_compaction_start auto_compaction_end agent_start ts ms:developer me:developer ${answer} te() agent_end(terminal)`,

@@ -1,58 +1,61 @@
-// The text of a YAML settings file with one setting changed. Works on the document rather than on its values, so that
-// comments and order stay, and proves on the result that nothing else has changed.
+// The text of a YAML settings file with one setting changed. Only the letters of that setting are touched, so that
+// comments, order and layout stay; and the result is read again to prove that nothing else has changed its meaning.
 
 import { isDeepStrictEqual } from "node:util";
-import type { Document, Node } from "yaml";
+import type { Document, Node, Pair, YAMLMap } from "yaml";
+import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import { parseConfig } from "../parse-config.js";
 import type { Assignment } from "./assignment.js";
 import { readLayer } from "./layers.js";
 import { settingOf } from "./schema.js";
+import { insertPair, replaceValue } from "./yaml-text.js";
 
+type Yaml = typeof import("yaml");
 type Path = readonly string[];
 
 /** `undefined` when there is no way to do it without touching another setting. The text must be a sound YAML file. */
 export async function editSettings(text: string, assignment: Assignment): Promise<string | undefined> {
   const yaml = await import("yaml");
-  const document = yaml.parseDocument(text, { prettyErrors: false });
-  for (const path of placesFor(assignment, document, yaml)) put(document, { path, value: assignment.value, yaml });
-  const result = document.toString({ lineWidth: 0, ...layoutOf(text) });
-  if (!(await changesOnly(assignment, text, result))) return undefined;
-  return text.includes("\r\n") ? result.replaceAll("\n", "\r\n") : result;
+  const { value } = assignment;
+  let result = text;
+  // The text moves with every change, so it is parsed again for each.
+  const places = placesFor(assignment, parse(text, yaml), yaml);
+  for (const path of places) result = put(result, { path, value, yaml });
+  return places.length > 0 && (await changesOnly(assignment, text, result)) ? result : undefined;
 }
 
-type Yaml = typeof import("yaml");
-
 /** Every place where the setting stands already; else the first where it can be added. */
-function placesFor(assignment: Assignment, document: Document, yaml: Yaml): Path[] {
+function placesFor({ key, member }: Assignment, document: Document, yaml: Yaml): Path[] {
   const at = (path: Path) => document.getIn(path, true);
   const isFree = (path: Path) => isEmpty(at(path), yaml);
   // A map where a plain value belongs holds the settings below it (`todo.reminders: {max: 3}`).
-  const isRecord = assignment.member === undefined && settingOf(assignment.key).kind.type === "record";
-  const spellings = groupings([
-    ...assignment.key.split("."),
-    ...(assignment.member === undefined ? [] : [assignment.member]),
-  ]);
+  const isRecord = member === undefined && settingOf(key).kind.type === "record";
+  const spellings = groupings([...key.split("."), ...(member === undefined ? [] : [member])]);
   const present = spellings.filter((path) => !isFree(path) && (isRecord || !yaml.isMap(at(path))));
   if (present.length > 0) return present;
   const canHold = (path: Path) => isFree(path) || yaml.isMap(at(path));
   return spellings.filter((path) => isFree(path) && parentsOf(path).every(canHold)).slice(0, 1);
 }
 
-function put(document: Document, { path, value, yaml }: { path: Path; value: unknown; yaml: Yaml }): void {
-  const depth = parentsOf(path).filter((parent) => yaml.isMap(document.getIn(parent, true))).length;
-  const target = path.slice(0, depth + 1);
-  const old = document.getIn(target, true) as Node | undefined;
-  if (yaml.isScalar(old) && target.length === path.length && typeof value !== "object") {
-    old.value = value; // in place: keeps its quotes and the comment behind it
-    return;
-  }
-  const nested = path.slice(depth + 1).reduceRight((inner: unknown, name) => ({ [name]: inner }), value);
-  const node = document.createNode(nested) as Node;
-  if (yaml.isCollection(old) && yaml.isCollection(node) && old.flow !== undefined) node.flow = old.flow;
-  const comment = old?.commentBefore ?? old?.comment;
-  if (comment) node.commentBefore = comment;
-  document.setIn(target, node);
+function put(text: string, { path, value, yaml }: { path: Path; value: unknown; yaml: Yaml }): string {
+  const document = parse(text, yaml);
+  const old = document.getIn(path, true) as Node | undefined;
+  if (old !== undefined && !isEmpty(old, yaml)) return replaceValue(text, old, value);
+  // Down through the maps that are there; the rest of the names is new, but for one that may stand there empty.
+  const maps = parentsOf(path)
+    .map((parent) => document.getIn(parent, true))
+    .filter(yaml.isMap) as YAMLMap<Node, Node | null>[];
+  const map = maps.at(-1) ?? (yaml.isMap(document.contents) ? (document.contents as YAMLMap<Node, Node>) : undefined);
+  const names = path.slice(maps.length);
+  const empty = map?.items.find(({ key }) => yaml.isScalar(key) && key.value === names[0]) as
+    | Pair<Node, Node>
+    | undefined;
+  return insertPair(text, { map, empty, names, value });
+}
+
+function parse(text: string, yaml: Yaml): Document {
+  return yaml.parseDocument(text, { prettyErrors: false });
 }
 
 function isEmpty(node: unknown, yaml: Yaml): boolean {
@@ -72,28 +75,27 @@ function groupings(words: Path): Path[] {
   });
 }
 
-/** The writer's habits, so that lines which nobody changed stay the same. */
-function layoutOf(text: string): { indent: number; indentSeq: boolean; flowCollectionPadding: boolean } {
-  const indent = /^( {1,8})[^\s#-]/m.exec(text)?.[1]?.length ?? 2;
-  const hasFlatLists = /^( *)[^\s#][^\n]*:[ \t]*(?:#[^\n]*)?\r?\n\1- /m.test(text);
-  return { indent, indentSeq: !hasFlatLists, flowCollectionPadding: !/[[{][^\s\]}]/.test(text) };
-}
-
 /** Does the new text say this setting, and of everything else what the old one said? */
 async function changesOnly({ key, member, value }: Assignment, before: string, after: string): Promise<boolean> {
   const [old, next] = [await parsed(before), await parsed(after)];
+  if (next === undefined) return false;
   const said = readLayer(next, "").values.get(key);
+  const now = member === undefined ? said : (said as Record<string, unknown> | undefined)?.[member];
+  if (!isDeepStrictEqual(now, value)) return false;
   const name = member === undefined ? key : `${key}.${member}`;
-  if (!isDeepStrictEqual(member === undefined ? said : (said as Record<string, unknown>)?.[member], value))
-    return false;
   const isRecord = member === undefined && settingOf(key).kind.type === "record";
   const others = (leaves: [string, unknown][]) =>
     new Map(leaves.filter(([path]) => path !== name && !(isRecord && path.startsWith(`${name}.`))));
   return isDeepStrictEqual(others(leavesOf(old, "")), others(leavesOf(next, "")));
 }
 
-function parsed(text: string): Promise<unknown> {
-  return parseConfig({ path: "settings.yml", text, mode: 0o600 });
+async function parsed(text: string): Promise<unknown> {
+  try {
+    return await parseConfig({ path: "settings.yml", text, mode: 0o600 });
+  } catch (error) {
+    if (!GalleyError.is(error, "invalid_config")) throw error;
+    return undefined; // an edit that broke the file is not to be written
+  }
 }
 
 /** Everything that is not an object, by its dotted name. What is empty says nothing. */

@@ -12,8 +12,8 @@ export interface ExpressionAnalysis {
    * match stays a match whatever follows.
    */
   readonly ahead: number;
-  /** The longest text that every match holds; "" if none is known. */
-  readonly literal: string;
+  /** Texts that every match holds; some of them, not all. */
+  readonly literals: readonly string[];
 }
 
 export function analyzeExpression(source: string, windowLength: number): ExpressionAnalysis {
@@ -30,7 +30,10 @@ interface Part extends ExpressionAnalysis {
   readonly character?: string;
 }
 
-const nothing: Part = { work: 1, ways: 1, max: 0, reach: 0, ahead: -1, literal: "", hasLookahead: false };
+/** Each is looked for before the expression is tried. */
+const maxLiterals = 4;
+
+const nothing: Part = { work: 1, ways: 1, max: 0, reach: 0, ahead: -1, literals: [], hasLookahead: false };
 const oneCharacter: Part = { ...nothing, max: 1, reach: 1 };
 const boundary: Part = { ...nothing, ahead: 0 };
 
@@ -52,7 +55,7 @@ class Reader {
 
   #sequence(): Part {
     let result = nothing;
-    let literal = "";
+    const literals: string[] = [];
     let run = "";
     while (this.#at < this.#source.length && !"|)".includes(this.#source.charAt(this.#at))) {
       const atom = this.#atom();
@@ -60,11 +63,13 @@ class Reader {
       result = both(result, quantifier ? this.#repeat(atom, quantifier) : atom);
       if (atom.character !== undefined && !quantifier) run += atom.character;
       else {
-        literal = longer(literal, longer(run, quantifier?.min === 0 ? "" : (atom.character ?? atom.literal)));
+        literals.push(run);
         run = "";
+        if (quantifier?.min !== 0) literals.push(...atom.literals);
       }
     }
-    return { ...result, literal: longer(literal, run) };
+    literals.push(run);
+    return { ...result, literals: literals.filter((literal) => literal !== "").slice(0, maxLiterals) };
   }
 
   #atom(): Part {
@@ -92,7 +97,7 @@ class Reader {
       return { ...nothing, work: inner.work, ahead, hasLookahead: inner.hasLookahead };
     }
     // Modifiers such as `(?i:` change which text the literal stands for.
-    return opening !== undefined && /^\?[a-z-]+:/.test(opening) ? { ...inner, literal: "" } : inner;
+    return opening !== undefined && /^\?[a-z-]+:/.test(opening) ? { ...inner, literals: [] } : inner;
   }
 
   #class(): Part {
@@ -160,7 +165,7 @@ function both(first: Part, second: Part): Part {
     max: first.max + second.max,
     reach: Math.max(first.reach, first.max + second.reach),
     ahead: Math.max(first.ahead, second.ahead),
-    literal: "",
+    literals: [],
     hasLookahead: first.hasLookahead || second.hasLookahead,
   };
 }
@@ -172,7 +177,7 @@ function either(first: Part, second: Part): Part {
     max: Math.max(first.max, second.max),
     reach: Math.max(first.reach, second.reach),
     ahead: Math.max(first.ahead, second.ahead),
-    literal: "",
+    literals: [],
     hasLookahead: first.hasLookahead || second.hasLookahead,
   };
 }
@@ -188,8 +193,4 @@ function powers(part: Part, rounds: number): { work: number; ways: number } {
     ways += power;
   }
   return { work, ways };
-}
-
-function longer(one: string, other: string): string {
-  return other.length > one.length ? other : one;
 }

@@ -16,8 +16,8 @@ export interface Expression {
   readonly final: RegExp | undefined;
   /** How far before the newest piece a test must begin. */
   readonly overlap: number;
-  /** Every match holds this text, so without it there is nothing to test. */
-  readonly literal: string;
+  /** Every match holds these texts: without one of them there is nothing to test. */
+  readonly literals: readonly string[];
   /** Proven to be quick on any text; the others run under a time limit. */
   readonly isQuick: boolean;
 }
@@ -32,7 +32,7 @@ const maxAhead = 1024;
 /** Throws for a source that is not a regular expression. */
 export function compileExpression(source: string): Expression {
   const plain = new RegExp(source, "g");
-  const { reach, ahead, literal } = analyzeExpression(source, windowLength);
+  const { reach, ahead, literals } = analyzeExpression(source, windowLength);
   // A match that may look at what follows it counts once enough has followed: `\bany\b` must not fire on the first
   // half of "anything". The matcher itself is told so, and finds a shorter match that is safe where a longer is not.
   const settled = ahead < 0 ? source : `(?:${source})(?=[^]{${ahead + 1}})`;
@@ -42,7 +42,7 @@ export function compileExpression(source: string): Expression {
     early: ahead < 0 ? plain : ahead <= maxAhead ? new RegExp(settled, "g") : undefined,
     final: ahead < 0 ? undefined : plain,
     overlap: Math.min(overlapLength, reach + Math.max(ahead, 0) + 1),
-    literal,
+    literals,
     isQuick: work * windowLength <= maxQuickSteps,
   };
 }

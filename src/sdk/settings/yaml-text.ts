@@ -1,0 +1,96 @@
+// Small changes to YAML text at the places of its parsed nodes. Every other character stays. Whoever calls parses the
+// result: a layout too unusual for this gives a text that does not say what was wanted, and must not be written.
+
+import type { Node, Pair, YAMLMap } from "yaml";
+import { isObject } from "../../base/json.js";
+
+/** The same text with another value at this node. A block stays a block; anything else goes on one line. */
+export function replaceValue(text: string, node: Node, value: unknown): string {
+  const [start, end] = rangeOf(text, node);
+  const isBlock = "items" in node && !("flow" in node && node.flow);
+  const lines = isBlock ? blockLines(value) : [];
+  const glue = `${lineEnd(text)}${" ".repeat(columnOf(text, start))}`;
+  // An empty list has no block form, and on its own line must stand further in than its name.
+  const shown = lines.length > 0 ? lines.join(glue) : `${isBlock ? "  " : ""}${inline(value)}`;
+  return text.slice(0, start) + shown + text.slice(end);
+}
+
+export interface NewPair {
+  /** Where it goes; `undefined` in a file that says nothing yet. */
+  readonly map: YAMLMap<Node, Node | null> | undefined;
+  /** A pair of the map that has the first of the names and no value. */
+  readonly empty: Pair<Node, Node | null> | undefined;
+  /** One below the other. */
+  readonly names: readonly string[];
+  readonly value: unknown;
+}
+
+/** The same text with one more value in it. */
+export function insertPair(text: string, { map, empty, names, value }: NewPair): string {
+  if (map === undefined) {
+    const gap = text === "" || text.endsWith("\n") ? "" : lineEnd(text);
+    return `${text}${gap}${nestedLines(names, value, 0).join(lineEnd(text))}${lineEnd(text)}`;
+  }
+  if (empty) {
+    const [name, end] = rangeOf(text, empty.key);
+    const colon = text.indexOf(":", end) + 1;
+    if (names.length === 1) return `${text.slice(0, colon)} ${inline(value)}${text.slice(colon)}`;
+    return afterLine(text, colon, nestedLines(names.slice(1), value, columnOf(text, name) + 2));
+  }
+  const last = map.items.at(-1);
+  if (map.flow || last === undefined) {
+    const close = rangeOf(text, map)[1] - 1;
+    const nested = names.slice(1).reduceRight((inner: unknown, name) => ({ [name]: inner }), value);
+    const pair = `${word(names[0] ?? "")}: ${inline(nested)}`;
+    return `${text.slice(0, close).trimEnd()}${last ? ", " : ""}${pair}${text.slice(close)}`;
+  }
+  const column = columnOf(text, rangeOf(text, map)[0]);
+  return afterLine(text, rangeOf(text, last.value ?? last.key)[1], nestedLines(names, value, column));
+}
+
+function afterLine(text: string, offset: number, lines: readonly string[]): string {
+  const end = /\r?$/m.exec(text.slice(offset))?.index ?? 0;
+  const at = offset + end;
+  return text.slice(0, at) + lines.map((line) => `${lineEnd(text)}${line}`).join("") + text.slice(at);
+}
+
+function nestedLines(names: readonly string[], value: unknown, column: number): string[] {
+  return names.map((name, depth) => {
+    const start = `${" ".repeat(column + 2 * depth)}${word(name)}:`;
+    return depth === names.length - 1 ? `${start} ${inline(value)}` : start;
+  });
+}
+
+function blockLines(value: unknown): string[] {
+  if (Array.isArray(value)) return value.map((item) => `- ${inline(item)}`);
+  return isObject(value) ? Object.entries(value).map(([name, member]) => `${word(name)}: ${inline(member)}`) : [];
+}
+
+function inline(value: unknown): string {
+  if (typeof value === "string") return word(value);
+  if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, member]) => `${word(name)}: ${inline(member)}`)
+    .join(", ")}}`;
+}
+
+/** Without quotes only where no reader of YAML could take it for something else. */
+function word(text: string): string {
+  const isPlain = /^[A-Za-z/][\w./-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
+}
+
+/** Without the line ends that a block takes along. */
+function rangeOf(text: string, node: Node): [number, number] {
+  const [start = 0, end = 0] = node.range ?? [];
+  return [start, start + text.slice(start, end).trimEnd().length];
+}
+
+function columnOf(text: string, offset: number): number {
+  return offset - (text.lastIndexOf("\n", offset - 1) + 1);
+}
+
+function lineEnd(text: string): string {
+  return text.includes("\r\n") ? "\r\n" : "\n";
+}

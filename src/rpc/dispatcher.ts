@@ -1,5 +1,6 @@
 // Frames to handlers, in lanes. The main lane is strictly first in, first out; control frames are handled the moment
-// they are read; a prompt leaves the lane as soon as it is accepted. No frame ends the process.
+// they are read; a prompt leaves the lane as soon as it is accepted; a long command takes its turn and then runs on
+// beside the lane; an interrupt acts at once and is answered in its turn. No frame ends the process.
 
 import type { Clock } from "../base/clock.js";
 import type { TypedObject } from "../base/ndjson.js";
@@ -13,6 +14,15 @@ import { Request } from "./request.js";
 /** Answers to questions that galley asked. Nobody asks yet, so each is for an unknown id and is ignored. */
 const controlTypes = new Set(["extension_ui_response", "host_tool_update", "host_tool_result"]);
 
+/** Answered at their end. Meanwhile the host may look, but what changes the session waits. */
+const longTypes = new Set(["compact", "export_html"]);
+
+/** What an interrupt does before its turn comes. */
+const interrupts = new Map<string, (session: AgentSession) => void>([
+  ["abort", (session) => session.cancelWaits()],
+  ["abort_retry", (session) => void session.abortRetry()],
+]);
+
 const maxUnanswered = 1024;
 
 export interface DispatcherParts {
@@ -25,6 +35,7 @@ export interface DispatcherParts {
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   #lane: Promise<void> = Promise.resolve();
+  #long: Promise<void> = Promise.resolve();
   #unanswered = 0;
   #waiters: (() => void)[] = [];
 
@@ -36,7 +47,14 @@ export class Dispatcher {
     if (controlTypes.has(frame.type)) return;
     const { outbox, features } = this.#parts;
     const request = new Request(frame, outbox, features);
-    this.#queue(() => this.#handle(frame, request));
+    const interrupt = interrupts.get(frame.type);
+    if (interrupt) void this.#parts.session.then(interrupt, () => {}); // without a session there is nothing to stop
+    this.#queue(async () => {
+      if (!frame.type.startsWith("get_")) await this.#long;
+      const handled = this.#handle(frame, request);
+      if (longTypes.has(frame.type)) this.#long = handled;
+      else await handled;
+    });
   }
 
   /** A line that is no frame. It takes its turn like a command, so that answers stay in the order of the lines. */
@@ -52,8 +70,9 @@ export class Dispatcher {
   }
 
   /** Resolves when everything taken in so far has its answer. */
-  idle(): Promise<void> {
-    return this.#lane;
+  async idle(): Promise<void> {
+    await this.#lane;
+    await this.#long;
   }
 
   /** Puts an answer in the lane. It is made only when the host has read most of those before it. */

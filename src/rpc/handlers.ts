@@ -26,19 +26,35 @@ type Coming = Exclude<
   | "set_interrupt_mode"
   | "set_model"
   | "get_available_models"
+  | "set_thinking_level"
+  | "cycle_thinking_level"
+  | "get_available_thinking_levels"
+  | "compact"
+  | "set_auto_compaction"
+  | "set_auto_retry"
+  | "abort_retry"
 >;
 type Served = Exclude<RpcCommandType, Coming>;
 
 const table: { [C in Served]: Handler<C> } = {
   abort: ({ session }) => session.abort(),
   abort_and_prompt: abortAndPrompt,
+  abort_retry: ({ session }) => session.abortRetry(),
+  compact: ({ session }, { customInstructions }) => session.compact(customInstructions),
+  cycle_thinking_level: ({ session }) => {
+    const level = session.cycleThinkingLevel();
+    return level === null ? null : { level };
+  },
   follow_up: ({ session }, command) => session.followUp(command.message, boundedImages(command)),
   get_available_models: ({ session }) => ({ models: session.getAvailableModels().map(toWireModel) }),
+  get_available_thinking_levels: ({ session }) => ({ levels: session.getAvailableThinkingLevels() }),
   get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
   get_messages: ({ session }) => ({ messages: [...session.messages] }),
   get_state: getState,
   negotiate_protocol: negotiateProtocol,
   prompt,
+  set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
+  set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
   set_follow_up_mode: ({ session }, { mode }) => {
     session.followUpMode = mode;
   },
@@ -49,6 +65,7 @@ const table: { [C in Served]: Handler<C> } = {
   set_steering_mode: ({ session }, { mode }) => {
     session.steeringMode = mode;
   },
+  set_thinking_level: ({ session }, { level }) => session.setThinkingLevel(level === "inherit" ? undefined : level),
   steer: ({ session }, command) => session.steer(command.message, boundedImages(command)),
 };
 

@@ -28,7 +28,7 @@ import type { ModelSource } from "./model-source.js";
 import { RetryController, tellLongWaits } from "./retry.js";
 import { SessionLog } from "./session-log.js";
 import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
-import { clampLevel } from "./thinking.js";
+import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
 
 export interface AgentSessionParts {
   readonly sessionId: string;
@@ -137,6 +137,12 @@ export class AgentSession {
   async abort(): Promise<void> {
     this.#compaction.abort();
     await this.#stopRun();
+  }
+
+  /** What an abort may end before its turn comes: a compaction, and the wait before a retry. */
+  cancelWaits(): void {
+    this.#compaction.abort();
+    this.#retry.cancel("abort");
   }
 
   async #stopRun(): Promise<void> {
@@ -273,6 +279,28 @@ export class AgentSession {
     this.#thinkingLevel = clampLevel(model, this.#thinkingLevel);
     this.#record.append({ type: "model_change", model: `${provider}/${modelId}`, role: "default" });
     return model;
+  }
+
+  /** A wish: stored as the nearest level the model has. `undefined` takes an explicit one back. */
+  setThinkingLevel(level: ThinkingLevel | undefined): void {
+    this.#storeThinkingLevel(this.#model ? clampLevel(this.#model, level) : level);
+  }
+
+  /** The new level, or null for a model that cannot think. */
+  cycleThinkingLevel(): ThinkingLevel | null {
+    const next = this.#model ? nextLevel(this.#model, this.#thinkingLevel) : null;
+    if (next !== null) this.#storeThinkingLevel(next);
+    return next;
+  }
+
+  getAvailableThinkingLevels(): ThinkingLevel[] {
+    return this.#model ? availableLevels(this.#model) : ["off"];
+  }
+
+  #storeThinkingLevel(level: ThinkingLevel | undefined): void {
+    if (level === this.#thinkingLevel) return;
+    this.#thinkingLevel = level;
+    this.#record.append({ type: "thinking_level_change", thinkingLevel: level ?? null });
   }
 
   // Context

@@ -25,13 +25,7 @@ export interface FileContent {
 /** The caller holds the lock. Undefined, with everything as it was, when there is something at that path by now. */
 export async function createFile(disk: SessionDisk, path: string, content: FileContent): Promise<NewFile | undefined> {
   const draft = await writeDraft(disk, path, content);
-  const isPlaced = await dropUnless(disk, draft, async () => {
-    if (!linkOrCopy(disk, draft.path, path)) {
-      if (!isEmptyFile(disk, path)) return false;
-      disk.rename(draft.path, path);
-    } else disk.unlink(draft.path);
-    return true;
-  });
+  const isPlaced = await dropUnless(disk, draft, async () => place(disk, draft.path, path));
   return isPlaced ? draft : undefined;
 }
 
@@ -46,7 +40,7 @@ export async function replaceFile(
   const isPlaced = await dropUnless(disk, draft, async () => {
     await disk.sync(draft.file);
     if (!mayReplace()) return false;
-    for (let copy = 1; !linkOrCopy(disk, path, copy === 1 ? content.backup : `${content.backup}.${copy}`); ) copy++;
+    for (let copy = 1; !keepAs(disk, path, copy === 1 ? content.backup : `${content.backup}.${copy}`); ) copy++;
     disk.rename(draft.path, path);
     await disk.syncDirectory(dirname(path));
     return true;
@@ -108,15 +102,34 @@ async function dropUnless(disk: SessionDisk, draft: Draft, step: () => Promise<b
   }
 }
 
-/** False when the name is taken. A file system without hard links gets a copy. */
-function linkOrCopy(disk: SessionDisk, from: string, to: string): boolean {
+/** False when something is there. An empty file is nothing. */
+function place(disk: SessionDisk, from: string, to: string): boolean {
   try {
-    try {
-      disk.link(from, to);
-    } catch (error) {
-      if (systemCode(error) === "EEXIST") return false;
-      disk.copy(from, to);
-    }
+    disk.link(from, to);
+  } catch {
+    // The name is taken, or this file system has no hard links. The lock keeps other galleys from coming in between.
+    if (bytesAt(disk, to)) return false;
+    disk.rename(from, to);
+    return true;
+  }
+  try {
+    disk.unlink(from);
+  } catch {
+    // A second name for the same file does no harm, and the next draft takes it.
+  }
+  return true;
+}
+
+/** Keeps what is at `from` under a name that was free. False when it was not. */
+function keepAs(disk: SessionDisk, from: string, to: string): boolean {
+  try {
+    disk.link(from, to);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+  }
+  try {
+    disk.copy(from, to); // a file system without hard links
     return true;
   } catch (error) {
     if (systemCode(error) === "EEXIST") return false;
@@ -124,11 +137,18 @@ function linkOrCopy(disk: SessionDisk, from: string, to: string): boolean {
   }
 }
 
-function isEmptyFile(disk: SessionDisk, path: string): boolean {
-  const file = disk.open(path, O_RDONLY);
+/** Undefined when there is nothing. What is no file counts as full. */
+function bytesAt(disk: SessionDisk, path: string): number | undefined {
+  let file: number;
+  try {
+    file = disk.open(path, O_RDONLY);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
   try {
     const { isFile, bytes } = disk.status(file);
-    return isFile && bytes === 0;
+    return isFile ? bytes : Number.POSITIVE_INFINITY;
   } finally {
     disk.close(file);
   }

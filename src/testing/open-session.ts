@@ -51,6 +51,7 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
     customTools: options.tools ?? [],
     clock,
     ids: countedIds(),
+    random: () => 0.5,
     ...options.session,
   });
   const events: AgentSessionEvent[] = [];

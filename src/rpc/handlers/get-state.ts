@@ -6,24 +6,26 @@ import type { HandlerContext } from "../handler.js";
 
 export function getState({ session }: HandlerContext): SessionState {
   const { model, thinkingLevel } = session;
+  const usage = session.getContextUsage();
   return {
     ...(model ? { model: toWireModel(model) } : {}),
     ...(thinkingLevel ? { thinkingLevel } : {}),
     isStreaming: session.isStreaming,
-    isCompacting: false,
+    isCompacting: session.isCompacting,
     steeringMode: session.steeringMode,
     followUpMode: session.followUpMode,
     interruptMode: session.interruptMode,
     sessionId: session.sessionId,
-    autoCompactionEnabled: false,
+    autoCompactionEnabled: session.autoCompactionEnabled,
     messageCount: session.messages.length,
     queuedMessageCount: session.queuedMessageCount,
     todoPhases: [],
     systemPrompt: session.systemPrompt,
     dumpTools: session.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    ...(usage ? { contextUsage: usage } : {}),
     pendingMessageCount: session.queuedMessageCount,
-    autoRetryEnabled: false,
-    isRetrying: false,
+    autoRetryEnabled: session.autoRetryEnabled,
+    isRetrying: session.isRetrying,
     pendingActionCount: 0,
     sandbox: { mode: "off", mechanism: "none", reason: "This version runs no commands." },
   };

@@ -73,18 +73,36 @@ describe("saveSetting", () => {
       "",
     ].join("\n");
     expect(await edit(before, "retry.maxRetries=5")).toBe(before.replace("maxRetries: 3", "maxRetries: 5"));
-    expect(await edit(before, "steeringMode=one-at-a-time")).toBe(before.replace("'all'", "'one-at-a-time'"));
+    expect(await edit(before, "steeringMode=one-at-a-time")).toBe(before.replace("'all'", "one-at-a-time"));
     expect(await edit(before, "retry.baseDelayMs=7")).toBe(
       before.replace("    enabled: true\n", "    enabled: true\n    baseDelayMs: 7\n"),
     );
     expect(await edit(before, "autoResume=on")).toBe(before.replace("empty:\n", "empty:\nautoResume: true\n"));
   });
 
-  it("keeps the comment where a plain value becomes a list", async () => {
-    expect(await edit("extensions: # mine\n  - a.ts\n", "extensions=b.ts,c.ts")).toBe(
-      "extensions:\n  # mine\n  - b.ts\n  - c.ts\n",
+  it("changes lists and records in the form they have", async () => {
+    expect(await edit("extensions: # mine\n  - a.ts\ntopK: 1\n", "extensions=b.ts,c.ts")).toBe(
+      "extensions: # mine\n  - b.ts\n  - c.ts\ntopK: 1\n",
     );
-    expect(await edit("extensions: [a.ts]\n", "extensions=b.ts")).toBe("extensions: [b.ts]\n");
+    expect(await edit("extensions:\n- a.ts # old\n# next\ntopK: 1\n", "extensions=")).toBe(
+      "extensions:\n  []\n# next\ntopK: 1\n",
+    );
+    expect(await edit("extensions: [ a.ts ] # mine\n", "extensions=b.ts, a b")).toBe(
+      'extensions: [b.ts, "a b"] # mine\n',
+    );
+    expect(await edit("extensions: a.ts # wrong\n", "extensions=b.ts")).toBe("extensions: [b.ts] # wrong\n");
+    expect(await edit("# c\nautoResume: |\n  wrong\n\n# d\n", "autoResume=1")).toBe("# c\nautoResume: true\n\n# d\n");
+  });
+
+  it("adds to maps in the form they have", async () => {
+    expect(await edit("retry: { enabled: true } # r\n", "retry.maxRetries=5")).toBe(
+      "retry: { enabled: true, maxRetries: 5} # r\n",
+    );
+    expect(await edit("{}", "task.isolation.mode=worktree")).toBe("{task: {isolation: {mode: worktree}}}");
+    expect(await edit("task:\n  eager: false # e\n  # more\ntopK: 1", "task.isolation.mode=worktree")).toBe(
+      "task:\n  eager: false # e\n  isolation:\n    mode: worktree\n  # more\ntopK: 1",
+    );
+    expect(await edit("---\ntopK: 1\n...\n", "topP=1")).toBe("---\ntopK: 1\ntopP: 1\n...\n");
   });
 
   it("keeps line ends", async () => {
@@ -95,8 +113,10 @@ describe("saveSetting", () => {
 
   it("adds to an empty file and to one of comments only", async () => {
     expect(await edit("", "todo.eager=1")).toBe("todo:\n  eager: true\n");
-    expect(await edit("# mine\n", "todo.eager=1")).toBe("# mine\n\ntodo:\n  eager: true\n");
-    expect(await edit("todo:\n", "todo.eager=1")).toBe("todo:\n  eager: true\n");
+    expect(await edit("# mine\n", "todo.eager=1")).toBe("# mine\ntodo:\n  eager: true\n");
+    expect(await edit("# mine", "topK=1")).toBe("# mine\ntopK: 1\n");
+    expect(await edit("todo: # t\n# n\n", "todo.eager=1")).toBe("todo: # t\n  eager: true\n# n\n");
+    expect(await edit("topK: # t\n", "topK=5")).toBe("topK: 5 # t\n");
   });
 
   it.each([
@@ -126,6 +146,12 @@ describe("saveSetting", () => {
     expect(await edit("modelRoles:\n  a: x # one\n", "modelRoles.b=y")).toBe("modelRoles:\n  a: x # one\n  b: y\n");
     expect(await edit("modelRoles:\n  a: x\n", 'modelRoles={"c":"z"}')).toBe("modelRoles:\n  c: z\n");
     expect(await edit("", "bash.environment.A.B=1")).toBe('bash:\n  environment:\n    A.B: "1"\n');
+  });
+
+  it("goes round an alias, which is somebody else's", async () => {
+    expect(await edit("a: &r {maxRetries: 3}\nretry: *r\n", "retry.maxRetries=5")).toBe(
+      "a: &r {maxRetries: 3}\nretry: *r\nretry.maxRetries: 5\n",
+    );
   });
 
   it("puts the new name beside an old one, which then no longer counts", async () => {
@@ -200,8 +226,9 @@ describe("saveSetting refuses", () => {
   });
 
   it.each([
-    ["a: &x 1\nretry: {maxRetries: &n 3}\nttsr: {repeatGap: *n}\n", "retry.maxRetries"],
-    ["a: &r {maxRetries: 3}\nretry: *r\n", "retry.maxRetries"],
+    ["retry: {maxRetries: &n 3}\nttsr: {repeatGap: *n}\n", "retry.maxRetries"],
+    ["retry: &r {maxRetries: 3}\nother: *r\n", "retry.baseDelayMs"],
+    ["{topK: 1,\n  retry: }\n", "retry.maxRetries"],
   ])("a change that would reach further than its setting: %j", async (before, key) => {
     writeFileSync(file, before);
     await expect(save(`${key}=5`)).rejects.toEqual(
@@ -236,19 +263,18 @@ describe("concurrent saves", () => {
   });
 
   it("of several processes lose nothing", async () => {
-    const program = join(directory, "save.mjs");
+    const program = join(directory, "save.cjs");
     await build({
       stdin: {
         contents: `
           import { saveSetting } from "./save-setting.js";
           import { parseAssignment } from "./assignment.js";
-          await Promise.all(process.argv.slice(3).map((word) => saveSetting(process.argv[2], parseAssignment(word))));`,
+          for (const word of process.argv.slice(3)) void saveSetting(process.argv[2], parseAssignment(word));`,
         resolveDir: fileURLToPath(new URL(".", import.meta.url)),
       },
       bundle: true,
       platform: "node",
-      format: "esm",
-      mainFields: ["module", "main"],
+      format: "cjs",
       outfile: program,
     });
     const ends = [0, 1, 2, 3].map(async (part) => {

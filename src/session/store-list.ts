@@ -1,0 +1,224 @@
+// The sessions on the disk, told from the two ends of each file: a list must not cost what the conversations did. Eight
+// files at a time, and a file that has not changed is not read again.
+
+import * as fs from "node:fs/promises";
+import { basename, join } from "node:path";
+import { GalleyError, systemCode } from "../base/errors.js";
+import { parseRecord } from "../base/ndjson.js";
+import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
+import { EntryTree, userText } from "./entry-tree.js";
+
+export interface SessionInfo {
+  readonly path: string;
+  readonly id: string;
+  readonly cwd: string;
+  readonly name?: string;
+  readonly parentSession?: string;
+  readonly parentSessionId?: string;
+  /** ISO 8601, from the header. */
+  readonly created: string;
+  readonly modifiedMs: number;
+  /** Of the messages seen; there are more when `isCountExact` is false. */
+  readonly messageCount: number;
+  readonly isCountExact: boolean;
+  /** The first user text, cut; empty when there is none. */
+  readonly firstMessage: string;
+}
+
+export interface FoundSession {
+  readonly session: SessionInfo;
+  /** It belongs to another working directory than the one asked from. */
+  readonly isElsewhere: boolean;
+}
+
+/** How much is read at each end of a file. */
+export const endBytes = 64 * 1024;
+const filesAtOnce = 8;
+const maxFirstMessageChars = 200;
+
+export class SessionIndex {
+  readonly #known = new Map<string, { bytes: number; modifiedMs: number; info: SessionInfo | undefined }>();
+
+  /** The sessions of these directories, newest first. A directory that is not there holds none. */
+  async list(directories: readonly string[]): Promise<SessionInfo[]> {
+    const paths = (await Promise.all(directories.map(sessionFiles))).flat();
+    const found: SessionInfo[] = [];
+    const readers = Array.from({ length: filesAtOnce }, async () => {
+      for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+        const info = await this.#info(path);
+        if (info) found.push(info);
+      }
+    });
+    await Promise.all(readers);
+    return found.sort((a, b) => b.modifiedMs - a.modifiedMs || (a.path < b.path ? 1 : -1));
+  }
+
+  /** Every session below the root: one directory for each working directory. */
+  async listAll(root: string): Promise<SessionInfo[]> {
+    return this.list(await sessionDirectories(root));
+  }
+
+  /** By id, by the beginning of an id, or by file name; first among `directories`, then everywhere below `root`. */
+  async find(query: string, directories: readonly string[], root: string): Promise<FoundSession> {
+    const here = await this.list(directories);
+    const near = matching(here, query);
+    if (near.length > 0) return { session: theOne(near, query), isElsewhere: false };
+    const far = matching(await this.listAll(root), query);
+    if (far.length === 0) throw new GalleyError("not_found", `Session "${query}" not found.`);
+    return { session: theOne(far, query), isElsewhere: true };
+  }
+
+  /** Undefined for what is no session, or cannot be read: a list goes on without it. */
+  async #info(path: string): Promise<SessionInfo | undefined> {
+    try {
+      const { size, mtimeMs } = await fs.stat(path);
+      const known = this.#known.get(path);
+      if (known?.bytes === size && known.modifiedMs === mtimeMs) return known.info;
+      const info = describe(path, mtimeMs, await readEnds(path, size));
+      this.#known.set(path, { bytes: size, modifiedMs: mtimeMs, info });
+      return info;
+    } catch {
+      this.#known.delete(path);
+      return undefined;
+    }
+  }
+}
+
+/** What to call a session in a list. */
+export function displayName({ name, firstMessage, id }: SessionInfo): string {
+  const text = (name || firstMessage || id).replace(/\s+/g, " ").trim();
+  return text.length <= 40 ? text : `${text.slice(0, 39)}…`;
+}
+
+/** The directory itself and those in it: a root holds one for each working directory, or the files directly. */
+export async function sessionDirectories(root: string): Promise<string[]> {
+  const entries = await fs.readdir(root, { withFileTypes: true }).catch(emptyIfAbsent);
+  return [root, ...entries.filter((entry) => entry.isDirectory()).map((entry) => join(root, entry.name))];
+}
+
+export async function sessionFiles(directory: string): Promise<string[]> {
+  const entries = await fs.readdir(directory, { withFileTypes: true }).catch(emptyIfAbsent);
+  return entries
+    .filter((entry) => entry.name.endsWith(".jsonl") && !entry.isDirectory())
+    .map((entry) => join(directory, entry.name));
+}
+
+function emptyIfAbsent(error: unknown): [] {
+  if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return [];
+  throw error;
+}
+
+interface Ends {
+  readonly head: Buffer;
+  /** Undefined when `head` is the whole file. */
+  readonly tail: Buffer | undefined;
+}
+
+async function readEnds(path: string, bytes: number): Promise<Ends> {
+  const file = await fs.open(path, "r");
+  try {
+    const isWhole = bytes <= 2 * endBytes;
+    const head = await readAt(file, 0, isWhole ? bytes : endBytes);
+    return { head, tail: isWhole ? undefined : await readAt(file, bytes - endBytes, endBytes) };
+  } finally {
+    await file.close();
+  }
+}
+
+async function readAt(file: fs.FileHandle, position: number, bytes: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(bytes), 0, bytes, position);
+  return buffer.subarray(0, bytesRead);
+}
+
+function describe(path: string, modifiedMs: number, { head, tail }: Ends): SessionInfo | undefined {
+  const lines = linesOf(head);
+  const header = parse(lines[0]);
+  if (header?.type !== "session" || typeof header.id !== "string") return undefined;
+  const { id, cwd, timestamp, parentSession, parentSessionId } = header as Partial<SessionHeader> & { id: string };
+  // The first line of the tail is cut, and so is the last one of a head with more behind it.
+  const others = tail ? [...lines.slice(1, -1), ...linesOf(tail).slice(1)] : lines.slice(1);
+  const messages = others.filter(isMessageLine);
+  return {
+    path,
+    id,
+    cwd: text(cwd) ?? "",
+    ...optional("name", nameIn(header as object as SessionHeader, others)),
+    ...optional("parentSession", text(parentSession)),
+    ...optional("parentSessionId", text(parentSessionId)),
+    created: text(timestamp) ?? "",
+    modifiedMs,
+    messageCount: messages.length,
+    isCountExact: tail === undefined,
+    firstMessage: firstText(messages) ?? cutText(tail ? lines.at(-1) : undefined) ?? "",
+  };
+}
+
+function linesOf(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  if (start < bytes.length) lines.push(bytes.subarray(start));
+  return lines;
+}
+
+/** By its first bytes: to parse every line would take most of the time, and counting needs none of it. */
+function isMessageLine(line: Buffer): boolean {
+  return line.subarray(0, messageOpening.length).equals(messageOpening);
+}
+
+const messageOpening = Buffer.from('{"type":"message"');
+const nameType = Buffer.from('"session_info"');
+
+function nameIn(header: SessionHeader, lines: readonly Buffer[]): string | undefined {
+  const infos = lines.filter((line) => line.includes(nameType)).map(parse);
+  const named = new EntryTree(header);
+  for (const [index, info] of infos.entries())
+    if (info?.type === "session_info") named.append({ ...info, id: `${index}` } as object as SessionEntry);
+  return named.name;
+}
+
+function firstText(messages: readonly Buffer[]): string | undefined {
+  for (const line of messages) {
+    const entry = parse(line);
+    const said = entry && userText(entry as object as SessionEntry)?.trim();
+    if (said) return said.slice(0, maxFirstMessageChars);
+  }
+  return undefined;
+}
+
+/** The beginning of a first message so long that its line is cut. */
+function cutText(line: Buffer | undefined): string | undefined {
+  if (!line || !isMessageLine(line)) return undefined;
+  const found = /"role":"user".*?"text":"((?:[^"\\]|\\.){1,200})/s.exec(line.toString("utf8", 0, 4096))?.[1];
+  return found && (JSON.parse(`"${found.replace(/\\u[0-9a-f]{0,3}$|\p{Cc}/giu, "")}"`) as string);
+}
+
+function parse(line: Buffer | undefined) {
+  const record = line && parseRecord(line);
+  return record?.ok ? record.value : undefined;
+}
+
+function matching(sessions: readonly SessionInfo[], query: string): SessionInfo[] {
+  if (query === "") return [];
+  const exact = sessions.filter(({ id, path }) => [id, basename(path), basename(path, ".jsonl")].includes(query));
+  return exact.length > 0 ? exact : sessions.filter(({ id }) => id.startsWith(query));
+}
+
+function theOne(sessions: readonly SessionInfo[], query: string): SessionInfo {
+  const [session, another] = sessions;
+  if (session && !another) return session;
+  const names = sessions.slice(0, 10).map((info) => `${info.id} (${displayName(info)})`);
+  if (sessions.length > names.length) names.push("…");
+  throw new GalleyError("invalid_argument", `Session "${query}" is ambiguous: ${names.join(", ")}`);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function optional<Name extends string>(name: Name, value: string | undefined): { [key in Name]?: string } {
+  return value === undefined ? {} : ({ [name]: value } as { [key in Name]: string });
+}

@@ -2,6 +2,7 @@
 
 import { homedir } from "node:os";
 import { GalleyError } from "../base/errors.js";
+import { isObject } from "../base/json.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { agentDirectory } from "../sdk/agent-directory.js";
 import { nameOf, readAssignment } from "../sdk/settings/assignment.js";
@@ -51,7 +52,7 @@ async function run(given: readonly string[], options: ConfigCommandOptions): Pro
     stdout(configUsage);
     return exitCodes.done;
   }
-  const handler = handlers[command ?? ""];
+  const handler = handlers.get(command ?? "");
   if (!handler || words.length !== handler.words) throw new GalleyError("usage", configUsage.trimEnd());
   const { json, text } = await handler.run(words, contextOf(options));
   stdout(isJson ? `${JSON.stringify(json ?? null)}\n` : sanitizeForTerminal(text));
@@ -73,13 +74,12 @@ interface Handler {
   readonly run: (words: readonly string[], context: Context) => Promise<Answer>;
 }
 
-const handlers: Readonly<Record<string, Handler | undefined>> = {
-  __proto__: null as never, // so that `galley config toString` is no command
-  get: { words: 1, run: ([name = ""], context) => get(name, context) },
-  set: { words: 2, run: ([name = "", text = ""], context) => set(name, text, context) },
-  list: { words: 0, run: (_, context) => list(context) },
-  paths: { words: 0, run: async (_, context) => (await import("./config-paths.js")).configPaths(context) },
-};
+const handlers: ReadonlyMap<string, Handler> = new Map([
+  ["get", { words: 1, run: ([name = ""], context) => get(name, context) }],
+  ["set", { words: 2, run: ([name = "", text = ""], context) => set(name, text, context) }],
+  ["list", { words: 0, run: (_, context) => list(context) }],
+  ["paths", { words: 0, run: async (_, context) => (await import("./config-paths.js")).configPaths(context) }],
+] satisfies [string, Handler][]);
 
 function contextOf(options: ConfigCommandOptions): Context {
   const home = options.home ?? homedir();
@@ -99,14 +99,18 @@ async function set(name: string, text: string, context: Context): Promise<Answer
   const { saveSetting } = await import("../sdk/settings/save-setting.js");
   await saveSetting(file, assignment);
   const source = (await load(context)).sourceOf(assignment.key);
-  if (source === "project") context.stderr("The project's own settings file says otherwise here, and wins.\n");
-  const { value } = assignment;
+  if (source === "project") context.stderr("The project's own settings file says it too, and wins here.\n");
+  const value = hidden(assignment.key, assignment.value);
   return { json: { key: name, value, file }, text: `${name} = ${JSON.stringify(value)} in ${file}\n` };
 }
 
 async function list(context: Context): Promise<Answer> {
   const settings = await load(context);
-  const rows = settingKeys.map((key) => ({ key, value: shownValue(settings, key), source: settings.sourceOf(key) }));
+  const rows = settingKeys.map((key) => ({
+    key,
+    value: hidden(key, settings.get(key)),
+    source: settings.sourceOf(key),
+  }));
   const text = rows.map(({ key, value, source }) => {
     const said = value === undefined ? "" : ` ${JSON.stringify(value)}`;
     return `${key}:${said}${source === "default" ? "" : `  # ${source}`}\n`;
@@ -117,12 +121,10 @@ async function list(context: Context): Promise<Answer> {
   };
 }
 
-/** A list is often shown to others: what may be a secret shows only that it is there. */
-function shownValue(settings: Settings, key: SettingKey): unknown {
-  const value: unknown = settings.get(key);
+/** What is printed here is often shown to others: a value that may be a secret shows only that it is there. */
+function hidden(key: SettingKey, value: unknown): unknown {
   if (!settingOf(key).isPrivate || value === undefined) return value;
-  if (typeof value !== "object" || value === null) return "***";
-  return Object.fromEntries(Object.keys(value).map((name) => [name, "***"]));
+  return isObject(value) ? Object.fromEntries(Object.keys(value).map((name) => [name, "***"])) : "***";
 }
 
 async function load({ agentDir, cwd, home, isProjectTrusted = false, stderr }: Context): Promise<Settings> {

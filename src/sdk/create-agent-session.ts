@@ -1,6 +1,7 @@
 // The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process do not know of each other.
 
+import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { type Ids, randomIds } from "../base/ids.js";
@@ -13,6 +14,8 @@ import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { ModelSource } from "../session/model-source.js";
+import { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
+import type { SessionRecords } from "../session/session-record.js";
 import type { SessionSettings } from "../session/session-settings.js";
 import { createBuiltInTools } from "../tools/index.js";
 import type { AnyTool } from "../tools/tool.js";
@@ -44,6 +47,11 @@ export interface CreateAgentSessionOptions {
   streamFn?: StreamFunction;
   modelRegistry?: ModelRegistry;
   workspace?: Workspace;
+  /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */
+  persist?: boolean;
+  sessionDir?: string;
+  /** A record that is already open. */
+  sessionManager?: SessionManager;
   /** Retry and compaction; default the built-in values. */
   settings?: SessionSettings;
   /** For the jitter of retries. */
@@ -65,8 +73,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const builtIn = selectTools(createBuiltInTools(workspace), options.toolNames);
   const { models, model, thinkingLevel } = await findModel(options, { agentDir, env, log });
   const session = new AgentSession({
-    sessionId: ids.session(clock.now()),
-    ids,
+    ...openRecords(options, { cwd, agentDir, clock, ids, log }),
     cwd,
     clock,
     log,
@@ -85,6 +92,22 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...(options.random ? { random: options.random } : {}),
   });
   return { session };
+}
+
+/** On the disk below the agent directory, or only in memory. */
+function openRecords(
+  options: CreateAgentSessionOptions,
+  places: { cwd: string; agentDir: string; clock: Clock; ids: Ids; log: Log },
+): { record: SessionManager; records: SessionRecords } {
+  const { cwd } = places;
+  const directory = options.sessionDir;
+  const where: SessionManagerOptions = { ...places, ...(directory === undefined ? {} : { directory }) };
+  const records: SessionRecords = {
+    create: (origin) =>
+      options.persist ? SessionManager.create(where, origin) : SessionManager.inMemory(where, origin),
+    open: (path) => SessionManager.open(resolve(cwd, path), where),
+  };
+  return { record: options.sessionManager ?? records.create({}), records };
 }
 
 function selectTools(builtIn: readonly AnyTool[], names?: readonly string[]): readonly AnyTool[] {

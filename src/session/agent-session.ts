@@ -1,18 +1,15 @@
-// One conversation and the agent that leads it. A short class: it owns the state and delegates the behaviour. Safe
-// to call at any moment; every prompt ends in `agent_settled`, whatever happened to it.
+// One conversation and the agent that leads it. A short class: it owns the parts and hands each call to the one that
+// knows. Safe to call at any moment; every prompt ends in `agent_settled`, whatever happened to it.
 
-import { type Clock, sleep } from "../base/clock.js";
+import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
-import type { Ids } from "../base/ids.js";
 import type { Log } from "../base/log.js";
-import { abortGraceMs } from "../loop/call-tool.js";
 import { EventStream, type Subscriber } from "../loop/event-stream.js";
 import { type InterruptMode, MessageQueues, type QueueMode } from "../loop/message-queues.js";
-import type { RunEnd, RunParts, ToolHooks } from "../loop/run.js";
-import { runPrompt } from "../loop/run-prompt.js";
+import type { RunParts, ToolHooks } from "../loop/run.js";
 import { type Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { ImageContent } from "../protocol/content.js";
-import type { ContextUsage } from "../protocol/data.js";
+import type { ContextUsage, SessionStats } from "../protocol/data.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage, UserMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
@@ -20,21 +17,26 @@ import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
 import { billedUsageType } from "./billing.js";
 import { CompactionController } from "./compaction/compaction-controller.js";
-import type { Summarizer } from "./compaction/summarize.js";
 import { contextUsage } from "./context-usage.js";
-import { announced, type ContinuationParts, carryOut, decideContinuation, type Verdict } from "./continuation.js";
+import type { ContinuationParts } from "./continuation.js";
+import type { BranchPoint } from "./entry-tree.js";
+import { ModelControl } from "./model-control.js";
 import { ModelMessages } from "./model-messages.js";
 import type { ModelSource } from "./model-source.js";
+import { busyText, PromptDriver } from "./prompt-driver.js";
 import { RetryController, tellLongWaits } from "./retry.js";
-import { SessionLog } from "./session-log.js";
+import type { SessionManager } from "./session-manager.js";
+import type { SessionRecords } from "./session-record.js";
 import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
-import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
+import { sessionStats } from "./session-stats.js";
 
 export interface AgentSessionParts {
-  readonly sessionId: string;
   readonly cwd: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** The record to begin with, and how to get another one. */
+  readonly record: SessionManager;
+  readonly records: SessionRecords;
   readonly models: ModelSource;
   readonly stream: StreamFunction;
   readonly tools: readonly AnyTool[];
@@ -43,7 +45,6 @@ export interface AgentSessionParts {
   systemPrompt(tools: readonly AnyTool[]): string;
   readonly model?: ProviderModel | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
-  readonly ids: Ids;
   readonly settings?: SessionSettings;
   /** For the jitter of retries; default Math.random. */
   readonly random?: () => number;
@@ -53,76 +54,64 @@ export interface PromptOptions {
   images?: readonly ImageContent[];
   /** What to do when a run is active; without it such a prompt is refused. */
   streamingBehavior?: "steer" | "followUp";
-  /** Called once the prompt is accepted, before the first event it causes. */
+  /** Called once the prompt is accepted and on record, before the first event it causes. */
   onAccepted?: () => void;
 }
-
-interface PromptStart {
-  model: ProviderModel;
-  message: UserMessage;
-  previous: Promise<void> | undefined;
-  onAccepted(): void;
-}
-
-/** A prompt under way. `isClosing` once its last `agent_end` was sent: the next prompt may already line up. */
-interface Active {
-  readonly abort: AbortController;
-  readonly settled: Promise<void>;
-  isClosing: boolean;
-}
-
-export const busyText =
-  "Agent is already processing. Use steer() or followUp() to queue messages, or wait for completion.";
 
 export class AgentSession {
   readonly toolChoiceQueue = new ToolChoiceQueue();
   readonly #parts: AgentSessionParts;
   readonly #events: EventStream<AgentSessionEvent>;
   readonly #queues: MessageQueues;
-  readonly #record: SessionLog;
-  readonly #modelMessages = new ModelMessages();
+  readonly #models: ModelControl;
   readonly #retry: RetryController;
   readonly #compaction: CompactionController;
-  /** Messages that were recorded before their run announced them. */
-  readonly #recorded = new WeakSet<AgentMessage>();
+  readonly #driver: PromptDriver;
+  #record: SessionManager;
+  #modelMessages = new ModelMessages();
+  #retryAborted = Promise.resolve();
   #settings: SessionSettings;
-  #model: ProviderModel | undefined;
-  #thinkingLevel: ThinkingLevel | undefined;
-  #active: Active | undefined;
 
   constructor(parts: AgentSessionParts) {
     this.#parts = parts;
-    this.#model = parts.model;
+    this.#record = parts.record;
+    this.#settings = parts.settings ?? defaultSessionSettings;
     this.#events = new EventStream(parts.log);
     this.#queues = new MessageQueues(() => this.#announceQueues());
-    this.#record = new SessionLog(parts.clock, parts.ids);
-    this.#settings = parts.settings ?? defaultSessionSettings;
-    this.#thinkingLevel = parts.model && clampLevel(parts.model, parts.thinkingLevel);
-    this.#retry = new RetryController({
-      clock: parts.clock,
-      random: parts.random ?? Math.random,
-      settings: () => this.#settings.retry,
-      emit: (event) => this.#events.emit(event),
+    this.#models = new ModelControl({
+      models: parts.models,
+      model: parts.model,
+      thinkingLevel: parts.thinkingLevel,
+      record: () => this.#record,
+      sessionId: () => this.sessionId,
     });
-    this.#compaction = this.#createCompaction();
+    const emit = (event: AgentSessionEvent) => this.#events.emit(event);
+    const random = parts.random ?? Math.random;
+    this.#retry = new RetryController({ clock: parts.clock, random, settings: () => this.#settings.retry, emit });
+    this.#compaction = this.#createCompaction(random, emit);
+    this.#driver = new PromptDriver({
+      clock: parts.clock,
+      log: parts.log,
+      events: this.#events,
+      queues: this.#queues,
+      record: () => this.#record,
+      continuation: () => this.#continuation(),
+      runParts: (model) => this.#runParts(model),
+    });
   }
 
   // Prompting
 
   /** Resolves when the session has settled again, or at once when the message was queued. */
   async prompt(text: string, options: PromptOptions = {}): Promise<void> {
-    const message = this.#userMessage(text, options.images);
-    if (this.#active && !this.#active.isClosing) {
-      if (!options.streamingBehavior) throw new GalleyError("busy", busyText);
-      options.onAccepted?.();
-      if (options.streamingBehavior === "steer") this.#queues.steer(message);
-      else this.#queues.queueFollowUp(message);
-      return;
-    }
-    const model = this.#usableModel();
-    const previous = this.#active?.settled;
+    const { images, streamingBehavior } = options;
+    const message = this.#userMessage(text, images);
     const onAccepted = () => options.onAccepted?.();
-    return this.#activate((own) => this.#drive(own, { model, message, previous, onAccepted })).settled;
+    if (!this.#driver.isBusy) return this.#driver.start({ model: this.#models.usable(), message, onAccepted });
+    if (!streamingBehavior) throw new GalleyError("busy", busyText);
+    onAccepted();
+    if (streamingBehavior === "steer") this.#queues.steer(message);
+    else this.#queues.queueFollowUp(message);
   }
 
   steer(text: string, images?: readonly ImageContent[]): void {
@@ -133,10 +122,10 @@ export class AgentSession {
     this.#queues.queueFollowUp(this.#userMessage(text, images));
   }
 
-  /** Stops the run and waits for it. Queued messages stay queued. A success when there is nothing to stop. */
+  /** Stops the run and any compaction, and waits for it. Queued messages stay queued. */
   async abort(): Promise<void> {
     this.#compaction.abort();
-    await this.#stopRun();
+    await this.#driver.stop();
   }
 
   /** What an abort may end before its turn comes: a compaction, and the wait before a retry. */
@@ -145,20 +134,8 @@ export class AgentSession {
     this.#retry.cancel("abort");
   }
 
-  async #stopRun(): Promise<void> {
-    const active = this.#active;
-    if (!active) return;
-    active.abort.abort();
-    // Abortable tools are given up after their grace; only one that must not be cut short can hold the run longer.
-    const patience = new AbortController();
-    const bound = sleep(this.#parts.clock, abortGraceMs + 250, patience.signal);
-    await Promise.race([active.settled, bound]);
-    patience.abort();
-    await bound.catch(() => {}); // only our own cancelling ends it early
-  }
-
   waitForIdle(): Promise<void> {
-    return this.#active?.settled ?? Promise.resolve();
+    return this.#driver.waitForIdle();
   }
 
   clearQueue(): { steering: string[]; followUp: string[] } {
@@ -176,7 +153,21 @@ export class AgentSession {
   // State
 
   get sessionId(): string {
-    return this.#parts.sessionId;
+    return this.#record.sessionId;
+  }
+
+  /** Where the record is, or will be; undefined for one in memory. */
+  get sessionFile(): string | undefined {
+    return this.#record.sessionFile;
+  }
+
+  get sessionName(): string | undefined {
+    return this.#record.tree.name;
+  }
+
+  /** Why entries are not safe on the disk at the moment. */
+  get persistError(): string | undefined {
+    return this.#record.persistError;
   }
 
   get cwd(): string {
@@ -187,12 +178,8 @@ export class AgentSession {
     return this.#record.context.messages;
   }
 
-  get model(): ProviderModel | undefined {
-    return this.#model;
-  }
-
-  get thinkingLevel(): ThinkingLevel | undefined {
-    return this.#thinkingLevel;
+  get isStreaming(): boolean {
+    return this.#driver.isStreaming;
   }
 
   get isRetrying(): boolean {
@@ -210,11 +197,6 @@ export class AgentSession {
   get autoCompactionEnabled(): boolean {
     const { enabled, strategy } = this.#settings.compaction;
     return enabled && strategy !== "off";
-  }
-
-  /** From the acceptance of a prompt until `agent_settled`. */
-  get isStreaming(): boolean {
-    return this.#active !== undefined;
   }
 
   get queuedMessageCount(): number {
@@ -265,54 +247,45 @@ export class AgentSession {
 
   // Model
 
+  get model(): ProviderModel | undefined {
+    return this.#models.model;
+  }
+
+  get thinkingLevel(): ThinkingLevel | undefined {
+    return this.#models.thinkingLevel;
+  }
+
   getAvailableModels(): readonly ProviderModel[] {
-    return this.#parts.models.available();
+    return this.#models.available();
   }
 
   /** Counts from the next run on; a run under way keeps its model. */
   setModel(provider: string, modelId: string): ProviderModel {
-    const model = this.#parts.models.find(provider, modelId);
-    if (!model) throw new GalleyError("model_not_found", `Model not found: ${provider}/${modelId}`);
-    if (!this.#parts.models.hasCredential(model))
-      throw new GalleyError("no_credential", `No API key for ${provider}/${modelId}`);
-    this.#model = model;
-    this.#thinkingLevel = clampLevel(model, this.#thinkingLevel);
-    this.#record.append({ type: "model_change", model: `${provider}/${modelId}`, role: "default" });
-    return model;
+    return this.#models.set(provider, modelId);
   }
 
-  /** A wish: stored as the nearest level the model has. `undefined` takes an explicit one back. */
   setThinkingLevel(level: ThinkingLevel | undefined): void {
-    this.#storeThinkingLevel(this.#model ? clampLevel(this.#model, level) : level);
+    this.#models.setThinkingLevel(level);
   }
 
-  /** The new level, or null for a model that cannot think. */
   cycleThinkingLevel(): ThinkingLevel | null {
-    const next = this.#model ? nextLevel(this.#model, this.#thinkingLevel) : null;
-    if (next !== null) this.#storeThinkingLevel(next);
-    return next;
+    return this.#models.cycleThinkingLevel();
   }
 
   getAvailableThinkingLevels(): ThinkingLevel[] {
-    return this.#model ? availableLevels(this.#model) : ["off"];
-  }
-
-  #storeThinkingLevel(level: ThinkingLevel | undefined): void {
-    if (level === this.#thinkingLevel) return;
-    this.#thinkingLevel = level;
-    this.#record.append({ type: "thinking_level_change", thinkingLevel: level ?? null });
+    return this.#models.levels();
   }
 
   // Context
 
   /** Undefined without a model; the numbers are null right after a compaction. */
   getContextUsage(): ContextUsage | undefined {
-    return this.#model && contextUsage(this.#record.path(), this.#model.contextWindow);
+    return this.model && contextUsage(this.#record.tree.pathTo(), this.model.contextWindow);
   }
 
   /** Summarizes what is old. Refuses before it touches anything; a run is stopped first. */
   compact(customInstructions?: string): Promise<CompactionResult> {
-    const stopRun = () => this.#stopRun();
+    const stopRun = () => this.#driver.stop();
     return this.#compaction.compactNow({
       stopRun,
       ...(customInstructions === undefined ? {} : { customInstructions }),
@@ -335,8 +308,48 @@ export class AgentSession {
   }
 
   /** Ends the wait before a retry; resolves when the session has settled. A success when none waits. */
-  async abortRetry(): Promise<void> {
-    if (this.#retry.cancel("abort_retry")) await this.waitForIdle();
+  abortRetry(): Promise<void> {
+    // Asked again while the first request closes the session, it waits for the same end.
+    if (this.#retry.cancel("abort_retry")) this.#retryAborted = this.waitForIdle();
+    return this.#retryAborted;
+  }
+
+  getSessionStats(): SessionStats {
+    const { sessionId, sessionFile, messages } = this;
+    const { entries } = this.#record.tree;
+    return sessionStats({ sessionId, sessionFile, entries, messages, contextUsage: this.getContextUsage() });
+  }
+
+  // Sessions
+
+  /** An empty record; model, thinking level and modes stay. The old one keeps what it has. */
+  async newSession(options: { parentSession?: string } = {}): Promise<void> {
+    await this.#change(async () => this.#parts.records.create(options));
+    this.#models.record();
+  }
+
+  /** Reads and checks the file first: when that fails, the session at hand goes on as if nothing had been asked. */
+  async switchSession(path: string): Promise<void> {
+    const record = await this.#parts.records.open(path);
+    await this.#change(async () => record);
+    const lost = this.#models.restore();
+    if (lost !== undefined) this.#parts.log.warn(`Could not restore model ${lost}. Using ${nameOf(this.model)}`);
+  }
+
+  /** A new record with what came before a user message, whose text is returned. */
+  async branch(entryId: string): Promise<{ text: string }> {
+    const target = this.getUserMessagesForBranching().find((point) => point.entryId === entryId);
+    if (!target) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
+    await this.#change(async (old) => (await old.branchTo(entryId)).session);
+    return { text: target.text };
+  }
+
+  getUserMessagesForBranching(): BranchPoint[] {
+    return this.#record.tree.userMessages();
+  }
+
+  setSessionName(name: string): void {
+    this.#record.setName(name);
   }
 
   // Tools
@@ -349,7 +362,7 @@ export class AgentSession {
   setForcedToolChoice(name: string): void {
     if (!this.tools.some((tool) => tool.name === name))
       throw new GalleyError("invalid_argument", `Tool "${name}" is not currently active.`);
-    if (!this.#model || this.#model.compat?.supportsToolChoice === false)
+    if (!this.model || this.model.compat?.supportsToolChoice === false)
       throw new GalleyError("unsupported", "Current model does not support forcing a specific tool.");
     this.toolChoiceQueue.pushSequence([{ type: "tool", name }, "none"], {
       label: "user-force",
@@ -361,78 +374,42 @@ export class AgentSession {
     this.toolChoiceQueue.clear();
     await this.abort();
     await this.#events.drained();
+    await this.#record.close();
   }
 
   // Inside
 
-  #usableModel(): ProviderModel {
-    const model = this.#model;
-    if (!model)
-      throw new GalleyError(
-        "no_model",
-        "No model selected. Choose one with set_model or --model, or add a provider to models.yml in the agent directory.",
-      );
-    if (!this.#parts.models.hasCredential(model))
-      throw new GalleyError(
-        "no_credential",
-        `No API key found for ${model.provider}. Set its environment variable, pass --api-key, or add apiKey to models.yml in the agent directory.`,
-      );
-    return model;
+  /** The closing events of a run come first; then the old record is left for another. */
+  async #change(open: (old: SessionManager) => Promise<SessionManager>): Promise<void> {
+    await this.abort();
+    const old = this.#record;
+    this.#record = await open(old);
+    this.#modelMessages = new ModelMessages();
+    this.#queues.clear();
+    this.toolChoiceQueue.clear();
+    await old.close();
   }
 
-  #activate(work: (active: Active) => Promise<void>): Active {
-    const abort = new AbortController();
-    let settle = () => {};
-    const settled = new Promise<void>((resolve) => {
-      settle = resolve;
-    });
-    const active: Active = { abort, settled, isClosing: false };
-    this.#active = active;
-    // The work never rejects by contract; if it does, the session still settles and the log tells.
-    void work(active)
-      .catch((error: unknown) => this.#parts.log.error("a prompt failed unexpectedly", error))
-      .then(() => {
-        if (this.#active === active) this.#active = undefined;
-        this.#events.emit({ type: "agent_settled" });
-        return this.#events.drained();
-      })
-      .then(settle);
-    return active;
+  #runParts(model: ProviderModel): Omit<RunParts, "signal" | "append" | "replied" | "decideEnd"> {
+    const { clock, log, stream, cwd, hooks = {} } = this.#parts;
+    return {
+      events: this.#events,
+      queues: this.#queues,
+      toolChoice: this.toolChoiceQueue,
+      clock,
+      log,
+      model,
+      stream: tellLongWaits(stream, () => this.#settings.retry),
+      hooks,
+      toolContext: { cwd },
+      streamOptions: () => this.#models.streamOptions(model),
+      systemPrompt: () => this.systemPrompt,
+      tools: () => this.tools,
+      modelMessages: () => this.#modelMessages.of(this.#record.context),
+    };
   }
 
-  async #drive(active: Active, start: PromptStart): Promise<void> {
-    const { signal } = active.abort;
-    await start.previous; // the last one closes before this one begins
-    if (signal.aborted) return;
-    this.#compaction.startPrompt();
-    this.#recordEarly(start.message);
-    await this.#record.sync();
-    start.onAccepted();
-    await Promise.resolve(); // whoever was told may act on it before the first event
-    if (!signal.aborted && this.#compaction.decideThreshold()) await this.#compaction.compactAtThreshold(signal);
-    if (signal.aborted) return;
-    const reminders = this.#queues.takeNextTurn().map((item) => item.message);
-    let prompts: AgentMessage[] | undefined = [start.message, ...reminders];
-    while (prompts) {
-      let verdict: Verdict = {};
-      const decide = (end: RunEnd) => {
-        verdict = decideContinuation(this.#continuation, end);
-        active.isClosing = !("next" in verdict);
-        return announced(verdict);
-      };
-      const end: RunEnd = await runPrompt(this.#runParts(active, start.model, decide), prompts);
-      await this.#events.drained();
-      prompts = await carryOut(this.#continuation, { verdict, end, signal });
-    }
-  }
-
-  /** A prompt is on record when it is accepted, before its run announces it. */
-  #recordEarly(message: AgentMessage): void {
-    this.#record.append({ type: "message", message });
-    this.#recorded.add(message);
-  }
-
-  get #continuation(): ContinuationParts {
+  #continuation(): ContinuationParts {
     return {
       retry: this.#retry,
       compaction: this.#compaction,
@@ -443,73 +420,24 @@ export class AgentSession {
     };
   }
 
-  #runParts(active: Active, model: ProviderModel, decideEnd: RunParts["decideEnd"]): RunParts {
-    const { clock, log, stream, cwd, hooks = {} } = this.#parts;
-    return {
-      events: this.#events,
-      queues: this.#queues,
-      toolChoice: this.toolChoiceQueue,
-      signal: active.abort.signal,
-      clock,
-      log,
-      model,
-      stream: tellLongWaits(stream, () => this.#settings.retry),
-      hooks,
-      toolContext: { cwd },
-      streamOptions: () => this.#streamOptions(model),
-      systemPrompt: () => this.systemPrompt,
-      tools: () => this.tools,
-      modelMessages: () => this.#modelMessages.of(this.#record.context),
-      append: (message) => {
-        if (!this.#recorded.has(message)) this.#record.append({ type: "message", message });
-      },
-      replied: ({ stopReason }) => {
-        if (stopReason !== "error" && stopReason !== "aborted") this.#retry.onSuccess();
-      },
-      decideEnd,
-    };
-  }
-
-  async #streamOptions(model: ProviderModel) {
-    const { models } = this.#parts;
-    const level = clampLevel(model, this.#thinkingLevel);
-    const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
-    return {
-      ...(apiKey === undefined ? {} : { apiKey }),
-      headers,
-      ...(level && level !== "off" ? { reasoning: level } : {}),
-      sessionId: this.sessionId,
-    };
-  }
-
-  #createCompaction(): CompactionController {
-    const { clock, stream, random = Math.random } = this.#parts;
+  #createCompaction(random: () => number, emit: (event: AgentSessionEvent) => void): CompactionController {
+    const { clock, stream } = this.#parts;
     return new CompactionController({
       clock,
       random,
       stream,
+      emit,
       settings: () => this.#settings.compaction,
       retrySettings: () => this.#settings.retry,
-      emit: (event) => this.#events.emit(event),
-      path: () => this.#record.path(),
-      model: () => this.#model,
-      summarizers: () => this.#summarizers(),
+      path: () => this.#record.tree.pathTo(),
+      model: () => this.model,
+      summarizers: () => this.#models.summarizers(),
       overheadTokens: () => Math.ceil((this.systemPrompt.length + JSON.stringify(this.tools).length) / 4),
       appendCompaction: (result) => void this.#record.append({ type: "compaction", ...result }),
       appendPrune: (entryIds) => void this.#record.append({ type: "prune", entryIds }),
       appendUsage: (usage) =>
         void this.#record.append({ type: "custom", customType: billedUsageType, data: { usage } }),
     });
-  }
-
-  /** The session's own model first, then the one that can take in most. */
-  #summarizers(): Summarizer[] {
-    const own = this.#model && this.#parts.models.hasCredential(this.#model) ? [this.#model] : [];
-    const others = this.#parts.models
-      .available()
-      .filter((model) => model !== this.#model)
-      .toSorted((a, b) => b.contextWindow - a.contextWindow);
-    return [...own, ...others].map((model) => ({ model, options: () => this.#streamOptions(model) }));
   }
 
   #userMessage(text: string, images: readonly ImageContent[] = []): UserMessage {
@@ -537,4 +465,8 @@ function queuedText({ message }: { message: AgentMessage }): string {
   if (!("content" in message)) return "";
   if (typeof message.content === "string") return message.content;
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+function nameOf(model: ProviderModel | undefined): string {
+  return model ? `${model.provider}/${model.id}` : "none";
 }

@@ -5,6 +5,7 @@ import type { InputContent } from "../protocol/content.js";
 import type { ContextUsage } from "../protocol/data.js";
 import type { CompactionEntry, SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, AssistantMessage, Usage } from "../protocol/messages.js";
+import { checkMessage } from "./check-message.js";
 
 export const tokensPerImage = 1200;
 const charactersPerToken = 4;
@@ -66,9 +67,11 @@ export function estimateTokens(message: AgentMessage): number {
   return Math.ceil(characters / charactersPerToken) + images * tokensPerImage;
 }
 
-/** What an entry adds to the context; a pruned tool result counts as the short text that stands for it. */
+/**
+ * What the message of an entry adds to the context; a pruned tool result counts as the short text that stands for it.
+ * Nothing for a compaction: the latest stands at the head of the context, older ones nowhere.
+ */
 export function entryTokens(entry: SessionEntry, pruned?: ReadonlySet<string>): number {
-  if (entry.type === "compaction") return textTokens(entry.summary);
   const message = messageOfEntry(entry);
   if (!message) return 0;
   const tokens = estimateTokens(message);
@@ -80,27 +83,28 @@ export function prunedText(tokens: number): string {
   return `[Output truncated - ${tokens} tokens]`;
 }
 
-/** The message an entry puts into the context; undefined for metadata. Compactions stand apart. */
+/** The message an entry puts into the context, made fit for use; undefined for metadata and for what cannot be used. */
 export function messageOfEntry(entry: SessionEntry): AgentMessage | undefined {
+  const timestamp = Date.parse(entry.timestamp) || 0;
   switch (entry.type) {
     case "message":
-      return entry.message;
+      return checkMessage(entry.message, timestamp);
     case "custom_message": {
       const { customType, content, display } = entry;
-      return { role: "custom", customType, content, display, timestamp: Date.parse(entry.timestamp) };
+      return checkMessage({ role: "custom", customType, content, display }, timestamp);
     }
     case "branch_summary": {
       const { summary, fromId } = entry;
-      return { role: "branchSummary", summary, fromId, timestamp: Date.parse(entry.timestamp) };
+      return checkMessage({ role: "branchSummary", summary, fromId }, timestamp);
     }
     default:
       return undefined;
   }
 }
 
-/** -1 without one. */
+/** -1 without one. A damaged one that lost its summary does not count. */
 export function latestCompactionIndex(path: readonly SessionEntry[]): number {
-  return path.findLastIndex((entry) => entry.type === "compaction");
+  return path.findLastIndex((entry) => entry.type === "compaction" && typeof entry.summary === "string");
 }
 
 /** Where the context begins: at what the latest compaction kept, or behind it if that is not on the path. */
@@ -114,16 +118,18 @@ export function contextStart(path: readonly SessionEntry[]): number {
 
 /** The tool results whose outputs the context no longer shows. */
 export function prunedIds(path: readonly SessionEntry[]): ReadonlySet<string> {
-  return new Set(path.flatMap((entry) => (entry.type === "prune" ? entry.entryIds : [])));
+  return new Set(
+    path.flatMap((entry) => (entry.type === "prune" && Array.isArray(entry.entryIds) ? entry.entryIds : [])),
+  );
 }
 
 /** What the last good reply after the latest compaction said; others are about another context, or about none. */
 function lastReport(path: readonly SessionEntry[]): { index: number; tokens: number } | undefined {
-  for (let index = path.length - 1; index >= 0; index--) {
-    const entry = path[index] as SessionEntry;
-    if (entry.type === "compaction") return undefined;
-    if (entry.type !== "message" || entry.message.role !== "assistant") continue;
-    const { usage, stopReason } = entry.message;
+  const compaction = latestCompactionIndex(path);
+  for (let index = path.length - 1; index > compaction; index--) {
+    const message = messageOfEntry(path[index] as SessionEntry);
+    if (message?.role !== "assistant") continue;
+    const { usage, stopReason } = message;
     const tokens = promptTokens(usage) + usage.output;
     if (stopReason !== "error" && stopReason !== "aborted" && tokens > 0) return { index, tokens };
   }
@@ -132,8 +138,8 @@ function lastReport(path: readonly SessionEntry[]): { index: number; tokens: num
 
 /** The summary, if there is one, and the messages up to the index. */
 function estimateContext(path: readonly SessionEntry[], end: number): number {
-  const summary = path[latestCompactionIndex(path)];
-  return (summary ? entryTokens(summary) : 0) + estimateMessages(path, end);
+  const compaction = path[latestCompactionIndex(path)] as CompactionEntry | undefined;
+  return (compaction ? textTokens(compaction.summary) : 0) + estimateMessages(path, end);
 }
 
 /** What stands in the context word for word. */
@@ -141,9 +147,8 @@ export function estimateMessages(path: readonly SessionEntry[], end = path.lengt
   return estimateEntries(path.slice(contextStart(path), end), prunedIds(path));
 }
 
-/** Compactions in between are not part of the context: the latest stands at its head, older ones nowhere. */
 function estimateEntries(entries: readonly SessionEntry[], pruned: ReadonlySet<string>): number {
-  return entries.reduce((sum, entry) => sum + (entry.type === "compaction" ? 0 : entryTokens(entry, pruned)), 0);
+  return entries.reduce((sum, entry) => sum + entryTokens(entry, pruned), 0);
 }
 
 /** What was pruned after the report, so that the report still counts it. */

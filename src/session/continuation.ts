@@ -7,7 +7,7 @@ import type { ContinueReason } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
 import type { RetryController } from "./retry.js";
-import type { SessionLog } from "./session-log.js";
+import type { SessionRecord } from "./session-record.js";
 import type { SessionSettings } from "./session-settings.js";
 
 export type Continuation =
@@ -24,7 +24,7 @@ export interface ContinuationParts {
   readonly retry: RetryController;
   readonly compaction: CompactionController;
   readonly queues: MessageQueues;
-  readonly record: SessionLog;
+  readonly record: SessionRecord;
   settings(): SessionSettings;
   now(): number;
 }
@@ -91,7 +91,7 @@ export async function carryOut(
 }
 
 /** The failed reply and its made-up results leave the path; they stay in the record. */
-function takeBack(record: SessionLog, { message }: RunEnd): void {
+function takeBack(record: SessionRecord, { message }: RunEnd): void {
   const { messages, entryIds } = record.context;
   const entryId = entryIds[messages.lastIndexOf(message)];
   const entry = entryId === undefined ? undefined : record.tree.get(entryId);

@@ -71,6 +71,8 @@ describe("findOverflow", () => {
     expect(findOverflow(chain(user("a"), fits), testModel)).toBeUndefined();
     expect(findOverflow(chain(user("a"), cached), testModel)).toBe(1);
     expect(findOverflow(chain(user("a"), cached), { ...testModel, contextWindow: 0 })).toBeUndefined();
+    const stopped = reply("cut", { usage: usage(200_001), stopReason: "aborted" });
+    expect(findOverflow(chain(user("a"), stopped), testModel)).toBeUndefined();
   });
 
   it("ignores another model, what is older than the latest compaction, and what a good reply followed", () => {

@@ -4,7 +4,7 @@
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import type { Model } from "../protocol/model.js";
-import { latestCompactionIndex, promptTokens } from "./context-usage.js";
+import { latestCompactionIndex, messageOfEntry, promptTokens } from "./context-usage.js";
 
 /** How a model call ended, as far as recovering from it is concerned. */
 export type FailedReply = Pick<AssistantMessage, "stopReason" | "errorMessage" | "error">;
@@ -25,9 +25,8 @@ export function findOverflow(
 ): number | undefined {
   const compaction = latestCompactionIndex(path);
   for (let index = path.length - 1; index > compaction; index--) {
-    const entry = path[index] as SessionEntry;
-    if (entry.type !== "message" || entry.message.role !== "assistant") continue;
-    const { message } = entry;
+    const message = messageOfEntry(path[index] as SessionEntry);
+    if (message?.role !== "assistant") continue;
     const isOurs = message.provider === model.provider && message.model === model.id;
     return isOurs && (isOverflowError(message) || isAboveWindow(message, model.contextWindow)) ? index : undefined;
   }

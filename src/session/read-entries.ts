@@ -164,7 +164,7 @@ const ownTypes: ReadonlySet<string> = new Set<SessionEntry["type"]>([
   "prune",
 ]);
 
-interface Line {
+export interface Line {
   /** Without its LF; undefined when the line was too long to hold. */
   readonly record: Buffer | undefined;
   /** Counted from 0. */
@@ -172,7 +172,7 @@ interface Line {
 }
 
 /** Cuts bytes into lines at LF, and drops a line that is too long as it comes, so that its length costs nothing. */
-class LineReader {
+export class LineReader {
   readonly #maxBytes: number;
   #pieces: Buffer[] = [];
   #bytes = 0;

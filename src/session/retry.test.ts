@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { ProviderFailure } from "../protocol/messages.js";
 import type { StreamEvent } from "../provider/provider.js";
@@ -187,6 +188,7 @@ describe("RetryController", () => {
     expect(clock.pendingTimers).toBe(1);
     clock.advance(1);
     expect(await waiting).toBe("due");
+    expect(getEventListeners(signal.signal, "abort")).toEqual([]);
     controller.onSuccess();
     expect(events).toEqual([start(1, 2000), { type: "auto_retry_end", success: true, attempt: 1 }]);
     expect([controller.isRetrying, controller.attempt]).toEqual([false, 0]);

@@ -156,9 +156,12 @@ export class RetryController {
 
   /** Decides and tells nobody: what it decides belongs behind the `agent_end` that announces it. */
   onFailure(message: AssistantMessage): RetryDecision {
-    const { random, settings } = this.#parts;
     const made = this.attempt;
-    const decision = retryDecision(message, { attempt: made + 1, settings: settings(), random });
+    const decision = retryDecision(message, {
+      attempt: made + 1,
+      settings: this.#parts.settings(),
+      random: () => this.#parts.random(),
+    });
     if (decision.kind === "retry")
       this.#phase = {
         kind: "due",
@@ -178,10 +181,10 @@ export class RetryController {
     const phase = this.#phase;
     if (phase.kind !== "due") throw new GalleyError("cannot_continue", "No retry is due");
     const { attempt, delayMs, errorMessage } = phase;
-    const { clock, emit, settings } = this.#parts;
+    const maxAttempts = this.#parts.settings().maxRetries;
     return new Promise((resolve) => {
       const onAbort = () => this.cancel("abort");
-      const cancelTimer = clock.after(delayMs, () => {
+      const cancelTimer = this.#parts.clock.after(delayMs, () => {
         this.#phase = { kind: "trying", attempt };
         settle("due");
       });
@@ -192,7 +195,7 @@ export class RetryController {
       };
       this.#phase = { kind: "waiting", attempt, settle };
       signal.addEventListener("abort", onAbort, { once: true });
-      emit({ type: "auto_retry_start", attempt, maxAttempts: settings().maxRetries, delayMs, errorMessage });
+      this.#parts.emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
       if (phase.cancelled) this.cancel(phase.cancelled);
       else if (signal.aborted) this.cancel("abort");
     });

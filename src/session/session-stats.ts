@@ -61,7 +61,9 @@ function charge(bill: Bill, entry: SessionEntry): void {
   }
 }
 
-function chargeMessage(bill: Bill, message: AgentMessage): void {
+/** Read as it stands in the file: a message that is no longer fit for use was paid for all the same. */
+function chargeMessage(bill: Bill, message: unknown): void {
+  if (!isObject(message)) return;
   if (message.role === "assistant") bill.add(`${message.provider}/${message.model}`, message.usage);
   else if (message.role === "toolResult" && message.toolName === "task" && isObject(message.details))
     bill.add(taskModel, message.details.usage);

@@ -58,9 +58,8 @@ export class SessionIndex {
     return this.list(await sessionDirectories(root));
   }
 
-  /** By id, by the beginning of an id, or by file name; first among `directories`, then everywhere below `root`. */
-  async find(query: string, directories: readonly string[], root: string): Promise<FoundSession> {
-    const here = await this.list(directories);
+  /** By id, by the beginning of an id, or by file name; first among `here`, then everywhere below `root`. */
+  async find(query: string, here: readonly SessionInfo[], root: string): Promise<FoundSession> {
     const near = matching(here, query);
     if (near.length > 0) return { session: theOne(near, query), isElsewhere: false };
     const far = matching(await this.listAll(root), query);
@@ -192,8 +191,13 @@ function firstText(messages: readonly Buffer[]): string | undefined {
 /** The beginning of a first message so long that its line is cut. */
 function cutText(line: Buffer | undefined): string | undefined {
   if (!line || !isMessageLine(line)) return undefined;
-  const found = /"role":"user".*?"text":"((?:[^"\\]|\\.){1,200})/s.exec(line.toString("utf8", 0, 4096))?.[1];
-  return found && (JSON.parse(`"${found.replace(/\\u[0-9a-f]{0,3}$|\p{Cc}/giu, "")}"`) as string);
+  const start = line.toString("utf8", 0, 4096);
+  const quoted = /"role":"user".*?"(?:text|content)":"((?:[^"\\]|\\u[0-9a-f]{4}|\\[^u]){1,200})/is.exec(start)?.[1];
+  try {
+    return quoted && (JSON.parse(`"${quoted}"`) as string);
+  } catch {
+    return undefined; // not JSON after all
+  }
 }
 
 function parse(line: Buffer | undefined) {

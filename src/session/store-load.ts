@@ -7,13 +7,15 @@ import { GalleyError, systemCode } from "../base/errors.js";
 import { type ReadProblem, type ReadSession, SessionReader, versionProblem } from "./read-entries.js";
 import { writeAll } from "./store-append.js";
 import { nodeDisk, O_APPEND, O_CREAT, O_RDONLY, O_RDWR, realPath, type SessionDisk } from "./store-disk.js";
-import { acquireLock, type FileLock } from "./store-lock.js";
+import { acquireLock, type FileLock, type LockAttempt } from "./store-lock.js";
 
 export interface LoadOptions {
   readonly clock: Clock;
   readonly disk?: SessionDisk;
   /** How long to wait for another holder of the lock. */
   readonly waitMs?: number;
+  /** Neither lock nor write, for whoever only looks. */
+  readonly isReadOnly?: boolean;
 }
 
 /** What a writer holds. */
@@ -48,27 +50,29 @@ export async function loadSession(path: string, options: LoadOptions): Promise<L
   const bytes = regularFileBytes(real, path);
   if (!bytes) return { kind: "absent", path: real, exists: bytes === 0 };
 
-  const attempt = await acquireLock(real, options.clock, options.waitMs);
+  const attempt = options.isReadOnly ? nobody : await acquireLock(real, options.clock, options.waitMs);
   const { lock } = attempt;
-  const opened = openFile(disk, real, lock !== undefined);
-  let isKept = false;
+  let file: number | undefined;
+  let access: WriteAccess | undefined;
   try {
-    const session = await readAll(disk, opened.file, path);
+    const opened = openFile(disk, real, lock !== undefined);
+    file = opened.file;
+    const session = await readAll(disk, file, path);
     const readOnlyReason =
       versionProblem(session.version) ??
+      (options.isReadOnly ? `${path} was opened for reading` : undefined) ??
       (lock ? undefined : inUseText(path, attempt.holderPid)) ??
       (opened.isWritable ? undefined : `${path} cannot be written by this user`);
     const warnings = describeProblems(path, session);
-    if (readOnlyReason !== undefined || !lock)
-      return { kind: "session", path: real, session, access: undefined, readOnlyReason, warnings };
-    closeToOthers(disk, opened.file, path, warnings);
-    const access = { file: opened.file, lock, ...(await mendEnd(disk, opened.file, real, session, warnings)) };
-    isKept = true;
+    if (lock && readOnlyReason === undefined) {
+      closeToOthers(disk, file, path, warnings);
+      access = { file, lock, ...(await mendEnd(disk, file, real, session, warnings)) };
+    }
     return { kind: "session", path: real, session, access, readOnlyReason, warnings };
   } finally {
-    if (!isKept) {
-      disk.close(opened.file);
-      if (lock) await lock.release();
+    if (!access) {
+      if (file !== undefined) disk.close(file);
+      await lock?.release();
     }
   }
 }
@@ -76,6 +80,8 @@ export async function loadSession(path: string, options: LoadOptions): Promise<L
 export function inUseText(path: string, pid: number | undefined): string {
   return `Session ${path} is in use by another galley${pid === undefined ? "" : ` (pid ${pid})`}`;
 }
+
+const nobody: LockAttempt = { lock: undefined, holderPid: undefined };
 
 /** Undefined when there is nothing. A directory, a pipe or a device is not even opened. */
 function regularFileBytes(real: string, path: string): number | undefined {

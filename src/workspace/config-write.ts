@@ -80,7 +80,7 @@ function syncDirectory(path: string): void {
 }
 
 function cannotWrite(path: string, error: unknown): GalleyError {
-  const reason = systemCode(error) ?? messageOf(error);
+  const reason = error instanceof GalleyError ? error.message : (systemCode(error) ?? messageOf(error));
   return new GalleyError("file_refused", `Cannot write ${path} (${reason}).`, { cause: error });
 }
 

@@ -1,9 +1,10 @@
 // A setting given in words: `--set retry.maxRetries=5`, `galley config set modelRoles.smol acme/small`.
 
 import { GalleyError } from "../../base/errors.js";
-import { didYouMean, findSetting, type SettingName, type SettingValues, shownName } from "./layers.js";
+import { didYouMean, findSetting, type SettingName, type SettingValues } from "./layers.js";
 import { legacyKeys, type SettingKey, settingOf } from "./schema.js";
 import { type Checked, checkMember, checkValue, fromText, isForbiddenName, type Kind } from "./setting.js";
+import { shown, shownName } from "./setting-problems.js";
 
 export interface Assignment extends SettingName {
   /** Checked. */
@@ -23,7 +24,7 @@ export function readAssignment(name: string, text: string): Assignment {
   const { kind, isPrivate } = settingOf(found.key);
   const checked = check(found, fromText(memberKind(kind, found.member), text));
   if (checked.ok) return { ...found, value: checked.value };
-  const given = isPrivate ? "" : `, not "${shownName(text)}"`;
+  const given = isPrivate ? "" : `, not ${shown(text)}`;
   throw new GalleyError("usage", `${shownName(name)} must be ${checked.expected}${given}.`);
 }
 

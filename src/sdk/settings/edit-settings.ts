@@ -4,10 +4,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Document, Node, Pair, YAMLMap } from "yaml";
 import { GalleyError } from "../../base/errors.js";
-import { isObject } from "../../base/json.js";
-import { parseConfig } from "../parse-config.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import type { Assignment } from "./assignment.js";
 import { readLayer } from "./layers.js";
+import { parseSettings } from "./load-settings.js";
 import { settingOf } from "./schema.js";
 import { insertPair, replaceValue } from "./yaml-text.js";
 
@@ -89,9 +89,9 @@ async function changesOnly({ key, member, value }: Assignment, before: string, a
   return isDeepStrictEqual(others(leavesOf(old, "")), others(leavesOf(next, "")));
 }
 
-async function parsed(text: string): Promise<unknown> {
+async function parsed(text: string): Promise<JsonObject | undefined> {
   try {
-    return await parseConfig({ path: "settings.yml", text, mode: 0o600 });
+    return (await parseSettings({ path: "settings.yml", text, mode: 0o600 })) ?? {};
   } catch (error) {
     if (!GalleyError.is(error, "invalid_config")) throw error;
     return undefined; // an edit that broke the file is not to be written

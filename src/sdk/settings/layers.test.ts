@@ -1,18 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { admitProject, findSetting, mergeValue, readLayer, type SettingValues } from "./layers.js";
+import type { JsonObject } from "../../base/json.js";
+import { findSetting, mergeValue, readLayer, type SettingValues } from "./layers.js";
 import type { SettingKey } from "./schema.js";
 
 const file = "/a/config.yml";
-const read = (value: unknown) => {
+const read = (value: JsonObject) => {
   const { values, problems } = readLayer(value, file);
   return { values: Object.fromEntries(values), problems: problems.map(({ text }) => text) };
 };
-const values = (value: unknown) => {
+const values = (value: JsonObject) => {
   const layer = read(value);
   expect(layer.problems).toEqual([]);
   return layer.values;
 };
-const problems = (value: unknown) => read(value).problems;
+const problems = (value: JsonObject) => read(value).problems;
 
 describe("readLayer: names", () => {
   it.each([[{ todo: { enabled: false } }], [{ "todo.enabled": false }]])(
@@ -62,15 +63,14 @@ describe("readLayer: names", () => {
   });
 
   it("says nothing about what is empty and about settings of a screen", () => {
-    expect(values(undefined)).toEqual({});
-    expect(values(null)).toEqual({});
+    expect(values({})).toEqual({});
     expect(values({ todo: null, steeringMode: null, modelRoles: { smol: null } })).toEqual({});
     expect(values({ theme: { dark: "x" }, statusLine: 5, "keybindings.app.exit": "ctrl+q" })).toEqual({});
   });
 });
 
 describe("readLayer: problems", () => {
-  it.each<[unknown, string]>([
+  it.each<[JsonObject, string]>([
     [{ steeringMode: "bogus" }, 'steeringMode: "bogus" is ignored, expected one of all, one-at-a-time'],
     [{ retry: { maxRetries: "3" } }, 'retry.maxRetries: "3" is ignored, expected a whole number from 0 to 100'],
     [{ retry: { maxRetries: 101 } }, "retry.maxRetries: 101 is ignored, expected a whole number from 0 to 100"],
@@ -93,6 +93,10 @@ describe("readLayer: problems", () => {
     ],
     [{ frobnicate: { a: 1, b: 2 } }, "frobnicate: unknown setting"],
     [{ "\u001b]0;x\u0007": 1 }, "\\u001b]0;x\\u0007: unknown setting"],
+    [
+      { steeringMode: "\u009b\u202ex" },
+      'steeringMode: "\\u009b\\u202ex" is ignored, expected one of all, one-at-a-time',
+    ],
     [{ ["k".repeat(100)]: 1 }, `${"k".repeat(80)}…: unknown setting`],
     [{ compaction: { idleEnabled: true } }, "compaction.idleEnabled: has no effect in this version"],
     [{ retry: { fallbackChains: { a: ["b"], c: ["d"] } } }, "retry.fallbackChains: has no effect in this version"],
@@ -106,8 +110,6 @@ describe("readLayer: problems", () => {
     [{ modelRoles: { prototype: "x" } }, "modelRoles.prototype: this name is not allowed"],
     [JSON.parse('{"__proto__":{"polluted":1}}'), "__proto__: this name is not allowed"],
     [JSON.parse('{"todo":{"__proto__":{"enabled":false}}}'), "todo.__proto__: this name is not allowed"],
-    [[], "expected an object of settings"],
-    ["text", "expected an object of settings"],
   ])("%j", (value, text) => {
     expect(problems(value)).toEqual([`/a/config.yml: ${text}`]);
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
@@ -126,120 +128,21 @@ describe("readLayer: problems", () => {
     expect(read({ steeringMode: "bogus", followUpMode: "all" }).values).toEqual({ followUpMode: "all" });
   });
 
-  it("stops telling after twenty, and takes no time over a hundred thousand", () => {
-    const hostile = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`steeringMod${index}`, 1]));
-    const told = problems(hostile);
+  it("stops telling after twenty", () => {
+    const told = problems(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`steeringMod${index}`, 1])));
     expect(told).toHaveLength(21);
-    expect(told.at(-1)).toBe("/a/config.yml: and 99980 more problems");
-    const roles = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`r${index}`, "m"]));
-    expect(Object.keys(read({ modelRoles: roles }).values.modelRoles as object)).toHaveLength(1000);
-  });
-});
-
-describe("admitProject", () => {
-  const admit = (project: unknown, { user = {}, isTrusted = false }: { user?: unknown; isTrusted?: boolean } = {}) => {
-    const admitted = admitProject(
-      { values: readLayer(project, "/p/settings.json").values, file: "/p/settings.json" },
-      readLayer(user, file).values,
-      isTrusted,
-    );
-    return { values: Object.fromEntries(admitted.values), problems: admitted.problems.map(({ text }) => text) };
-  };
-  const untilTrusted = "is ignored until the project is trusted";
-
-  it("lets any project set what can do no harm", () => {
-    expect(admit({ "retry.maxRetries": 5 })).toEqual({ values: { "retry.maxRetries": 5 }, problems: [] });
+    expect(told.at(-1)).toBe("/a/config.yml: and 10 more problems");
   });
 
-  it.each([
-    { shellPath: "/tmp/sh" },
-    { bash: { environment: { A: "b" } } },
-    { extensions: ["./x.ts"] },
-    { customTools: ["./x.ts"] },
-    { "compaction.remoteEndpoint": "https://evil.example" },
-    { modelRoles: { default: "evil/model" } },
-    { sessionDir: "." },
-    { "undo.keep": 0 },
-  ])("lets only a trusted one set %j", (project) => {
-    const key = [...readLayer(project, file).values.keys()][0] as string;
-    expect(admit(project)).toEqual({ values: {}, problems: [`/p/settings.json: ${key}: ${untilTrusted}`] });
-    expect(admit(project, { isTrusted: true })).toEqual({
-      values: expect.objectContaining({ [key]: expect.anything() }),
-      problems: [],
-    });
-  });
-
-  it.each([true, false])("never lets it decide about trust (trusted: %s)", (isTrusted) => {
-    expect(admit({ "security.projectModules": "allow", "workspace.roots": ["/"] }, { isTrusted })).toEqual({
-      values: {},
-      problems: [
-        "/p/settings.json: security.projectModules: is ignored, only the user's own settings may say this",
-        "/p/settings.json: workspace.roots: is ignored, only the user's own settings may say this",
-      ],
-    });
-  });
-
-  const narrower = (key: string, value: string) =>
-    `/p/settings.json: ${key}: ${value} is ignored, a project may only make this stricter`;
-
-  it.each([true, false])(
-    "lets it tighten staging, sandbox, redaction and who decides, never loosen (trusted: %s)",
-    (isTrusted) => {
-      const strict = { staging: "all", sandbox: "read-only", "resolve.decider": "user", "resolve.requireUser": true };
-      expect(admit(strict, { isTrusted })).toEqual({ values: strict, problems: [] });
-      const loose = { staging: "off", sandbox: "off", "resolve.decider": "model", "secrets.enabled": false };
-      expect(admit(loose, { user: { "resolve.decider": "both" }, isTrusted })).toEqual({
-        values: {},
-        problems: [
-          narrower("staging", '"off"'),
-          narrower("sandbox", '"off"'),
-          narrower("resolve.decider", '"model"'),
-          narrower("secrets.enabled", "false"),
-        ],
-      });
-    },
-  );
-
-  it("measures by what the user says, not by the default", () => {
-    expect(admit({ staging: "auto" }, { user: { staging: "off" } })).toEqual({
-      values: { staging: "auto" },
-      problems: [],
-    });
-    expect(admit({ staging: "auto" }, { user: { staging: "all" } }).values).toEqual({});
-    expect(admit({ "secrets.enabled": true }, { user: { "secrets.enabled": false } }).values).toEqual({
-      "secrets.enabled": true,
-    });
-    expect(admit({ staging: "all" }, { user: { staging: "all" } })).toEqual({
-      values: { staging: "all" },
-      problems: [],
-    });
-  });
-
-  it("adds to deny lists and takes nothing away", () => {
-    const user = { disabledProviders: ["claude"], "secrets.paths": ["*.key"] };
-    expect(admit({ disabledProviders: ["codex"], secrets: { paths: [] } }, { user })).toEqual({
-      values: { disabledProviders: ["claude", "codex"], "secrets.paths": ["*.key"] },
-      problems: [],
-    });
-    expect(admit({ disabledProviders: [] }, { user, isTrusted: true }).values).toEqual({ disabledProviders: [] });
-    expect(admit({ "secrets.paths": [] }, { user, isTrusted: true }).values).toEqual({ "secrets.paths": ["*.key"] });
-  });
-
-  it("lets any project switch a tool off or read less, a trusted one the other way too", () => {
-    expect(admit({ "bash.enabled": false, maxReadBytes: 10 }).values).toEqual({
-      "bash.enabled": false,
-      maxReadBytes: 10,
-    });
-    const user = { "bash.enabled": false, maxReadBytes: 10 };
-    const wide = { "bash.enabled": true, maxReadBytes: 20 };
-    expect(admit(wide, { user })).toEqual({
-      values: {},
-      problems: [
-        `/p/settings.json: bash.enabled: true ${untilTrusted}, which may only make this stricter`,
-        `/p/settings.json: maxReadBytes: 20 ${untilTrusted}, which may only make this stricter`,
-      ],
-    });
-    expect(admit(wide, { user, isTrusted: true }).values).toEqual(wide);
+  it("stops reading after a thousand", () => {
+    const junk = Array.from({ length: 200_000 }, (_, index) => [`x${index}`, "y"] as const);
+    const last = "/a/config.yml: and 980 more problems; the rest of the file is not read";
+    const before = read({ topK: 1, ...Object.fromEntries(junk), topP: 1 });
+    expect(before.values).toEqual({ topK: 1 });
+    expect(before.problems.at(-1)).toBe(last);
+    const roles = read({ modelRoles: Object.fromEntries(junk) });
+    expect(Object.keys(roles.values.modelRoles as object)).toHaveLength(1000);
+    expect(roles.problems.at(-1)).toBe(last);
   });
 });
 

@@ -3,12 +3,14 @@
 
 import { join } from "node:path";
 import { GalleyError } from "../../base/errors.js";
-import { isObject } from "../../base/json.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import { type ConfigFile, readConfigFile } from "../../workspace/config-files.js";
 import { findProject } from "../../workspace/find-roots.js";
 import { parseConfig } from "../parse-config.js";
+import { admitProject } from "./admit-project.js";
 import { type Assignment, layerOf } from "./assignment.js";
-import { admitProject, readLayer, type SettingProblem, type SettingValues, settingProblem } from "./layers.js";
+import { readLayer, type SettingValues } from "./layers.js";
+import { type SettingProblem, settingProblem } from "./setting-problems.js";
 import { Settings } from "./settings.js";
 
 export interface LoadSettingsOptions {
@@ -45,8 +47,8 @@ export function projectSettingsFiles(place: { cwd: string; home: string }): stri
   return findProject(place).directories.map((directory) => join(directory, ".galley", "settings.json"));
 }
 
-/** The parsed file, an object or nothing. Throws `file_refused` or `invalid_config` without the file's name. */
-export async function parseSettings(file: ConfigFile): Promise<object | undefined> {
+/** The parsed file, an object or nothing. Throws `invalid_config` without the file's name. */
+export async function parseSettings(file: ConfigFile): Promise<JsonObject | undefined> {
   const value = await parseConfig(file);
   if (value === undefined || value === null || isObject(value)) return value ?? undefined;
   throw new GalleyError("invalid_config", "is not an object of settings");
@@ -72,7 +74,7 @@ async function load(file: string): Promise<Loaded> {
   try {
     const found = readConfigFile(file);
     if (found === undefined) return { file, values: new Map(), problems: [], isThere: false };
-    return { file, ...readLayer(await parseSettings(found), file), isThere: true };
+    return { file, ...readLayer((await parseSettings(found)) ?? {}, file), isThere: true };
   } catch (error) {
     if (!(error instanceof GalleyError)) throw error;
     const problem = settingProblem(file, "", `${error.message}; none of its settings are used`);

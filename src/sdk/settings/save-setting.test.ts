@@ -96,7 +96,7 @@ describe("saveSetting", () => {
 
   it("adds to maps in the form they have", async () => {
     expect(await edit("retry: { enabled: true } # r\n", "retry.maxRetries=5")).toBe(
-      "retry: { enabled: true, maxRetries: 5} # r\n",
+      "retry: { enabled: true, maxRetries: 5 } # r\n",
     );
     expect(await edit("{}", "task.isolation.mode=worktree")).toBe("{task: {isolation: {mode: worktree}}}");
     expect(await edit("task:\n  eager: false # e\n  # more\ntopK: 1", "task.isolation.mode=worktree")).toBe(
@@ -143,7 +143,7 @@ describe("saveSetting", () => {
   });
 
   it("sets a record whole or by member", async () => {
-    expect(await edit("modelRoles:\n  a: x # one\n", "modelRoles.b=y")).toBe("modelRoles:\n  a: x # one\n  b: y\n");
+    expect(await edit("modelRoles:\n  a: x # one\n", "modelRoles.b=c/d")).toBe("modelRoles:\n  a: x # one\n  b: c/d\n");
     expect(await edit("modelRoles:\n  a: x\n", 'modelRoles={"c":"z"}')).toBe("modelRoles:\n  c: z\n");
     expect(await edit("", "bash.environment.A.B=1")).toBe('bash:\n  environment:\n    A.B: "1"\n');
   });

@@ -132,6 +132,7 @@ const restricted = {
   "compaction.remoteEnabled": "when-trusted",
   "compaction.remoteEndpoint": "when-trusted",
   "retry.fallbackChains": "when-trusted",
+  "task.isolation.mode": "when-trusted, later",
   "task.disabledAgents": "when-trusted, more",
   "task.agentModelOverrides": "when-trusted",
   "bash.environment": "when-trusted",

@@ -93,7 +93,7 @@ export const settingTable = {
   "task.isolation.mode": choice(
     ["none", "worktree"],
     "none",
-    {},
+    { ...trusted, stricter: "later" },
     { "fuse-overlay": "worktree", "fuse-projfs": "worktree" },
   ),
   "task.isolation.merge": choice(["patch", "branch"], "patch"),

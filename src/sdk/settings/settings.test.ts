@@ -1,9 +1,10 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
+import type { JsonObject } from "../../base/json.js";
 import { readLayer } from "./layers.js";
 import { rpcDefaultKeys, settingKeys } from "./schema.js";
 import { Settings } from "./settings.js";
 
-const layer = (value: unknown) => readLayer(value, "file").values;
+const layer = (value: JsonObject) => readLayer(value, "file").values;
 
 describe("Settings", () => {
   it("has the defaults without any layer", () => {

@@ -2,9 +2,10 @@
 // objects in one process know nothing of each other, and nothing here writes to a file.
 
 import { GalleyError } from "../../base/errors.js";
-import { mergeValue, type SettingProblem, type SettingValues } from "./layers.js";
+import { mergeValue, type SettingValues } from "./layers.js";
 import { rpcDefaultKeys, type SettingKey, type SettingValue, settingKeys, settingOf } from "./schema.js";
 import { checkValue } from "./setting.js";
+import type { SettingProblem } from "./setting-problems.js";
 
 export type SettingSource = "default" | "user" | "project" | "override";
 export type SettingsSnapshot = { readonly [K in SettingKey]: SettingValue<K> };

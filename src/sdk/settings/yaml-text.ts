@@ -39,18 +39,19 @@ export function insertPair(text: string, { map, empty, names, value }: NewPair):
   }
   const last = map.items.at(-1);
   if (map.flow || last === undefined) {
-    const close = rangeOf(text, map)[1] - 1;
+    const close = text.slice(0, rangeOf(text, map)[1] - 1).trimEnd().length;
     const nested = names.slice(1).reduceRight((inner: unknown, name) => ({ [name]: inner }), value);
     const pair = `${word(names[0] ?? "")}: ${inline(nested)}`;
-    return `${text.slice(0, close).trimEnd()}${last ? ", " : ""}${pair}${text.slice(close)}`;
+    return `${text.slice(0, close)}${last ? ", " : ""}${pair}${text.slice(close)}`;
   }
   const column = columnOf(text, rangeOf(text, map)[0]);
   return afterLine(text, rangeOf(text, last.value ?? last.key)[1], nestedLines(names, value, column));
 }
 
 function afterLine(text: string, offset: number, lines: readonly string[]): string {
-  const end = /\r?$/m.exec(text.slice(offset))?.index ?? 0;
-  const at = offset + end;
+  const newline = text.indexOf("\n", offset);
+  const end = newline === -1 ? text.length : newline;
+  const at = text[end - 1] === "\r" ? end - 1 : end;
   return text.slice(0, at) + lines.map((line) => `${lineEnd(text)}${line}`).join("") + text.slice(at);
 }
 

@@ -24,7 +24,7 @@ export function chooseCut(path: readonly SessionEntry[], keepTokens: number): Cu
   const point = cutPoint(path, start, keepTokens);
   const kept = point === undefined ? start : withMetadata(path, start, point);
   const first = path[kept];
-  const hasContent = path.slice(start, kept).some((entry) => entry.type !== "compaction" && entryTokens(entry) > 0);
+  const hasContent = path.slice(start, kept).some((entry) => entryTokens(entry) > 0);
   if (point === undefined || !first || !hasContent) return { problem: "Nothing to compact (session too small)" };
   const turn = turnStart(path, start, point);
   return {
@@ -52,8 +52,7 @@ function walkBack(path: readonly SessionEntry[], start: number, keepTokens: numb
   const pruned = prunedIds(path);
   let tokens = 0;
   for (let index = path.length - 1; index >= start; index--) {
-    const entry = path[index] as SessionEntry;
-    if (entry.type !== "compaction") tokens += entryTokens(entry, pruned);
+    tokens += entryTokens(path[index] as SessionEntry, pruned);
     if (tokens >= keepTokens) return index;
   }
   return undefined;
@@ -65,12 +64,10 @@ function openCalls(path: readonly SessionEntry[], start: number): boolean[] {
   /** Where each call was made. Some services use an id again; the newest call takes the result. */
   const calls = new Map<string, number>();
   for (let index = start; index < path.length; index++) {
-    const entry = path[index] as SessionEntry;
-    if (entry.type !== "message") continue;
-    const { message } = entry;
-    if (message.role === "assistant") {
+    const message = messageOfEntry(path[index] as SessionEntry);
+    if (message?.role === "assistant") {
       for (const block of message.content) if (block.type === "toolCall") calls.set(block.id, index);
-    } else if (message.role === "toolResult") {
+    } else if (message?.role === "toolResult") {
       const made = calls.get(message.toolCallId);
       if (made === undefined) continue; // an orphan binds nobody
       change[made + 1] = (change[made + 1] ?? 0) + 1;
@@ -85,14 +82,13 @@ function openCalls(path: readonly SessionEntry[], start: number): boolean[] {
 }
 
 function canBeginWith(entry: SessionEntry | undefined): boolean {
-  return (
-    entry !== undefined && (isTurnStart(entry) || (entry.type === "message" && entry.message.role === "assistant"))
-  );
+  const role = entry && messageOfEntry(entry)?.role;
+  return role !== undefined && (role === "assistant" || turnStarters.has(role));
 }
 
 function isTurnStart(entry: SessionEntry): boolean {
-  if (entry.type === "custom_message" || entry.type === "branch_summary") return true;
-  return entry.type === "message" && turnStarters.has(entry.message.role);
+  const role = messageOfEntry(entry)?.role;
+  return role !== undefined && turnStarters.has(role);
 }
 
 const turnStarters: ReadonlySet<string> = new Set([
@@ -102,6 +98,7 @@ const turnStarters: ReadonlySet<string> = new Set([
   "pythonExecution",
   "custom",
   "hookMessage",
+  "branchSummary",
 ]);
 
 /** Metadata directly before the point (a model change, say) is about what follows, so it is kept too. */

@@ -87,12 +87,13 @@ describe("overflow", () => {
   });
 
   it("an always-overflowing model: exactly one recovery, then the failure is told", async () => {
-    const it = open(chain(...longAgo), [say("Goal.")]);
+    const it = open(chain(...longAgo), [say("Goal."), say("Head of the split turn.")]);
     const { controller, session, signal } = it;
     controller.startPrompt();
     let runs = 0;
     for (let goesOn = true; goesOn && runs < 5; runs++) {
-      session.path = extend(session.path, overflow);
+      // Each run gets on a little before it fails, so that there would be something to compact again.
+      session.path = extend(session.path, calls({ id: "c" }), result("c", words(30_000)), overflow);
       const decision = controller.decideOverflow();
       if (!decision) expect.fail("the overflow was not seen");
       session.path = session.path.slice(0, -1);
@@ -103,20 +104,27 @@ describe("overflow", () => {
     it.model.verify();
     const second = it.events.slice(2);
     expect(second).toMatchObject([start("overflow"), end({})]);
-    expect(second[1]).toHaveProperty("errorMessage", expect.stringMatching(/^Context overflow recovery failed: /));
+    expect(second[1]).toHaveProperty(
+      "errorMessage",
+      "Context overflow recovery failed: the context is too large again after one compaction. Start a new session, or use a model with a larger window.",
+    );
     expect(second[1]).not.toHaveProperty("result");
     controller.startPrompt();
     session.path = extend(session.path, user(words(30_000)), overflow);
     expect(controller.decideOverflow()).toEqual({ kind: "recover" });
   });
 
-  it("is recovered from although the context looks small: the service knows better", () => {
-    const it = open(chain(user("one"), reply("two"), user("three"), overflow));
+  it("is recovered from although the context looks small: the service knows better", async () => {
+    const it = open(chain(user("one"), reply("two"), user("three"), overflow), [say("Goal.")]);
     expect(it.controller.decideOverflow()).toEqual({ kind: "recover" });
+    it.session.path.pop();
+    expect(await it.controller.recover({ kind: "recover" }, it.signal.signal)).toBe(true);
+    expect(it.session.path.at(-1)).toMatchObject({ firstKeptEntryId: "e3" });
   });
 
   it("cannot be helped when nothing is left to summarise, not counting the reply that failed", async () => {
-    const it = open(chain(user("x"), overflow));
+    const partial = { content: [{ type: "text" as const, text: words(9) }] };
+    const it = open(chain(user("x"), said({ ...failed("prompt is too long"), ...partial })));
     const decision = it.controller.decideOverflow();
     expect(decision).toEqual({ kind: "give_up", reason: "Nothing to compact (session too small)" });
     expect(decision && (await it.controller.recover(decision, it.signal.signal))).toBe(false);

@@ -152,12 +152,12 @@ export class CompactionController {
   }
 
   #input(model: ProviderModel) {
-    const { path, overheadTokens, settings } = this.#parts;
+    const parts = this.#parts;
     return {
-      path: path(),
+      path: parts.path(),
       contextWindow: model.contextWindow,
-      overheadTokens: overheadTokens(),
-      settings: settings(),
+      overheadTokens: parts.overheadTokens(),
+      settings: parts.settings(),
     };
   }
 
@@ -201,14 +201,14 @@ export class CompactionController {
     signal: AbortSignal,
     wishes: Pick<CompactionRequest, "customInstructions" | "mustFree">,
   ): Promise<CompactionResult> {
-    const { clock, stream, random, retrySettings, summarizers } = this.#parts;
+    const parts = this.#parts;
     const request: CompactionRequest = {
       ...this.#input(model),
-      summarizers: summarizers(),
-      retry: retrySettings(),
-      stream,
-      clock,
-      random,
+      summarizers: parts.summarizers(),
+      retry: parts.retrySettings(),
+      stream: parts.stream,
+      clock: parts.clock,
+      random: () => parts.random(),
       signal,
       ...wishes,
     };
@@ -216,9 +216,9 @@ export class CompactionController {
       this.#billInVain(error);
       throw error;
     });
-    this.#parts.appendCompaction(result);
-    const oversized = chooseOversized(this.#parts.path(), contextLimit(model.contextWindow, this.#parts.settings()));
-    if (oversized.length > 0) this.#parts.appendPrune(oversized);
+    parts.appendCompaction(result);
+    const oversized = chooseOversized(parts.path(), contextLimit(model.contextWindow, parts.settings()));
+    if (oversized.length > 0) parts.appendPrune(oversized);
     return result;
   }
 

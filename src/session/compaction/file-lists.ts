@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from "../../base/json.js";
 import type { ToolCall } from "../../protocol/content.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { ToolResultMessage } from "../../protocol/messages.js";
+import { messageOfEntry } from "../context-usage.js";
 
 export interface FileLists {
   /** Newest last; none of them is in `modifiedFiles`. */
@@ -43,7 +44,12 @@ export function fileListText({ readFiles, modifiedFiles }: FileLists): string {
 
 /** A summary without the lists at its end: they are carried on as data, not retold by a model. */
 export function withoutFileLists(summary: string): string {
-  return summary.replace(/(?:\s*<(read-files|modified-files)>[^<]*<\/\1>)+\s*$/, "");
+  let text = summary.trimEnd();
+  for (const name of ["modified-files", "read-files"]) {
+    const start = text.endsWith(`</${name}>`) ? text.lastIndexOf(`<${name}>`) : -1;
+    if (start >= 0) text = text.slice(0, start).trimEnd();
+  }
+  return text;
 }
 
 function block(name: string, files: readonly string[]): string {
@@ -54,11 +60,10 @@ function finishedCalls(entries: readonly SessionEntry[]): { call: ToolCall; resu
   const open = new Map<string, ToolCall>();
   const finished: { call: ToolCall; result: ToolResultMessage }[] = [];
   for (const entry of entries) {
-    if (entry.type !== "message") continue;
-    const { message } = entry;
-    if (message.role === "assistant") {
+    const message = messageOfEntry(entry);
+    if (message?.role === "assistant") {
       for (const part of message.content) if (part.type === "toolCall") open.set(part.id, part);
-    } else if (message.role === "toolResult" && !message.isError) {
+    } else if (message?.role === "toolResult" && !message.isError) {
       const call = open.get(message.toolCallId);
       if (call) finished.push({ call, result: message });
     }

@@ -2,7 +2,7 @@
 // with the ids makes the context show a short text in their place.
 
 import type { SessionEntry } from "../../protocol/entries.js";
-import { contextStart, entryTokens, prunedIds } from "../context-usage.js";
+import { contextStart, entryTokens, messageOfEntry, prunedIds } from "../context-usage.js";
 
 const keptOutputTokens = 40_000;
 const leastSavedTokens = 20_000;
@@ -39,5 +39,6 @@ export function chooseOversized(path: readonly SessionEntry[], limit: number): s
 }
 
 function toolNameOf(entry: SessionEntry): string | undefined {
-  return entry.type === "message" && entry.message.role === "toolResult" ? entry.message.toolName : undefined;
+  const message = messageOfEntry(entry);
+  return message?.role === "toolResult" ? message.toolName : undefined;
 }

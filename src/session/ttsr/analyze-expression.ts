@@ -12,6 +12,8 @@ export interface ExpressionAnalysis {
    * match stays a match whatever follows.
    */
   readonly ahead: number;
+  /** How big the matcher's own program may get: it writes small loops out, and loops in loops out in each other. */
+  readonly size: number;
   /** Texts that every match holds; some of them, not all. */
   readonly literals: readonly string[];
 }
@@ -33,7 +35,10 @@ interface Part extends ExpressionAnalysis {
 /** Each is looked for before the expression is tried. */
 const maxLiterals = 4;
 
-const nothing: Part = { work: 1, ways: 1, max: 0, reach: 0, ahead: -1, literals: [], hasLookahead: false };
+/** V8 writes up to three rounds out, and the loop behind them. */
+const maxUnrolled = 4;
+
+const nothing: Part = { size: 1, work: 1, ways: 1, max: 0, reach: 0, ahead: -1, literals: [], hasLookahead: false };
 const oneCharacter: Part = { ...nothing, max: 1, reach: 1 };
 const boundary: Part = { ...nothing, ahead: 0 };
 
@@ -90,11 +95,11 @@ class Reader {
     if (opening === "?=" || opening === "?!") {
       // More text can only help to find what must follow; it can undo what must not, and move a boundary.
       const ahead = opening === "?!" || inner.ahead >= 0 ? inner.reach : -1;
-      return { ...nothing, work: inner.work, reach: inner.reach, ahead, hasLookahead: true };
+      return { ...nothing, size: inner.size, work: inner.work, reach: inner.reach, ahead, hasLookahead: true };
     }
     if (opening === "?<=" || opening === "?<!") {
       const ahead = inner.hasLookahead ? Number.POSITIVE_INFINITY : inner.ahead;
-      return { ...nothing, work: inner.work, ahead, hasLookahead: inner.hasLookahead };
+      return { ...nothing, size: inner.size, work: inner.work, ahead, hasLookahead: inner.hasLookahead };
     }
     // Modifiers such as `(?i:` change which text the literal stands for.
     return opening !== undefined && /^\?[a-z-]+:/.test(opening) ? { ...inner, literals: [] } : inner;
@@ -137,9 +142,14 @@ class Reader {
     if (max === 0) return nothing;
     const rounds = Math.min(max, this.#windowLength); // a round that matches nothing ends the loop
     const { work, ways } = part.ways === 1 ? { work: rounds * part.work, ways: rounds + 1 } : powers(part, rounds);
-    const consumed = part.max === 0 ? 0 : part.max * max;
-    const reach = part.reach === 0 ? 0 : consumed + part.reach;
-    return { ...part, work: work + 1, ways: min === max && part.ways === 1 ? 1 : ways, max: consumed, reach };
+    return {
+      ...part,
+      size: part.size * Math.min(max, maxUnrolled),
+      work: work + 1,
+      ways: min === max && part.ways === 1 ? 1 : ways,
+      max: times(part.max, max),
+      reach: times(part.max, max - 1) + part.reach,
+    };
   }
 
   #take(character: string): boolean {
@@ -160,6 +170,7 @@ class Reader {
 /** First one, then the other: whatever the first part can match, the second is tried after each. */
 function both(first: Part, second: Part): Part {
   return {
+    size: first.size + second.size,
     work: first.work + first.ways * second.work,
     ways: first.ways * second.ways,
     max: first.max + second.max,
@@ -172,6 +183,7 @@ function both(first: Part, second: Part): Part {
 
 function either(first: Part, second: Part): Part {
   return {
+    size: first.size + second.size,
     work: first.work + second.work + 1,
     ways: first.ways + second.ways,
     max: Math.max(first.max, second.max),
@@ -193,4 +205,9 @@ function powers(part: Part, rounds: number): { work: number; ways: number } {
     ways += power;
   }
   return { work, ways };
+}
+
+/** Nothing, however often, is nothing. */
+function times(one: number, other: number): number {
+  return one === 0 || other === 0 ? 0 : one * other;
 }

@@ -1,7 +1,7 @@
 // Finds the paths in the arguments of a tool call while their JSON text streams in. Every character is looked at once,
 // however the text is cut, and a path counts when its closing quote has come: half a path may fit a wrong glob.
 
-const maxPaths = 256;
+const maxPaths = 64;
 const maxStringLength = 8192;
 const maxDepth = 128;
 

@@ -28,7 +28,8 @@ export async function parseScope(text: string): Promise<Scope> {
 export async function parseGlob(glob: string): Promise<PathTest> {
   if (isCostlyGlob(glob)) throw new Error(`has a glob with too many wildcards: '${glob.slice(0, 80)}'`);
   const { default: picomatch } = await import("picomatch");
-  return picomatch(glob.trim(), { dot: true, noextglob: true });
+  const isMatch = picomatch(glob.trim(), { dot: true, noextglob: true });
+  return (path) => isMatch(path); // with a second argument, such as an index, it would answer with an object
 }
 
 /** A condition that is the name of files rather than a text: `*.rs`, `src/**` and so on. */

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../base/json.js";
+import { admitProject } from "./admit-project.js";
+import { readLayer } from "./layers.js";
+
+const file = "/a/config.yml";
+
+describe("admitProject", () => {
+  const admit = (
+    project: JsonObject,
+    { user = {}, isTrusted = false }: { user?: JsonObject; isTrusted?: boolean } = {},
+  ) => {
+    const admitted = admitProject(
+      { values: readLayer(project, "/p/settings.json").values, file: "/p/settings.json" },
+      readLayer(user, file).values,
+      isTrusted,
+    );
+    return { values: Object.fromEntries(admitted.values), problems: admitted.problems.map(({ text }) => text) };
+  };
+  const untilTrusted = "is ignored until the project is trusted";
+
+  it("lets any project set what can do no harm", () => {
+    expect(admit({ "retry.maxRetries": 5 })).toEqual({ values: { "retry.maxRetries": 5 }, problems: [] });
+  });
+
+  it.each([
+    { shellPath: "/tmp/sh" },
+    { bash: { environment: { A: "b" } } },
+    { extensions: ["./x.ts"] },
+    { customTools: ["./x.ts"] },
+    { "compaction.remoteEndpoint": "https://evil.example" },
+    { modelRoles: { default: "evil/model" } },
+    { sessionDir: "." },
+    { "undo.keep": 0 },
+  ])("lets only a trusted one set %j", (project) => {
+    const key = [...readLayer(project, file).values.keys()][0] as string;
+    expect(admit(project)).toEqual({ values: {}, problems: [`/p/settings.json: ${key}: ${untilTrusted}`] });
+    expect(admit(project, { isTrusted: true })).toEqual({
+      values: expect.objectContaining({ [key]: expect.anything() }),
+      problems: [],
+    });
+  });
+
+  it.each([true, false])("never lets it decide about trust (trusted: %s)", (isTrusted) => {
+    expect(admit({ "security.projectModules": "allow", "workspace.roots": ["/"] }, { isTrusted })).toEqual({
+      values: {},
+      problems: [
+        "/p/settings.json: security.projectModules: is ignored, only the user's own settings may say this",
+        "/p/settings.json: workspace.roots: is ignored, only the user's own settings may say this",
+      ],
+    });
+  });
+
+  const narrower = (key: string, value: string) =>
+    `/p/settings.json: ${key}: ${value} is ignored, a project may only make this stricter`;
+
+  it.each([true, false])(
+    "lets it tighten staging, sandbox, redaction and who decides, never loosen (trusted: %s)",
+    (isTrusted) => {
+      const strict = { staging: "all", sandbox: "read-only", "resolve.decider": "user", "resolve.requireUser": true };
+      expect(admit(strict, { isTrusted })).toEqual({ values: strict, problems: [] });
+      const loose = { staging: "off", sandbox: "off", "resolve.decider": "model", "secrets.enabled": false };
+      expect(admit(loose, { user: { "resolve.decider": "both" }, isTrusted })).toEqual({
+        values: {},
+        problems: [
+          narrower("staging", '"off"'),
+          narrower("sandbox", '"off"'),
+          narrower("resolve.decider", '"model"'),
+          narrower("secrets.enabled", "false"),
+        ],
+      });
+    },
+  );
+
+  it("measures by what the user says, not by the default", () => {
+    expect(admit({ staging: "auto" }, { user: { staging: "off" } })).toEqual({
+      values: { staging: "auto" },
+      problems: [],
+    });
+    expect(admit({ staging: "auto" }, { user: { staging: "all" } }).values).toEqual({});
+    expect(admit({ "secrets.enabled": true }, { user: { "secrets.enabled": false } }).values).toEqual({
+      "secrets.enabled": true,
+    });
+    expect(admit({ staging: "all" }, { user: { staging: "all" } })).toEqual({
+      values: { staging: "all" },
+      problems: [],
+    });
+  });
+
+  it("adds to deny lists and takes nothing away", () => {
+    const user = { disabledProviders: ["claude"], "secrets.paths": ["*.key"] };
+    expect(admit({ disabledProviders: ["codex"], secrets: { paths: [] } }, { user })).toEqual({
+      values: { disabledProviders: ["claude", "codex"], "secrets.paths": ["*.key"] },
+      problems: [],
+    });
+    expect(admit({ disabledProviders: [] }, { user, isTrusted: true }).values).toEqual({ disabledProviders: [] });
+    expect(admit({ "secrets.paths": [] }, { user, isTrusted: true }).values).toEqual({ "secrets.paths": ["*.key"] });
+  });
+
+  it("lets any project switch a tool off or read less, a trusted one the other way too", () => {
+    expect(admit({ "bash.enabled": false, maxReadBytes: 10 }).values).toEqual({
+      "bash.enabled": false,
+      maxReadBytes: 10,
+    });
+    const user = { "bash.enabled": false, maxReadBytes: 10 };
+    const wide = { "bash.enabled": true, maxReadBytes: 20 };
+    expect(admit(wide, { user })).toEqual({
+      values: {},
+      problems: [
+        `/p/settings.json: bash.enabled: true is ignored, until the project is trusted it may only make this stricter`,
+        `/p/settings.json: maxReadBytes: 20 is ignored, until the project is trusted it may only make this stricter`,
+      ],
+    });
+    expect(admit(wide, { user, isTrusted: true }).values).toEqual(wide);
+  });
+});

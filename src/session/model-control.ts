@@ -1,0 +1,137 @@
+// Which model a session talks to and how hard it thinks. Changes are recorded, count from the next run on, and are the
+// session's own: no settings file hears of them.
+
+import { GalleyError } from "../base/errors.js";
+import type { ThinkingLevel } from "../protocol/model.js";
+import type { ProviderModel, StreamOptions } from "../provider/provider.js";
+import type { Summarizer } from "./compaction/summarize.js";
+import type { ModelSource } from "./model-source.js";
+import type { SessionRecord } from "./session-record.js";
+import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
+
+export interface ModelControlParts {
+  readonly models: ModelSource;
+  readonly model: ProviderModel | undefined;
+  readonly thinkingLevel: ThinkingLevel | undefined;
+  /** The record of the moment. */
+  record(): SessionRecord;
+  sessionId(): string;
+}
+
+export class ModelControl {
+  readonly #parts: ModelControlParts;
+  #model: ProviderModel | undefined;
+  #level: ThinkingLevel | undefined;
+
+  constructor(parts: ModelControlParts) {
+    this.#parts = parts;
+    this.#model = parts.model;
+    this.#level = parts.model && clampLevel(parts.model, parts.thinkingLevel);
+  }
+
+  get model(): ProviderModel | undefined {
+    return this.#model;
+  }
+
+  get thinkingLevel(): ThinkingLevel | undefined {
+    return this.#level;
+  }
+
+  available(): readonly ProviderModel[] {
+    return this.#parts.models.available();
+  }
+
+  set(provider: string, modelId: string): ProviderModel {
+    const model = this.#parts.models.find(provider, modelId);
+    if (!model) throw new GalleyError("model_not_found", `Model not found: ${provider}/${modelId}`);
+    if (!this.#parts.models.hasCredential(model))
+      throw new GalleyError("no_credential", `No API key for ${provider}/${modelId}`);
+    this.#model = model;
+    this.#level = clampLevel(model, this.#level);
+    this.record();
+    return model;
+  }
+
+  /** A wish: stored as the nearest level the model has. `undefined` takes an explicit one back. */
+  setThinkingLevel(level: ThinkingLevel | undefined): void {
+    this.#store(this.#model ? clampLevel(this.#model, level) : level);
+  }
+
+  /** The new level, or null for a model that cannot think. */
+  cycleThinkingLevel(): ThinkingLevel | null {
+    const next = this.#model ? nextLevel(this.#model, this.#level) : null;
+    if (next !== null) this.#store(next);
+    return next;
+  }
+
+  levels(): ThinkingLevel[] {
+    return this.#model ? availableLevels(this.#model) : ["off"];
+  }
+
+  /** Writes the model down, so that who opens the record later finds it. */
+  record(): void {
+    if (!this.#model) return;
+    const { provider, id } = this.#model;
+    this.#parts.record().append({ type: "model_change", model: `${provider}/${id}`, role: "default" });
+  }
+
+  /** After another record was opened: what it says, where it can still be had. Returns what could not be restored. */
+  restore(): string | undefined {
+    const { models, thinkingLevel } = this.#parts.record().context;
+    const saved = models.get("default");
+    const found = saved === undefined ? undefined : this.#find(saved);
+    if (found) this.#model = found;
+    if (thinkingLevel !== undefined && this.#model)
+      this.#level = clampLevel(this.#model, (thinkingLevel ?? undefined) as ThinkingLevel | undefined);
+    return saved !== undefined && !found ? saved : undefined;
+  }
+
+  /** The model for a prompt; says what to do when there is none. */
+  usable(): ProviderModel {
+    const model = this.#model;
+    if (!model)
+      throw new GalleyError(
+        "no_model",
+        "No model selected. Choose one with set_model or --model, or add a provider to models.yml in the agent directory.",
+      );
+    if (!this.#parts.models.hasCredential(model))
+      throw new GalleyError(
+        "no_credential",
+        `No API key found for ${model.provider}. Set its environment variable, pass --api-key, or add apiKey to models.yml in the agent directory.`,
+      );
+    return model;
+  }
+
+  async streamOptions(model: ProviderModel): Promise<Omit<StreamOptions, "signal" | "toolChoice">> {
+    const { models } = this.#parts;
+    const level = clampLevel(model, this.#level);
+    const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
+    return {
+      ...(apiKey === undefined ? {} : { apiKey }),
+      headers,
+      ...(level && level !== "off" ? { reasoning: level } : {}),
+      sessionId: this.#parts.sessionId(),
+    };
+  }
+
+  /** Who may write a summary: the session's own model first, then the one that can take in most. */
+  summarizers(): Summarizer[] {
+    const own = this.#model && this.#parts.models.hasCredential(this.#model) ? [this.#model] : [];
+    const others = this.available()
+      .filter((model) => model !== this.#model)
+      .toSorted((a, b) => b.contextWindow - a.contextWindow);
+    return [...own, ...others].map((model) => ({ model, options: () => this.streamOptions(model) }));
+  }
+
+  #store(level: ThinkingLevel | undefined): void {
+    if (level === this.#level) return;
+    this.#level = level;
+    this.#parts.record().append({ type: "thinking_level_change", thinkingLevel: level ?? null });
+  }
+
+  #find(name: string): ProviderModel | undefined {
+    const slash = name.indexOf("/");
+    const model = this.#parts.models.find(name.slice(0, slash), name.slice(slash + 1));
+    return model && this.#parts.models.hasCredential(model) ? model : undefined;
+  }
+}

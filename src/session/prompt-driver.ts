@@ -1,0 +1,171 @@
+// One prompt after another: accepted, recorded, run, continued as long as there is a reason to, settled. Promises: every
+// accepted prompt ends in `agent_settled`, and nothing of the next one begins before that.
+
+import { type Clock, sleep } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import { abortGraceMs } from "../loop/call-tool.js";
+import type { EventStream } from "../loop/event-stream.js";
+import type { MessageQueues } from "../loop/message-queues.js";
+import type { RunEnd, RunParts } from "../loop/run.js";
+import { runPrompt } from "../loop/run-prompt.js";
+import type { AgentSessionEvent } from "../protocol/events.js";
+import type { AgentMessage, UserMessage } from "../protocol/messages.js";
+import type { ProviderModel } from "../provider/provider.js";
+import { announced, type ContinuationParts, carryOut, decideContinuation, type Verdict } from "./continuation.js";
+import type { SessionRecord } from "./session-record.js";
+
+export interface PromptDriverParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventStream<AgentSessionEvent>;
+  readonly queues: MessageQueues;
+  record(): SessionRecord;
+  continuation(): ContinuationParts;
+  /** What a run needs besides what the driver adds. */
+  runParts(model: ProviderModel): Omit<RunParts, "signal" | "append" | "replied" | "decideEnd">;
+}
+
+export interface PromptStart {
+  readonly model: ProviderModel;
+  readonly message: UserMessage;
+  onAccepted(): void;
+}
+
+/** A prompt under way. `isClosing` once its last `agent_end` was sent: the next prompt may already line up. */
+interface Active {
+  readonly abort: AbortController;
+  readonly settled: Promise<void>;
+  isClosing: boolean;
+}
+
+export const busyText =
+  "Agent is already processing. Use steer() or followUp() to queue messages, or wait for completion.";
+
+export class PromptDriver {
+  readonly #parts: PromptDriverParts;
+  /** Messages that were recorded before their run announced them. */
+  readonly #recorded = new WeakSet<AgentMessage>();
+  #active: Active | undefined;
+
+  constructor(parts: PromptDriverParts) {
+    this.#parts = parts;
+  }
+
+  /** From the acceptance of a prompt until `agent_settled`. */
+  get isStreaming(): boolean {
+    return this.#active !== undefined;
+  }
+
+  /** A prompt would be refused now. */
+  get isBusy(): boolean {
+    return this.#active !== undefined && !this.#active.isClosing;
+  }
+
+  waitForIdle(): Promise<void> {
+    return this.#active?.settled ?? Promise.resolve();
+  }
+
+  /** Resolves when the session has settled again. */
+  async start(prompt: PromptStart): Promise<void> {
+    if (this.isBusy) throw new GalleyError("busy", busyText);
+    const previous = this.#active?.settled;
+    await this.#activate((active) => this.#drive(active, prompt, previous)).settled;
+  }
+
+  /** Stops the run and waits for it. A success when there is nothing to stop. */
+  async stop(): Promise<void> {
+    const active = this.#active;
+    if (!active) return;
+    active.abort.abort();
+    // Abortable tools are given up after their grace; only one that must not be cut short can hold the run longer.
+    const patience = new AbortController();
+    const bound = sleep(this.#parts.clock, abortGraceMs + 250, patience.signal);
+    await Promise.race([active.settled, bound]);
+    patience.abort();
+    await bound.catch(() => {}); // only our own cancelling ends it early
+  }
+
+  #activate(work: (active: Active) => Promise<void>): Active {
+    const { events, log } = this.#parts;
+    let settle = () => {};
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    const active: Active = { abort: new AbortController(), settled, isClosing: false };
+    this.#active = active;
+    // The work never rejects by contract; if it does, the session still settles and the log tells.
+    void work(active)
+      .catch((error: unknown) => log.error("a prompt failed unexpectedly", error))
+      .then(() => {
+        if (this.#active === active) this.#active = undefined;
+        events.emit({ type: "agent_settled" });
+        return events.drained();
+      })
+      .then(settle);
+    return active;
+  }
+
+  async #drive(active: Active, prompt: PromptStart, previous: Promise<void> | undefined): Promise<void> {
+    const { signal } = active.abort;
+    const { events, queues } = this.#parts;
+    const { compaction } = this.#parts.continuation();
+    await previous; // the last one closes before this one begins
+    if (signal.aborted) return;
+    compaction.startPrompt();
+    await this.#accept(prompt);
+    if (!signal.aborted && compaction.decideThreshold()) await compaction.compactAtThreshold(signal);
+    if (signal.aborted) return;
+    const reminders = queues.takeNextTurn().map((item) => item.message);
+    let messages: AgentMessage[] | undefined = [prompt.message, ...reminders];
+    while (messages) {
+      let verdict: Verdict = {};
+      const decideEnd = (end: RunEnd) => {
+        verdict = decideContinuation(this.#parts.continuation(), end);
+        active.isClosing = !("next" in verdict);
+        return announced(verdict);
+      };
+      const end = await runPrompt(this.#runParts(prompt.model, signal, decideEnd), messages);
+      await events.drained();
+      messages = await carryOut(this.#parts.continuation(), { verdict, end, signal });
+    }
+    await this.#parts.record().sync();
+  }
+
+  /** A prompt is safe on record when its host hears that it was accepted. */
+  async #accept({ message, onAccepted }: PromptStart): Promise<void> {
+    const record = this.#parts.record();
+    record.append({ type: "message", message });
+    this.#recorded.add(message);
+    await record.sync();
+    onAccepted();
+    await Promise.resolve(); // whoever was told may act on it before the first event
+  }
+
+  #runParts(model: ProviderModel, signal: AbortSignal, decideEnd: RunParts["decideEnd"]): RunParts {
+    const parts = this.#parts.runParts(model);
+    const { retry } = this.#parts.continuation();
+    const { beforeToolCall } = parts.hooks;
+    return {
+      ...parts,
+      signal,
+      hooks: {
+        ...parts.hooks,
+        beforeToolCall: async (tool, call, args) => {
+          const verdict = await beforeToolCall?.(tool, call, args);
+          // What asked for a change outlives the change, whatever becomes of us in between.
+          if (!verdict && tool.approval !== "read") await this.#parts.record().sync();
+          return verdict;
+        },
+      },
+      append: (message) => {
+        if (!this.#recorded.has(message)) this.#parts.record().append({ type: "message", message });
+        if (message.role === "toolResult") void this.#parts.record().sync(); // never rejects: the record tells of failures
+      },
+      replied: ({ stopReason }) => {
+        if (stopReason !== "error" && stopReason !== "aborted") retry.onSuccess();
+      },
+      decideEnd,
+    };
+  }
+}

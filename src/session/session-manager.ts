@@ -1,0 +1,386 @@
+// The record of one conversation, as the rest of the program sees it: entries go in and are in memory at once, their
+// way to the disk is not the caller's concern. Whatever happens to the file, no entry is lost from here, and no file
+// of somebody else's is written: the record then moves to a file of its own and says so.
+
+import { resolve } from "node:path";
+import { type Clock, systemClock } from "../base/clock.js";
+import { GalleyError, messageOf } from "../base/errors.js";
+import { type Ids, randomIds } from "../base/ids.js";
+import { type Log, silentLog } from "../base/log.js";
+import type {
+  LabelEntry,
+  LeafEntry,
+  MessageEntry,
+  SessionEntry,
+  SessionHeader,
+  SessionInfoEntry,
+} from "../protocol/entries.js";
+import type { AgentMessage } from "../protocol/messages.js";
+import { ContextBuilder, type SessionContext } from "./build-context.js";
+import { EntryTree, entryNotFound, isBookkeeping, type NameSource, userText } from "./entry-tree.js";
+import { currentVersion } from "./migrate-entries.js";
+import { type ArtifactStore, createMemoryArtifacts } from "./store-artifacts.js";
+import { type BlobStore, createMemoryBlobs } from "./store-blobs.js";
+import { readBreadcrumb } from "./store-breadcrumbs.js";
+import type { SessionDisk } from "./store-disk.js";
+import { endBytes, SessionIndex } from "./store-list.js";
+import { loadSession } from "./store-load.js";
+import { type LockKind, platformLock } from "./store-lock.js";
+import { type PlaceOptions, SessionPlaces } from "./store-places.js";
+import { SessionFile } from "./store-session-file.js";
+
+export interface SessionManagerOptions extends PlaceOptions {
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  readonly log?: Log;
+  readonly disk?: SessionDisk;
+  /** Names this terminal, so that it finds its session again. */
+  readonly terminalId?: string | undefined;
+  /** The record has left its file for another one: `sessionFile` and `sessionId` have changed. */
+  onMoved?(move: SessionMove): void;
+}
+
+export type InMemoryOptions = Pick<SessionManagerOptions, "cwd" | "clock" | "ids" | "log">;
+
+export interface SessionMove {
+  readonly reason: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface OpenOptions {
+  /** A file that is not there is a new session's place, or an error. */
+  readonly ifMissing?: "create" | "fail";
+  /** How long to wait for another holder, before the file is only read. */
+  readonly waitMs?: number;
+}
+
+/** What a new session comes from. */
+export interface Origin {
+  readonly parentSession?: string | undefined;
+  readonly parentSessionId?: string | undefined;
+}
+
+type MarginEntry = LabelEntry | LeafEntry | SessionInfoEntry;
+type Fields<Entry> = Entry extends SessionEntry ? Omit<Entry, "id" | "parentId" | "timestamp"> : never;
+/** An entry without its place in the tree. */
+export type EntryFields = Fields<Exclude<SessionEntry, MarginEntry>>;
+
+interface Start {
+  readonly header: SessionHeader;
+  readonly entries?: readonly SessionEntry[];
+  readonly originals?: ReadonlyMap<SessionEntry, string>;
+  readonly warnings?: readonly string[];
+}
+
+export class SessionManager {
+  readonly warnings: string[];
+  readonly #options: SessionManagerOptions | InMemoryOptions;
+  readonly #tree: EntryTree;
+  readonly #originals: ReadonlyMap<SessionEntry, string>;
+  #header: SessionHeader;
+  #context = new ContextBuilder();
+  /** Undefined for a session that leaves nothing on the disk. */
+  #file: SessionFile | undefined;
+  #memoryArtifacts = createMemoryArtifacts();
+  #memoryBlobs = createMemoryBlobs();
+  #hasAppended = false;
+  /** How long the file was when it was last told the name. */
+  #namedAtLength = 0;
+
+  private constructor(options: SessionManagerOptions | InMemoryOptions, start: Start) {
+    this.#options = options;
+    this.#header = start.header;
+    this.#originals = start.originals ?? new Map();
+    this.warnings = [...(start.warnings ?? [])];
+    this.#tree = new EntryTree(start.header, start.entries);
+    this.#rebuildContext();
+  }
+
+  /** A new session. Nothing is on the disk before its first message. */
+  static create(options: SessionManagerOptions, origin: Origin = {}, path?: string): SessionManager {
+    return SessionManager.#begin(options, { header: newHeader(options, origin) }, path);
+  }
+
+  static inMemory(options: InMemoryOptions, origin: Origin = {}): SessionManager {
+    return new SessionManager(options, { header: newHeader(options, origin) });
+  }
+
+  /** Throws `file_refused` for what is no session and `not_found` for what is not there; neither is touched. */
+  static async open(path: string, options: SessionManagerOptions, how: OpenOptions = {}): Promise<SessionManager> {
+    const loaded = await loadSession(resolve(path), { ...loadOptions(options), ...how });
+    if (loaded.kind === "absent") {
+      if (how.ifMissing === "fail" && !loaded.exists) throw new GalleyError("not_found", `File not found: ${path}`);
+      return SessionManager.create(options, {}, loaded.path);
+    }
+    const { header, entries, originals } = loaded.session;
+    const warnings = [...loaded.warnings, ...(loaded.readOnlyReason ? [loaded.readOnlyReason] : [])];
+    const manager = new SessionManager(options, { header, entries, originals, warnings });
+    manager.#file = SessionFile.resume(manager.#fileOptions(options), loaded);
+    return manager;
+  }
+
+  /** The session that this terminal had last here, else the newest of this working directory, else a new one. */
+  static async continueRecent(options: SessionManagerOptions, index = new SessionIndex()): Promise<SessionManager> {
+    const { terminalId, log = silentLog } = options;
+    const places = new SessionPlaces(options, log);
+    const crumb = terminalId ? await readBreadcrumb(places.terminals, terminalId) : undefined;
+    const paths = (await places.list(index)).map(({ path }) => path);
+    if (crumb && places.isHere(crumb.cwd)) paths.unshift(crumb.sessionFile);
+    for (const path of paths) {
+      try {
+        return await SessionManager.open(path, options, { ifMissing: "fail" });
+      } catch (error) {
+        if (!GalleyError.is(error, "not_found")) log.warn(`cannot continue ${path}: ${messageOf(error)}`);
+      }
+    }
+    return SessionManager.create(options);
+  }
+
+  /** A full copy under a new id, whoever is writing to the source. */
+  static async forkFrom(path: string, options: SessionManagerOptions): Promise<SessionManager> {
+    const loaded = await loadSession(resolve(path), { ...loadOptions(options), isReadOnly: true });
+    if (loaded.kind === "absent") throw new GalleyError("not_found", `File not found: ${path}`);
+    const { header, entries, originals } = loaded.session;
+    const child = newHeader(options, { parentSession: loaded.path, parentSessionId: header.id });
+    const start = { header: { ...header, ...child }, entries, originals, warnings: loaded.warnings };
+    const copy = SessionManager.#begin(options, start, undefined, loaded.path);
+    await copy.flush();
+    return copy;
+  }
+
+  static #begin(options: SessionManagerOptions, start: Start, path?: string, artifactsFrom?: string): SessionManager {
+    const manager = new SessionManager(options, start);
+    manager.#file = SessionFile.begin(manager.#fileOptions(options), path, artifactsFrom);
+    return manager;
+  }
+
+  // What there is
+
+  get header(): SessionHeader {
+    return this.#header;
+  }
+
+  get sessionId(): string {
+    return this.#header.id;
+  }
+
+  /** Where the file is, or will be. Undefined for a session in memory. */
+  get sessionFile(): string | undefined {
+    return this.#file?.path;
+  }
+
+  get cwd(): string {
+    return this.#header.cwd || this.#options.cwd;
+  }
+
+  get tree(): Omit<EntryTree, "append" | "moveLeaf"> {
+    return this.#tree;
+  }
+
+  get context(): SessionContext {
+    return this.#context;
+  }
+
+  get artifacts(): ArtifactStore {
+    return this.#file?.artifacts ?? this.#memoryArtifacts;
+  }
+
+  get blobs(): BlobStore {
+    return this.#file?.blobs ?? this.#memoryBlobs;
+  }
+
+  /** Why entries are not safe on the disk at the moment, or undefined. */
+  get persistError(): string | undefined {
+    return this.#file?.persistError;
+  }
+
+  get lockKind(): LockKind {
+    return this.#file?.lockKind ?? platformLock;
+  }
+
+  /** Why the file is only read; the first entry then goes to a new one. */
+  get readOnlyReason(): string | undefined {
+    return this.#file?.readOnlyReason;
+  }
+
+  // What is added
+
+  append<Given extends EntryFields>(fields: Given): Extract<SessionEntry, { type: Given["type"] }> {
+    const entry = this.#placed(fields, this.#tree.leafId);
+    this.#add(entry);
+    return entry as Extract<SessionEntry, { type: Given["type"] }>;
+  }
+
+  appendMessage(message: AgentMessage): MessageEntry {
+    return this.append({ type: "message", message });
+  }
+
+  /** Puts the leaf elsewhere, `null` before the first entry. Undefined when it is there already. */
+  moveLeaf(targetId: string | null): SessionEntry | undefined {
+    if (targetId !== null && !this.#tree.has(targetId)) throw entryNotFound(targetId);
+    if (targetId === this.#tree.leafId) return undefined;
+    // Hung on its target: a program that knows no leaf entries takes the last line for the leaf.
+    const entry = this.#placed({ type: "leaf", targetId }, targetId);
+    this.#add(entry);
+    this.#rebuildContext();
+    return entry;
+  }
+
+  /** Undefined when an automatic name comes after a person's. */
+  setName(name: string, source: NameSource = "user"): SessionEntry | undefined {
+    const clean = name.replace(/[\p{Cc}\s]+/gu, " ").trim();
+    if (clean === "") throw new GalleyError("invalid_argument", "Session name cannot be empty");
+    if (source === "auto" && this.#tree.nameSource === "user") return undefined;
+    const entry = this.#placed({ type: "session_info", name: clean, source }, this.#tree.leafId);
+    this.#add(entry);
+    this.#namedAtLength = this.#file?.length ?? 0;
+    return entry;
+  }
+
+  /** Without a label the one there is goes. */
+  setLabel(targetId: string, label?: string): SessionEntry {
+    if (!this.#tree.has(targetId)) throw entryNotFound(targetId);
+    const entry = this.#placed({ type: "label", targetId, ...(label ? { label } : {}) }, this.#tree.leafId);
+    this.#add(entry);
+    return entry;
+  }
+
+  /** A new session with what came before a user message; this one stays as it is. */
+  async branchTo(entryId: string): Promise<{ session: SessionManager; text: string }> {
+    const entry = this.#tree.get(entryId);
+    const text = entry && userText(entry);
+    if (!entry || text === undefined) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
+    await this.flush(); // what the new file names is in its place then
+    const entries = relink(this.#tree.pathTo(entry.parentId).filter((before) => !isBookkeeping(before)));
+    const header = this.#childHeader();
+    const session = this.#file
+      ? this.#branchOnDisk(header, entries, this.#file.path)
+      : this.#branchInMemory(header, entries);
+    const { name, nameSource, labels } = this.#tree;
+    if (name !== undefined) session.setName(name, nameSource);
+    for (const [targetId, label] of labels) if (session.tree.has(targetId)) session.setLabel(targetId, label);
+    await session.flush();
+    return { session, text };
+  }
+
+  // Its way to the disk
+
+  /** Resolves when every entry is in the file, or has failed to get there. */
+  async flush(): Promise<void> {
+    await this.#file?.flush();
+  }
+
+  /** Resolves when every entry would survive a power cut, or has failed to get there: `persistError` tells. */
+  async sync(): Promise<void> {
+    await this.#file?.sync();
+  }
+
+  /** Entries that come later stay in memory only. */
+  async close(): Promise<void> {
+    this.#repeatName();
+    await this.#file?.close();
+  }
+
+  // Inside
+
+  #placed(fields: Fields<SessionEntry>, parentId: string | null): SessionEntry {
+    const { ids = randomIds, clock = systemClock } = this.#options;
+    let id = ids.entry();
+    while (this.#tree.has(id)) id = ids.entry();
+    const { type, ...rest } = fields;
+    return { type, id, parentId, timestamp: new Date(clock.now()).toISOString(), ...rest } as SessionEntry;
+  }
+
+  #add(entry: SessionEntry): void {
+    this.#tree.append(entry);
+    if (!isBookkeeping(entry)) this.#context.push(entry);
+    this.#hasAppended = true;
+    this.#file?.append(entry);
+  }
+
+  #rebuildContext(): void {
+    this.#context = new ContextBuilder(this.#context.revision + 1);
+    for (const entry of this.#tree.pathTo()) this.#context.push(entry);
+  }
+
+  /** Of a session that descends from this one. */
+  #childHeader(): SessionHeader {
+    const origin = { parentSession: this.sessionFile, parentSessionId: this.sessionId };
+    return newHeader({ ...this.#options, cwd: this.cwd }, origin);
+  }
+
+  #fileOptions(options: SessionManagerOptions) {
+    const { clock = systemClock, log = silentLog, disk, terminalId } = options;
+    const manager = this;
+    return {
+      record: {
+        get header() {
+          return manager.#header;
+        },
+        entries: this.#tree.entries,
+      },
+      originals: this.#originals,
+      places: new SessionPlaces(options, log),
+      clock,
+      log,
+      disk,
+      terminalId,
+      beforeMove: () => {
+        this.#header = { ...this.#header, ...this.#childHeader() };
+      },
+      afterMove: (move: SessionMove) => {
+        const sentence = `${move.reason}. The conversation goes on in ${move.to}`;
+        this.warnings.push(sentence);
+        log.warn(sentence);
+        options.onMoved?.(move);
+      },
+    };
+  }
+
+  #branchOnDisk(header: SessionHeader, entries: readonly SessionEntry[], from: string): SessionManager {
+    const options = this.#options as SessionManagerOptions; // what has a file was given these
+    return SessionManager.#begin(options, { header, entries, originals: this.#originals }, undefined, from);
+  }
+
+  #branchInMemory(header: SessionHeader, entries: readonly SessionEntry[]): SessionManager {
+    const branch = new SessionManager(this.#options, { header, entries });
+    branch.#memoryArtifacts = this.#memoryArtifacts;
+    branch.#memoryBlobs = this.#memoryBlobs;
+    return branch;
+  }
+
+  /** A list reads only the ends of a long file: the name has to be at one of them. */
+  #repeatName(): void {
+    const { name, nameSource } = this.#tree;
+    const length = this.#file?.length ?? 0;
+    const isFar = length > 2 * endBytes && length - this.#namedAtLength > endBytes / 2;
+    if (isFar && this.#hasAppended && name !== undefined && name !== this.#header.title) this.setName(name, nameSource);
+  }
+}
+
+function loadOptions({ clock = systemClock, disk }: SessionManagerOptions) {
+  return { clock, ...(disk ? { disk } : {}) };
+}
+
+function newHeader({ cwd, clock = systemClock, ids = randomIds }: InMemoryOptions, origin: Origin): SessionHeader {
+  const now = clock.now();
+  const { parentSession, parentSessionId } = origin;
+  return {
+    type: "session",
+    version: currentVersion,
+    id: ids.session(now),
+    timestamp: new Date(now).toISOString(),
+    cwd: resolve(cwd),
+    ...(parentSession === undefined ? {} : { parentSession }),
+    ...(parentSessionId === undefined ? {} : { parentSessionId }),
+  };
+}
+
+/** A chain again, where entries were taken out of a path. */
+function relink(path: readonly SessionEntry[]): SessionEntry[] {
+  return path.map((entry, index) => {
+    const parentId = path[index - 1]?.id ?? null;
+    return entry.parentId === parentId ? entry : { ...entry, parentId };
+  });
+}

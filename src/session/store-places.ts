@@ -1,0 +1,99 @@
+// Where the sessions of one working directory are kept, and what lies beside them.
+
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Log } from "../base/log.js";
+import {
+  agentPlaces,
+  artifactDirectory,
+  isInside,
+  legacyDirectoryNames,
+  sessionDirectoryName,
+  sessionFileName,
+} from "./session-paths.js";
+import { type ArtifactStore, createDiskArtifacts } from "./store-artifacts.js";
+import { type BlobStore, createDiskBlobs } from "./store-blobs.js";
+import { ensureDirectory, realPath } from "./store-disk.js";
+import type { FoundSession, SessionIndex, SessionInfo } from "./store-list.js";
+
+export interface PlaceOptions {
+  readonly cwd: string;
+  readonly agentDir: string;
+  /** Where new files go; without it a directory below the agent directory, by working directory. */
+  readonly directory?: string | undefined;
+  readonly home?: string;
+  readonly temp?: string;
+}
+
+export class SessionPlaces {
+  /** Where new files go. */
+  readonly directory: string;
+  /** Where the sessions of this working directory may lie, among those of others. */
+  readonly searched: readonly string[];
+  readonly terminals: string;
+  readonly #cwd: string;
+  readonly #sessions: string;
+  readonly #blobs: string;
+  readonly #log: Log;
+
+  constructor({ cwd, agentDir, directory, home = homedir(), temp = tmpdir() }: PlaceOptions, log: Log) {
+    const { sessions, blobs, terminals } = agentPlaces(canonical(agentDir));
+    this.#cwd = canonical(cwd);
+    this.#sessions = sessions;
+    this.#blobs = blobs;
+    this.#log = log;
+    this.terminals = terminals;
+    const place = { cwd: this.#cwd, home: canonical(home), temp: canonical(temp) };
+    const own = join(sessions, sessionDirectoryName(place));
+    this.directory = directory === undefined ? own : canonical(directory);
+    const others = legacyDirectoryNames(place).map((name) => join(sessions, name));
+    this.searched = directory === undefined ? [own, ...others] : [this.directory];
+  }
+
+  newPath(now: number, sessionId: string): string {
+    return join(this.directory, sessionFileName(now, sessionId));
+  }
+
+  /** Whether this path, as a header or a breadcrumb tells it, is the working directory. */
+  isHere(cwd: string): boolean {
+    return cwd !== "" && canonical(cwd) === this.#cwd;
+  }
+
+  /** The sessions of this working directory, newest first. */
+  async list(index: SessionIndex): Promise<SessionInfo[]> {
+    return (await index.list(this.searched)).filter(({ cwd }) => this.isHere(cwd));
+  }
+
+  /** By id, by the beginning of an id, or by file name; here first. Throws `not_found`, or when several match. */
+  async find(index: SessionIndex, query: string): Promise<FoundSession> {
+    return index.find(query, await this.list(index), this.#sessions);
+  }
+
+  /** Ours are closed to other users; a directory that somebody chose is left as it is. */
+  readonly ensureDirectory = (path: string): void => {
+    ensureDirectory(path, [this.#sessions, this.#blobs, this.terminals], (text) => this.#log.warn(text));
+  };
+
+  artifacts(sessionFile: string): ArtifactStore {
+    return createDiskArtifacts({
+      directory: artifactDirectory(sessionFile),
+      ensureDirectory: this.ensureDirectory,
+    });
+  }
+
+  /** A file elsewhere keeps its images beside it: whoever collects garbage here could not know that it names them. */
+  blobs(sessionFile: string): BlobStore {
+    const { ensureDirectory } = this;
+    if (isInside(this.#sessions, sessionFile)) return createDiskBlobs({ directory: this.#blobs, ensureDirectory });
+    const directory = join(artifactDirectory(sessionFile), "blobs");
+    return createDiskBlobs({ directory, alsoIn: [this.#blobs], ensureDirectory });
+  }
+}
+
+function canonical(path: string): string {
+  try {
+    return realPath(resolve(path));
+  } catch {
+    return resolve(path); // it cannot be looked at; its name is all there is to go by
+  }
+}

@@ -33,6 +33,14 @@ type Coming = Exclude<
   | "set_auto_compaction"
   | "set_auto_retry"
   | "abort_retry"
+  | "new_session"
+  | "switch_session"
+  | "branch"
+  | "fork"
+  | "get_branch_messages"
+  | "get_fork_messages"
+  | "set_session_name"
+  | "get_session_stats"
 >;
 type Served = Exclude<RpcCommandType, Coming>;
 
@@ -40,18 +48,27 @@ const table: { [C in Served]: Handler<C> } = {
   abort: ({ session }) => session.abort(),
   abort_and_prompt: abortAndPrompt,
   abort_retry: ({ session }) => session.abortRetry(),
+  branch: async ({ session }, { entryId }) => ({ ...(await session.branch(entryId)), cancelled: false }),
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),
   cycle_thinking_level: ({ session }) => {
     const level = session.cycleThinkingLevel();
     return level === null ? null : { level };
   },
   follow_up: ({ session }, command) => session.followUp(command.message, boundedImages(command)),
+  fork: async ({ session }, { entryId }) => ({ ...(await session.branch(entryId)), cancelled: false }),
   get_available_models: ({ session }) => ({ models: session.getAvailableModels().map(toWireModel) }),
   get_available_thinking_levels: ({ session }) => ({ levels: session.getAvailableThinkingLevels() }),
+  get_branch_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
+  get_fork_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
   get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
   get_messages: ({ session }) => ({ messages: [...session.messages] }),
+  get_session_stats: ({ session }) => session.getSessionStats(),
   get_state: getState,
   negotiate_protocol: negotiateProtocol,
+  new_session: async ({ session }, { parentSession }) => {
+    await session.newSession(parentSession === undefined ? {} : { parentSession });
+    return { cancelled: false };
+  },
   prompt,
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
@@ -62,10 +79,15 @@ const table: { [C in Served]: Handler<C> } = {
     session.interruptMode = mode;
   },
   set_model: ({ session }, { provider, modelId }) => toWireModel(session.setModel(provider, modelId)),
+  set_session_name: ({ session }, { name }) => session.setSessionName(name),
   set_steering_mode: ({ session }, { mode }) => {
     session.steeringMode = mode;
   },
   set_thinking_level: ({ session }, { level }) => session.setThinkingLevel(level === "inherit" ? undefined : level),
+  switch_session: async ({ session }, { sessionPath }) => {
+    await session.switchSession(sessionPath);
+    return { cancelled: false };
+  },
   steer: ({ session }, command) => session.steer(command.message, boundedImages(command)),
 };
 

@@ -194,8 +194,7 @@ export class LineReader {
       const number = this.#number++;
       take({ record, number });
     }
-    // Copied, since the caller may use its buffer again.
-    if (start < bytes.length) this.#keep(Buffer.from(bytes.subarray(start)));
+    if (start < bytes.length) this.#keep(bytes.subarray(start));
   }
 
   /** What stands behind the last LF. */
@@ -211,7 +210,8 @@ export class LineReader {
       this.isDiscarding = true;
       this.#pieces = [];
     }
-    if (!this.isDiscarding) this.#pieces.push(piece);
+    // Copied, since the caller may use its buffer again.
+    if (!this.isDiscarding) this.#pieces.push(Buffer.from(piece));
   }
 
   #finish(piece: Buffer): Buffer | undefined {
@@ -253,25 +253,24 @@ function parseLine(record: Buffer, isPart: (value: TypedObject) => boolean): Par
 }
 
 /**
- * The whole objects in a line that holds more than one, or one behind rubbish: from the end, each time the longest
- * stretch that begins like a line and is one.
+ * The whole objects in a line that holds more than one, or one among rubbish. Works from the end: each time the longest
+ * stretch that begins like a line and is one, and where there is none, what begins last is given up.
  */
 function partsOf(record: Buffer, isPart: (value: TypedObject) => boolean): TypedObject[] {
   const parts: TypedObject[] = [];
   let budget = 8 * maxLineBytes; // of bytes read in vain, or a line of nothing but openings would take for ever
   for (let end = record.length; end > 0; ) {
     let start = record.indexOf(opening);
-    for (; start !== -1 && start < end; start = record.indexOf(opening, start + 1)) {
-      const part = parseRecord(record.subarray(start, end));
-      if (part?.ok && isPart(part.value)) {
-        parts.unshift(part.value);
-        break;
-      }
-      budget -= end - start;
-      if (budget < 0) return parts;
+    let part: TypedObject | undefined;
+    for (; start !== -1 && start < end && !part; start = record.indexOf(opening, start + 1)) {
+      const parsed = parseRecord(record.subarray(start, end));
+      if (parsed?.ok && isPart(parsed.value)) {
+        part = parsed.value;
+        parts.unshift(part);
+        end = start;
+      } else if ((budget -= end - start) < 0) return parts;
     }
-    if (start === -1 || start >= end) break;
-    end = start;
+    if (!part) end = record.lastIndexOf(opening, end - 1);
   }
   return parts;
 }

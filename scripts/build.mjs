@@ -41,6 +41,8 @@ async function bundleDoors() {
     splitting: true,
     outdir: dist,
     chunkNames: "chunks/[name]-[hash]",
+    // Its build for Node is CommonJS, whose names an ES module cannot import lazily.
+    alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
   });
 }
 

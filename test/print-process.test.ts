@@ -115,10 +115,11 @@ describe("a model over HTTP", () => {
   });
 
   it("ends with 7 when the provider fails", async () => {
-    const answered = await withServer([{ status: 500, body: '{"error":{"message":"on fire"}}' }], ["-p", "hi"]);
+    const once = ["-p", "hi", "--set", "retry.enabled=false"];
+    const answered = await withServer([{ status: 500, body: '{"error":{"message":"on fire"}}' }], once);
     expect([answered.code, answered.stdout]).toEqual([7, ""]);
     expect(answered.stderr).toContain("on fire");
-    const broken = await withServer([{ steps: [cut] }], ["-p", "hi"]);
+    const broken = await withServer([{ steps: [cut] }], once);
     expect(broken.code).toBe(7);
   });
 });

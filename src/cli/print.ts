@@ -42,7 +42,8 @@ export async function runPrint(line: CommandLine, mode: "text" | "json"): Promis
 async function run(line: CommandLine, mode: "text" | "json", output: Writable): Promise<Outcome> {
   const options = sessionOptions(line, { log, lenient: false });
   const prompts = await firstMessage(line.words, options.cwd ?? process.cwd());
-  const { session } = await createAgentSession(options);
+  const { session, modelFallbackMessage } = await createAgentSession(options);
+  if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
   stopOnSignals(session);
   if (mode === "json") {
     const { sessionId: id, cwd } = session;
@@ -57,6 +58,7 @@ async function run(line: CommandLine, mode: "text" | "json", output: Writable): 
     const failure = failureOf(session);
     if (failure) return failure;
   }
+  await session.dispose();
   if (mode === "text") output.write(`${sanitizeForTerminal(lastText(session))}\n`);
   return { reason: "done" };
 }

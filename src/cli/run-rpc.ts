@@ -28,9 +28,10 @@ export async function runRpc(line: CommandLine): Promise<void> {
 
   for (const warning of line.warnings) log.warn(warning);
   const options = sessionOptions(line, { log, lenient: true });
-  const namesModel = options.provider !== undefined || options.modelPattern !== undefined;
-  // A model that cannot be had is a failed start, and a failed start writes nothing on stdout.
-  const early = namesModel ? await createSession(options) : undefined;
+  const { provider, modelPattern, resume } = options;
+  // A model or session that cannot be had is a failed start, and a failed start writes nothing on stdout.
+  const mayFail = (provider ?? modelPattern ?? resume) !== undefined;
+  const early = mayFail ? await createSession(options) : undefined;
   output.write(encodeFrame(readyFrame()));
 
   const { serveRpc } = await import("../rpc/server.js");
@@ -47,7 +48,9 @@ export async function runRpc(line: CommandLine): Promise<void> {
 
 async function createSession(options: CreateAgentSessionOptions) {
   const { createAgentSession } = await import("../sdk/index.js");
-  return (await createAgentSession(options)).session;
+  const { session, modelFallbackMessage } = await createAgentSession(options);
+  if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
+  return session;
 }
 
 /** The first signal closes in order, the second does not wait. */

@@ -5,7 +5,9 @@ import { resolve } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { ThinkingLevel } from "../protocol/model.js";
+import { variable } from "../sdk/environment.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
+import { parseAssignment } from "../sdk/settings/assignment.js";
 import type { CommandLine } from "./arguments.js";
 
 const thinkingLevels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
@@ -22,9 +24,15 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
   const apiKey = value("api-key");
   const replaced = value("system-prompt");
   const added = line.options.get("append-system-prompt") ?? [];
+  const sessionDir = value("session-dir") ?? variable(process.env, "GALLEY_SESSION_DIR");
   return {
     cwd,
     log,
+    persist: !line.options.has("no-session"),
+    ...(sessionDir === undefined ? {} : { sessionDir: resolve(cwd, sessionDir) }),
+    ...resumeOption(line),
+    assignments: (line.options.get("set") ?? []).map(parseAssignment),
+    resetWorkflowSettings: settings.lenient,
     ...(provider === undefined ? {} : { provider }),
     ...(modelPattern === undefined ? {} : { modelPattern }),
     ...(apiKey === undefined ? {} : { apiKey }),
@@ -36,6 +44,15 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
         ...added.map((text) => textOrFile(text, cwd)),
       ].join("\n\n"),
   };
+}
+
+function resumeOption({ options }: CommandLine): Pick<CreateAgentSessionOptions, "resume"> {
+  const fork = options.get("fork")?.[0];
+  const target = options.get("resume")?.[0] ?? options.get("session")?.[0];
+  if (fork !== undefined) return { resume: { kind: "fork", target: fork } };
+  if (target === "") throw new GalleyError("usage", "--resume needs a session: an id, a part of one, or a path.");
+  if (target !== undefined) return { resume: { kind: "open", target } };
+  return options.has("continue") ? { resume: { kind: "continue" } } : {};
 }
 
 function workingDirectory(given: string | undefined): string {

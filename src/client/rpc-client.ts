@@ -88,6 +88,11 @@ export class RpcClient {
     return code;
   }
 
+  /** Ends the agent at once, without its orderly end. */
+  kill(): void {
+    this.#process?.kill("SIGKILL");
+  }
+
   /** What the agent wrote to stderr, the last part of it. */
   get stderr(): string {
     return this.#stderr;

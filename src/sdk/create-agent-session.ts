@@ -1,34 +1,40 @@
 // The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process do not know of each other.
 
-import { resolve } from "node:path";
+import { homedir } from "node:os";
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { type Ids, randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
 import type { ToolHooks } from "../loop/run.js";
 import type { ThinkingLevel } from "../protocol/model.js";
+import type { Environment } from "../provider/credentials.js";
 import { chooseInitialModel } from "../provider/initial-model.js";
 import type { ModelRegistry } from "../provider/model-registry.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { ModelSource } from "../session/model-source.js";
-import { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
-import type { SessionRecords } from "../session/session-record.js";
-import type { SessionSettings } from "../session/session-settings.js";
+import type { SessionManager, SessionManagerOptions } from "../session/session-manager.js";
 import { createBuiltInTools } from "../tools/index.js";
 import type { AnyTool } from "../tools/tool.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
+import { configRootDirectory } from "./config-roots.js";
+import { loadEnvironment } from "./environment.js";
 import { loadModelRegistry } from "./load-models.js";
+import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
+import { sessionSettingsOf } from "./session-settings.js";
+import type { Assignment } from "./settings/assignment.js";
+import { loadSettings } from "./settings/load-settings.js";
+import type { Settings } from "./settings/settings.js";
 import { defaultSystemPrompt } from "./system-prompt.js";
 
 export interface CreateAgentSessionOptions {
   cwd?: string;
   agentDir?: string;
-  env?: NodeJS.ProcessEnv;
+  env?: Environment;
   /** A model object, when the caller has one; else `provider` and `modelPattern` select. */
   model?: ProviderModel;
   provider?: string;
@@ -50,10 +56,16 @@ export interface CreateAgentSessionOptions {
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */
   persist?: boolean;
   sessionDir?: string;
+  /** Begin with an earlier session instead of a new one. */
+  resume?: Resume;
   /** A record that is already open. */
   sessionManager?: SessionManager;
-  /** Retry and compaction; default the built-in values. */
-  settings?: SessionSettings;
+  /** Default: the user's and the project's files, with `assignments` on top. */
+  settings?: Settings;
+  /** What the command line says about settings. */
+  assignments?: readonly Assignment[];
+  /** Workflow settings as they come built in, whatever the files say: programs that drive us rely on them. */
+  resetWorkflowSettings?: boolean;
   /** For the jitter of retries. */
   random?: () => number;
   clock?: Clock;
@@ -63,17 +75,27 @@ export interface CreateAgentSessionOptions {
 
 export interface CreateAgentSessionResult {
   session: AgentSession;
+  /** The record was left with a model that cannot be had now. */
+  modelFallbackMessage?: string;
 }
 
 /** Throws `model_not_found` or `invalid_config` when the named model cannot be had, `not_found` for an unknown tool. */
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
-  const { cwd = process.cwd(), env = process.env, clock = systemClock, ids = randomIds, log = silentLog } = options;
-  const agentDir = options.agentDir ?? agentDirectory(env);
+  const { cwd = process.cwd(), clock = systemClock, ids = randomIds, log = silentLog } = options;
+  const agentDir = options.agentDir ?? agentDirectory(options.env ?? process.env);
+  const env = options.env ?? discoverEnvironment({ cwd, agentDir, log });
+  const settings = options.settings ?? (await discoverSettings(options, { cwd, agentDir, log }));
   const workspace = options.workspace ?? createNodeWorkspace({ cwd, agentDir });
   const builtIn = selectTools(createBuiltInTools(workspace), options.toolNames);
-  const { models, model, thinkingLevel } = await findModel(options, { agentDir, env, log });
+  const { models, model, thinkingLevel } = await findModel(options, {
+    agentDir,
+    env,
+    disabledProviders: settings.get("disabledProviders"),
+    log,
+  });
+  const opened = await openRecords(options, settings, { cwd, agentDir, clock, ids, log });
   const session = new AgentSession({
-    ...openRecords(options, { cwd, agentDir, clock, ids, log }),
+    ...opened,
     cwd,
     clock,
     log,
@@ -87,27 +109,48 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       return typeof systemPrompt === "string" ? systemPrompt : systemPrompt(standard);
     },
     model,
-    thinkingLevel: options.thinkingLevel ?? thinkingLevel,
-    ...(options.settings ? { settings: options.settings } : {}),
+    thinkingLevel: options.thinkingLevel ?? thinkingLevel ?? settings.get("defaultThinkingLevel"),
+    settings: sessionSettingsOf(settings),
     ...(options.random ? { random: options.random } : {}),
   });
-  return { session };
+  // A model that was named wins over the one the record was left with.
+  const isNamed = options.model ?? options.provider ?? options.modelPattern;
+  const modelFallbackMessage = isNamed === undefined ? session.restoreModel() : undefined;
+  return { session, ...(modelFallbackMessage === undefined ? {} : { modelFallbackMessage }) };
 }
 
-/** On the disk below the agent directory, or only in memory. */
-function openRecords(
+async function openRecords(
   options: CreateAgentSessionOptions,
+  settings: Settings,
   places: { cwd: string; agentDir: string; clock: Clock; ids: Ids; log: Log },
-): { record: SessionManager; records: SessionRecords } {
-  const { cwd } = places;
-  const directory = options.sessionDir;
+): Promise<OpenedRecord> {
+  const directory = options.sessionDir ?? settings.get("sessionDir");
   const where: SessionManagerOptions = { ...places, ...(directory === undefined ? {} : { directory }) };
-  const records: SessionRecords = {
-    create: (origin) =>
-      options.persist ? SessionManager.create(where, origin) : SessionManager.inMemory(where, origin),
-    open: (path) => SessionManager.open(resolve(cwd, path), where),
-  };
-  return { record: options.sessionManager ?? records.create({}), records };
+  const { persist = false, resume, sessionManager } = options;
+  const opened = await openRecord(where, { persist, resume: sessionManager ? undefined : resume });
+  return sessionManager ? { ...opened, record: sessionManager } : opened;
+}
+
+interface Place {
+  readonly cwd: string;
+  readonly agentDir: string;
+  readonly log: Log;
+}
+
+function discoverEnvironment({ cwd, agentDir, log }: Place): Environment {
+  const home = homedir();
+  const configRoot = configRootDirectory(process.env, home);
+  const { env, problems } = loadEnvironment({ env: process.env, cwd, agentDir, configRoot, home });
+  for (const problem of problems) log.warn(problem);
+  return env;
+}
+
+async function discoverSettings(options: CreateAgentSessionOptions, { cwd, agentDir, log }: Place): Promise<Settings> {
+  const { assignments = [] } = options;
+  const settings = await loadSettings({ agentDir, cwd, home: homedir(), assignments });
+  for (const { text } of settings.problems) log.warn(text);
+  if (options.resetWorkflowSettings) settings.resetForRpc();
+  return settings;
 }
 
 function selectTools(builtIn: readonly AnyTool[], names?: readonly string[]): readonly AnyTool[] {
@@ -139,7 +182,7 @@ interface Chosen {
 
 async function findModel(
   options: CreateAgentSessionOptions,
-  places: { agentDir: string; env: NodeJS.ProcessEnv; log: Log },
+  places: { agentDir: string; env: Environment; disabledProviders: readonly string[]; log: Log },
 ): Promise<Chosen> {
   const models = options.modelRegistry ?? (await loadModelRegistry(places));
   const { provider, modelPattern } = options;

@@ -78,6 +78,9 @@ export class AgentSession {
     this.#settings = parts.settings ?? defaultSessionSettings;
     this.#events = new EventStream(parts.log);
     this.#queues = new MessageQueues(() => this.#announceQueues());
+    this.#queues.steeringMode = this.#settings.steeringMode;
+    this.#queues.followUpMode = this.#settings.followUpMode;
+    this.#queues.interruptMode = this.#settings.interruptMode;
     this.#models = new ModelControl({
       models: parts.models,
       model: parts.model,
@@ -332,8 +335,14 @@ export class AgentSession {
   async switchSession(path: string): Promise<void> {
     const record = await this.#parts.records.open(path);
     await this.#change(async () => record);
+    const problem = this.restoreModel();
+    if (problem !== undefined) this.#parts.log.warn(problem);
+  }
+
+  /** Takes the model and the thinking level that the record was left with; says so when the model cannot be had. */
+  restoreModel(): string | undefined {
     const lost = this.#models.restore();
-    if (lost !== undefined) this.#parts.log.warn(`Could not restore model ${lost}. Using ${nameOf(this.model)}`);
+    return lost === undefined ? undefined : `Could not restore model ${lost}. Using ${nameOf(this.model)}`;
   }
 
   /** A new record with what came before a user message, whose text is returned. */

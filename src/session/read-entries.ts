@@ -258,19 +258,22 @@ function parseLine(record: Buffer, isPart: (value: TypedObject) => boolean): Par
  */
 function partsOf(record: Buffer, isPart: (value: TypedObject) => boolean): TypedObject[] {
   const parts: TypedObject[] = [];
-  let budget = 8 * maxLineBytes; // of bytes read in vain, or a line of nothing but openings would take for ever
-  for (let end = record.length; end > 0; ) {
-    let start = record.indexOf(opening);
-    let part: TypedObject | undefined;
-    for (; start !== -1 && start < end && !part; start = record.indexOf(opening, start + 1)) {
-      const parsed = parseRecord(record.subarray(start, end));
-      if (parsed?.ok && isPart(parsed.value)) {
-        part = parsed.value;
-        parts.unshift(part);
+  // Of bytes read in vain, or a line of nothing but openings would take for ever.
+  let budget = 8 * maxLineBytes;
+  for (let end = record.length; end > 0 && budget > 0; ) {
+    let isFound = false;
+    for (let start = record.indexOf(opening); start !== -1 && start < end && budget > 0 && !isFound; ) {
+      const part = parseRecord(record.subarray(start, end));
+      isFound = part?.ok === true && isPart(part.value);
+      if (part?.ok && isFound) {
+        parts.unshift(part.value);
         end = start;
-      } else if ((budget -= end - start) < 0) return parts;
+      } else {
+        budget -= end - start;
+        start = record.indexOf(opening, start + 1);
+      }
     }
-    if (!part) end = record.lastIndexOf(opening, end - 1);
+    if (!isFound) end = record.lastIndexOf(opening, end - 1);
   }
   return parts;
 }

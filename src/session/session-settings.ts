@@ -1,11 +1,15 @@
 // What a session can be told about its behaviour, with the built-in values. Changes over RPC are the session's own.
 
+import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { CompactionSettings } from "./compaction/compaction-controller.js";
 import type { RetrySettings } from "./retry.js";
 
 export interface SessionSettings {
   readonly retry: RetrySettings;
   readonly compaction: CompactionSettings;
+  readonly steeringMode: QueueMode;
+  readonly followUpMode: QueueMode;
+  readonly interruptMode: InterruptMode;
 }
 
 export const defaultSessionSettings: SessionSettings = {
@@ -19,4 +23,7 @@ export const defaultSessionSettings: SessionSettings = {
     reserveTokens: 16_384,
     keepRecentTokens: 20_000,
   },
+  steeringMode: "one-at-a-time",
+  followUpMode: "one-at-a-time",
+  interruptMode: "wait",
 };

@@ -48,9 +48,11 @@ interface Limits {
 export async function storedLine(entry: SessionEntry, sinks: StoredFormSinks): Promise<Buffer> {
   const plain = plainCopy(entry);
   for (const limits of steps) {
-    // First without saving anything, so that a step that will not do leaves nothing behind.
-    if ((await shapedLine(plain, limits, nowhere)).length > maxLineBytes) continue;
-    const line = await shapedLine(plain, limits, sinks);
+    const shaper = new Shaper(limits);
+    const shaped = shaper.value(plain, 1) as JsonObject;
+    // A step that will not do leaves nothing behind: saving comes after.
+    if (lineOf(shaped).length > maxLineBytes) continue;
+    const line = lineOf({ ...shaped, ...(await shaper.save(sinks)) });
     if (line.length <= maxLineBytes) return line;
   }
   const artifactId = await sinks.saveText(JSON.stringify(plain));
@@ -65,56 +67,62 @@ export async function storedLine(entry: SessionEntry, sinks: StoredFormSinks): P
   });
 }
 
-const nowhere: StoredFormSinks = {
-  saveImage: async () => `${blobPrefix}${"0".repeat(64)}`,
-  saveText: async () => "0".repeat(16),
-};
-
-async function shapedLine(plain: JsonObject, limits: Limits, sinks: StoredFormSinks): Promise<Buffer> {
-  const shaper = new Shaper(limits, sinks);
-  const shaped = (await shaper.value(plain, 1)) as JsonObject;
-  const [artifactId, ...more] = shaper.artifactIds;
-  if (artifactId === undefined) return lineOf(shaped);
-  return lineOf({ ...shaped, artifactId, ...(more.length === 0 ? {} : { artifactIds: shaper.artifactIds }) });
-}
-
 function lineOf(value: object): Buffer {
   return Buffer.from(asLine(JSON.stringify(value)));
 }
 
-/** One copy of an entry with the large things moved out. */
+/** One copy of an entry without its large things, which are then saved. */
 class Shaper {
-  readonly artifactIds: string[] = [];
   readonly #limits: Limits;
-  readonly #sinks: StoredFormSinks;
+  readonly #images: { copy: JsonObject; data: string; bytes: Buffer }[] = [];
+  readonly #texts: string[] = [];
 
-  constructor(limits: Limits, sinks: StoredFormSinks) {
+  constructor(limits: Limits) {
     this.#limits = limits;
-    this.#sinks = sinks;
   }
 
   /** `isForeign` inside a call's arguments, where every name is the model's own. */
-  async value(value: unknown, depth: number, isForeign = false): Promise<unknown> {
+  value(value: unknown, depth: number, isForeign = false): unknown {
     if (typeof value === "string") return value.length > this.#limits.stringChars ? this.#cut(value) : value;
     if (typeof value !== "object" || value === null) return value;
     if (this.#isTooLarge(value, depth)) {
-      await this.#keep(JSON.stringify(value));
+      this.#texts.push(JSON.stringify(value));
       return cutNotice;
     }
     if (!Array.isArray(value)) return this.#object(value as JsonObject, depth, isForeign);
-    const items: unknown[] = [];
-    for (const item of value) if (!this.#isLostBlock(item)) items.push(await this.value(item, depth + 1, isForeign));
-    return items;
+    return value.filter((item) => !this.#isLostBlock(item)).map((item) => this.value(item, depth + 1, isForeign));
   }
 
-  async #object(value: JsonObject, depth: number, isForeign: boolean): Promise<unknown> {
+  /** Puts what was taken out where it belongs, and answers the members that say where that is. */
+  async save({ saveImage, saveText }: StoredFormSinks): Promise<{ artifactId?: string; artifactIds?: string[] }> {
+    for (const { copy, data, bytes } of this.#images) {
+      const reference = await saveImage(bytes);
+      if (reference !== undefined) copy.data = reference;
+      else if (data.length <= this.#limits.imageChars) copy.data = data;
+      else this.#loseImage(copy, data);
+    }
+    const artifactIds: string[] = [];
+    for (const text of this.#texts) {
+      const id = await saveText(text);
+      if (id !== undefined) artifactIds.push(id);
+    }
+    const [artifactId] = artifactIds;
+    if (artifactId === undefined) return {};
+    return artifactIds.length === 1 ? { artifactId } : { artifactId, artifactIds };
+  }
+
+  #object(value: JsonObject, depth: number, isForeign: boolean): unknown {
     if (isInlineImage(value)) return this.#image(value);
     const members: [string, unknown][] = [];
     let wasCut = false;
     for (const [key, member] of Object.entries(value)) {
       if (!isForeign && transientKeys.has(key)) continue;
       if (isSignature(key) && typeof member === "string" && member.length > this.#limits.stringChars) continue;
-      const kept = await this.value(member, depth + 1, isForeign || key === "arguments");
+      // The message is what the line is for: it may lose parts, but never goes as one.
+      const isMessage = depth === 1 && key === "message" && isObject(member);
+      const kept = isMessage
+        ? this.#object(member, 2, false)
+        : this.value(member, depth + 1, isForeign || key === "arguments");
       if (typeof member === "string" && kept !== member) wasCut = true;
       members.push([key, kept]);
     }
@@ -122,32 +130,34 @@ class Shaper {
     return Object.fromEntries(wasCut ? members.filter(([key]) => !isSignature(key)) : members);
   }
 
-  async #image(image: JsonObject & { data: string }): Promise<unknown> {
+  #image(image: JsonObject & { data: string }): JsonObject {
     const bytes = decodeBase64(image.data);
-    const reference = bytes && (await this.#sinks.saveImage(bytes));
-    if (reference !== undefined) return { ...image, data: reference };
-    if (image.data.length <= this.#limits.imageChars) return image;
-    await this.#keep(image.data);
-    return { type: "text", text: imageUnavailable };
+    const copy: JsonObject = { ...image };
+    if (bytes) {
+      copy.data = blobPrefix.padEnd(blobPrefix.length + 64); // as long as it will be
+      this.#images.push({ copy, data: image.data, bytes });
+    } else if (image.data.length > this.#limits.imageChars) this.#loseImage(copy, image.data);
+    return copy;
   }
 
-  async #cut(text: string): Promise<string> {
-    await this.#keep(text);
+  #loseImage(copy: JsonObject, data: string): void {
+    this.#texts.push(data);
+    for (const key of Object.keys(copy)) delete copy[key];
+    copy.type = "text";
+    copy.text = imageUnavailable;
+  }
+
+  #cut(text: string): string {
+    this.#texts.push(text);
     const head = text.slice(0, this.#limits.stringChars - cutNotice.length - 2);
     // Not between the halves of a character.
     return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}\n\n${cutNotice}`;
   }
 
-  async #keep(text: string): Promise<void> {
-    const id = await this.#sinks.saveText(text);
-    if (id !== undefined) this.artifactIds.push(id);
-  }
-
   #isTooLarge(value: object, depth: number): boolean {
-    if (depth > maxDepth || Object.keys(value).length > maxKeysPerObject / 2) return true;
-    // Not the entry and not its message: they are what the line is for.
+    if (depth > maxDepth || isTooWide(value)) return true;
     const { nodeChars } = this.#limits;
-    return depth > 2 && nodeChars !== Number.POSITIVE_INFINITY && JSON.stringify(value).length > nodeChars;
+    return depth > 1 && nodeChars !== Number.POSITIVE_INFINITY && JSON.stringify(value).length > nodeChars;
   }
 
   /** Opaque to us and worthless when cut. */
@@ -175,6 +185,11 @@ function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString("base64").replace(/=+$/, "") === canonical ? bytes : undefined;
 }
 
+/** More members than the reader, which counts them, might take. */
+function isTooWide(value: object): boolean {
+  return !Array.isArray(value) && Object.keys(value).length > maxKeysPerObject / 2;
+}
+
 /** True when the JSON of the value is the line we want. Looks at every member, not into texts. */
 function isPlain(value: unknown, depth: number): boolean {
   switch (typeof value) {
@@ -193,9 +208,8 @@ function isPlain(value: unknown, depth: number): boolean {
     if (Array.isArray(value)) return value.every((item) => isPlain(item, depth + 1));
     const object = value as JsonObject;
     if (typeof object.toJSON === "function" || isInlineImage(object)) return false;
-    const keys = Object.keys(object);
-    if (keys.length > maxKeysPerObject / 2) return false;
-    return keys.every((key) => !transientKeys.has(key) && isPlain(object[key], depth + 1));
+    if (isTooWide(object)) return false;
+    return Object.keys(object).every((key) => !transientKeys.has(key) && isPlain(object[key], depth + 1));
   } catch {
     return false; // a getter that throws: the careful way knows what to do with it
   }

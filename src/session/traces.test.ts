@@ -3,10 +3,10 @@
 
 import { describe, expect, it } from "vitest";
 import type { AgentSessionEvent } from "../protocol/events.js";
+import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, calls, fail, gate, type ScriptStep, say, textBlock } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
-import { defaultSessionSettings } from "./session-settings.js";
 
 function trace(events: readonly AgentSessionEvent[]): string {
   return events
@@ -334,7 +334,6 @@ describe("traces", () => {
 
 describe("traces of recovery", () => {
   const busy = { kind: "overloaded", status: 529 } as const;
-  const retry = { ...defaultSessionSettings.retry };
   const noJitter = { random: () => 0.5 };
 
   /** Lets a run come to its wait, then moves the clock over it. */
@@ -375,7 +374,7 @@ describe("traces of recovery", () => {
   it("exhausted: the series closes after the last agent_end", async () => {
     const open = await openSession({
       model: [fail("overloaded", { failure: busy }), fail("overloaded", { failure: busy })],
-      session: { ...noJitter, settings: { ...defaultSessionSettings, retry: { ...retry, maxRetries: 1 } } },
+      session: { ...noJitter, settings: new Settings({ overrides: new Map([["retry.maxRetries", 1]]) }) },
     });
     const running = open.session.prompt("go");
     await passWait(open, 2000);
@@ -448,10 +447,13 @@ describe("traces of recovery", () => {
   });
 
   it("threshold: after a good run the context is compacted, and the agent asked to go on", async () => {
-    const compaction = { ...defaultSessionSettings.compaction, thresholdTokens: 12_000, keepRecentTokens: 3200 };
+    const overrides = new Map([
+      ["compaction.thresholdTokens", 12_000],
+      ["compaction.keepRecentTokens", 3200],
+    ] as const);
     const open = await openSession({
       model: [say("x".repeat(40_000)), say("y".repeat(12_000)), say("summary"), say("done")],
-      session: { settings: { ...defaultSessionSettings, compaction } },
+      session: { settings: new Settings({ overrides }) },
     });
     await open.session.prompt("go");
     const before = open.events.length;

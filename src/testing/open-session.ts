@@ -5,6 +5,7 @@ import { countedIds } from "../base/ids.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { ProviderModel } from "../provider/provider.js";
 import { type AgentSession, type AnyTool, type CreateAgentSessionOptions, createAgentSession } from "../sdk/index.js";
+import { Settings } from "../sdk/settings/settings.js";
 import { type ManualClock, manualClock } from "./manual-clock.js";
 import { createMemoryWorkspace } from "./memory-workspace.js";
 import { type ScriptedModel, type ScriptStep, scriptedModel } from "./scripted-model.js";
@@ -51,6 +52,7 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
     customTools: options.tools ?? [],
     clock,
     ids: countedIds(),
+    settings: new Settings(),
     random: () => 0.5,
     ...options.session,
   });

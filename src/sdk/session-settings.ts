@@ -1,0 +1,27 @@
+// From the settings files' words to what a session is told.
+
+import type { SessionSettings } from "../session/session-settings.js";
+import type { Settings } from "./settings/settings.js";
+
+export function sessionSettingsOf(settings: Settings): SessionSettings {
+  return {
+    retry: {
+      enabled: settings.get("retry.enabled"),
+      maxRetries: settings.get("retry.maxRetries"),
+      baseDelayMs: settings.get("retry.baseDelayMs"),
+      maxDelayMs: settings.get("retry.maxDelayMs"),
+    },
+    compaction: {
+      enabled: settings.get("compaction.enabled"),
+      strategy: settings.get("compaction.strategy") === "off" ? "off" : "context-full",
+      autoContinue: settings.get("compaction.autoContinue"),
+      thresholdPercent: settings.get("compaction.thresholdPercent"),
+      thresholdTokens: settings.get("compaction.thresholdTokens"),
+      reserveTokens: settings.get("compaction.reserveTokens"),
+      keepRecentTokens: settings.get("compaction.keepRecentTokens"),
+    },
+    steeringMode: settings.get("steeringMode"),
+    followUpMode: settings.get("followUpMode"),
+    interruptMode: settings.get("interruptMode"),
+  };
+}

@@ -186,7 +186,7 @@ function sizeOf(message: AgentMessage): Size {
       return text(message.summary);
     case "fileMention":
       return {
-        ...text(...message.files.flatMap(({ path, content }) => [path, content ?? ""])),
+        ...text(...message.files.flatMap(({ path, content }) => [path, content])),
         images: message.files.filter(({ image }) => image).length,
       };
   }

@@ -12,8 +12,12 @@ export interface ExpressionAnalysis {
    * match stays a match whatever follows.
    */
   readonly ahead: number;
-  /** How big the matcher's own program may get: it writes small loops out, and loops in loops out in each other. */
+  /**
+   * How much it takes to translate the expression, which V8 does on first use and cannot be interrupted in: small loops
+   * are written out, in each other too, and every way to match nothing doubles what follows it.
+   */
   readonly size: number;
+  readonly emptyWays: number;
   /** Texts that every match holds; some of them, not all. */
   readonly literals: readonly string[];
 }
@@ -38,8 +42,8 @@ const maxLiterals = 4;
 /** V8 writes up to three rounds out, and the loop behind them. */
 const maxUnrolled = 4;
 
-const nothing: Part = { size: 1, work: 1, ways: 1, max: 0, reach: 0, ahead: -1, literals: [], hasLookahead: false };
-const oneCharacter: Part = { ...nothing, max: 1, reach: 1 };
+const nothing: Part = { size: 1, emptyWays: 1, work: 1, ways: 1, max: 0, reach: 0, ahead: -1, literals: [], hasLookahead: false };
+const oneCharacter: Part = { ...nothing, emptyWays: 0, max: 1, reach: 1 };
 const boundary: Part = { ...nothing, ahead: 0 };
 
 class Reader {
@@ -92,14 +96,16 @@ class Reader {
     const opening = this.#match(/\?(?:<?[=!]|<[^>]*>|[a-z-]*:)/y);
     const inner = this.disjunction();
     this.#take(")");
+    const { size, emptyWays, work } = inner;
+    const look = { ...nothing, size, emptyWays: Math.max(1, emptyWays), work };
     if (opening === "?=" || opening === "?!") {
       // More text can only help to find what must follow; it can undo what must not, and move a boundary.
       const ahead = opening === "?!" || inner.ahead >= 0 ? inner.reach : -1;
-      return { ...nothing, size: inner.size, work: inner.work, reach: inner.reach, ahead, hasLookahead: true };
+      return { ...look, reach: inner.reach, ahead, hasLookahead: true };
     }
     if (opening === "?<=" || opening === "?<!") {
       const ahead = inner.hasLookahead ? Number.POSITIVE_INFINITY : inner.ahead;
-      return { ...nothing, size: inner.size, work: inner.work, ahead, hasLookahead: inner.hasLookahead };
+      return { ...look, ahead, hasLookahead: inner.hasLookahead };
     }
     // Modifiers such as `(?i:` change which text the literal stands for.
     return opening !== undefined && /^\?[a-z-]+:/.test(opening) ? { ...inner, literals: [] } : inner;
@@ -142,9 +148,11 @@ class Reader {
     if (max === 0) return nothing;
     const rounds = Math.min(max, this.#windowLength); // a round that matches nothing ends the loop
     const { work, ways } = part.ways === 1 ? { work: rounds * part.work, ways: rounds + 1 } : powers(part, rounds);
+    const written = Math.min(max, maxUnrolled);
     return {
       ...part,
-      size: part.size * Math.min(max, maxUnrolled),
+      size: part.size * written,
+      emptyWays: part.emptyWays === 0 ? Number(min === 0) : (part.emptyWays + 1) ** written,
       work: work + 1,
       ways: min === max && part.ways === 1 ? 1 : ways,
       max: times(part.max, max),
@@ -171,6 +179,7 @@ class Reader {
 function both(first: Part, second: Part): Part {
   return {
     size: first.size + second.size,
+    emptyWays: first.emptyWays * second.emptyWays,
     work: first.work + first.ways * second.work,
     ways: first.ways * second.ways,
     max: first.max + second.max,
@@ -184,6 +193,7 @@ function both(first: Part, second: Part): Part {
 function either(first: Part, second: Part): Part {
   return {
     size: first.size + second.size,
+    emptyWays: first.emptyWays + second.emptyWays,
     work: first.work + second.work + 1,
     ways: first.ways + second.ways,
     max: Math.max(first.max, second.max),

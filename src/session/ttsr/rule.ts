@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { printable } from "../../workspace/resolve-path.js";
-import { compileExpression, type Expression, maxSourceLength } from "./expression.js";
+import { compileExpression, type Expression } from "./expression.js";
 import { type FrontMatter, readFrontMatter } from "./front-matter.js";
 import { stripInvisible } from "./invisible-text.js";
 import { isFileGlob, type PathTest, parseGlob, parseScope, type Scope, splitList } from "./scope.js";
@@ -124,7 +124,6 @@ function second<Value>([, value]: readonly [string, Value]): Value {
 }
 
 async function compileCondition(source: string): Promise<Expression> {
-  if (source.length > maxSourceLength) throw new Error(`has a condition of more than ${maxSourceLength} characters`);
   // In double quotes YAML turns \b into this character, and the rule would silently never match.
   if (source.includes("\b")) throw new Error("has a backspace in a condition; put it in single quotes");
   try {

@@ -1,0 +1,123 @@
+// What is in memory is what a reload gives: after every kind of run the file is opened again and its context compared.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Settings } from "../sdk/settings/settings.js";
+import { type OpenSession, openSession } from "../testing/open-session.js";
+import { call, calls, fail, gate, type ScriptStep, say, textBlock } from "../testing/scripted-model.js";
+import { type AnyTool, textResult } from "../tools/tool.js";
+import { SessionManager } from "./session-manager.js";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "galley-equal-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const overrides = new Map<"compaction.thresholdTokens" | "compaction.keepRecentTokens", number>([
+  ["compaction.thresholdTokens", 12_000],
+  ["compaction.keepRecentTokens", 3200],
+]);
+const open = (model: ScriptStep[], tools: AnyTool[] = []) =>
+  openSession({
+    model,
+    tools,
+    session: { persist: true, sessionDir: folder, agentDir: folder, settings: new Settings({ overrides }) },
+  });
+
+async function expectEqual({ session }: OpenSession): Promise<void> {
+  await session.waitForIdle();
+  const live = structuredClone(session.messages);
+  const path = session.sessionFile as string;
+  await session.dispose();
+  const reopened = await SessionManager.open(path, { cwd: "/project", agentDir: folder });
+  expect(reopened.warnings).toEqual([]);
+  expect(reopened.context.messages).toEqual(live);
+  await reopened.close();
+}
+
+const work: AnyTool = {
+  name: "work",
+  label: "Work",
+  description: "works",
+  parameters: { type: "object" },
+  execute: async () => textResult("done", { rows: [1, { deep: true }] }),
+};
+
+describe("memory equals disk", () => {
+  it("after an answer with tools, steering and a follow-up", async () => {
+    const steered: OpenSession = await open(
+      [
+        [() => steered.session.steer("and b"), ...call("work", {})],
+        [() => steered.session.followUp("then c"), ...say("ok")],
+        say("all"),
+        say("done \u2028 \ud83d\ude42"),
+      ],
+      [work],
+    );
+    await steered.session.prompt("a", { images: [{ type: "image", data: "aWk=".repeat(500), mimeType: "image/png" }] });
+    await expectEqual(steered);
+  });
+
+  it("after an abort in the middle of a reply with a tool call", async () => {
+    const stalled = gate();
+    const step: ScriptStep = [
+      { type: "start" },
+      ...textBlock(0, ["I w"]),
+      ...calls({ name: "work", args: {}, id: "c" })
+        .slice(1, 3)
+        .map((event) => ({ ...event, contentIndex: 1 }) as typeof event),
+      stalled.wait,
+    ];
+    const opened = await open([step], [work]);
+    const running = opened.session.prompt("go");
+    await stalled.reached;
+    await opened.session.abort();
+    await running;
+    await expectEqual(opened);
+  });
+
+  it("after a retried error", async () => {
+    const opened = await open([fail("reset", { failure: { kind: "network" } }), say("ok")]);
+    const running = opened.session.prompt("go");
+    await expect.poll(() => opened.events.at(-1)?.type).toBe("auto_retry_start");
+    opened.clock.advance(2000);
+    await running;
+    await expectEqual(opened);
+  });
+
+  it("after an overflow, a threshold compaction and a compaction by command", async () => {
+    const opened = await open([
+      say("x".repeat(40_000)),
+      fail("prompt is too long", { failure: { kind: "overflow" } }),
+      say("first summary"),
+      say("y".repeat(30_000)),
+      say("z".repeat(30_000)),
+      say("second summary"),
+      say("third summary, maybe in two parts"),
+      say("done"),
+      say("one more"),
+    ]);
+    await opened.session.prompt("one");
+    await opened.session.prompt("two");
+    await opened.session.prompt("three ".repeat(400));
+    await opened.session.compact().catch(() => {}); // refused or not, memory and file agree
+    expect(opened.session.messages[0]?.role).toBe("compactionSummary");
+    await expectEqual(opened);
+  });
+
+  it("after a model change, a new session and a branch", async () => {
+    const opened = await open([say("one"), say("two")]);
+    await opened.session.prompt("first");
+    await opened.session.prompt("second");
+    opened.session.setSessionName("a name");
+    opened.session.setModel("galley", "planner");
+    const [, second] = opened.session.getUserMessagesForBranching();
+    await opened.session.branch(second?.entryId ?? "");
+    expect(opened.session.messages).toHaveLength(2);
+    expect(opened.session.sessionName).toBe("a name");
+    await expectEqual(opened);
+  });
+});

@@ -118,9 +118,7 @@ export function contextStart(path: readonly SessionEntry[]): number {
 
 /** The tool results whose outputs the context no longer shows. */
 export function prunedIds(path: readonly SessionEntry[]): ReadonlySet<string> {
-  return new Set(
-    path.flatMap((entry) => (entry.type === "prune" && Array.isArray(entry.entryIds) ? entry.entryIds : [])),
-  );
+  return new Set(path.flatMap((entry) => (entry.type === "prune" ? entry.entryIds : [])));
 }
 
 /** What the last good reply after the latest compaction said; others are about another context, or about none. */

@@ -1,0 +1,87 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "./store.test-kit.js";
+import { copyArtifacts, createDiskArtifacts, createMemoryArtifacts } from "./store-artifacts.js";
+import { ensureDirectory } from "./store-disk.js";
+
+const ensure = (path: string) => ensureDirectory(path, [], () => {});
+
+function onDisk(directory = join(temporaryDirectory(), "s")) {
+  return { directory, artifacts: createDiskArtifacts({ directory, ensureDirectory: ensure }) };
+}
+
+describe.each([
+  ["on disk", () => onDisk().artifacts],
+  ["in memory", createMemoryArtifacts],
+])("artifacts %s", (_name, create) => {
+  it("count up and read back", async () => {
+    const artifacts = create();
+    expect(await artifacts.save("bash", "one")).toBe("1");
+    expect(await artifacts.save("read", "two")).toBe("2");
+    expect(await artifacts.read("1")).toBe("one");
+    expect(await artifacts.read("2")).toBe("two");
+  });
+
+  it("do not know other ids", async () => {
+    const artifacts = create();
+    for (const id of ["1", "0", "", "-1", "x", "../x", "1.bash.log"]) expect(await artifacts.read(id)).toBeUndefined();
+  });
+
+  it("keep a plan for each pending action, the last one", async () => {
+    const artifacts = create();
+    await artifacts.savePlan("p1", "first");
+    await artifacts.savePlan("p1", "second");
+    expect(await artifacts.readPlan("p1")).toBe("second");
+    expect(await artifacts.readPlan("p2")).toBeUndefined();
+    await expect(async () => artifacts.savePlan("../p", "x")).rejects.toThrow("Not the id of a pending action: ../p");
+  });
+
+  it("give everybody who saves at once a number of their own", async () => {
+    const artifacts = create();
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => artifacts.save(`tool${index}`, `${index}`)));
+    expect(new Set(ids).size).toBe(20);
+    for (const [index, id] of ids.entries()) expect(await artifacts.read(id)).toBe(`${index}`);
+  });
+});
+
+describe("on disk", () => {
+  it("lie beside the session, for this user alone", async () => {
+    const { artifacts, directory } = onDisk();
+    await artifacts.save("my tool/../x", "text");
+    await artifacts.savePlan("p1", "plan");
+    expect(readdirSync(directory).sort()).toEqual(["1.my_tool____x.log", "p1.plan"]);
+    expect(statSync(join(directory, "p1.plan")).mode & 0o777).toBe(0o600);
+    expect(await artifacts.pathOf("1")).toBe(join(directory, "1.my_tool____x.log"));
+    expect(await artifacts.pathOf("2")).toBeUndefined();
+  });
+
+  it("go on after the highest number there is", async () => {
+    const { artifacts, directory } = onDisk();
+    mkdirSync(directory, { recursive: true });
+    for (const name of ["7.bash.log", "12.read.log", "999.plan", "40.txt"]) writeFileSync(join(directory, name), "x");
+    expect(await artifacts.save("bash", "new")).toBe("13");
+  });
+
+  it("never overwrite one another", async () => {
+    const { artifacts, directory } = onDisk();
+    await artifacts.save("bash", "one");
+    const other = onDisk(directory);
+    writeFileSync(join(directory, "2.bash.log"), "somebody's");
+    expect(await artifacts.save("bash", "mine")).toBe("3");
+    expect(await other.artifacts.save("bash", "theirs")).toBe("4");
+    expect(readFileSync(join(directory, "2.bash.log"), "utf8")).toBe("somebody's");
+  });
+
+  it("are copied without the plans", async () => {
+    const { artifacts, directory } = onDisk();
+    await artifacts.save("bash", "one");
+    await artifacts.savePlan("p1", "plan");
+    const target = join(temporaryDirectory(), "t");
+    await copyArtifacts(directory, target, ensure);
+    await copyArtifacts(directory, target, ensure); // once more does no harm
+    expect(readdirSync(target)).toEqual(["1.bash.log"]);
+    await copyArtifacts(join(target, "nothing"), join(target, "there"), ensure);
+    expect(readdirSync(target)).toEqual(["1.bash.log"]);
+  });
+});

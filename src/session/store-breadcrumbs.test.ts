@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "./store.test-kit.js";
+import { readBreadcrumb, terminalId, ttyPath, writeBreadcrumb } from "./store-breadcrumbs.js";
+
+describe("a terminal's id", () => {
+  it.each([
+    [{}, "/dev/pts/3", "pts-3"],
+    [{ TMUX_PANE: "%1" }, "/dev/ttys002", "ttys002"],
+    [{ KITTY_WINDOW_ID: "7", TMUX_PANE: "%1" }, undefined, "7"],
+    [{ TMUX_PANE: "%12" }, undefined, "-12"],
+    [{ TERM_SESSION_ID: "w0t0p0:ABC-1" }, undefined, "w0t0p0-ABC-1"],
+    [{ WT_SESSION: "../../etc/passwd" }, undefined, "-etc-passwd"],
+    [{ KITTY_WINDOW_ID: "" }, undefined, undefined],
+  ])("of %j and %s is %s", (env, tty, expected) => {
+    expect(terminalId(env, tty)).toBe(expected);
+  });
+
+  it("has no path without a terminal", () => {
+    expect(process.stdin.isTTY ? "" : ttyPath()).toBe(process.stdin.isTTY ? "" : undefined);
+  });
+});
+
+describe("a breadcrumb", () => {
+  it("is two lines, and reads back", async () => {
+    const directory = temporaryDirectory();
+    await writeBreadcrumb(directory, "pts-3", { cwd: "/work", sessionFile: "/s/a.jsonl" });
+    await writeBreadcrumb(directory, "pts-3", { cwd: "/work", sessionFile: "/s/b.jsonl" });
+    expect(readFileSync(join(directory, "pts-3"), "utf8")).toBe("/work\n/s/b.jsonl\n");
+    expect(await readBreadcrumb(directory, "pts-3")).toEqual({ cwd: "/work", sessionFile: "/s/b.jsonl" });
+  });
+
+  it("is none when it cannot be told, or is damaged", async () => {
+    const directory = temporaryDirectory();
+    await writeBreadcrumb(directory, "a", { cwd: "/two\nlines", sessionFile: "/s" });
+    expect(await readBreadcrumb(directory, "a")).toBeUndefined();
+    writeFileSync(join(directory, "b"), "/only one");
+    expect(await readBreadcrumb(directory, "b")).toBeUndefined();
+  });
+});

@@ -4,7 +4,13 @@
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
 import type { ToolCall } from "../protocol/content.js";
-import type { AgentEvent, AgentSessionEvent, ContinueReason, ToolResult } from "../protocol/events.js";
+import type {
+  AgentEvent,
+  AgentSessionEvent,
+  AssistantMessageEvent,
+  ContinueReason,
+  ToolResult,
+} from "../protocol/events.js";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
 import type { ModelMessage, ProviderModel, StreamFunction, StreamOptions } from "../provider/provider.js";
 import type { AnyTool, ToolContext } from "../tools/tool.js";
@@ -25,6 +31,13 @@ export interface ToolHooks {
   afterToolCall?(call: ToolCall, result: ToolResult): Promise<ToolResult>;
 }
 
+/** Looks at a reply as it comes. */
+export interface ReplyWatch {
+  turnStart(): void;
+  /** A sentence stops the reply here; its turn closes as an aborted one does. */
+  update(event: AssistantMessageEvent): string | undefined;
+}
+
 export interface RunParts {
   readonly events: EventStream<AgentSessionEvent>;
   readonly queues: MessageQueues;
@@ -36,6 +49,7 @@ export interface RunParts {
   readonly model: ProviderModel;
   readonly stream: StreamFunction;
   readonly hooks: ToolHooks;
+  readonly watch?: ReplyWatch | undefined;
   readonly toolContext: ToolContext;
   /** Asked before every model call, because keys may be short-lived. */
   streamOptions(): Promise<Omit<StreamOptions, "signal" | "toolChoice">>;

@@ -38,7 +38,8 @@ export async function streamReply(run: Run): Promise<Reply> {
 }
 
 async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted: boolean }): Promise<End> {
-  const { events, signal, stream } = run.parts;
+  const { events, signal, stream, watch } = run.parts;
+  watch?.turnStart();
   const race = new AbortRace(signal);
   let iterator: AsyncIterator<StreamEvent> | undefined;
   try {
@@ -87,15 +88,21 @@ function announce(
       return undefined; // a block without events of its own: it shows in the next snapshot
     default:
       if (!progress.isStarted) announce(run, builder, { type: "start" }, progress);
-      run.emit(update(builder, event));
-      return undefined;
+      return announceUpdate(run, update(builder, event));
   }
 }
 
+function announceUpdate(run: Run, event: UpdateEvent): End | undefined {
+  run.emit(event);
+  const problem = run.parts.watch?.update(event.assistantMessageEvent);
+  return problem === undefined ? undefined : { stopReason: "aborted", errorMessage: problem };
+}
+
+type UpdateEvent = Extract<AgentEvent, { type: "message_update" }>;
 type BlockEvent = Exclude<StreamEvent, { type: "start" | "done" | "error" | "redacted_thinking" }>;
 
 /** The snapshots are getters: nobody who only wants the delta pays for the whole message. */
-function update(builder: ReplyBuilder, event: BlockEvent): AgentEvent {
+function update(builder: ReplyBuilder, event: BlockEvent): UpdateEvent {
   const snapshot = builder.snapshot();
   const own = ownMembers(builder, event);
   return {

@@ -16,12 +16,16 @@ import { streamByApi } from "../provider/stream-by-api.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { ModelSource } from "../session/model-source.js";
 import type { SessionManager, SessionManagerOptions } from "../session/session-manager.js";
+import { loadRules } from "../session/ttsr/load-rules.js";
+import type { StreamRule } from "../session/ttsr/rule.js";
 import { createBuiltInTools } from "../tools/index.js";
 import type { AnyTool } from "../tools/tool.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
+import { readRuleFiles } from "../workspace/rule-files.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
-import { configRootDirectory } from "./config-roots.js";
+import { resourceDirectories } from "./config-resources.js";
+import { configRootDirectory, findConfigRoots } from "./config-roots.js";
 import { loadEnvironment } from "./environment.js";
 import { loadModelRegistry } from "./load-models.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
@@ -66,6 +70,8 @@ export interface CreateAgentSessionOptions {
   assignments?: readonly Assignment[];
   /** Workflow settings as they come built in, whatever the files say: programs that drive us rely on them. */
   resetWorkflowSettings?: boolean;
+  /** Stream rules; default: those in the user's configuration directories. */
+  loadRules?: () => Promise<readonly StreamRule[]>;
   /** For the jitter of retries. */
   random?: () => number;
   clock?: Clock;
@@ -111,6 +117,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     model,
     thinkingLevel: options.thinkingLevel ?? thinkingLevel ?? settings.get("defaultThinkingLevel"),
     settings: sessionSettingsOf(settings),
+    loadRules: options.loadRules ?? (() => discoverRules({ cwd, agentDir, log }, env)),
     ...(options.random ? { random: options.random } : {}),
   });
   // A model that was named wins over the one the record was left with.
@@ -143,6 +150,16 @@ function discoverEnvironment({ cwd, agentDir, log }: Place): Environment {
   const { env, problems } = loadEnvironment({ env: process.env, cwd, agentDir, configRoot, home });
   for (const problem of problems) log.warn(problem);
   return env;
+}
+
+/** Those of the user. A project's rules join with the question of trust. */
+async function discoverRules({ cwd, agentDir, log }: Place, env: Environment): Promise<readonly StreamRule[]> {
+  const home = homedir();
+  const { roots } = findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home) });
+  const own = roots.filter(({ level }) => level === "user");
+  const directories = resourceDirectories(own, "rules").map(({ path }) => path);
+  const readDirectory = (directory: string) => readRuleFiles(directory, log);
+  return (await loadRules({ directories, readDirectory, log })).stream;
 }
 
 async function discoverSettings(options: CreateAgentSessionOptions, { cwd, agentDir, log }: Place): Promise<Settings> {

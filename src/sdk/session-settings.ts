@@ -20,6 +20,13 @@ export function sessionSettingsOf(settings: Settings): SessionSettings {
       reserveTokens: settings.get("compaction.reserveTokens"),
       keepRecentTokens: settings.get("compaction.keepRecentTokens"),
     },
+    ttsr: {
+      enabled: settings.get("ttsr.enabled"),
+      contextMode: settings.get("ttsr.contextMode"),
+      interruptMode: settings.get("ttsr.interruptMode"),
+      repeatMode: settings.get("ttsr.repeatMode"),
+      repeatGap: settings.get("ttsr.repeatGap"),
+    },
     steeringMode: settings.get("steeringMode"),
     followUpMode: settings.get("followUpMode"),
     interruptMode: settings.get("interruptMode"),

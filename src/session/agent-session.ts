@@ -29,6 +29,8 @@ import type { SessionManager } from "./session-manager.js";
 import type { SessionRecords } from "./session-record.js";
 import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
 import { sessionStats } from "./session-stats.js";
+import type { StreamRule } from "./ttsr/rule.js";
+import { TtsrController } from "./ttsr/ttsr-controller.js";
 
 export interface AgentSessionParts {
   readonly cwd: string;
@@ -46,6 +48,8 @@ export interface AgentSessionParts {
   readonly model?: ProviderModel | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
   readonly settings?: SessionSettings;
+  /** The stream rules, asked for with the first prompt. */
+  loadRules?(): Promise<readonly StreamRule[]>;
   /** For the jitter of retries; default Math.random. */
   readonly random?: () => number;
 }
@@ -70,6 +74,7 @@ export class AgentSession {
   #record: SessionManager;
   #modelMessages = new ModelMessages();
   #retryAborted = Promise.resolve();
+  #ttsr: TtsrController | undefined;
   #settings: SessionSettings;
 
   constructor(parts: AgentSessionParts) {
@@ -99,6 +104,7 @@ export class AgentSession {
       queues: this.#queues,
       record: () => this.#record,
       continuation: () => this.#continuation(),
+      prepare: () => this.#prepareRules(),
       runParts: (model) => this.#runParts(model),
     });
   }
@@ -396,6 +402,7 @@ export class AgentSession {
     this.#modelMessages = new ModelMessages();
     this.#queues.clear();
     this.toolChoiceQueue.clear();
+    this.#ttsr?.restore(this.#record.tree.pathTo());
     await old.close();
   }
 
@@ -418,8 +425,18 @@ export class AgentSession {
     };
   }
 
+  async #prepareRules(): Promise<void> {
+    const { cwd, log, loadRules } = this.#parts;
+    if (!this.#ttsr && loadRules) {
+      this.#ttsr = new TtsrController({ rules: await loadRules(), cwd, log, settings: () => this.#settings.ttsr });
+      this.#ttsr.restore(this.#record.tree.pathTo());
+    }
+    this.#ttsr?.promptStart();
+  }
+
   #continuation(): ContinuationParts {
     return {
+      ttsr: this.#ttsr,
       retry: this.#retry,
       compaction: this.#compaction,
       queues: this.#queues,

@@ -9,8 +9,10 @@ import { type CompactionController, continueText, type OverflowDecision } from "
 import type { RetryController } from "./retry.js";
 import type { SessionRecord } from "./session-record.js";
 import type { SessionSettings } from "./session-settings.js";
+import type { TtsrController } from "./ttsr/ttsr-controller.js";
 
 export type Continuation =
+  | { readonly reason: "ttsr" }
   | { readonly reason: "retry" }
   | { readonly reason: "overflow"; readonly decision: OverflowDecision }
   /** Compacts; with `autoContinue` the agent is asked to go on afterwards. */
@@ -21,6 +23,8 @@ export type Continuation =
 export type Verdict = { readonly next: Continuation } | { readonly closing?: OverflowDecision | "compact" };
 
 export interface ContinuationParts {
+  /** Undefined where no stream rules are. */
+  readonly ttsr: TtsrController | undefined;
   readonly retry: RetryController;
   readonly compaction: CompactionController;
   readonly queues: MessageQueues;
@@ -30,7 +34,8 @@ export interface ContinuationParts {
 }
 
 export function decideContinuation(parts: ContinuationParts, end: RunEnd): Verdict {
-  const { retry, compaction, queues } = parts;
+  const { retry, compaction, queues, ttsr } = parts;
+  if (ttsr?.pending) return { next: { reason: "ttsr" } };
   if (end.stopReason === "error" || end.stopReason === "aborted") {
     const isRetried = retry.onFailure(end.message).kind === "retry" && end.stopReason === "error";
     if (isRetried) return { next: { reason: "retry" } };
@@ -63,6 +68,8 @@ export async function carryOut(
     return undefined;
   }
   switch (verdict.next.reason) {
+    case "ttsr":
+      return inject(parts, end);
     case "retry":
       if ((await retry.wait(signal)) !== "due") return undefined;
       takeBack(parts.record, end);
@@ -88,6 +95,17 @@ export async function carryOut(
     case "queued":
       return signal.aborted ? undefined : takeQueued(parts.queues);
   }
+}
+
+/** The rule text that the broken reply was missing; the reply itself goes unless the user wants to keep it. */
+function inject(parts: ContinuationParts, end: RunEnd): AgentMessage[] | undefined {
+  const { ttsr, record } = parts;
+  const wasStopped = ttsr?.pending === "interrupt";
+  const injection = ttsr?.takeInjection(parts.now());
+  if (!injection) return undefined;
+  if (wasStopped && parts.settings().ttsr.contextMode === "discard") takeBack(record, end);
+  record.append({ type: "ttsr_injection", injectedRules: injection.injectedRules });
+  return [injection.message];
 }
 
 /** The failed reply and its made-up results leave the path; they stay in the record. */

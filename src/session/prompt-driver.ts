@@ -13,7 +13,7 @@ import type { AgentSessionEvent } from "../protocol/events.js";
 import type { AgentMessage, UserMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
 import { announced, type ContinuationParts, carryOut, decideContinuation, type Verdict } from "./continuation.js";
-import type { SessionRecord } from "./session-record.js";
+import type { EntryFields, SessionRecord } from "./session-record.js";
 
 export interface PromptDriverParts {
   readonly clock: Clock;
@@ -22,6 +22,8 @@ export interface PromptDriverParts {
   readonly queues: MessageQueues;
   record(): SessionRecord;
   continuation(): ContinuationParts;
+  /** Once a prompt is accepted, before its first run: what is only needed now is loaded now. */
+  prepare(): Promise<void>;
   /** What a run needs besides what the driver adds. */
   runParts(model: ProviderModel): Omit<RunParts, "signal" | "append" | "replied" | "decideEnd">;
 }
@@ -114,6 +116,7 @@ export class PromptDriver {
     if (signal.aborted) return;
     compaction.startPrompt();
     await this.#accept(prompt);
+    await this.#parts.prepare();
     if (!signal.aborted && compaction.decideThreshold()) await compaction.compactAtThreshold(signal);
     if (signal.aborted) return;
     const reminders = queues.takeNextTurn().map((item) => item.message);
@@ -144,7 +147,7 @@ export class PromptDriver {
 
   #runParts(model: ProviderModel, signal: AbortSignal, decideEnd: RunParts["decideEnd"]): RunParts {
     const parts = this.#parts.runParts(model);
-    const { retry } = this.#parts.continuation();
+    const { retry, ttsr } = this.#parts.continuation();
     const { beforeToolCall } = parts.hooks;
     return {
       ...parts,
@@ -159,13 +162,30 @@ export class PromptDriver {
         },
       },
       append: (message) => {
-        if (!this.#recorded.has(message)) this.#parts.record().append({ type: "message", message });
+        if (!this.#recorded.has(message)) this.#parts.record().append(entryOf(message));
         if (message.role === "toolResult") void this.#parts.record().sync(); // never rejects: the record tells of failures
       },
-      replied: ({ stopReason }) => {
-        if (stopReason !== "error" && stopReason !== "aborted") retry.onSuccess();
+      replied: (message) => {
+        if (message.stopReason !== "error" && message.stopReason !== "aborted") retry.onSuccess();
+        ttsr?.messageEnd(message);
+        ttsr?.turnEnd(message);
+      },
+      watch: ttsr && {
+        turnStart: () => ttsr.turnStart(),
+        update: (event) => {
+          const interrupt = ttsr.messageUpdate(event);
+          if (!interrupt) return undefined;
+          this.#parts.events.emit({ type: "ttsr_triggered", rules: interrupt.rules });
+          return "Stopped by a stream rule";
+        },
       },
       decideEnd,
     };
   }
+}
+
+function entryOf(message: AgentMessage): EntryFields {
+  if (message.role !== "custom") return { type: "message", message };
+  const { role: _role, timestamp: _timestamp, ...fields } = message;
+  return { type: "custom_message", ...fields };
 }

@@ -3,10 +3,12 @@
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { CompactionSettings } from "./compaction/compaction-controller.js";
 import type { RetrySettings } from "./retry.js";
+import { defaultTtsrSettings, type TtsrSettings } from "./ttsr/ttsr-controller.js";
 
 export interface SessionSettings {
   readonly retry: RetrySettings;
   readonly compaction: CompactionSettings;
+  readonly ttsr: TtsrSettings;
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;
   readonly interruptMode: InterruptMode;
@@ -23,6 +25,7 @@ export const defaultSessionSettings: SessionSettings = {
     reserveTokens: 16_384,
     keepRecentTokens: 20_000,
   },
+  ttsr: defaultTtsrSettings,
   steeringMode: "one-at-a-time",
   followUpMode: "one-at-a-time",
   interruptMode: "wait",

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "./store.test-kit.js";
@@ -17,8 +17,14 @@ describe("a terminal's id", () => {
     expect(terminalId(env, tty)).toBe(expected);
   });
 
-  it("has no path without a terminal", () => {
-    expect(process.stdin.isTTY ? "" : ttyPath()).toBe(process.stdin.isTTY ? "" : undefined);
+  it("comes from the terminal behind standard input, where there is one and the system tells", () => {
+    const directory = temporaryDirectory();
+    symlinkSync("/dev/pts/9", join(directory, "tty"));
+    symlinkSync("socket:[123]", join(directory, "socket"));
+    expect(ttyPath({ isTTY: true }, join(directory, "tty"))).toBe("/dev/pts/9");
+    expect(ttyPath({ isTTY: true }, join(directory, "socket"))).toBeUndefined();
+    expect(ttyPath({ isTTY: true }, join(directory, "nothing"))).toBeUndefined();
+    expect(ttyPath({ isTTY: false }, join(directory, "tty"))).toBeUndefined();
   });
 });
 

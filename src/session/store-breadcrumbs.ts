@@ -26,10 +26,10 @@ export function terminalId(env: Environment, ttyPath: string | undefined): strin
 }
 
 /** The terminal behind standard input, where the system tells. */
-export function ttyPath(): string | undefined {
-  if (!process.stdin.isTTY) return undefined;
+export function ttyPath(input: { isTTY?: boolean } = process.stdin, link = "/proc/self/fd/0"): string | undefined {
+  if (!input.isTTY) return undefined;
   try {
-    const path = readlinkSync("/proc/self/fd/0");
+    const path = readlinkSync(link);
     return path.startsWith("/dev/") ? path : undefined;
   } catch {
     return undefined; // no such place on this system

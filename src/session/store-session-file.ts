@@ -105,17 +105,25 @@ export class SessionFile {
     else this.#store?.append(entry);
   }
 
-  async flush(): Promise<void> {
-    await this.#store?.flush();
+  flush(): Promise<void> {
+    return this.#withStore((store) => store.flush());
   }
 
-  async sync(): Promise<void> {
-    await this.#store?.sync();
+  sync(): Promise<void> {
+    return this.#withStore((store) => store.sync());
   }
 
   async close(): Promise<void> {
-    await this.#store?.close();
+    await this.#withStore((store) => store.close());
     await Promise.all(this.#background);
+  }
+
+  /** What is asked of the file is asked of the one that it moves to meanwhile, too. */
+  async #withStore(ask: (store: SessionStore) => Promise<void>): Promise<void> {
+    for (let asked: SessionStore | undefined; this.#store && asked !== this.#store; ) {
+      asked = this.#store;
+      await ask(asked);
+    }
   }
 
   #start(artifactsFrom: string | undefined): void {

@@ -2,11 +2,13 @@
 // behind it; `queue_update` and the closing `agent_settled` are left out.
 
 import { describe, expect, it } from "vitest";
+import { silentLog } from "../base/log.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, calls, fail, gate, type ScriptStep, say, textBlock } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
+import { parseRule } from "./ttsr/rule.js";
 
 function trace(events: readonly AgentSessionEvent[]): string {
   return events
@@ -463,6 +465,30 @@ describe("traces of recovery", () => {
       `agent_start ts ms:U me:U ${answer} te() agent_end(auto_continue) auto_compaction_start auto_compaction_end agent_start ts ms:developer me:developer ${answer} te() agent_end(terminal)`,
     );
     expect(open.events.find((event) => event.type === "auto_compaction_start")).toMatchObject({ reason: "threshold" });
+  });
+});
+
+describe("stream rules", () => {
+  async function ruled(model: ScriptStep[]): Promise<OpenSession> {
+    const file = { path: "/rules/no-any.md", text: "---\ncondition: ': any\\b'\nscope: text\n---\nDo not use any." };
+    const parsed = await parseRule(file, silentLog);
+    if (parsed?.kind !== "stream") throw new Error("not a stream rule");
+    return openSession({ model, session: { loadRules: async () => [parsed.rule] } });
+  }
+
+  it("a match stops the reply, takes it off the path, tells the rule and goes on", async () => {
+    const broken: ScriptStep = [{ type: "start" }, ...textBlock(0, ["let x: a", "ny = 1", " and more"]).slice(0, -1)];
+    const open = await ruled([broken, say("let x = 1"), say("y: any, again")]);
+    await open.session.prompt("go");
+    expect(trace(open.events)).toBe(
+      `agent_start ts ms:U me:U ms:A mu:text_start mu:text_delta mu:text_delta ttsr_triggered me:A(aborted) te() agent_end(ttsr) agent_start ts ms:custom me:custom ${answer} te() agent_end(terminal)`,
+    );
+    expect(open.events.find((event) => event.type === "ttsr_triggered")).toMatchObject({ rules: [{ name: "no-any" }] });
+    expect(open.session.messages.map(({ role }) => role)).toEqual(["user", "custom", "assistant"]);
+    expect(JSON.stringify(open.model.requests[1]?.context.messages)).toContain("Do not use any.");
+    await open.session.prompt("more"); // told once, a rule keeps quiet
+    await finish(open);
+    expect(open.session.messages).toHaveLength(5);
   });
 });
 

@@ -53,6 +53,7 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
     clock,
     ids: countedIds(),
     settings: new Settings(),
+    loadRules: async () => [],
     random: () => 0.5,
     ...options.session,
   });

@@ -13,11 +13,11 @@ export interface ExpressionAnalysis {
    */
   readonly ahead: number;
   /**
-   * How much it takes to translate the expression, which V8 does on first use and cannot be interrupted in: small loops
-   * are written out, in each other too, and every way to match nothing doubles what follows it.
+   * Through how many different ways V8 may have to think when it translates the expression, which it does on first use
+   * and in which it cannot be interrupted. Small loops are written out, in each other too; marks such as `\b` count,
+   * because what follows them is translated for both answers.
    */
-  readonly size: number;
-  readonly emptyWays: number;
+  readonly paths: number;
   /** Texts that every match holds; some of them, not all. */
   readonly literals: readonly string[];
 }
@@ -39,12 +39,12 @@ interface Part extends ExpressionAnalysis {
 /** Each is looked for before the expression is tried. */
 const maxLiterals = 4;
 
-/** V8 writes up to three rounds out, and the loop behind them. */
-const maxUnrolled = 4;
+/** V8 writes up to three rounds of a loop out. */
+const maxWrittenOut = 3;
 
-const nothing: Part = { size: 1, emptyWays: 1, work: 1, ways: 1, max: 0, reach: 0, ahead: -1, literals: [], hasLookahead: false };
-const oneCharacter: Part = { ...nothing, emptyWays: 0, max: 1, reach: 1 };
-const boundary: Part = { ...nothing, ahead: 0 };
+const nothing: Part = { paths: 1, work: 1, ways: 1, max: 0, reach: 0, ahead: -1, literals: [], hasLookahead: false };
+const oneCharacter: Part = { ...nothing, max: 1, reach: 1 };
+const boundary: Part = { ...nothing, paths: 2, ahead: 0 };
 
 class Reader {
   readonly #source: string;
@@ -83,7 +83,7 @@ class Reader {
 
   #atom(): Part {
     const character = this.#source.charAt(this.#at++);
-    if (character === "^") return nothing;
+    if (character === "^") return { ...boundary, ahead: -1 };
     if (character === "$") return boundary;
     if (character === ".") return oneCharacter;
     if (character === "(") return this.#group();
@@ -96,8 +96,7 @@ class Reader {
     const opening = this.#match(/\?(?:<?[=!]|<[^>]*>|[a-z-]*:)/y);
     const inner = this.disjunction();
     this.#take(")");
-    const { size, emptyWays, work } = inner;
-    const look = { ...nothing, size, emptyWays: Math.max(1, emptyWays), work };
+    const look = { ...nothing, work: inner.work, paths: inner.paths + 1 };
     if (opening === "?=" || opening === "?!") {
       // More text can only help to find what must follow; it can undo what must not, and move a boundary.
       const ahead = opening === "?!" || inner.ahead >= 0 ? inner.reach : -1;
@@ -131,7 +130,7 @@ class Reader {
   #backreference(): Part {
     this.#match(/\d+|<[^>]*>/y);
     const endless = Number.POSITIVE_INFINITY;
-    return { ...nothing, work: this.#windowLength, max: endless, reach: endless };
+    return { ...nothing, paths: 2, work: this.#windowLength, max: endless, reach: endless };
   }
 
   #quantifier(): { min: number; max: number } | undefined {
@@ -148,11 +147,11 @@ class Reader {
     if (max === 0) return nothing;
     const rounds = Math.min(max, this.#windowLength); // a round that matches nothing ends the loop
     const { work, ways } = part.ways === 1 ? { work: rounds * part.work, ways: rounds + 1 } : powers(part, rounds);
-    const written = Math.min(max, maxUnrolled);
+    const written = min > maxWrittenOut ? 0 : min;
+    const branching = max > maxWrittenOut ? 1 : max - min;
     return {
       ...part,
-      size: part.size * written,
-      emptyWays: part.emptyWays === 0 ? Number(min === 0) : (part.emptyWays + 1) ** written,
+      paths: part.paths ** written * (part.paths + 1) ** branching,
       work: work + 1,
       ways: min === max && part.ways === 1 ? 1 : ways,
       max: times(part.max, max),
@@ -178,8 +177,7 @@ class Reader {
 /** First one, then the other: whatever the first part can match, the second is tried after each. */
 function both(first: Part, second: Part): Part {
   return {
-    size: first.size + second.size,
-    emptyWays: first.emptyWays * second.emptyWays,
+    paths: first.paths * second.paths,
     work: first.work + first.ways * second.work,
     ways: first.ways * second.ways,
     max: first.max + second.max,
@@ -192,8 +190,7 @@ function both(first: Part, second: Part): Part {
 
 function either(first: Part, second: Part): Part {
   return {
-    size: first.size + second.size,
-    emptyWays: first.emptyWays + second.emptyWays,
+    paths: first.paths + second.paths,
     work: first.work + second.work + 1,
     ways: first.ways + second.ways,
     max: Math.max(first.max, second.max),

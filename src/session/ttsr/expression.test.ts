@@ -40,6 +40,28 @@ describe("compileExpression", () => {
   it("throws for what is no expression", () => {
     expect(() => compileExpression("a(")).toThrow(SyntaxError);
   });
+
+  it.each([
+    "(?:^|\\b)".repeat(100),
+    "(?:\\b^)".repeat(100),
+    "(?:a*|b*)".repeat(60),
+    `${"(?:[ab]|".repeat(90)}a${"){3}".repeat(90)}`,
+    "(?:a{1,3}|a|b){3,}".repeat(30),
+    `(?:${"(?:|)".repeat(60)}x)?`,
+  ])("throws for one that V8 would translate for ever: %s", (source) => {
+    expect(() => compileExpression(source)).toThrow("too complex");
+  });
+
+  it("takes what people write", () => {
+    const sources = [
+      "^\\s*(?:export\\s+)?(?:async\\s+)?function\\s*\\*?\\s*\\w+\\s*\\(\\s*\\w+\\s*:\\s*any\\b",
+      `\\b(?:${Array.from({ length: 100 }, (_, index) => `word${index}`).join("|")})\\b`,
+      "(?:https?|ftp)://[^\\s/$.?#].[^\\s]*",
+      "\\b[A-Z0-9._%+-]+@[A-Z0-9.-]+\\.[A-Z]{2,}\\b",
+    ];
+    for (const source of sources) expect(compileExpression(source).source).toBe(source);
+    expect(() => compileExpression("x".repeat(1001))).toThrow("longer than 1000 characters");
+  });
 });
 
 describe("analyzeExpression", () => {

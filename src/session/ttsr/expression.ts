@@ -23,8 +23,7 @@ export interface Expression {
 }
 
 const maxSourceLength = 1000;
-const maxSize = 20_000;
-const maxEmptyWays = 4096;
+const maxPaths = 2 ** 16;
 
 const windowLength = overlapLength + maxPieceLength + 1;
 /** About ten milliseconds of the worst that can be. */
@@ -35,8 +34,8 @@ const maxAhead = 1024;
 export function compileExpression(source: string): Expression {
   if (source.length > maxSourceLength) throw new Error(`longer than ${maxSourceLength} characters`);
   const plain = new RegExp(source, "g");
-  const { size, emptyWays, reach, ahead, literals } = analyzeExpression(source, windowLength);
-  if (!(size <= maxSize && emptyWays <= maxEmptyWays)) throw new Error("too complex");
+  const { paths, reach, ahead, literals } = analyzeExpression(source, windowLength);
+  if (paths > maxPaths) throw new Error("too complex");
   // A match that may look at what follows it counts once enough has followed: `\bany\b` must not fire on the first
   // half of "anything". The matcher itself is told so, and finds a shorter match that is safe where a longer is not.
   const settled = ahead < 0 ? source : `(?:${source})(?=[^]{${ahead + 1}})`;

@@ -2,7 +2,6 @@
 // match does not depend on how the text is cut into deltas; a delta costs the same at the start and at the end of a
 // long reply; and an expression that would freeze the process is stopped and its rule given up, with one warning.
 
-import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { type Expression, maxPieceLength, overlapLength } from "./expression.js";
 import { PathScanner } from "./path-scanner.js";
@@ -139,12 +138,7 @@ export class RuleMatcher {
   #runTimed(test: Test): void {
     const { rule } = test.watch;
     const start = performance.now();
-    try {
-      runTest(test);
-    } catch (error) {
-      // Some expressions turn out to be too big only when they are first used.
-      return this.#giveUp(rule, `cannot be tested (${messageOf(error)})`);
-    }
+    runTest(test);
     const spent = this.#spent.get(rule) ?? { ms: 0, tests: 0 };
     this.#spent.set(rule, spent);
     spent.ms += performance.now() - start;

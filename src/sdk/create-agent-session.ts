@@ -1,7 +1,6 @@
 // The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process do not know of each other.
 
-import { homedir } from "node:os";
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { type Ids, randomIds } from "../base/ids.js";
@@ -9,29 +8,24 @@ import { type Log, silentLog } from "../base/log.js";
 import type { ToolHooks } from "../loop/run.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { Environment } from "../provider/credentials.js";
-import { chooseInitialModel } from "../provider/initial-model.js";
+import { chooseInitialModel, type InitialModel } from "../provider/initial-model.js";
 import type { ModelRegistry } from "../provider/model-registry.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { ModelSource } from "../session/model-source.js";
 import type { SessionManager, SessionManagerOptions } from "../session/session-manager.js";
-import { loadRules } from "../session/ttsr/load-rules.js";
 import type { StreamRule } from "../session/ttsr/rule.js";
 import { createBuiltInTools } from "../tools/index.js";
 import type { AnyTool } from "../tools/tool.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
-import { readRuleFiles } from "../workspace/rule-files.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
-import { resourceDirectories } from "./config-resources.js";
-import { configRootDirectory, findConfigRoots } from "./config-roots.js";
-import { loadEnvironment } from "./environment.js";
+import { discoverEnvironment, discoverRules, discoverSettings } from "./discover.js";
 import { loadModelRegistry } from "./load-models.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { sessionSettingsOf } from "./session-settings.js";
 import type { Assignment } from "./settings/assignment.js";
-import { loadSettings } from "./settings/load-settings.js";
 import type { Settings } from "./settings/settings.js";
 import { defaultSystemPrompt } from "./system-prompt.js";
 
@@ -90,13 +84,13 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const { cwd = process.cwd(), clock = systemClock, ids = randomIds, log = silentLog } = options;
   const agentDir = options.agentDir ?? agentDirectory(options.env ?? process.env);
   const env = options.env ?? discoverEnvironment({ cwd, agentDir, log });
-  const settings = options.settings ?? (await discoverSettings(options, { cwd, agentDir, log }));
+  const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log }, options));
   const workspace = options.workspace ?? createNodeWorkspace({ cwd, agentDir });
   const builtIn = selectTools(createBuiltInTools(workspace), options.toolNames);
   const { models, model, thinkingLevel } = await findModel(options, {
     agentDir,
     env,
-    disabledProviders: settings.get("disabledProviders"),
+    settings,
     log,
   });
   const opened = await openRecords(options, settings, { cwd, agentDir, clock, ids, log });
@@ -138,38 +132,6 @@ async function openRecords(
   return sessionManager ? { ...opened, record: sessionManager } : opened;
 }
 
-interface Place {
-  readonly cwd: string;
-  readonly agentDir: string;
-  readonly log: Log;
-}
-
-function discoverEnvironment({ cwd, agentDir, log }: Place): Environment {
-  const home = homedir();
-  const configRoot = configRootDirectory(process.env, home);
-  const { env, problems } = loadEnvironment({ env: process.env, cwd, agentDir, configRoot, home });
-  for (const problem of problems) log.warn(problem);
-  return env;
-}
-
-/** Those of the user. A project's rules join with the question of trust. */
-async function discoverRules({ cwd, agentDir, log }: Place, env: Environment): Promise<readonly StreamRule[]> {
-  const home = homedir();
-  const { roots } = findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home) });
-  const own = roots.filter(({ level }) => level === "user");
-  const directories = resourceDirectories(own, "rules").map(({ path }) => path);
-  const readDirectory = (directory: string) => readRuleFiles(directory, log);
-  return (await loadRules({ directories, readDirectory, log })).stream;
-}
-
-async function discoverSettings(options: CreateAgentSessionOptions, { cwd, agentDir, log }: Place): Promise<Settings> {
-  const { assignments = [] } = options;
-  const settings = await loadSettings({ agentDir, cwd, home: homedir(), assignments });
-  for (const { text } of settings.problems) log.warn(text);
-  if (options.resetWorkflowSettings) settings.resetForRpc();
-  return settings;
-}
-
 function selectTools(builtIn: readonly AnyTool[], names?: readonly string[]): readonly AnyTool[] {
   if (!names) return builtIn;
   return names.map((name) => {
@@ -199,16 +161,28 @@ interface Chosen {
 
 async function findModel(
   options: CreateAgentSessionOptions,
-  places: { agentDir: string; env: Environment; disabledProviders: readonly string[]; log: Log },
+  { settings, ...places }: { agentDir: string; env: Environment; settings: Settings; log: Log },
 ): Promise<Chosen> {
-  const models = options.modelRegistry ?? (await loadModelRegistry(places));
+  const disabledProviders = settings.get("disabledProviders");
+  const models = options.modelRegistry ?? (await loadModelRegistry({ ...places, disabledProviders }));
   const { provider, modelPattern } = options;
+  const isNamed = provider !== undefined || modelPattern !== undefined;
+  const preferred = isNamed ? undefined : configuredModel(models, settings.get("modelRoles").default, places.log);
   const chosen = options.model
     ? { model: options.model }
-    : chooseInitialModel(models, {
+    : (preferred ??
+      chooseInitialModel(models, {
         ...(provider === undefined ? {} : { provider }),
         ...(modelPattern === undefined ? {} : { model: modelPattern }),
-      });
+      }));
   if (options.apiKey !== undefined && chosen.model) models.setRuntimeApiKey(chosen.model.provider, options.apiKey);
   return { models, model: chosen.model, ...("thinkingLevel" in chosen ? { thinkingLevel: chosen.thinkingLevel } : {}) };
+}
+
+/** The user's own choice, if it can be had; else the next in the order, and a line that says so. */
+function configuredModel(models: ModelRegistry, pattern: string | undefined, log: Log): InitialModel | undefined {
+  const found = pattern === undefined ? undefined : models.select(pattern);
+  if (found && models.hasCredential(found.model)) return found;
+  if (pattern !== undefined) log.warn(`modelRoles.default: ${pattern} cannot be used now`);
+  return undefined;
 }

@@ -61,6 +61,7 @@ async function load() {
   const { reads } = await import("./rows/reads.mjs");
   const { stall } = await import("./rows/stall.mjs");
   const { queue } = await import("./rows/queue.mjs");
+  const { sessions } = await import("./rows/sessions.mjs");
   return [
     { name: "start", measure: start },
     { name: "version", measure: version },
@@ -71,6 +72,7 @@ async function load() {
     { name: "reads", measure: reads },
     { name: "stall", measure: stall },
     { name: "queue", measure: queue },
+    { name: "sessions", measure: sessions },
   ];
 }
 

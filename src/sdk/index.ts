@@ -6,9 +6,12 @@ export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 export { toWireModel } from "../provider/model-registry.js";
 export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
 export { AgentSession, type PromptOptions } from "../session/agent-session.js";
+export { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
+export { SessionIndex, type SessionInfo } from "../session/store-list.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
 export {
   type CreateAgentSessionOptions,
   type CreateAgentSessionResult,
   createAgentSession,
 } from "./create-agent-session.js";
+export { Settings } from "./settings/settings.js";

@@ -45,10 +45,10 @@ describe("compileExpression", () => {
     "(?:^|\\b)".repeat(100),
     "(?:\\b^)".repeat(100),
     "(?:a*|b*)".repeat(60),
-    `${"(?:[ab]|".repeat(90)}a${"){3}".repeat(90)}`,
+    `${"(?:[ab]|".repeat(80)}a${"){3}".repeat(80)}`,
     "(?:a{1,3}|a|b){3,}".repeat(30),
     `(?:${"(?:|)".repeat(60)}x)?`,
-  ])("throws for one that V8 would translate for ever: %s", (source) => {
+  ])("throws for one that V8 would translate for ever: %.20s", (source) => {
     expect(() => compileExpression(source)).toThrow("too complex");
   });
 

@@ -2,6 +2,7 @@
 // match does not depend on how the text is cut into deltas; a delta costs the same at the start and at the end of a
 // long reply; and an expression that would freeze the process is stopped and its rule given up, with one warning.
 
+import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { type Expression, maxPieceLength, overlapLength } from "./expression.js";
 import { PathScanner } from "./path-scanner.js";
@@ -111,7 +112,7 @@ export class RuleMatcher {
       const pattern = watch.hasMatched ? undefined : expression[when];
       const from = Math.max(buffer.isWhole ? 0 : 1, buffer.oldLength - expression.overlap);
       if (!pattern || !expression.literals.every((literal) => text.includes(literal, from))) continue;
-      if (expression.isQuick) runTest({ watch, pattern, text, from });
+      if (expression.isQuick) this.#run({ watch, pattern, text, from });
       else slow.push({ watch, pattern, text, from });
     }
     if (slow.length > 0) this.#testSlowly(slow);
@@ -135,10 +136,20 @@ export class RuleMatcher {
     }
   }
 
+  #run({ watch, pattern, text, from }: Test): void {
+    try {
+      pattern.lastIndex = from;
+      watch.hasMatched = pattern.test(text);
+    } catch (error) {
+      // The matcher may run out of memory, for one. A rule must not end the run that it watches.
+      this.#giveUp(watch.rule, `cannot be tested (${messageOf(error)})`);
+    }
+  }
+
   #runTimed(test: Test): void {
     const { rule } = test.watch;
     const start = performance.now();
-    runTest(test);
+    this.#run(test);
     const spent = this.#spent.get(rule) ?? { ms: 0, tests: 0 };
     this.#spent.set(rule, spent);
     spent.ms += performance.now() - start;
@@ -211,9 +222,4 @@ function extend(buffer: Buffer, piece: string): void {
   }
   buffer.oldLength = buffer.text.length;
   buffer.text += piece;
-}
-
-function runTest({ watch, pattern, text, from }: Test): void {
-  pattern.lastIndex = from;
-  watch.hasMatched = pattern.test(text);
 }

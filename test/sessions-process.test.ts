@@ -134,6 +134,27 @@ describe("switch_session", () => {
   });
 });
 
+describe("galley sessions", () => {
+  const galley = (...args: string[]) => run(process.execPath, [galleyBin, ...args], { env, cwd: home });
+
+  it("lists what is here, as text and as JSON, and cleans up", async () => {
+    await galley("-p", "help");
+    const { code, stdout } = await galley("sessions", "list");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^[0-9a-f-]{36} {2}\d{4}-\d\d-\d\d \d\d:\d\d +\d+ messages {2}help$/m);
+    const { sessions } = JSON.parse((await galley("sessions", "list", "--all", "--json")).stdout) as {
+      sessions: unknown[];
+    };
+    expect(sessions.length).toBeGreaterThanOrEqual(stdout.trimEnd().split("\n").length);
+    expect(await galley("sessions", "gc")).toEqual({
+      code: 0,
+      stdout: "Removed 0 images, 0 plans and 0 drafts (0 bytes).\n",
+      stderr: "",
+    });
+    expect((await galley("sessions", "lsit")).code).toBe(2);
+  });
+});
+
 describe("what a host says", () => {
   it("changes no file of the agent directory but the session", async () => {
     const client = await start();

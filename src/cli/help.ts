@@ -15,6 +15,9 @@ Usage
   galley --mode json [options] MESSAGE...     the same, every event as one JSON line
   galley --mode rpc [options]                 drive it from another program over stdin and stdout
 
+  galley config get|set|list|paths            settings and where they come from
+  galley sessions list|gc                     the conversations on this machine
+
 Without a key galley answers with its built-in planner; try  galley -p help
 
 Options

@@ -16,6 +16,7 @@ start(process.argv.slice(2)).catch((error: unknown) => {
 });
 
 async function start(argv: readonly string[]): Promise<void> {
+  if (argv[0] === "sessions") return (await import("./sessions-command.js")).runSessionsCommand(argv.slice(1));
   if (argv[0] === "config") return (await import("./run-config.js")).runConfigCommand(argv.slice(1));
   const line: CommandLine = parseArguments(argv);
   const { options, words } = line;

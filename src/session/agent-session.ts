@@ -19,7 +19,7 @@ import { billedUsageType } from "./billing.js";
 import { CompactionController } from "./compaction/compaction-controller.js";
 import { contextUsage } from "./context-usage.js";
 import type { ContinuationParts } from "./continuation.js";
-import type { BranchPoint } from "./entry-tree.js";
+import { type BranchPoint, userText } from "./entry-tree.js";
 import { ModelControl } from "./model-control.js";
 import { ModelMessages } from "./model-messages.js";
 import type { ModelSource } from "./model-source.js";
@@ -357,6 +357,36 @@ export class AgentSession {
     if (!target) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
     await this.#change(async (old) => (await old.branchTo(entryId)).session);
     return { text: target.text };
+  }
+
+  /** A full copy under a new id; false for a session that is in memory only. */
+  async fork(): Promise<boolean> {
+    const { sessionFile } = this;
+    if (sessionFile === undefined) return false;
+    await this.#change(async (old) => {
+      await old.flush();
+      return this.#parts.records.fork(sessionFile);
+    });
+    return true;
+  }
+
+  /**
+   * Goes to another place of the same record. At a message of the user's the leaf is put before it, and its text is
+   * returned to be edited; what was said after the place stays in the record as a branch.
+   */
+  async navigateTree(entryId: string): Promise<{ editorText?: string }> {
+    const entry = this.#record.tree.get(entryId);
+    if (!entry) throw new GalleyError("not_found", `Entry ${entryId} not found`);
+    await this.abort();
+    const editorText = userText(entry);
+    this.#record.moveLeaf(editorText === undefined && entry.type !== "custom_message" ? entryId : entry.parentId);
+    this.#ttsr?.restore(this.#record.tree.pathTo());
+    return editorText === undefined ? {} : { editorText };
+  }
+
+  /** Without a label the one there is goes. */
+  setLabel(entryId: string, label?: string): void {
+    this.#record.setLabel(entryId, label);
   }
 
   getUserMessagesForBranching(): BranchPoint[] {

@@ -120,4 +120,22 @@ describe("memory equals disk", () => {
     expect(opened.session.sessionName).toBe("a name");
     await expectEqual(opened);
   });
+
+  it("after going back in the tree, and after a fork", async () => {
+    const opened = await open([say("one"), say("two"), say("three")]);
+    await opened.session.prompt("first");
+    await opened.session.prompt("second");
+    const original = opened.session.sessionFile;
+    const [, second] = opened.session.getUserMessagesForBranching();
+    expect(await opened.session.navigateTree(second?.entryId ?? "")).toEqual({ editorText: "second" });
+    expect(opened.session.messages).toHaveLength(2);
+    opened.session.setLabel(second?.entryId ?? "", "a bookmark");
+    expect(opened.session.messages).toHaveLength(2); // a label does not move anything
+    await opened.session.prompt("instead");
+    expect(opened.session.getUserMessagesForBranching().map(({ onPath }) => onPath)).toEqual([true, false, true]);
+    expect(await opened.session.fork()).toBe(true);
+    expect(opened.session.sessionFile).not.toBe(original);
+    await expect(opened.session.navigateTree("nope")).rejects.toThrow("Entry nope not found");
+    await expectEqual(opened);
+  });
 });

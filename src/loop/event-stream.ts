@@ -11,6 +11,7 @@ export class EventStream<Event> {
   #queue: Event[] = [];
   #isPumping = false;
   #waiters: (() => void)[] = [];
+  #gate: Promise<unknown> | undefined;
 
   constructor(log: Log) {
     this.#log = log;
@@ -19,6 +20,11 @@ export class EventStream<Event> {
   subscribe(subscriber: Subscriber<Event>): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** Nothing more is delivered before this promise settles; what is emitted meanwhile waits in order. */
+  hold(until: Promise<unknown>): void {
+    this.#gate = until;
   }
 
   emit(event: Event): void {
@@ -42,6 +48,7 @@ export class EventStream<Event> {
       const events = this.#queue;
       this.#queue = [];
       for (const event of events) {
+        while (this.#gate) await this.#opened();
         const slow = this.#deliver(event);
         if (slow) await slow; // without a slow subscriber the whole pump runs inside emit()
       }
@@ -50,6 +57,12 @@ export class EventStream<Event> {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();
+  }
+
+  async #opened(): Promise<void> {
+    const gate = this.#gate;
+    await gate?.catch(() => {}); // whoever made it hears of its failure
+    if (this.#gate === gate) this.#gate = undefined;
   }
 
   #deliver(event: Event): Promise<unknown> | undefined {

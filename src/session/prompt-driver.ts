@@ -115,7 +115,7 @@ export class PromptDriver {
     await previous; // the last one closes before this one begins
     if (signal.aborted) return;
     compaction.startPrompt();
-    await this.#accept(prompt);
+    this.#accept(prompt);
     await this.#parts.prepare();
     if (!signal.aborted && compaction.decideThreshold()) await compaction.compactAtThreshold(signal);
     if (signal.aborted) return;
@@ -135,14 +135,15 @@ export class PromptDriver {
     await this.#parts.record().sync();
   }
 
-  /** A prompt is safe on record when its host hears that it was accepted. */
-  async #accept({ message, onAccepted }: PromptStart): Promise<void> {
+  /**
+   * A prompt is safe on record when its host hears that it was accepted, and no event comes before that. The model may
+   * be asked meanwhile: the disk and the network need not wait for each other.
+   */
+  #accept({ message, onAccepted }: PromptStart): void {
     const record = this.#parts.record();
     record.append({ type: "message", message });
     this.#recorded.add(message);
-    await record.sync();
-    onAccepted();
-    await Promise.resolve(); // whoever was told may act on it before the first event
+    this.#parts.events.hold(record.sync().then(onAccepted));
   }
 
   #runParts(model: ProviderModel, signal: AbortSignal, decideEnd: RunParts["decideEnd"]): RunParts {

@@ -4,7 +4,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, systemCode } from "../base/errors.js";
+import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { printable } from "./resolve-path.js";
 
@@ -36,7 +36,7 @@ export function readRuleFiles(directory: string, log: Log): { path: string; text
 }
 
 function listNames(folder: string): string[] {
-  if (!lstatSync(folder).isDirectory()) throw new Error("is not a directory");
+  if (!lstatSync(folder).isDirectory()) throw refused("is not a directory");
   const names: string[] = [];
   const entries = opendirSync(folder);
   try {
@@ -54,7 +54,7 @@ function listNames(folder: string): string[] {
 function readRule(path: string): string {
   const descriptor = openRule(path);
   try {
-    if (!fstatSync(descriptor).isFile()) throw new Error("is not a regular file");
+    if (!fstatSync(descriptor).isFile()) throw refused("is not a regular file");
     return decode(readBounded(descriptor));
   } finally {
     closeSync(descriptor);
@@ -67,7 +67,7 @@ function openRule(path: string): number {
     return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
     const code = systemCode(error);
-    throw new Error(code === "ELOOP" ? "is a link" : `cannot be opened (${code})`);
+    throw refused(code === "ELOOP" ? "is a link" : `cannot be opened (${code})`);
   }
 }
 
@@ -78,20 +78,24 @@ function readBounded(descriptor: number): Buffer {
   for (;;) {
     const count = readSync(descriptor, buffer, length, buffer.length - length, null);
     length += count;
-    if (length > maxRuleBytes) throw new Error(`is larger than ${maxRuleBytes} bytes`);
+    if (length > maxRuleBytes) throw refused(`is larger than ${maxRuleBytes} bytes`);
     if (count === 0) return buffer.subarray(0, length);
   }
 }
 
 function decode(bytes: Buffer): string {
-  if (bytes.includes(0)) throw new Error("is not text");
+  if (bytes.includes(0)) throw refused("is not text");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new Error("is not UTF-8 text"); // the decoder's own words say no more
+    throw refused("is not UTF-8 text"); // the decoder's own words say no more
   }
 }
 
 function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "");
+}
+
+function refused(message: string): GalleyError {
+  return new GalleyError("file_refused", message);
 }

@@ -55,7 +55,7 @@ function applyOp(phases: TodoPhase[], op: TodoOp): TodoPhase[] | string {
   switch (op.op) {
     case "replace":
       if (!op.phases) return needs(op, "phases");
-      return op.phases.length === 0 ? [] : normalizeTodos(op.phases.map(newPhase));
+      return normalizeTodos(op.phases.map(newPhase));
     case "add_phase":
       return op.name === undefined ? needs(op, "name") : addPhase(phases, { name: op.name, tasks: op.tasks ?? [] });
     case "add_task":

@@ -1,6 +1,7 @@
 // One condition of a rule, compiled for a text that arrives in pieces. Promises: the answer does not depend on where
 // the pieces were cut, as long as a match is not longer than the overlap.
 
+import { GalleyError } from "../../base/errors.js";
 import { analyzeExpression } from "./analyze-expression.js";
 
 /** How far back a match may begin before the newest piece. */
@@ -23,7 +24,8 @@ export interface Expression {
 }
 
 const maxSourceLength = 1000;
-const maxPaths = 2 ** 16;
+/** V8 takes about a microsecond for each. */
+const maxTranslatedPaths = 2 ** 16;
 
 const windowLength = overlapLength + maxPieceLength + 1;
 /** About ten milliseconds of the worst that can be. */
@@ -32,10 +34,11 @@ const maxAhead = 1024;
 
 /** Throws for a source that is not a regular expression, or more of one than can be handled. */
 export function compileExpression(source: string): Expression {
-  if (source.length > maxSourceLength) throw new Error(`longer than ${maxSourceLength} characters`);
+  if (source.length > maxSourceLength)
+    throw new GalleyError("invalid_config", `longer than ${maxSourceLength} characters`);
   const plain = new RegExp(source, "g");
   const { paths, reach, ahead, literals } = analyzeExpression(source, windowLength);
-  if (paths > maxPaths) throw new Error("too complex");
+  if (paths > maxTranslatedPaths) throw new GalleyError("invalid_config", "too complex");
   // A match that may look at what follows it counts once enough has followed: `\bany\b` must not fire on the first
   // half of "anything". The matcher itself is told so, and finds a shorter match that is safe where a longer is not.
   const settled = ahead < 0 ? source : `(?:${source})(?=[^]{${ahead + 1}})`;

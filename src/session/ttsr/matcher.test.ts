@@ -231,7 +231,7 @@ describe("an expression that takes too long", () => {
       const watching = matcher(bad, good);
       expect(names(watching, "text", [`bb ${"a".repeat(50)} !`, "yes?"])).toEqual(["good"]);
       expect(watching.warnings).toEqual([
-        "The rule rules/bad.md has a condition that takes too long to test; the rule is not used any more.",
+        "The rule rules/bad.md has a condition that takes too long to test; it is not used any more.",
       ]);
       watching.reset([bad]);
       expect(watching.isIdle).toBe(true);
@@ -257,7 +257,7 @@ it("gives a rule up whose test fails, and goes on", async () => {
   const watching = matcher(failing, await streamRule("good", "condition: y"));
   expect(names(watching, "text", ["x", "y"])).toEqual(["good"]);
   expect(watching.warnings).toEqual([
-    "The rule rules/bad.md has a condition that cannot be tested (out of memory); the rule is not used any more.",
+    "The rule rules/bad.md has a condition that cannot be tested (out of memory); it is not used any more.",
   ]);
 });
 

@@ -73,6 +73,13 @@ describe("a stream rule", () => {
     expect(rule.triggers[0]?.scopes).toEqual([scope]);
   });
 
+  it("takes an empty list of scopes or globs for none", async () => {
+    expect(await streamRule("r", "condition: x\nscope: []\nglobs: []")).toMatchObject({
+      scope: ["text", "tool"],
+      globs: [],
+    });
+  });
+
   it("takes scopes and globs as a list or as one text with commas", async () => {
     const listed = await streamRule("r", "condition: x\nscope: [text, 'edit(*.{ts,tsx})']\nglobs: ['*.ts', '*.tsx']");
     const joined = await streamRule("r", "condition: x\nscope: text, edit(*.{ts,tsx})\nglobs: '*.ts, *.tsx'");
@@ -159,6 +166,7 @@ describe("what cannot be used", () => {
     ["condition: x\nscope: 'text(*.rs)'", "has no valid scope"],
     ["condition: x\nscope: ['tool:', 'a b', '(x)', {text: 1}]", "has no valid scope"],
     ["condition: x\nglobs: {ts: true}", "has no valid glob"],
+    ["condition: x\nglobs: [[a]]", "has no valid glob"],
     ["condition: x\nglobs: '*a*b*c*d*e*f'", "has no valid glob"],
   ])("does not register %s: it %s", async (yaml, problem) => {
     expect((await refusal(`---\n${yaml}\n---\nBody`)).at(-1)).toBe(

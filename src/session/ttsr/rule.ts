@@ -3,7 +3,7 @@
 // left out makes a rule wider than it was written.
 
 import { basename } from "node:path";
-import { messageOf } from "../../base/errors.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { printable } from "../../workspace/resolve-path.js";
 import { compileExpression, type Expression } from "./expression.js";
@@ -58,7 +58,7 @@ export async function parseRule(file: RuleFile, log: Log): Promise<ParsedRule | 
   const path = printable(file.path);
   const warn = (problem: string) => log.warn(`The rule ${path} ${problem}.`);
   try {
-    if (file.text.length > maxTextLength) throw new Error(`is longer than ${maxTextLength} characters`);
+    if (file.text.length > maxTextLength) throw unfit(`is longer than ${maxTextLength} characters`);
     const { text, findings } = stripInvisible(file.text);
     if (findings !== "") warn(`had invisible characters, which were removed: ${findings}`);
     const { fields, body } = await readFrontMatter(text);
@@ -98,16 +98,16 @@ async function streamRule(
     compileCondition,
     warn,
   );
-  if (scopes.length === 0 && expressions.length > 0) throw new Error("has no valid scope");
+  if (scopes.length === 0 && expressions.length > 0) throw unfit("has no valid scope");
   // Files instead of a text: any edit of them, and nothing else, whatever scope the rule has for its expressions.
   const fileScopes = conditions.filter(isFileGlob).flatMap((glob) => [`tool:edit(${glob})`, `tool:write(${glob})`]);
   const files = await usable(fileScopes, parseScope, warn);
   const triggers: Trigger[] = expressions.map(([, expression]) => ({ expression, scopes: scopes.map(second) }));
   if (files.length > 0) triggers.push({ expression: compileExpression(".*"), scopes: files.map(second) });
-  if (triggers.length === 0) throw new Error("has no valid condition");
+  if (triggers.length === 0) throw unfit("has no valid condition");
   const declaredGlobs = list(fields, "globs", warn);
   const globs = await usable(declaredGlobs ?? [], parseGlob, warn);
-  if (declaredGlobs && globs.length === 0) throw new Error("has no valid glob");
+  if (declaredGlobs && globs.length === 0) throw unfit("has no valid glob");
   const interruptMode = readInterruptMode(fields, warn);
   return {
     ...base,
@@ -125,11 +125,11 @@ function second<Value>([, value]: readonly [string, Value]): Value {
 
 async function compileCondition(source: string): Promise<Expression> {
   // In double quotes YAML turns \b into this character, and the rule would silently never match.
-  if (source.includes("\b")) throw new Error("has a backspace in a condition; put it in single quotes");
+  if (source.includes("\b")) throw unfit("has a backspace in a condition; put it in single quotes");
   try {
     return compileExpression(source);
   } catch (error) {
-    throw new Error(`has a bad condition (${messageOf(error).slice(0, 200)})`);
+    throw unfit(`has a bad condition (${messageOf(error).slice(0, 200)})`);
   }
 }
 
@@ -158,8 +158,10 @@ async function usable<Value>(
   return made;
 }
 
-/** Scopes and globs may also stand in one text, with commas. */
+/** Scopes and globs may also stand in one text, with commas. An empty list is none. */
 function list(fields: FrontMatter["fields"], name: string, warn: Warn): string[] | undefined {
+  const value = fields.get(name);
+  if (Array.isArray(value) && value.length === 0) return undefined;
   return texts(fields, [name], warn)?.flatMap(splitList);
 }
 
@@ -172,4 +174,8 @@ function texts(fields: FrontMatter["fields"], names: readonly string[], warn: Wa
   const found = members.filter((member) => typeof member === "string" && member !== "") as string[];
   if (found.length < members.length) warn(`has a ${name} with a member that is no text`);
   return found;
+}
+
+function unfit(message: string): GalleyError {
+  return new GalleyError("invalid_config", message);
 }

@@ -1,6 +1,7 @@
 // Where a rule looks: in prose, in thinking, in the arguments of tool calls, there perhaps only for certain files.
 
 import { basename, isAbsolute, relative, resolve, sep } from "node:path";
+import { GalleyError } from "../../base/errors.js";
 import { isCostlyGlob } from "../../workspace/glob-cost.js";
 
 export type Scope =
@@ -16,7 +17,8 @@ export async function parseScope(text: string): Promise<Scope> {
   if (text === "text" || text === "thinking") return { kind: text };
   const parts = /^(?:(?:tool|toolcall)(?::([^\s():]+))?|([^\s():]+))(?:\(([^()]+)\))?$/.exec(text);
   const name = parts?.[1] ?? parts?.[2];
-  if (!parts || name === "text" || name === "thinking") throw new Error(`has no scope '${text.slice(0, 80)}'`);
+  if (!parts || name === "text" || name === "thinking")
+    throw new GalleyError("invalid_config", `has no scope '${text.slice(0, 80)}'`);
   return {
     kind: "tool",
     ...(name === undefined ? {} : { name }),
@@ -26,7 +28,8 @@ export async function parseScope(text: string): Promise<Scope> {
 
 /** Throws for a glob that would cost too much. */
 export async function parseGlob(glob: string): Promise<PathTest> {
-  if (isCostlyGlob(glob)) throw new Error(`has a glob with too many wildcards: '${glob.slice(0, 80)}'`);
+  if (isCostlyGlob(glob))
+    throw new GalleyError("invalid_config", `has a glob with too many wildcards: '${glob.slice(0, 80)}'`);
   const { default: picomatch } = await import("picomatch");
   const isMatch = picomatch(glob.trim(), { dot: true, noextglob: true });
   return (path) => isMatch(path); // with a second argument, such as an index, it would answer with an object

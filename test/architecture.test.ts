@@ -58,7 +58,11 @@ describe("commands", () => {
 
 describe("tools", () => {
   it("the command line knows the names of the built-in tools", () => {
-    const names = createBuiltInTools(createMemoryWorkspace({})).map((tool) => tool.name);
+    const names = createBuiltInTools({
+      workspace: createMemoryWorkspace({}),
+      todos: { get: () => [], applyOps: () => "" },
+      isPersistent: false,
+    }).map((tool) => tool.name);
     expect([...builtInToolNames].sort()).toEqual(names.sort());
   });
 });

@@ -6,7 +6,7 @@ import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Answers the path of a module that exports SessionManager, SessionReader and SessionIndex. */
+/** Answers the path of a module that exports what the fault runs use of it. */
 export async function buildSessionModule(directory) {
   const outfile = join(directory, "session.mjs");
   await build({
@@ -14,6 +14,7 @@ export async function buildSessionModule(directory) {
       contents: `
         export { SessionManager } from "./session-manager.ts";
         export { SessionReader } from "./read-entries.ts";
+        export { nodeDisk } from "./store-disk.ts";
         export { loadSession } from "./store-load.ts";
         export { systemClock } from "../base/clock.ts";`,
       resolveDir: join(root, "src/session"),

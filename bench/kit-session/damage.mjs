@@ -18,8 +18,8 @@ const cutBytes = 64 * 1024;
 
 /** `everyByte` is the step: 1 cuts at every byte of the last 64 KiB. */
 export async function runCuts({ module, directory, step }) {
-  const { SessionManager } = await import(module);
-  const options = agentOptions(directory);
+  const { SessionManager, nodeDisk } = await import(module);
+  const options = agentOptions(directory, nodeDisk);
   const path = join(directory, "cut.jsonl");
   const { bytes, ends } = sampleFile(randomFrom(1), 80 * 1024);
   const figures = { cuts: 0, mostLinesLost: 0, unopenable: 0, newEntryUnreadable: 0, bytesNotKept: 0 };
@@ -51,8 +51,8 @@ export async function runCuts({ module, directory, step }) {
 }
 
 export async function runCorruptions({ module, directory, count, seed }) {
-  const { SessionManager } = await import(module);
-  const options = agentOptions(directory);
+  const { SessionManager, nodeDisk } = await import(module);
+  const options = agentOptions(directory, nodeDisk);
   const random = randomFrom(seed);
   const figures = { files: 0, soundLines: 0, lost: 0, changed: 0, unopenable: 0, cannotGoOn: 0 };
   for (let number = 0; number < count; number++) {
@@ -106,15 +106,17 @@ export async function readGiantLine({ module, directory, bytes }) {
     bytes,
     entries: session.entries.length,
     expected: lines.length - 1,
-    problems: session.problemCount,
+    problemCount: session.problemCount,
     elapsedMs: performance.now() - started,
     grownBytes: Math.max(peak, process.memoryUsage.rss()) - before,
   };
 }
 
-function agentOptions(directory) {
+/** Nothing here is about power cuts, and waiting for the disk would be most of the time. */
+function agentOptions(directory, nodeDisk) {
   mkdirSync(directory, { recursive: true });
-  return { cwd: directory, agentDir: join(directory, "agent"), home: directory };
+  const disk = { ...nodeDisk, sync: async () => {}, syncDirectory: async () => {} };
+  return { cwd: directory, agentDir: join(directory, "agent"), home: directory, disk };
 }
 
 function say(text) {

@@ -44,7 +44,7 @@ export function readGiantLine(options: Place & { bytes: number }): Promise<{
   bytes: number;
   entries: number;
   expected: number;
-  problems: number;
+  problemCount: number;
   elapsedMs: number;
   grownBytes: number;
 }>;

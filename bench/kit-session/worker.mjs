@@ -1,7 +1,7 @@
 // A process that writes to sessions as it is told: one command per line on stdin, what happened on stdout. It tells an
 // entry only once the session says that it is written ("w") or safe on the disk ("s"), and tells it without delay.
 
-import { closeSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [module, agentDir] = process.argv.slice(2);
@@ -35,17 +35,17 @@ const commands = {
   /** Opens, appends a few entries wherever that is possible, and closes. A marker shows up two holders at once. */
   async contend(path, round) {
     const session = await SessionManager.open(path, options);
-    const isHolder = session.readOnlyReason === undefined;
+    const ids = [session.appendMessage(message(`${process.pid}`, 500)).id];
+    await session.flush();
+    const isHolder = session.sessionFile === path;
     const marker = `${path}.holder`;
     if (isHolder && !mark(marker)) tell("double", round);
-    const ids = [];
     for (let index = 0; index < 4; index++) {
       ids.push(session.appendMessage(message(`${process.pid}`, 500)).id);
-      if (index % 2 === 0) await session.flush();
       await new Promise(setImmediate);
     }
     await session.sync();
-    if (isHolder) unlinkSync(marker);
+    if (isHolder) rmSync(marker, { force: true });
     await session.close();
     tell(
       "done",

@@ -71,7 +71,7 @@ function thinkingLevel(given: string | undefined, settings: { log: Log; lenient:
 }
 
 /** The names that this version knows; kept here so that a wrong one is told before anything is loaded. */
-export const builtInToolNames: readonly string[] = ["read", "ast_edit"];
+export const builtInToolNames: readonly string[] = ["read", "ast_edit", "todo_write"];
 
 function activeTools({ options }: CommandLine, settings: { log: Log; lenient: boolean }): string[] | undefined {
   if (options.has("no-tools")) return [];

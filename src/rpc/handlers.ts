@@ -41,6 +41,7 @@ type Coming = Exclude<
   | "get_fork_messages"
   | "set_session_name"
   | "get_session_stats"
+  | "set_todos"
 >;
 type Served = Exclude<RpcCommandType, Coming>;
 
@@ -84,6 +85,7 @@ const table: { [C in Served]: Handler<C> } = {
     session.steeringMode = mode;
   },
   set_thinking_level: ({ session }, { level }) => session.setThinkingLevel(level === "inherit" ? undefined : level),
+  set_todos: ({ session }, { phases }) => ({ todoPhases: session.setTodoPhases(phases) }),
   switch_session: async ({ session }, { sessionPath }) => {
     await session.switchSession(sessionPath);
     return { cancelled: false };

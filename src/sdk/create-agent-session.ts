@@ -86,7 +86,6 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const env = options.env ?? discoverEnvironment({ cwd, agentDir, log });
   const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log }, options));
   const workspace = options.workspace ?? createNodeWorkspace({ cwd, agentDir });
-  const builtIn = selectTools(createBuiltInTools(workspace), options.toolNames);
   const { models, model, thinkingLevel } = await findModel(options, {
     agentDir,
     env,
@@ -101,7 +100,13 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     log,
     models: options.streamFn ? withoutKeys(models) : models,
     stream: options.streamFn ?? streamByApi,
-    tools: [...builtIn, ...(options.customTools ?? [])],
+    createTools: (own) => [
+      ...selectTools(
+        createBuiltInTools({ ...own, workspace, isPersistent: options.persist ?? false }),
+        options.toolNames,
+      ),
+      ...(options.customTools ?? []),
+    ],
     ...(options.hooks ? { hooks: options.hooks } : {}),
     systemPrompt: (active) => {
       const standard = defaultSystemPrompt({ cwd, tools: active });

@@ -6,7 +6,6 @@ import type { Environment } from "../provider/credentials.js";
 import { loadRules } from "../session/ttsr/load-rules.js";
 import type { StreamRule } from "../session/ttsr/rule.js";
 import { readRuleFiles } from "../workspace/rule-files.js";
-import { resourceDirectories } from "./config-resources.js";
 import { configRootDirectory, findConfigRoots } from "./config-roots.js";
 import { loadEnvironment } from "./environment.js";
 import type { Assignment } from "./settings/assignment.js";
@@ -32,7 +31,7 @@ export async function discoverRules({ cwd, agentDir, log }: Place, env: Environm
   const home = homedir();
   const { roots } = findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home) });
   const own = roots.filter(({ level }) => level === "user");
-  const directories = resourceDirectories(own, "rules").map(({ path }) => path);
+  const directories = own.map(({ path }) => path); // each one's `rules` folder is read
   const readDirectory = (directory: string) => readRuleFiles(directory, log);
   return (await loadRules({ directories, readDirectory, log })).stream;
 }

@@ -27,6 +27,12 @@ export function sessionSettingsOf(settings: Settings): SessionSettings {
       repeatMode: settings.get("ttsr.repeatMode"),
       repeatGap: settings.get("ttsr.repeatGap"),
     },
+    todos: {
+      enabled: settings.get("todo.enabled"),
+      reminders: settings.get("todo.reminders"),
+      remindersMax: settings.get("todo.reminders.max"),
+      clearDelaySeconds: settings.get("tasks.todoClearDelay"),
+    },
     steeringMode: settings.get("steeringMode"),
     followUpMode: settings.get("followUpMode"),
     interruptMode: settings.get("interruptMode"),

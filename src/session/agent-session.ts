@@ -13,6 +13,7 @@ import type { ContextUsage, SessionStats } from "../protocol/data.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage, UserMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
+import type { TodoPhase, TodoPhaseInput } from "../protocol/todos.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
 import { billedUsageType } from "./billing.js";
@@ -29,6 +30,7 @@ import type { SessionManager } from "./session-manager.js";
 import type { SessionRecords } from "./session-record.js";
 import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
 import { sessionStats } from "./session-stats.js";
+import { TodoTracker } from "./todos/todo-tracker.js";
 import type { StreamRule } from "./ttsr/rule.js";
 import { TtsrController } from "./ttsr/ttsr-controller.js";
 
@@ -41,7 +43,8 @@ export interface AgentSessionParts {
   readonly records: SessionRecords;
   readonly models: ModelSource;
   readonly stream: StreamFunction;
-  readonly tools: readonly AnyTool[];
+  /** Made for the session: some tools work on what it holds. */
+  createTools(own: { todos: TodoTracker }): readonly AnyTool[];
   readonly hooks?: ToolHooks;
   /** Built anew when the active tools change. */
   systemPrompt(tools: readonly AnyTool[]): string;
@@ -71,6 +74,9 @@ export class AgentSession {
   readonly #retry: RetryController;
   readonly #compaction: CompactionController;
   readonly #driver: PromptDriver;
+  readonly #todos: TodoTracker;
+  readonly #tools: readonly AnyTool[];
+  #wasForced = false;
   #record: SessionManager;
   #modelMessages = new ModelMessages();
   #retryAborted = Promise.resolve();
@@ -97,6 +103,9 @@ export class AgentSession {
     const random = parts.random ?? Math.random;
     this.#retry = new RetryController({ clock: parts.clock, random, settings: () => this.#settings.retry, emit });
     this.#compaction = this.#createCompaction(random, emit);
+    this.#todos = new TodoTracker({ clock: parts.clock, emit, settings: () => this.#settings.todos });
+    this.#todos.restore(this.#record.tree.pathTo());
+    this.#tools = parts.createTools({ todos: this.#todos });
     this.#driver = new PromptDriver({
       clock: parts.clock,
       log: parts.log,
@@ -104,7 +113,7 @@ export class AgentSession {
       queues: this.#queues,
       record: () => this.#record,
       continuation: () => this.#continuation(),
-      prepare: () => this.#prepareRules(),
+      prepare: () => this.#prepare(),
       runParts: (model) => this.#runParts(model),
     });
   }
@@ -213,7 +222,7 @@ export class AgentSession {
   }
 
   get tools(): readonly AnyTool[] {
-    return this.#parts.tools.filter((tool) => !tool.hidden);
+    return this.#tools.filter((tool) => !tool.hidden);
   }
 
   get systemPrompt(): string {
@@ -380,7 +389,7 @@ export class AgentSession {
     await this.abort();
     const editorText = userText(entry);
     this.#record.moveLeaf(editorText === undefined && entry.type !== "custom_message" ? entryId : entry.parentId);
-    this.#ttsr?.restore(this.#record.tree.pathTo());
+    this.#restoreBehaviour();
     return editorText === undefined ? {} : { editorText };
   }
 
@@ -397,6 +406,17 @@ export class AgentSession {
     this.#record.setName(name);
   }
 
+  // Todos
+
+  getTodoPhases(): TodoPhase[] {
+    return this.#todos.get();
+  }
+
+  /** In memory only: a host seeds a plan, the model's own list is kept by its tool results. */
+  setTodoPhases(phases: readonly TodoPhaseInput[]): TodoPhase[] {
+    return this.#todos.set(phases);
+  }
+
   // Tools
 
   peekQueueInvoker(): Invoker | undefined {
@@ -411,6 +431,9 @@ export class AgentSession {
       throw new GalleyError("unsupported", "Current model does not support forcing a specific tool.");
     this.toolChoiceQueue.pushSequence([{ type: "tool", name }, "none"], {
       label: "user-force",
+      onResolved: () => {
+        this.#wasForced = true;
+      },
       onRejected: (reason) => (reason === "aborted" || reason === "error" ? "requeue" : undefined),
     });
   }
@@ -419,6 +442,7 @@ export class AgentSession {
     this.toolChoiceQueue.clear();
     await this.abort();
     await this.#events.drained();
+    this.#todos.dispose();
     await this.#record.close();
   }
 
@@ -432,8 +456,15 @@ export class AgentSession {
     this.#modelMessages = new ModelMessages();
     this.#queues.clear();
     this.toolChoiceQueue.clear();
-    this.#ttsr?.restore(this.#record.tree.pathTo());
+    this.#restoreBehaviour();
     await old.close();
+  }
+
+  /** The record stands somewhere else now. */
+  #restoreBehaviour(): void {
+    const path = this.#record.tree.pathTo();
+    this.#ttsr?.restore(path);
+    this.#todos.restore(path);
   }
 
   #runParts(model: ProviderModel): Omit<RunParts, "signal" | "append" | "replied" | "decideEnd"> {
@@ -455,7 +486,9 @@ export class AgentSession {
     };
   }
 
-  async #prepareRules(): Promise<void> {
+  async #prepare(): Promise<void> {
+    this.#wasForced = false;
+    this.#todos.promptStart();
     const { cwd, log, loadRules } = this.#parts;
     if (!this.#ttsr && loadRules) {
       this.#ttsr = new TtsrController({ rules: await loadRules(), cwd, log, settings: () => this.#settings.ttsr });
@@ -467,6 +500,9 @@ export class AgentSession {
   #continuation(): ContinuationParts {
     return {
       ttsr: this.#ttsr,
+      todos: this.#todos,
+      isUserForced: () => this.#wasForced,
+      emit: (event) => this.#events.emit(event),
       retry: this.#retry,
       compaction: this.#compaction,
       queues: this.#queues,

@@ -3,12 +3,13 @@
 
 import type { MessageQueues } from "../loop/message-queues.js";
 import type { RunEnd } from "../loop/run.js";
-import type { ContinueReason } from "../protocol/events.js";
+import type { ContinueReason, SessionEvent } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
 import type { RetryController } from "./retry.js";
 import type { SessionRecord } from "./session-record.js";
 import type { SessionSettings } from "./session-settings.js";
+import type { TodoTracker } from "./todos/todo-tracker.js";
 import type { TtsrController } from "./ttsr/ttsr-controller.js";
 
 export type Continuation =
@@ -17,7 +18,8 @@ export type Continuation =
   | { readonly reason: "overflow"; readonly decision: OverflowDecision }
   /** Compacts; with `autoContinue` the agent is asked to go on afterwards. */
   | { readonly reason: "auto_continue" }
-  | { readonly reason: "queued" };
+  | { readonly reason: "queued" }
+  | { readonly reason: "todo" };
 
 /** `closing`: no further run, but something is still to be done and told. */
 export type Verdict = { readonly next: Continuation } | { readonly closing?: OverflowDecision | "compact" };
@@ -28,14 +30,19 @@ export interface ContinuationParts {
   readonly retry: RetryController;
   readonly compaction: CompactionController;
   readonly queues: MessageQueues;
+  readonly todos: TodoTracker;
+  /** The last turn used a tool because the user forced it to. */
+  isUserForced(): boolean;
+  emit(event: SessionEvent): void;
   readonly record: SessionRecord;
   settings(): SessionSettings;
   now(): number;
 }
 
-export function decideContinuation(parts: ContinuationParts, end: RunEnd): Verdict {
-  const { retry, compaction, queues, ttsr } = parts;
-  if (ttsr?.pending) return { next: { reason: "ttsr" } };
+/** `isAborted`: somebody stopped the run, so nothing of it goes on by itself. */
+export function decideContinuation(parts: ContinuationParts, end: RunEnd, isAborted: boolean): Verdict {
+  const { retry, compaction, queues, ttsr, todos } = parts;
+  if (!isAborted && ttsr?.pending) return { next: { reason: "ttsr" } };
   if (end.stopReason === "error" || end.stopReason === "aborted") {
     const isRetried = retry.onFailure(end.message).kind === "retry" && end.stopReason === "error";
     if (isRetried) return { next: { reason: "retry" } };
@@ -45,7 +52,8 @@ export function decideContinuation(parts: ContinuationParts, end: RunEnd): Verdi
   }
   if (compaction.decideThreshold())
     return parts.settings().compaction.autoContinue ? { next: { reason: "auto_continue" } } : { closing: "compact" };
-  return queues.hasWork ? { next: { reason: "queued" } } : {};
+  if (queues.hasWork) return { next: { reason: "queued" } };
+  return todos.isReminderDue(end.message, { isUserForced: parts.isUserForced() }) ? { next: { reason: "todo" } } : {};
 }
 
 /** What `agent_end` says of it. */
@@ -69,7 +77,7 @@ export async function carryOut(
   }
   switch (verdict.next.reason) {
     case "ttsr":
-      return inject(parts, end);
+      return signal.aborted ? undefined : inject(parts, end);
     case "retry":
       if ((await retry.wait(signal)) !== "due") return undefined;
       takeBack(parts.record, end);
@@ -94,6 +102,8 @@ export async function carryOut(
       ];
     case "queued":
       return signal.aborted ? undefined : takeQueued(parts.queues);
+    case "todo":
+      return signal.aborted ? undefined : remind(parts);
   }
 }
 
@@ -114,6 +124,13 @@ function takeBack(record: SessionRecord, { message }: RunEnd): void {
   const entryId = entryIds[messages.lastIndexOf(message)];
   const entry = entryId === undefined ? undefined : record.tree.get(entryId);
   if (entry) record.moveLeaf(entry.parentId);
+}
+
+function remind({ todos, emit }: ContinuationParts): AgentMessage[] | undefined {
+  const reminder = todos.takeReminder();
+  if (!reminder) return undefined;
+  emit(reminder.event);
+  return [reminder.message];
 }
 
 function takeQueued(queues: MessageQueues): AgentMessage[] | undefined {

@@ -124,7 +124,7 @@ export class PromptDriver {
     while (messages) {
       let verdict: Verdict = {};
       const decideEnd = (end: RunEnd) => {
-        verdict = decideContinuation(this.#parts.continuation(), end);
+        verdict = decideContinuation(this.#parts.continuation(), end, signal.aborted);
         active.isClosing = !("next" in verdict);
         return announced(verdict);
       };

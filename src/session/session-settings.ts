@@ -3,12 +3,14 @@
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { CompactionSettings } from "./compaction/compaction-controller.js";
 import type { RetrySettings } from "./retry.js";
+import { defaultTodoSettings, type TodoSettings } from "./todos/todo-tracker.js";
 import { defaultTtsrSettings, type TtsrSettings } from "./ttsr/ttsr-controller.js";
 
 export interface SessionSettings {
   readonly retry: RetrySettings;
   readonly compaction: CompactionSettings;
   readonly ttsr: TtsrSettings;
+  readonly todos: TodoSettings;
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;
   readonly interruptMode: InterruptMode;
@@ -26,6 +28,7 @@ export const defaultSessionSettings: SessionSettings = {
     keepRecentTokens: 20_000,
   },
   ttsr: defaultTtsrSettings,
+  todos: defaultTodoSettings,
   steeringMode: "one-at-a-time",
   followUpMode: "one-at-a-time",
   interruptMode: "wait",

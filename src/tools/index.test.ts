@@ -5,11 +5,14 @@ import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createBuiltInTools } from "./index.js";
 
+const noTodos = { todos: { get: () => [], applyOps: () => "" }, isPersistent: false };
+
 it("makes the tools, which only read", () => {
-  const tools = createBuiltInTools(createMemoryWorkspace({}));
+  const tools = createBuiltInTools({ workspace: createMemoryWorkspace({}), ...noTodos });
   expect(tools.map(({ name, approval }) => [name, approval])).toEqual([
     ["read", "read"],
     ["ast_edit", "read"],
+    ["todo_write", "read"],
   ]);
 });
 
@@ -31,7 +34,9 @@ it("loads no library until a tool needs it", async () => {
 
 it("previews the example of the README", async () => {
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
-  const astEdit = createBuiltInTools(createNodeWorkspace({ cwd })).find(({ name }) => name === "ast_edit");
+  const astEdit = createBuiltInTools({ workspace: createNodeWorkspace({ cwd }), ...noTodos }).find(
+    ({ name }) => name === "ast_edit",
+  );
   const args = { ops: [{ pat: "console.log($$$A)", out: "logger.debug($$$A)" }], paths: ["examples/hello"] };
   const result = await astEdit?.execute("call_1", args as never, undefined, () => {}, { cwd });
   expect(result?.content).toEqual([

@@ -22,7 +22,7 @@ export function getState({ session }: HandlerContext): SessionState {
     autoCompactionEnabled: session.autoCompactionEnabled,
     messageCount: session.messages.length,
     queuedMessageCount: session.queuedMessageCount,
-    todoPhases: [],
+    todoPhases: session.getTodoPhases(),
     systemPrompt: session.systemPrompt,
     dumpTools: session.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
     ...(usage ? { contextUsage: usage } : {}),

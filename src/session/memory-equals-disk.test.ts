@@ -4,11 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { silentLog } from "../base/log.js";
 import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, calls, fail, gate, type ScriptStep, say, textBlock } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
 import { SessionManager } from "./session-manager.js";
+import { parseRule } from "./ttsr/rule.js";
 
 let folder = "";
 beforeEach(() => {
@@ -136,6 +138,29 @@ describe("memory equals disk", () => {
     expect(await opened.session.fork()).toBe(true);
     expect(opened.session.sessionFile).not.toBe(original);
     await expect(opened.session.navigateTree("nope")).rejects.toThrow("Entry nope not found");
+    await expectEqual(opened);
+  });
+
+  it("after a stream rule and a todo reminder", async () => {
+    const file = { path: "/rules/no-any.md", text: "---\ncondition: ': any'\nscope: text\n---\nDo not use any." };
+    const parsed = await parseRule(file, silentLog);
+    const rules = parsed?.kind === "stream" ? [parsed.rule] : [];
+    const opened = await openSession({
+      model: [say("let x: any = 1"), say("let x = 1"), say("done")],
+      session: { persist: true, sessionDir: folder, agentDir: folder, loadRules: async () => rules },
+    });
+    opened.session.setTodoPhases([{ name: "Plan", tasks: [{ content: "test it" }] }]);
+    opened.session.subscribe((event) => {
+      if (event.type === "todo_reminder") opened.session.setTodoPhases([]);
+    });
+    await opened.session.prompt("go");
+    expect(opened.session.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "custom",
+      "assistant",
+      "developer",
+      "assistant",
+    ]);
     await expectEqual(opened);
   });
 });

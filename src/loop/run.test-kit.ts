@@ -63,6 +63,7 @@ export function fakeRun(parts: Partial<RunParts> & { clock: Clock }): FakeRun {
     tools: () => [],
     modelMessages: () => [],
     append: (message) => void appended.push(message),
+    failureText: ({ errorMessage }) => errorMessage,
     replied: () => {},
     decideEnd: () => ({ isTerminal: true }),
     ...parts,

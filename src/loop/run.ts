@@ -12,7 +12,7 @@ import type {
   ToolResult,
 } from "../protocol/events.js";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
-import type { ModelMessage, ProviderModel, StreamFunction, StreamOptions } from "../provider/provider.js";
+import type { ModelMessage, ProviderModel, StreamEvent, StreamFunction, StreamOptions } from "../provider/provider.js";
 import type { AnyTool, ToolContext } from "../tools/tool.js";
 import type { EventStream } from "./event-stream.js";
 import type { MessageQueues } from "./message-queues.js";
@@ -51,6 +51,8 @@ export interface RunParts {
   readonly hooks: ToolHooks;
   readonly watch?: ReplyWatch | undefined;
   readonly toolContext: ToolContext;
+  /** The sentence of a failed reply. */
+  failureText(event: Extract<StreamEvent, { type: "error" }>): string;
   /** Asked before every model call, because keys may be short-lived. */
   streamOptions(): Promise<Omit<StreamOptions, "signal" | "toolChoice">>;
   /** Live: a tool or prompt that changes during a run counts from the next model call on. */

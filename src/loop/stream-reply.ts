@@ -81,7 +81,7 @@ function announce(
     case "error":
       return {
         stopReason: event.reason,
-        errorMessage: event.errorMessage,
+        errorMessage: run.parts.failureText(event),
         ...(event.failure ? { error: event.failure } : {}),
       };
     case "redacted_thinking":

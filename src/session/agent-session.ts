@@ -25,7 +25,7 @@ import { ModelControl } from "./model-control.js";
 import { ModelMessages } from "./model-messages.js";
 import type { ModelSource } from "./model-source.js";
 import { busyText, PromptDriver } from "./prompt-driver.js";
-import { RetryController, tellLongWaits } from "./retry.js";
+import { failureText, RetryController } from "./retry.js";
 import type { SessionManager } from "./session-manager.js";
 import type { SessionRecords } from "./session-record.js";
 import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
@@ -476,7 +476,8 @@ export class AgentSession {
       clock,
       log,
       model,
-      stream: tellLongWaits(stream, () => this.#settings.retry),
+      stream,
+      failureText: (event) => failureText(event, this.#settings.retry),
       hooks,
       toolContext: { cwd },
       streamOptions: () => this.#models.streamOptions(model),

@@ -133,7 +133,7 @@ export class ContextBuilder implements SessionContext {
 }
 
 /** The message that an entry puts into a context, if it does. */
-function messageOfEntry(entry: SessionEntry): AgentMessage | undefined {
+export function messageOfEntry(entry: SessionEntry): AgentMessage | undefined {
   switch (entry.type) {
     case "message":
       return checkMessage(entry.message, timeOf(entry));

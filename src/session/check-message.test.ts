@@ -47,7 +47,11 @@ describe("a sound message is the same object", () => {
 
 describe("small gaps are filled", () => {
   it("a missing time", () => {
-    expect(checkMessage({ role: "user", content: "x" }, 9)).toEqual({ role: "user", content: "x", timestamp: 9 });
+    expect(checkMessage({ role: "user", content: "x" }, 9)).toEqual({
+      role: "user",
+      content: "x",
+      timestamp: 9,
+    });
   });
 
   it("an assistant's plain text, names and stop reason", () => {

@@ -1,8 +1,10 @@
 // The bytes of a session file in, its header and entries out. Promises: one bad line never stops the rest, memory is
 // bounded by one line beyond what is returned, and nothing here depends on how the bytes are cut up.
 
+import { isUtf8 } from "node:buffer";
 import { GalleyError } from "../base/errors.js";
-import { parseRecord, type TypedObject } from "../base/ndjson.js";
+import { isObject, type JsonObject } from "../base/json.js";
+import { maxNesting, type TypedObject } from "../base/ndjson.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { type LinkProblem, linkEntries } from "./link-entries.js";
 import { currentVersion, migrateEntries } from "./migrate-entries.js";
@@ -67,7 +69,7 @@ export class SessionReader {
     const { length } = this.#lines;
     const rest = this.#lines.rest();
     // A torn line cannot be a complete object: what parses has only lost its LF.
-    const isWhole = rest.record !== undefined && parseRecord(rest.record)?.ok === true;
+    const isWhole = rest.record !== undefined && parseObject(rest.record) !== undefined;
     if (isWhole) this.#take({ record: rest.record, number: rest.number });
     if (!this.#header) throw this.#refusal();
     const header = this.#header as TypedObject as SessionHeader;
@@ -240,16 +242,39 @@ interface ParsedLine {
 }
 
 function parseLine(record: Buffer, isPart: (value: TypedObject) => boolean): ParsedLine {
-  const whole = parseRecord(record);
-  if (whole === undefined) return { values: [] };
-  if (whole.ok) return { values: [whole.value] };
+  const value = parseObject(record);
   // One flipped bit in a text is no reason to lose the message: it is read with a mark in that place.
-  if (whole.problem === "Invalid UTF-8") {
-    const mended = parseLine(Buffer.from(record.toString("utf8")), isPart);
-    return mended.problem ? mended : { ...mended, problem: "bad_utf8" };
-  }
+  if (value) return isUtf8(record) ? { values: [value] } : { values: [value], problem: "bad_utf8" };
+  if (record.toString("latin1").trim() === "") return { values: [] };
   const values = partsOf(record, isPart);
   return { values, problem: values.length > 0 ? "fused" : "malformed" };
+}
+
+/** Parsed first and judged then: most of a long session's loading is this, and its lines are bounded already. */
+function parseObject(record: Buffer): TypedObject | undefined {
+  try {
+    const value: unknown = JSON.parse(record.toString("utf8"));
+    return isObject(value) && typeof value.type === "string" && !isTooDeep(value, 1)
+      ? (value as TypedObject)
+      : undefined;
+  } catch {
+    return undefined; // the caller looks for what can be saved
+  }
+}
+
+/** Looks at members without making lists of them: this runs over everything that is loaded. */
+function isTooDeep(value: object, depth: number): boolean {
+  if (depth > maxNesting) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (isObjectTooDeep(item, depth + 1)) return true;
+    return false;
+  }
+  for (const key in value) if (isObjectTooDeep((value as JsonObject)[key], depth + 1)) return true;
+  return false;
+}
+
+function isObjectTooDeep(value: unknown, depth: number): boolean {
+  return typeof value === "object" && value !== null && isTooDeep(value, depth);
 }
 
 /**
@@ -263,10 +288,10 @@ function partsOf(record: Buffer, isPart: (value: TypedObject) => boolean): Typed
   for (let end = record.length; end > 0 && budget > 0; ) {
     let isFound = false;
     for (let start = record.indexOf(opening); start !== -1 && start < end && budget > 0 && !isFound; ) {
-      const part = parseRecord(record.subarray(start, end));
-      isFound = part?.ok === true && isPart(part.value);
-      if (part?.ok && isFound) {
-        parts.unshift(part.value);
+      const part = parseObject(record.subarray(start, end));
+      isFound = part !== undefined && isPart(part);
+      if (part && isFound) {
+        parts.unshift(part);
         end = start;
       } else {
         budget -= end - start;

@@ -1,12 +1,9 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { ProviderFailure } from "../protocol/messages.js";
-import type { StreamEvent } from "../provider/provider.js";
 import { manualClock } from "../testing/manual-clock.js";
-import { fail, say, scriptedModel } from "../testing/scripted-model.js";
-import { collect, streamRequest } from "../testing/scripted-replies.js";
-import { assistant, failed, plannerTestModel, retrySettings, testModel } from "./entries.test-kit.js";
-import { RetryController, type RetryEvent, type RetrySettings, retryDecision, tellLongWaits } from "./retry.js";
+import { assistant, failed, plannerTestModel, retrySettings } from "./entries.test-kit.js";
+import { failureText, RetryController, type RetryEvent, type RetrySettings, retryDecision } from "./retry.js";
 
 const middle = () => 0.5;
 
@@ -121,28 +118,22 @@ describe("retryDecision", () => {
   });
 });
 
-describe("tellLongWaits", () => {
+describe("failureText", () => {
   const limit: ProviderFailure = { kind: "rate_limit", status: 429, retryAfterMs: 90_000 };
-  const errorOf = async (step: Parameters<typeof scriptedModel>[0][number], settings = retrySettings) => {
-    const events = await collect(tellLongWaits(scriptedModel([step]).stream, () => settings)(streamRequest(testModel)));
-    return events.findLast((event): event is Extract<StreamEvent, { type: "error" }> => event.type === "error");
-  };
+  const textOf = (errorMessage: string, failure: ProviderFailure, settings = retrySettings) =>
+    failureText({ type: "error", reason: "error", errorMessage, failure }, settings);
 
-  it("puts the refusal into the message, once", async () => {
+  it("says that a demanded wait is too long, once", () => {
     const text = "slow down. Not retried: the service asks to wait 90 s, and retry.maxDelayMs allows 60 s.";
-    expect(await errorOf(fail("slow down", { failure: limit }))).toMatchObject({ errorMessage: text, failure: limit });
+    expect(textOf("slow down", limit)).toBe(text);
+    expect(textOf(text, limit)).toBe(text);
     expect(decide(text, limit)).toMatchObject({ finalError: text });
   });
 
-  it("leaves every other event as it is", async () => {
-    const short = fail("slow down", { failure: { ...limit, retryAfterMs: 7000 } });
-    expect((await errorOf(short))?.errorMessage).toBe("slow down");
-    expect((await errorOf(fail("no", { failure: { kind: "auth", retryAfterMs: 90_000 } })))?.errorMessage).toBe("no");
-    const off = { ...retrySettings, enabled: false };
-    expect((await errorOf(fail("slow down", { failure: limit }), off))?.errorMessage).toBe("slow down");
-    const said = say("hello");
-    const stream = tellLongWaits(scriptedModel([said]).stream, () => retrySettings);
-    expect(await collect(stream(streamRequest(testModel)))).toEqual(said);
+  it("leaves every other sentence as it is", () => {
+    expect(textOf("slow down", { ...limit, retryAfterMs: 7000 })).toBe("slow down");
+    expect(textOf("no", { kind: "auth", retryAfterMs: 90_000 })).toBe("no");
+    expect(textOf("slow down", limit, { ...retrySettings, enabled: false })).toBe("slow down");
   });
 });
 

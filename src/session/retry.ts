@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import type { SessionEvent } from "../protocol/events.js";
 import type { AssistantMessage, ProviderFailure } from "../protocol/messages.js";
-import type { StreamEvent, StreamFunction } from "../provider/provider.js";
+import type { StreamEvent } from "../provider/provider.js";
 import { type FailedReply, isOverflowError, throttleText } from "./overflow.js";
 
 export interface RetrySettings {
@@ -48,26 +48,18 @@ export function retryDecision(
 }
 
 /**
- * The same stream, whose failures say so when the service asks for a longer wait than we are ready for. Wrapped around
- * the stream because a message cannot be changed once it was announced.
+ * The failure's sentence, which also says so when the service asks for a longer wait than we are ready for. Asked before
+ * the message is announced, because it cannot be changed afterwards.
  */
-export function tellLongWaits(stream: StreamFunction, settings: () => RetrySettings): StreamFunction {
-  return (request) => explained(stream(request), settings);
-}
-
-async function* explained(events: AsyncIterable<StreamEvent>, settings: () => RetrySettings) {
-  for await (const event of events) yield event.type === "error" ? explainedError(event, settings()) : event;
-}
-
-type ErrorEvent = Extract<StreamEvent, { type: "error" }>;
-
-function explainedError(event: ErrorEvent, settings: RetrySettings): ErrorEvent {
+export function failureText(event: ErrorEvent, settings: RetrySettings): string {
   const { errorMessage, failure } = event;
   const demandedMs = failure?.retryAfterMs ?? 0;
   const reply: FailedReply = { stopReason: event.reason, errorMessage, ...(failure ? { error: failure } : {}) };
-  if (!settings.enabled || demandedMs <= settings.maxDelayMs || !isTransient(reply)) return event;
-  return { ...event, errorMessage: withLongWait(errorMessage, demandedMs, settings) };
+  if (!settings.enabled || demandedMs <= settings.maxDelayMs || !isTransient(reply)) return errorMessage;
+  return withLongWait(errorMessage, demandedMs, settings);
 }
+
+export type ErrorEvent = Extract<StreamEvent, { type: "error" }>;
 
 function withLongWait(text: string, demandedMs: number, { maxDelayMs }: RetrySettings): string {
   const seconds = (ms: number) => Math.ceil(ms / 1000);

@@ -102,14 +102,22 @@ function openFile(disk: SessionDisk, path: string, isWritable: boolean): { file:
 
 const chunkBytes = 1024 * 1024;
 
+/** Reads the next piece while one is being taken apart. */
 async function readAll(disk: SessionDisk, file: number, path: string): Promise<ReadSession> {
   const reader = new SessionReader(path);
-  const buffer = Buffer.allocUnsafe(chunkBytes);
-  for (let position = 0; ; ) {
-    const bytes = await disk.read(file, buffer, position);
-    if (bytes === 0) return reader.end();
-    reader.push(buffer.subarray(0, bytes));
-    position += bytes;
+  let [current, other] = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)];
+  let position = 0;
+  let reading = disk.read(file, current, position);
+  try {
+    for (let bytes = await reading; bytes > 0; bytes = await reading) {
+      position += bytes;
+      reading = disk.read(file, other, position);
+      reader.push(current.subarray(0, bytes));
+      [current, other] = [other, current];
+    }
+    return reader.end();
+  } finally {
+    await reading.catch(() => 0); // the file is closed next, and what is under way must not outlive that
   }
 }
 

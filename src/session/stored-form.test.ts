@@ -231,10 +231,6 @@ describe("a line never passes the cap, and is always read back (S-6)", () => {
   it.each([
     ["deeper than a reader goes", () => deep(500)],
     ["deeper than JSON goes", () => deep(50_000)],
-    [
-      "wider than a reader goes",
-      () => Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`k${index}`, 1])),
-    ],
     ["a circle", circle],
     ["a large integer", () => ({ big: 12345678901234567890n })],
     [

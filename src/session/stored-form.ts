@@ -3,7 +3,7 @@
 // memory stays whole. Promises a line that our own reader takes, whatever the entry holds.
 
 import { isObject, type JsonObject } from "../base/json.js";
-import { asLine, maxKeysPerObject, maxNesting } from "../base/ndjson.js";
+import { asLine, maxNesting } from "../base/ndjson.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import { maxLineBytes } from "./read-entries.js";
 
@@ -12,7 +12,7 @@ export const blobPrefix = "blob:sha256:";
 export const imageUnavailable = "[image unavailable]";
 
 const minBlobChars = 1024;
-/** Deeper than this and the reader, which counts brackets, might refuse. */
+/** Within what the reader takes. */
 const maxDepth = maxNesting - 8;
 
 /** Where large content goes. Undefined means that it could not be kept there: the line then does without. */
@@ -155,7 +155,7 @@ class Shaper {
   }
 
   #isTooLarge(value: object, depth: number): boolean {
-    if (depth > maxDepth || isTooWide(value)) return true;
+    if (depth > maxDepth) return true;
     const { nodeChars } = this.#limits;
     return depth > 1 && nodeChars !== Number.POSITIVE_INFINITY && JSON.stringify(value).length > nodeChars;
   }
@@ -185,11 +185,6 @@ function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString("base64").replace(/=+$/, "") === canonical ? bytes : undefined;
 }
 
-/** More members than the reader, which counts them, might take. */
-function isTooWide(value: object): boolean {
-  return !Array.isArray(value) && Object.keys(value).length > maxKeysPerObject / 2;
-}
-
 /** True when the JSON of the value is the line we want. Looks at every member, not into texts. */
 function isPlain(value: unknown, depth: number): boolean {
   switch (typeof value) {
@@ -208,7 +203,6 @@ function isPlain(value: unknown, depth: number): boolean {
     if (Array.isArray(value)) return value.every((item) => isPlain(item, depth + 1));
     const object = value as JsonObject;
     if (typeof object.toJSON === "function" || isInlineImage(object)) return false;
-    if (isTooWide(object)) return false;
     return Object.keys(object).every((key) => !transientKeys.has(key) && isPlain(object[key], depth + 1));
   } catch {
     return false; // a getter that throws: the careful way knows what to do with it

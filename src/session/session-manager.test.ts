@@ -544,6 +544,22 @@ describe("large content", () => {
     expect(existsSync(join(home, ".galley"))).toBe(false);
   });
 
+  it("comes along when a copy keeps its images elsewhere, in both directions", async () => {
+    const { create, home, options, forkFrom, keep, open } = setUp();
+    const inside = create();
+    inside.appendMessage({ role: "user", content: [image], timestamp: 1 });
+    await inside.close();
+    const outside = keep(await SessionManager.forkFrom(fileOf(inside), { ...options, directory: join(home, "mine") }));
+    await outside.close();
+    rmSync(join(options.agentDir, "blobs"), { recursive: true });
+    const back = await forkFrom(fileOf(outside));
+    expect(dirname(fileOf(back))).toBe(dirname(fileOf(inside)));
+    await back.close();
+    rmSync(join(home, "mine"), { recursive: true });
+    const [message] = (await open(back.sessionFile)).context.messages;
+    expect(message && (await resolveImages(message, back.blobs))).toMatchObject({ content: [image] });
+  });
+
   it("is written once more into a branch by name only", async () => {
     const { create, home, keep } = setUp();
     const manager = create();

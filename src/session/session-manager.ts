@@ -99,7 +99,8 @@ export class SessionManager {
 
   /** A new session. Nothing is on the disk before its first message. */
   static create(options: SessionManagerOptions, origin: Origin = {}, path?: string): SessionManager {
-    return SessionManager.#begin(options, { header: newHeader(options, origin) }, path);
+    const place = path === undefined ? undefined : resolve(path);
+    return SessionManager.#begin(options, { header: newHeader(options, origin) }, place);
   }
 
   static inMemory(options: InMemoryOptions, origin: Origin = {}): SessionManager {

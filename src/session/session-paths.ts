@@ -12,7 +12,7 @@ export interface WorkingPlace {
 
 /** Readable, and unlike another directory's even where the readable part is the same. */
 export function sessionDirectoryName(place: WorkingPlace): string {
-  return `${cutToBytes(printable(readableName(place)), 200)}-${sha256Hex(place.cwd).slice(0, 8)}`;
+  return `${fileName(readableName(place))}-${sha256Hex(place.cwd).slice(0, 8)}`;
 }
 
 /** Names under which other programs keep the sessions of this directory. They may hold those of another one, too. */
@@ -59,18 +59,16 @@ function dashed(path: string): string {
   return path.replace(/[/\\:]/g, "-");
 }
 
-function printable(name: string): string {
-  return name.replace(/\p{Cc}/gu, "-");
-}
+const maxNameBytes = 200;
 
-/** A file system allows 255 bytes for a name; the hash keeps cut ones apart. */
-function cutToBytes(text: string, maxBytes: number): string {
-  let cut = "";
+/** Printable, and short enough: a file system allows 255 bytes. The hash keeps cut ones apart. */
+function fileName(text: string): string {
+  let name = "";
   let bytes = 0;
   for (const character of text) {
     bytes += Buffer.byteLength(character);
-    if (bytes > maxBytes) break;
-    cut += character;
+    if (bytes > maxNameBytes) break;
+    name += character < " " || character === "\u007f" ? "-" : character;
   }
-  return cut;
+  return name;
 }

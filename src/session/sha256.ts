@@ -7,7 +7,7 @@ export function sha256Hex(text: string): string {
   const padded = Buffer.alloc(blocks * 64);
   message.copy(padded);
   padded[message.length] = 0x80;
-  padded.writeBigUInt64BE(BigInt(message.length) * 8n, padded.length - 8);
+  padded.writeUInt32BE(message.length * 8, padded.length - 4);
 
   const state = primeRoots(8, 1 / 2);
   const constants = primeRoots(64, 1 / 3);
@@ -19,25 +19,30 @@ export function sha256Hex(text: string): string {
   return Array.from(state, (word) => word.toString(16).padStart(8, "0")).join("");
 }
 
+/** Plain steps and no lists in the loops: this mostly runs once, before any compiler has looked at it. */
 function addBlock(state: Uint32Array, schedule: Uint32Array, constants: Uint32Array): void {
-  const word = (index: number) => schedule[index] as number;
   for (let index = 16; index < 64; index++) {
-    const early = word(index - 15);
-    const late = word(index - 2);
+    const early = schedule[index - 15] as number;
+    const late = schedule[index - 2] as number;
     const first = rotate(early, 7) ^ rotate(early, 18) ^ (early >>> 3);
     const second = rotate(late, 17) ^ rotate(late, 19) ^ (late >>> 10);
-    schedule[index] = word(index - 16) + first + word(index - 7) + second;
+    schedule[index] = (schedule[index - 16] as number) + first + (schedule[index - 7] as number) + second;
   }
-  let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number];
-  for (let index = 0; index < 64; index++) {
-    const choice = (e & f) ^ (~e & g);
+  const words = Int32Array.from(state);
+  const word = (index: number) => words[index] as number;
+  for (let round = 0; round < 64; round++) {
+    const e = word(4);
     const mixed = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-    const first = (h + mixed + choice + (constants[index] as number) + word(index)) | 0;
-    const majority = (a & b) ^ (a & c) ^ (b & c);
-    const second = ((rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority) | 0;
-    [h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + second) | 0];
+    const choice = (e & word(5)) ^ (~e & word(6));
+    const first = word(7) + mixed + choice + (constants[round] as number) + (schedule[round] as number);
+    const a = word(0);
+    const majority = (a & word(1)) ^ (a & word(2)) ^ (word(1) & word(2));
+    const second = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;
+    words.copyWithin(1, 0, 7);
+    words[4] = word(4) + first;
+    words[0] = first + second;
   }
-  for (const [index, value] of [a, b, c, d, e, f, g, h].entries()) state[index] = (state[index] as number) + value;
+  for (let index = 0; index < 8; index++) state[index] = (state[index] as number) + word(index);
 }
 
 function rotate(word: number, by: number): number {

@@ -61,6 +61,15 @@ export function createMemoryBlobs(): BlobStore {
   };
 }
 
+/** Brings along what the entries name. What is missing already is missing there, too. */
+export async function copyBlobs(entries: Iterable<object>, from: BlobStore, to: BlobStore): Promise<void> {
+  for (const entry of entries)
+    for (const [reference] of JSON.stringify(entry).matchAll(/blob:sha256:[0-9a-f]{64}/g)) {
+      const bytes = await from.get(reference);
+      if (bytes) await to.put(bytes);
+    }
+}
+
 /** The message with the bytes of its images in it; the same object when it names no blob. */
 export async function resolveImages<Message extends AgentMessage>(
   message: Message,

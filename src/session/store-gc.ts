@@ -3,7 +3,7 @@
 
 import type { Dirent } from "node:fs";
 import * as fs from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { messageOf, systemCode } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import { parseRecord } from "../base/ndjson.js";
@@ -101,7 +101,7 @@ async function look(directory: string, now: number, found: Findings): Promise<vo
 
 /** Also backups, tails and artifacts: whatever names a blob keeps it. */
 async function lookInto(path: string, now: number, found: Findings): Promise<void> {
-  if (isTemporaryName(path.slice(path.lastIndexOf("/") + 1)) || path.endsWith(".jsonl.tmp")) found.drafts.push(path);
+  if (isTemporaryName(basename(path)) || path.endsWith(".jsonl.tmp")) found.drafts.push(path);
   const lines = path.endsWith(".jsonl") ? new LineReader(maxPendingLineBytes) : undefined;
   const settled = new Set<string>();
   let rest: Buffer = Buffer.alloc(0);

@@ -49,6 +49,7 @@ export async function loadSession(path: string, options: LoadOptions): Promise<L
   const real = realPath(path);
   const bytes = regularFileBytes(real, path);
   if (!bytes) return { kind: "absent", path: real, exists: bytes === 0 };
+  if (bytes > suspiciousBytes) await refuseUnlessItFits(bytes, path);
 
   const attempt = options.isReadOnly ? nobody : await acquireLock(real, options.clock, options.waitMs);
   const { lock } = attempt;
@@ -88,6 +89,16 @@ function regularFileBytes(real: string, path: string): number | undefined {
   const status = fs.statSync(real, { throwIfNoEntry: false });
   if (status && !status.isFile()) throw new GalleyError("file_refused", `Not a session file: ${path}`);
   return status?.size;
+}
+
+const suspiciousBytes = 256 * 1024 * 1024;
+
+/** A session is held in memory and takes twice its size there: better a sentence than the end of the process. */
+async function refuseUnlessItFits(bytes: number, path: string): Promise<void> {
+  const { getHeapStatistics } = await import("node:v8");
+  if (bytes * 2 < getHeapStatistics().heap_size_limit) return;
+  const size = `${Math.round(bytes / 2 ** 20)} MiB`;
+  throw new GalleyError("file_refused", `Session file is too large to be held in memory: ${path} (${size})`);
 }
 
 function openFile(disk: SessionDisk, path: string, isWritable: boolean): { file: number; isWritable: boolean } {

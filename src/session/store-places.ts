@@ -56,7 +56,7 @@ export class SessionPlaces {
 
   /** Whether this path, as a header or a breadcrumb tells it, is the working directory. */
   isHere(cwd: string): boolean {
-    return cwd !== "" && canonical(cwd) === this.#cwd;
+    return cwd === this.#cwd || (cwd !== "" && canonical(cwd) === this.#cwd);
   }
 
   /** The sessions of this working directory, newest first. */
@@ -81,12 +81,14 @@ export class SessionPlaces {
     });
   }
 
-  /** A file elsewhere keeps its images beside it: whoever collects garbage here could not know that it names them. */
   blobs(sessionFile: string): BlobStore {
-    const { ensureDirectory } = this;
-    if (isInside(this.#sessions, sessionFile)) return createDiskBlobs({ directory: this.#blobs, ensureDirectory });
-    const directory = join(artifactDirectory(sessionFile), "blobs");
-    return createDiskBlobs({ directory, alsoIn: [this.#blobs], ensureDirectory });
+    const directory = this.blobDirectory(sessionFile);
+    return createDiskBlobs({ directory, alsoIn: [this.#blobs], ensureDirectory: this.ensureDirectory });
+  }
+
+  /** A file elsewhere keeps its images beside it: whoever collects garbage here could not know that it names them. */
+  blobDirectory(sessionFile: string): string {
+    return isInside(this.#sessions, sessionFile) ? this.#blobs : join(artifactDirectory(sessionFile), "blobs");
   }
 }
 

@@ -9,7 +9,7 @@ import { currentVersion } from "./migrate-entries.js";
 import { artifactDirectory } from "./session-paths.js";
 import { SessionStore, type StoreOptions } from "./store.js";
 import { type ArtifactStore, copyArtifacts } from "./store-artifacts.js";
-import type { BlobStore } from "./store-blobs.js";
+import { type BlobStore, copyBlobs } from "./store-blobs.js";
 import { writeBreadcrumb } from "./store-breadcrumbs.js";
 import { realPath, type SessionDisk } from "./store-disk.js";
 import type { LoadedSession } from "./store-load.js";
@@ -53,9 +53,9 @@ export class SessionFile {
     this.#blobs = options.places.blobs(path);
   }
 
-  /** A new file for all entries of the record. `artifactsFrom` is the session file whose artifacts they name. */
+  /** A new file for all entries of the record; `path` is absolute. `artifactsFrom` is the session file whose artifacts they name. */
   static begin(options: SessionFileOptions, path?: string, artifactsFrom?: string): SessionFile {
-    const file = new SessionFile(options, path ?? newPath(options));
+    const file = new SessionFile(options, path === undefined ? newPath(options) : realPath(path));
     file.#start(artifactsFrom);
     return file;
   }
@@ -131,7 +131,7 @@ export class SessionFile {
       ...this.#storeOptions(),
       onCreated: () => this.#leaveBreadcrumb(),
       beforeCreate: async () => {
-        if (artifactsFrom !== undefined) await this.#copyArtifacts(artifactsFrom);
+        if (artifactsFrom !== undefined) await this.#bringAlong(artifactsFrom);
       },
     });
     this.#store = store;
@@ -171,10 +171,13 @@ export class SessionFile {
     };
   }
 
-  async #copyArtifacts(from: string): Promise<void> {
-    const { ensureDirectory } = this.#options.places;
-    const copying = copyArtifacts(artifactDirectory(from), artifactDirectory(this.#path), ensureDirectory);
+  /** What lies beside the other file and is named in the entries. */
+  async #bringAlong(from: string): Promise<void> {
+    const { places, record } = this.#options;
+    const copying = copyArtifacts(artifactDirectory(from), artifactDirectory(this.#path), places.ensureDirectory);
     await this.#orWarn("artifacts were not copied", copying);
+    if (places.blobDirectory(from) === places.blobDirectory(this.#path)) return;
+    await this.#orWarn("images were not copied", copyBlobs(record.entries, places.blobs(from), this.#blobs));
   }
 
   #leaveBreadcrumb(): void {

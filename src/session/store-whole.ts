@@ -8,15 +8,13 @@ import { nodeDisk } from "./store-disk.js";
 /** How the files look that are on their way; what is left of them after a crash may be removed. */
 export const isTemporaryName = (name: string) => name.startsWith(".") && name.endsWith(".tmp");
 
-let written = 0;
-
 /**
  * Durable once it resolves. With `isNew` it answers false, and leaves everything as it is, when the name is taken;
  * otherwise what was there is replaced.
  */
 export async function writeWhole(path: string, content: Uint8Array | string, isNew = false): Promise<boolean> {
   const directory = dirname(path);
-  const temporary = join(directory, `.${basename(path)}.${process.pid}-${++written}.tmp`);
+  const temporary = join(directory, `.${basename(path)}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
   try {
     await fs.writeFile(temporary, content, { mode: 0o600, flag: "wx", flush: true });
     if (!isNew) await fs.rename(temporary, path);

@@ -427,6 +427,13 @@ describe("opening", () => {
     await expect(look("/dev/zero")).rejects.toThrow("Not a session file: /dev/zero");
   });
 
+  it("refuses in a sentence what no memory could hold", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    writeFileSync(path, linesOf(header));
+    truncateSync(path, 2 ** 40); // sparse
+    await expect(look(path)).rejects.toThrow(`Session file is too large to be held in memory: ${path} (1048576 MiB)`);
+  });
+
   it("only reads a version that is newer (S-9)", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const content = `${linesOf({ ...header, version: 4 }, a)}{"torn`;

@@ -260,6 +260,8 @@ export class SessionStore {
 
   #giveUp(reason: string): void {
     this.#release();
+    this.#queue.length = 0; // they go along with the record
+    this.#writeError = undefined;
     this.#options.onReadOnly(reason);
   }
 

@@ -25,9 +25,7 @@ export interface StoredFormSinks {
 
 /** The line of an entry that can be written as it is; undefined when it needs `storedLine`. */
 export function plainLine(entry: SessionEntry): Buffer | undefined {
-  if (!isPlain(entry, 1)) return undefined;
-  const line = Buffer.from(asLine(JSON.stringify(entry)));
-  return line.length <= maxLineBytes ? line : undefined;
+  return isPlain(entry, 1) ? lineOf(entry) : undefined;
 }
 
 /** Each step keeps less in the line, until it fits. */
@@ -51,24 +49,39 @@ export async function storedLine(entry: SessionEntry, sinks: StoredFormSinks): P
     const shaper = new Shaper(limits);
     const shaped = shaper.value(plain, 1) as JsonObject;
     // A step that will not do leaves nothing behind: saving comes after.
-    if (lineOf(shaped).length > maxLineBytes) continue;
+    if (!lineOf(shaped)) continue;
     const line = lineOf({ ...shaped, ...(await shaper.save(sinks)) });
-    if (line.length <= maxLineBytes) return line;
+    if (line) return line;
   }
-  const artifactId = await sinks.saveText(JSON.stringify(plain));
   const { type, id, parentId, timestamp } = entry;
-  return lineOf({
+  const whole = jsonOf(plain);
+  const artifactId = whole === undefined ? undefined : await sinks.saveText(whole);
+  const bare = {
     type,
     id,
     parentId,
     timestamp,
     notice: cutNotice,
     ...(artifactId === undefined ? {} : { artifactId }),
-  });
+  };
+  return Buffer.from(asLine(JSON.stringify(bare)));
 }
 
-function lineOf(value: object): Buffer {
-  return Buffer.from(asLine(JSON.stringify(value)));
+/** Undefined when it would be too long to be read back. */
+function lineOf(value: object): Buffer | undefined {
+  const json = jsonOf(value);
+  if (json === undefined || json.length > maxLineBytes) return undefined;
+  const line = Buffer.from(asLine(json));
+  return line.length <= maxLineBytes ? line : undefined;
+}
+
+/** Undefined when there is no such string: it has its own limits. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 /** One copy of an entry without its large things, which are then saved. */
@@ -86,7 +99,8 @@ class Shaper {
     if (typeof value === "string") return value.length > this.#limits.stringChars ? this.#cut(value) : value;
     if (typeof value !== "object" || value === null) return value;
     if (this.#isTooLarge(value, depth)) {
-      this.#texts.push(JSON.stringify(value));
+      const text = jsonOf(value);
+      if (text !== undefined) this.#texts.push(text);
       return cutNotice;
     }
     if (!Array.isArray(value)) return this.#object(value as JsonObject, depth, isForeign);
@@ -157,7 +171,7 @@ class Shaper {
   #isTooLarge(value: object, depth: number): boolean {
     if (depth > maxDepth) return true;
     const { nodeChars } = this.#limits;
-    return depth > 1 && nodeChars !== Number.POSITIVE_INFINITY && JSON.stringify(value).length > nodeChars;
+    return depth > 1 && nodeChars !== Number.POSITIVE_INFINITY && (jsonOf(value)?.length ?? nodeChars + 1) > nodeChars;
   }
 
   /** Opaque to us and worthless when cut. */

@@ -1,6 +1,7 @@
 // argv to data. Knows the words and nothing of what they do. Lenient only where programs drive us: existing clients
 // pass foreign flags to RPC mode, and a typing error at a terminal must not start the wrong thing.
 
+import { editDistance } from "../base/edit-distance.js";
 import { GalleyError } from "../base/errors.js";
 import { type OptionSpec, optionSpecs } from "./options.js";
 
@@ -87,17 +88,4 @@ function nearest(flag: string): string {
     if (distance <= 2 && distance < (best?.distance ?? 3)) best = { name, distance };
   }
   return best ? ` Did you mean --${best.name}?` : " See galley --help.";
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substitution, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }

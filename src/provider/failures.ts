@@ -3,6 +3,7 @@
 
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
+import { overflowText, throttleText } from "../base/service-texts.js";
 import type { ProviderFailure } from "../protocol/messages.js";
 
 type Kind = ProviderFailure["kind"];
@@ -127,33 +128,6 @@ const plainCodes: { [code: string]: Kind } = {
 
 const quotaText =
   /exceeded your current quota|insufficient[ _]quota|billing hard limit|credit balance is too low|usage limit (?:reached|exceeded)/i;
-
-/** Being asked to slow down. Some of these say "too many tokens" too, so they are looked for before an overflow. */
-const throttleText =
-  /\b(?:tokens|requests)\b[^.]{0,40}\bper[ -](?:second|minute|hour|day)\b|\bthrottl(?:ed|ing)|\bplease wait before trying\b|\brate[ _-]limit|\btoo many requests\b/i;
-
-const overflowText = new RegExp(
-  [
-    "prompt is too long",
-    "exceeds the context window",
-    "input token count.{0,80}exceeds the maximum",
-    "maximum prompt length is \\d",
-    "reduce the length of the messages",
-    "maximum context length is [\\d,]+ tokens",
-    "exceeds the limit of \\d",
-    "exceeds the available context size",
-    "greater than the context length",
-    "context window exceeds limit",
-    "exceeded model token limit",
-    "context[_ ]length[_ ]exceeded",
-    "too many tokens",
-    "token limit exceeded",
-    "request_too_large",
-    "(?:payload|entity) too large",
-    "model_context_window_exceeded",
-  ].join("|"),
-  "i",
-);
 
 /** Read only when neither a status nor a known code came. Digits are whole words: "45000" holds no 500. */
 const fallbackTexts: readonly [Kind, RegExp][] = [

@@ -1,6 +1,7 @@
 // Whether a reply failed because the conversation no longer fits the model. What the provider said as data decides;
 // sentences are read only where it said nothing, and being asked to slow down is never an overflow.
 
+import { overflowText, throttleText } from "../base/service-texts.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import type { Model } from "../protocol/model.js";
@@ -37,31 +38,3 @@ export function findOverflow(
 function isAboveWindow({ stopReason, usage }: AssistantMessage, contextWindow: number): boolean {
   return stopReason !== "aborted" && contextWindow > 0 && promptTokens(usage) > contextWindow;
 }
-
-/** Some of these say "too many tokens" as well. */
-export const throttleText =
-  /\b(?:tokens|requests)\b[^.]{0,40}\bper[ -](?:second|minute|hour|day)\b|\bthrottl(?:ed|ing)\b|\brate[ _-]limit|\btoo many requests\b/i;
-
-const overflowText = new RegExp(
-  [
-    "prompt is too long",
-    "exceeds the context window",
-    "input token count.{0,80}exceeds the maximum",
-    "maximum prompt length is \\d",
-    "reduce the length of the messages",
-    "maximum context length is [\\d,]+ tokens",
-    "exceeds the limit of \\d",
-    "exceeds the available context size",
-    "greater than the context length",
-    "context window exceeds limit",
-    "exceeded model token limit",
-    "context[_ ]length[_ ]exceeded",
-    "too many tokens",
-    "token limit exceeded",
-    "request_too_large",
-    "(?:payload|entity) too large",
-    "\\b4(?:00|13)\\b.{0,40}\\(no body\\)",
-    "model_context_window_exceeded",
-  ].join("|"),
-  "i",
-);

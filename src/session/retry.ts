@@ -3,10 +3,11 @@
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { throttleText } from "../base/service-texts.js";
 import type { SessionEvent } from "../protocol/events.js";
 import type { AssistantMessage, ProviderFailure } from "../protocol/messages.js";
 import type { StreamEvent } from "../provider/provider.js";
-import { type FailedReply, isOverflowError, throttleText } from "./overflow.js";
+import { type FailedReply, isOverflowError } from "./overflow.js";
 
 export interface RetrySettings {
   readonly enabled: boolean;

@@ -1,6 +1,7 @@
 // For a path that is not there: what is there under nearly the same name.
 
 import { posix } from "node:path";
+import { editDistance } from "../base/edit-distance.js";
 import { printable } from "../workspace/resolve-path.js";
 import type { Workspace } from "../workspace/workspace.js";
 
@@ -21,23 +22,9 @@ export async function closeNames(workspace: Workspace, path: string): Promise<st
   const allowed = Math.max(1, Math.floor(wanted.length / 3));
   return entries
     .filter(({ name }) => Math.abs(name.length - wanted.length) <= allowed)
-    .map(({ name }) => ({ name, distance: distance(name.toLowerCase(), wanted) }))
+    .map(({ name }) => ({ name, distance: editDistance(name.toLowerCase(), wanted) }))
     .filter((candidate) => candidate.distance <= allowed)
     .sort((a, b) => a.distance - b.distance)
     .slice(0, maxNames)
     .map(({ name }) => printable(directory === "." ? name : posix.join(directory, name)));
-}
-
-/** Edits (insert, delete, replace) between two names. */
-function distance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const replaced = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous[b.length] ?? 0;
 }

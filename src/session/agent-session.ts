@@ -30,6 +30,7 @@ import type { SessionManager } from "./session-manager.js";
 import type { SessionRecords } from "./session-record.js";
 import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
 import { sessionStats } from "./session-stats.js";
+import { resolveImages } from "./store-blobs.js";
 import { TodoTracker } from "./todos/todo-tracker.js";
 import type { StreamRule } from "./ttsr/rule.js";
 import { TtsrController } from "./ttsr/ttsr-controller.js";
@@ -490,6 +491,8 @@ export class AgentSession {
   async #prepare(): Promise<void> {
     this.#wasForced = false;
     this.#todos.promptStart();
+    const { context, blobs } = this.#record;
+    await this.#modelMessages.loadImages(context, (message) => resolveImages(message, blobs));
     const { cwd, log, loadRules } = this.#parts;
     if (!this.#ttsr && loadRules) {
       this.#ttsr = new TtsrController({ rules: await loadRules(), cwd, log, settings: () => this.#settings.ttsr });

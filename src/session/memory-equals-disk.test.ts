@@ -1,6 +1,6 @@
 // What is in memory is what a reload gives: after every kind of run the file is opened again and its context compared.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -162,5 +162,18 @@ describe("memory equals disk", () => {
       "assistant",
     ]);
     await expectEqual(opened);
+  });
+
+  it("an image that went to a blob is an image again for the model", async () => {
+    const image = { type: "image", data: Buffer.alloc(3000, 7).toString("base64"), mimeType: "image/png" } as const;
+    const first = await open([say("one")]);
+    await first.session.prompt("look", { images: [image] });
+    const path = first.session.sessionFile as string;
+    await first.session.dispose();
+    expect(readFileSync(path, "utf8")).toContain("blob:sha256:");
+    const second = await open([say("two")]);
+    await second.session.switchSession(path);
+    await second.session.prompt("again");
+    expect(second.model.requests[0]?.context.messages[0]).toMatchObject({ content: [{ type: "text" }, image] });
   });
 });

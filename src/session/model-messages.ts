@@ -11,6 +11,18 @@ export class ModelMessages {
   #revision: number | undefined;
   #seen = 0;
   #converted: ModelMessage[] = [];
+  /** By the message of the record: the same with its images instead of references to them. */
+  readonly #withImages = new WeakMap<AgentMessage, AgentMessage>();
+
+  /** Before a run: what came out of a file names its images only, and a model needs the images. */
+  async loadImages(
+    { messages }: SessionContext,
+    load: (message: AgentMessage) => Promise<AgentMessage>,
+  ): Promise<void> {
+    for (const message of messages)
+      if (!this.#withImages.has(message))
+        this.#withImages.set(message, hasImage(message) ? await load(message) : message);
+  }
 
   of({ messages, entryIds, prunedEntryIds, revision }: SessionContext): readonly ModelMessage[] {
     if (revision !== this.#revision) {
@@ -19,14 +31,20 @@ export class ModelMessages {
       this.#converted = [];
     }
     for (; this.#seen < messages.length; this.#seen++) {
-      const message = messages[this.#seen];
-      if (!message) continue;
+      const recorded = messages[this.#seen];
+      if (!recorded) continue;
+      const message = this.#withImages.get(recorded) ?? recorded;
       const isPruned = prunedEntryIds.has(entryIds[this.#seen] ?? "");
       const converted = toModelMessage(isPruned ? pruned(message) : message);
       if (converted) this.#converted.push(converted);
     }
     return this.#converted;
   }
+}
+
+function hasImage(message: AgentMessage): boolean {
+  if (message.role === "fileMention") return message.files.some(({ image }) => image !== undefined);
+  return "content" in message && Array.isArray(message.content) && message.content.some(({ type }) => type === "image");
 }
 
 /** Only the model's copy shrinks; the record keeps the whole output. */

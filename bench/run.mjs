@@ -59,9 +59,11 @@ async function load() {
   const { deltas } = await import("./rows/deltas.mjs");
   const { pacedAnswer } = await import("./rows/paced.mjs");
   const { reads } = await import("./rows/reads.mjs");
+  const { ast } = await import("./rows/ast.mjs");
   const { stall } = await import("./rows/stall.mjs");
   const { queue } = await import("./rows/queue.mjs");
   const { sessions } = await import("./rows/sessions.mjs");
+  const { search } = await import("./rows/search.mjs");
   return [
     { name: "start", measure: start },
     { name: "version", measure: version },
@@ -70,9 +72,11 @@ async function load() {
     { name: "deltas", measure: deltas },
     { name: "paced", measure: pacedAnswer, needsLong: true },
     { name: "reads", measure: reads },
+    { name: "ast", measure: ast },
     { name: "stall", measure: stall },
     { name: "queue", measure: queue },
     { name: "sessions", measure: sessions },
+    { name: "search", measure: search },
   ];
 }
 

@@ -54,7 +54,14 @@ async function bundleDoors() {
 async function bundleProgram() {
   const libraries = new Set();
   // import() as require: the ES module loader would be started for it otherwise, even for a module of Node's own.
-  const program = { ...common(), format: "cjs", minify: true, supported: { "dynamic-import": false } };
+  const program = {
+    ...common(),
+    format: "cjs",
+    minify: true,
+    supported: { "dynamic-import": false },
+    // Where a file lies is asked in another way in CommonJS, and by the code that needs it.
+    define: { ...common().define, "import.meta.url": "undefined" },
+  };
   const separateLibraries = {
     name: "separate-libraries",
     setup: (build) =>

@@ -12,6 +12,7 @@ import { commandSchemaByType } from "../src/protocol/commands.js";
 import { handlers } from "../src/rpc/handlers.js";
 import { createMemoryWorkspace } from "../src/testing/memory-workspace.js";
 import { createBuiltInTools } from "../src/tools/index.js";
+import { toolParts } from "../src/tools/parts.test-kit.js";
 
 const findViolations = untypedFindViolations as (root: string) => Promise<string[]>;
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -58,11 +59,7 @@ describe("commands", () => {
 
 describe("tools", () => {
   it("the command line knows the names of the built-in tools", () => {
-    const names = createBuiltInTools({
-      workspace: createMemoryWorkspace({}),
-      todos: { get: () => [], applyOps: () => "" },
-      isPersistent: false,
-    }).map((tool) => tool.name);
+    const names = createBuiltInTools(toolParts(createMemoryWorkspace({}))).map((tool) => tool.name);
     expect([...builtInToolNames].sort()).toEqual(names.sort());
   });
 });

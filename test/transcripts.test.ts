@@ -1,8 +1,13 @@
 // Every transcript is played against the server, line by line and frame by frame.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { silentLog } from "../src/base/log.js";
 import { parseTranscript, playTranscript } from "../src/testing/transcript.js";
+import { createNodeProcesses } from "../src/workspace/node-processes.js";
+import { createNodeWorkspace } from "../src/workspace/node-workspace.js";
 import { serveInProcess } from "./rpc-in-process.js";
 
 const folder = new URL("transcripts/", import.meta.url);
@@ -10,11 +15,30 @@ const names = readdirSync(folder).filter((name) => name.endsWith(".transcript"))
 
 async function play(text: string, patienceMs?: number): Promise<void> {
   const transcript = parseTranscript(text);
-  const host = await serveInProcess(transcript, patienceMs);
-  await playTranscript(transcript, host);
-  host.open.model.verify();
-  expect(await host.close()).toBe(0);
-  expect(host.unread).toEqual([]); // nothing that the transcript does not tell
+  const stage = transcript.isOnDisk ? onDisk(transcript.files) : undefined;
+  try {
+    const host = await serveInProcess({ ...transcript, ...(stage ? { session: stage.session } : {}) }, patienceMs);
+    await playTranscript(transcript, host);
+    host.open.model.verify();
+    expect(await host.close()).toBe(0);
+    expect(host.unread).toEqual([]); // nothing that the transcript does not tell
+  } finally {
+    stage?.remove();
+  }
+}
+
+function onDisk(files: Record<string, string>) {
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "galley-transcript-")));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), text);
+  }
+  const processes = createNodeProcesses({ env: process.env, log: silentLog });
+  const agentDir = join(cwd, ".agent");
+  return {
+    session: { cwd, agentDir, workspace: createNodeWorkspace({ cwd, agentDir }), processes },
+    remove: () => rmSync(cwd, { recursive: true, force: true }),
+  };
 }
 
 describe("transcripts", () => {

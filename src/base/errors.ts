@@ -2,9 +2,11 @@
 
 export type ErrorCode =
   | "aborted" // somebody asked us to stop
+  | "apply_failed" // a change set could not be written; the sentence says what was restored
   | "busy" // a run is active and the caller did not say how to queue
   | "cannot_continue" // nothing in the context to continue from
   | "disconnected" // the other end of the pipe is gone
+  | "file_changed" // what is on disk is not what the caller saw
   | "file_refused" // a path or file the workspace will not open
   | "invalid_argument" // a caller passed something outside the contract
   | "invalid_config" // a configuration file says something we cannot use
@@ -15,6 +17,7 @@ export type ErrorCode =
   | "not_found" // a file or an entry that is not there
   | "pending_unavailable" // a preview was pushed where nothing can hold it
   | "script_mismatch" // a scripted model or server was asked for something else
+  | "stale_preview" // files changed since they were previewed; `details.files` names them
   | "start_failed" // the program cannot start as asked
   | "timeout"
   | "tool_failed" // the text is for the model

@@ -17,6 +17,11 @@ describe("sanitizeForTerminal", () => {
     expect(sanitizeForTerminal(input)).toBe(output);
   });
 
+  it.each(["\u009d", "\u0090", "\u001b]", "\u001b[", "\u009b0"])("is done quickly with a run of %j", (unit) => {
+    // Quadratic, this would take minutes.
+    expect(sanitizeForTerminal(`${unit.repeat(500_000)}end`)).toMatch(/(?:end|nd)$/);
+  });
+
   it("leaves no control character and is idempotent", () => {
     const spiky = fc.string({
       unit: fc.constantFrom("\u001b", "[", "]", "\u009b", "3", "m", "\u0007", "\\", "\n", "a", "\u202e"),

@@ -19,8 +19,9 @@ const sequence = new RegExp(
   [
     // CSI: parameters, intermediates, final.
     "(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]?",
-    // OSC, DCS, SOS, PM, APC with their terminator.
-    "(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u009c\\n]*(?:\\u0007|\\u001b\\\\|\\u009c)",
+    // OSC, DCS, SOS, PM, APC with their terminator. The next introducer ends the look-out for it: else a run of them
+    // would cost the square of its length.
+    "(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u0080-\\u009f\\n]*(?:\\u0007|\\u001b\\\\|\\u009c)",
     // Two or three characters (charset, keypad, reset), or the lone introducer. A line feed stays.
     "\\u001b[ -/]*[0-~]?",
     "[\\u0080-\\u0084\\u0086-\\u009f]",

@@ -7,7 +7,8 @@ import type { CommandLine } from "./arguments.js";
 
 export async function listModels(line: CommandLine): Promise<void> {
   const search = line.options.get("list-models")?.[0]?.toLowerCase() ?? "";
-  const { session } = await createAgentSession({ log: logTo((text) => process.stderr.write(text)) });
+  const log = logTo((text) => process.stderr.write(text));
+  const { session } = await createAgentSession({ log, contextFiles: [] });
   const names = session
     .getAvailableModels()
     .map(({ provider, id, name }) => (name === id ? `${provider}/${id}` : `${provider}/${id}  ${name}`))

@@ -2,7 +2,7 @@
 // exit code and the last JSON line say how it ended.
 
 import type { Writable } from "node:stream";
-import { GalleyError, messageOf } from "../base/errors.js";
+import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import { logTo } from "../base/log.js";
 import { encodeFrame } from "../base/ndjson.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
@@ -10,7 +10,7 @@ import type { AssistantMessage } from "../protocol/messages.js";
 import { type AgentSession, createAgentSession } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
-import { firstMessage } from "./first-message.js";
+import { firstMessage, type Prompt } from "./first-message.js";
 import { guardStdout } from "./guard-stdout.js";
 import { sessionOptions } from "./session-options.js";
 
@@ -23,28 +23,45 @@ interface Outcome {
 
 export async function runPrint(line: CommandLine, mode: "text" | "json"): Promise<void> {
   const output = guardStdout();
-  output.on("error", () => process.exit(exitCodes.done)); // whoever read us has gone: nothing left to say
+  output.on("error", outputFailed);
   for (const warning of line.warnings) log.warn(warning);
   // A run that waits for nothing but a timer of ours must not look like a program that is done.
   setInterval(() => {}, 2 ** 30);
-  const outcome = await run(line, mode, output).catch(
+  const stop = new Stop();
+  const ended = await run(line, mode, { output, stop }).catch(
     (error: unknown): Outcome => ({
       reason: GalleyError.is(error, "usage") ? "usage" : "startup",
       message: messageOf(error),
     }),
   );
-  if (outcome.message !== undefined) log.error(outcome.message);
-  const code = exitCodes[outcome.reason];
+  const { signal } = stop;
+  const outcome: Outcome = signal === undefined ? ended : { reason: "failed", message: `Stopped by ${signal}` };
+  const code = signal === undefined ? exitCodes[outcome.reason] : signalCodes[signal];
+  if (signal === undefined && outcome.message !== undefined) log.error(outcome.message);
   if (mode === "json") output.write(encodeFrame({ type: "exit", code, ...outcome }));
-  output.write("", () => process.exit(code));
+  output.write("", (error) => {
+    if (!error) process.exit(code);
+    setImmediate(outputFailed, error); // after the stream's own event, which knows the first reason
+  });
 }
 
-async function run(line: CommandLine, mode: "text" | "json", output: Writable): Promise<Outcome> {
+/** Whoever read us has gone: nothing left to say. Anything else is an answer that nobody got. */
+function outputFailed(error: Error): void {
+  if (systemCode(error) === "EPIPE") process.exit(exitCodes.done);
+  log.error(`Cannot write the output: ${error.message}`);
+  process.exit(exitCodes.failed);
+}
+
+async function run(
+  line: CommandLine,
+  mode: "text" | "json",
+  { output, stop }: { output: Writable; stop: Stop },
+): Promise<Outcome> {
   const options = sessionOptions(line, { log, lenient: false });
   const prompts = await firstMessage(line.words, options.cwd ?? process.cwd());
   const { session, modelFallbackMessage } = await createAgentSession(options);
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
-  stopOnSignals(session);
+  stop.watch(session);
   if (mode === "json") {
     const { sessionId: id, cwd } = session;
     output.write(encodeFrame({ type: "session", version: 3, id, timestamp: new Date().toISOString(), cwd }));
@@ -53,14 +70,21 @@ async function run(line: CommandLine, mode: "text" | "json", output: Writable): 
       return new Promise<void>((resolve) => output.once("drain", resolve)); // a slow reader slows the model
     });
   }
+  const failure = await runPrompts(session, prompts, stop);
+  await session.dispose();
+  if (failure) return failure;
+  if (mode === "text") output.write(`${sanitizeForTerminal(lastText(session))}\n`);
+  return { reason: "done" };
+}
+
+async function runPrompts(session: AgentSession, prompts: readonly Prompt[], stop: Stop): Promise<Outcome | undefined> {
   for (const { text, images } of prompts) {
+    if (stop.signal !== undefined) return { reason: "failed" };
     await session.prompt(text, { images });
     const failure = failureOf(session);
     if (failure) return failure;
   }
-  await session.dispose();
-  if (mode === "text") output.write(`${sanitizeForTerminal(lastText(session))}\n`);
-  return { reason: "done" };
+  return undefined;
 }
 
 function failureOf(session: AgentSession): Outcome | undefined {
@@ -80,16 +104,19 @@ function lastText(session: AgentSession): string {
   return "";
 }
 
-function stopOnSignals(session: AgentSession): void {
-  let isClosing = false;
-  for (const [signal, code] of [
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-    ["SIGHUP", 129],
-  ] as const)
-    process.on(signal, () => {
-      if (isClosing) process.exit(code);
-      isClosing = true;
-      void session.dispose().finally(() => process.exit(code));
-    });
+const signalCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+type StopSignal = keyof typeof signalCodes;
+
+/** The first signal stops the run, which then ends in order; the second does not wait, nor does one before the run. */
+class Stop {
+  signal: StopSignal | undefined;
+
+  watch(session: AgentSession): void {
+    for (const signal of Object.keys(signalCodes) as StopSignal[])
+      process.on(signal, () => {
+        if (this.signal !== undefined) process.exit(signalCodes[this.signal]);
+        this.signal = signal;
+        void session.abort();
+      });
+  }
 }

@@ -5,11 +5,11 @@ import { resolve } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { ThinkingLevel } from "../protocol/model.js";
-import { variable } from "../sdk/environment.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import { parseAssignment } from "../sdk/settings/assignment.js";
 import type { CommandLine } from "./arguments.js";
 
+const roleFlags = ["smol", "slow", "plan"];
 const thinkingLevels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 
 /** `lenient`: a bad level or tool name is told and let pass, because a program drives us. */
@@ -24,7 +24,9 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
   const apiKey = value("api-key");
   const replaced = value("system-prompt");
   const added = line.options.get("append-system-prompt") ?? [];
-  const sessionDir = value("session-dir") ?? variable(process.env, "GALLEY_SESSION_DIR");
+  const sessionDir = value("session-dir");
+  const scope = value("models");
+  const providerSessionId = value("provider-session-id");
   return {
     cwd,
     log,
@@ -38,6 +40,12 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(level === undefined ? {} : { thinkingLevel: level }),
     ...(toolNames === undefined ? {} : { toolNames }),
+    ...(scope === undefined ? {} : { scopedModels: listed(scope) }),
+    modelRoles: Object.fromEntries(
+      roleFlags.flatMap((role) => line.options.get(role)?.map((name) => [role, name]) ?? []),
+    ),
+    ...(providerSessionId === undefined ? {} : { providerSessionId }),
+    ...(line.options.has("no-rules") ? { rules: [] } : {}),
     systemPrompt: (standard) =>
       [
         replaced === undefined ? standard : textOrFile(replaced, cwd),
@@ -71,21 +79,26 @@ function thinkingLevel(given: string | undefined, settings: { log: Log; lenient:
 }
 
 /** The names that this version knows; kept here so that a wrong one is told before anything is loaded. */
-export const builtInToolNames: readonly string[] = ["read", "ast_edit", "todo_write"];
+export const builtInToolNames: readonly string[] =
+  "read bash edit write grep find ls ast_grep ast_edit todo_write ask".split(" ");
 
 function activeTools({ options }: CommandLine, settings: { log: Log; lenient: boolean }): string[] | undefined {
   if (options.has("no-tools")) return [];
   const given = options.get("tools")?.[0];
   if (given === undefined) return undefined;
-  const names = given
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
+  const names = listed(given);
   const unknown = names.filter((name) => !builtInToolNames.includes(name));
   const text = `Unknown tool ${unknown.join(", ")}. Built-in tools: ${builtInToolNames.join(", ")}.`;
   if (unknown.length > 0 && !settings.lenient) throw new GalleyError("usage", text);
   if (unknown.length > 0) settings.log.warn(`${text} It is ignored.`);
   return names.filter((name) => builtInToolNames.includes(name));
+}
+
+function listed(text: string): string[] {
+  return text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
 }
 
 /** A value that names an existing file is read. */

@@ -16,7 +16,7 @@ export const abortGraceMs = 5000;
 
 export async function callTool(run: Run, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
   const { call } = finished;
-  const tool = run.offeredTools.find((candidate) => candidate.name === call.name);
+  const tool = findTool(run.offeredTools, call.name);
   if (!tool) return failure(`Tool ${call.name} not found`);
   if (!finished.isComplete) return syntheticResult(cutOffText, false);
 
@@ -36,6 +36,11 @@ export async function callTool(run: Run, finished: FinishedCall, batch: AbortSig
     link.release();
   }
   return afterwards(run, call, outcome);
+}
+
+/** A name counts before anybody's alias. */
+export function findTool(tools: readonly AnyTool[], name: string): AnyTool | undefined {
+  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.aliases?.includes(name));
 }
 
 let validation: Promise<typeof import("./validate-arguments.js")> | undefined;

@@ -1,4 +1,4 @@
-// The three queues of messages that wait for the agent. Items have ids, so two equal texts never get mixed up;
+// The queues of messages that wait for the agent. Items have ids, so two equal texts never get mixed up;
 // modes are read at every poll, so a change takes effect at once.
 
 import type { AgentMessage } from "../protocol/messages.js";
@@ -21,6 +21,7 @@ export class MessageQueues {
   #steering = new Fifo<QueuedMessage>();
   #followUp = new Fifo<QueuedMessage>();
   #nextTurn = new Fifo<QueuedMessage>();
+  #asides = new Fifo<QueuedMessage>();
   #lastId = 0;
   readonly #onChange: () => void;
 
@@ -63,6 +64,15 @@ export class MessageQueues {
     return this.#take(this.#followUp, this.followUpMode === "all" ? this.#followUp.size : 1);
   }
 
+  /** For the model to know with its next request, whenever there is one: an aside starts none and counts for nothing. */
+  queueAside(message: AgentMessage): void {
+    this.#asides.push({ id: ++this.#lastId, message, interrupts: false });
+  }
+
+  takeAsides(): QueuedMessage[] {
+    return this.#asides.take(this.#asides.size);
+  }
+
   takeNextTurn(): QueuedMessage[] {
     return this.#take(this.#nextTurn, this.#nextTurn.size);
   }
@@ -88,6 +98,7 @@ export class MessageQueues {
       followUp: this.#followUp.take(this.#followUp.size),
     };
     this.#nextTurn.take(this.#nextTurn.size);
+    this.#asides.take(this.#asides.size);
     if (taken.steering.length + taken.followUp.length > 0) this.#onChange();
     return taken;
   }

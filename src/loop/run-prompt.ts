@@ -31,9 +31,9 @@ async function runTurns(run: Run, prompts: readonly AgentMessage[]): Promise<Run
   const { queues, signal, toolChoice } = run.parts;
   run.openTurn();
   for (const prompt of prompts) run.deliver(prompt);
-  let pending = queues.takeSteering(); // it may have been queued while idle
+  let pending = queues.takeSteering().map(messageIn); // it may have been queued while idle
   for (;;) {
-    for (const { message } of pending) run.deliver(message);
+    for (const message of [...pending, ...queues.takeAsides().map(messageIn)]) run.deliver(message);
     const reply = await streamReply(run);
     if (reply.message.stopReason === "error" || reply.message.stopReason === "aborted")
       return endFailedTurn(run, reply, reply.message.stopReason);
@@ -47,17 +47,23 @@ async function runTurns(run: Run, prompts: readonly AgentMessage[]): Promise<Run
       return { ...end, stopReason: "aborted" };
     }
     toolChoice.resolve();
-    pending = nextMessages(run, { ...batch, hasMore: reply.calls.length > 0 && !batch.terminate });
-    if (pending.length === 0 && (reply.calls.length === 0 || batch.terminate)) return end;
+    const hasMore = reply.calls.length > 0 && !batch.terminate;
+    pending = nextMessages(run, { ...batch, hasMore });
+    if (pending.length === 0 && !hasMore) return end;
     run.openTurn();
   }
 }
 
-/** Steering first; follow-ups only when the run would otherwise stop. */
-function nextMessages(run: Run, batch: { steering: QueuedMessage[]; hasMore: boolean }): QueuedMessage[] {
+/** Steering first, reminders with it; follow-ups only when the run would otherwise stop. */
+function nextMessages(run: Run, batch: { steering: QueuedMessage[]; hasMore: boolean }): AgentMessage[] {
   const { queues } = run.parts;
   const steering = batch.steering.length > 0 ? batch.steering : queues.takeSteering();
-  return steering.length > 0 || batch.hasMore ? steering : queues.takeFollowUps();
+  const messages = [...steering.map(messageIn), ...(run.parts.turnBoundary?.() ?? [])];
+  return messages.length > 0 || batch.hasMore ? messages : queues.takeFollowUps().map(messageIn);
+}
+
+function messageIn({ message }: QueuedMessage): AgentMessage {
+  return message;
 }
 
 function endFailedTurn(run: Run, reply: Reply, stopReason: "error" | "aborted"): RunEnd {

@@ -5,7 +5,7 @@
 import { messageOf } from "../base/errors.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { ToolResultMessage } from "../protocol/messages.js";
-import { callTool } from "./call-tool.js";
+import { callTool, findTool } from "./call-tool.js";
 import type { QueuedMessage } from "./message-queues.js";
 import type { FinishedCall } from "./reply-builder.js";
 import type { Run } from "./run.js";
@@ -26,7 +26,7 @@ export async function runToolCalls(run: Run, calls: readonly FinishedCall[]): Pr
   let sharedSince: Promise<void>[] = [];
   const all: Promise<void>[] = [];
   for (const [index, call] of calls.entries()) {
-    const isExclusive = run.offeredTools.find((tool) => tool.name === call.call.name)?.concurrency === "exclusive";
+    const isExclusive = findTool(run.offeredTools, call.call.name)?.concurrency === "exclusive";
     const before = isExclusive ? [lastExclusive, ...sharedSince] : [lastExclusive];
     const done = Promise.allSettled(before).then(() => schedule.run(index, call));
     all.push(done);

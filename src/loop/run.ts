@@ -64,6 +64,8 @@ export interface RunParts {
   append(message: AgentMessage): void;
   /** Hears of every reply right after its `message_end`, before anything else is sent. */
   replied(message: AssistantMessage): void;
+  /** After the tools of a turn that went well: what the model should be reminded of, which is worth another turn. */
+  turnBoundary?(): readonly AgentMessage[];
   /** Decides, before `agent_end` is sent, whether another run of the same prompt follows. Never throws. */
   decideEnd(end: RunEnd): { isTerminal: true } | { isTerminal: false; continueReason: ContinueReason };
 }

@@ -6,7 +6,8 @@ import { AbortRace } from "../base/abort.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
-import type { StreamEvent, StreamRequest, ToolChoice } from "../provider/provider.js";
+import type { ProviderModel, StreamEvent, StreamRequest, ToolChoice } from "../provider/provider.js";
+import type { AnyTool } from "../tools/tool.js";
 import { type FinishedCall, ReplyBuilder } from "./reply-builder.js";
 import type { Run, RunParts } from "./run.js";
 
@@ -138,28 +139,40 @@ function buildRequest(run: Run, options: Awaited<ReturnType<RunParts["streamOpti
   const { model, signal, toolChoice } = run.parts;
   const tools = run.parts.tools();
   run.offeredTools = tools;
-  const choice = model.compat?.supportsToolChoice === false ? undefined : toolChoice.next();
-  const isPossible = choice === undefined || isActive(choice, tools);
+  const wanted = model.compat?.supportsToolChoice === false ? undefined : toolChoice.next();
+  const isPossible = wanted === undefined || isActive(wanted, tools);
   if (!isPossible) toolChoice.reject("unavailable");
+  const { choice, offered } = mapChoice(isPossible ? wanted : undefined, tools, model);
   return {
     model,
     context: {
       systemPrompt: run.parts.systemPrompt(),
       messages: run.parts.modelMessages(),
-      tools: tools.map(({ name, description, parameters, strict }) => ({
+      tools: offered.map(({ name, description, parameters, published = parameters, strict }) => ({
         name,
         description,
-        parameters,
+        parameters: published,
         ...(strict ? { strict } : {}),
       })),
     },
-    options: { ...options, signal, ...(choice !== undefined && isPossible ? { toolChoice: choice } : {}) },
+    options: { ...options, signal, ...(choice === undefined ? {} : { toolChoice: choice }) },
   };
+}
+
+/** A service that takes no name can still be made to call a tool: the one it is offered. */
+function mapChoice(choice: ToolChoice | undefined, tools: readonly AnyTool[], model: ProviderModel) {
+  const name = choice && nameIn(choice);
+  if (name === undefined || model.compat?.supportsNamedToolChoice !== false) return { choice, offered: tools };
+  return { choice: "required" as const, offered: tools.filter((tool) => tool.name === name) };
 }
 
 /** A named choice whose tool is not offered would only be refused by the service. */
 function isActive(choice: ToolChoice, tools: readonly { name: string }[]): boolean {
-  if (typeof choice === "string") return true;
-  const name = "function" in choice ? choice.function.name : choice.name;
-  return tools.some((tool) => tool.name === name);
+  const name = nameIn(choice);
+  return name === undefined || tools.some((tool) => tool.name === name);
+}
+
+function nameIn(choice: ToolChoice): string | undefined {
+  if (typeof choice === "string") return undefined;
+  return "function" in choice ? choice.function.name : choice.name;
 }

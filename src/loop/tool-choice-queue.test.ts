@@ -102,18 +102,13 @@ describe("ToolChoiceQueue", () => {
     expect(heard).toEqual(["resolved"]);
   });
 
-  it("offers the standing handler when no work is in flight", async () => {
+  it("offers work only while its choice is in flight", async () => {
     const queue = new ToolChoiceQueue();
-    expect(queue.peekInvoker()).toBeUndefined();
-    queue.setStandingInvoker(async () => textResult("standing"));
     queue.pushOnce("any", { onInvoked: async () => textResult("flight") });
-    const invoke = async () => (await queue.peekInvoker()?.({}))?.content;
-    expect(await invoke()).toEqual(textResult("standing").content);
+    expect(queue.peekInvoker()).toBeUndefined();
     queue.next();
-    expect(await invoke()).toEqual(textResult("flight").content);
+    expect((await queue.peekInvoker()?.({}))?.content).toEqual(textResult("flight").content);
     queue.resolve();
-    expect(await invoke()).toEqual(textResult("standing").content);
-    queue.setStandingInvoker(undefined);
     expect(queue.peekInvoker()).toBeUndefined();
   });
 

@@ -45,7 +45,6 @@ export class ToolChoiceQueue {
   #directives: Directive[] = [];
   #inFlight: InFlight | undefined;
   #lastId = 0;
-  #standing: Invoker | undefined;
 
   pushOnce(choice: ToolChoice, options: DirectiveOptions = {}): number {
     return this.pushSequence([choice], options);
@@ -100,20 +99,15 @@ export class ToolChoiceQueue {
     });
   }
 
-  /** What the forced tool should do now: the directive in flight first, then the standing handler. */
+  /** What the forced tool should do now. */
   peekInvoker(): Invoker | undefined {
     const flight = this.#inFlight;
     const work = flight?.directive.callbacks.onInvoked;
-    if (!flight || !work) return this.#standing;
+    if (!flight || !work) return undefined;
     return (params) => {
       flight.invoked = true;
       return work(params);
     };
-  }
-
-  /** For long-lived approval flows: never forces, never used up. */
-  setStandingInvoker(invoker: Invoker | undefined): void {
-    this.#standing = invoker;
   }
 
   removeByLabel(label: string): void {

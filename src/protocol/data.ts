@@ -63,6 +63,8 @@ export const SessionState = Type.Object({
   pendingActionCount: Type.Optional(count),
   sandbox: Type.Optional(SandboxState),
   persistError: Type.Optional(Type.String()),
+  /** Present where nothing keeps another program from writing the session file at the same time. */
+  lockKind: Type.Optional(Type.Literal("none")),
   isSettled: Type.Optional(Type.Boolean()),
 });
 export type SessionState = Static<typeof SessionState>;

@@ -64,3 +64,22 @@ it("fails when the file is broken where the named model depends on it, and only 
     }),
   );
 });
+
+it("without a name prefers the usual model, then the scope, then whatever can be used", () => {
+  const registry = new ModelRegistry({
+    sources: { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand: async () => "" },
+    file: readModelsFile({ providers }, "/a/models.yml"),
+  });
+  const scope = (...patterns: string[]) => patterns.flatMap((pattern) => registry.selectAll(pattern));
+  const start = (usual: string | undefined, ...patterns: string[]) => {
+    const preferences = { usual: usual === undefined ? undefined : registry.select(usual), scope: scope(...patterns) };
+    const { model, thinkingLevel } = chooseInitialModel(registry, {}, preferences);
+    return `${model?.provider}/${model?.id}${thinkingLevel === undefined ? "" : ` at ${thinkingLevel}`}`;
+  };
+  expect(start("fable-2:low")).toBe("acme/vendor/fable-2 at low");
+  expect(start("locked/first")).toBe("acme/fable");
+  expect(start("acme/fable", "locked/*", "*fable-2:high")).toBe("acme/vendor/fable-2 at high");
+  expect(start("fable-2:low", "acme/*")).toBe("acme/vendor/fable-2 at low");
+  expect(start(undefined, "locked/*")).toBe("acme/fable");
+  expect(start(undefined)).toBe("acme/fable");
+});

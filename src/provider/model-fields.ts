@@ -131,6 +131,7 @@ const compatChecks: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<
   ["requiresThinkingAsText", boolean],
   ["thinkingFormat", oneOf(["openai", "openrouter", "zai", "qwen", "qwen-chat-template"])],
   ["supportsToolChoice", boolean],
+  ["supportsNamedToolChoice", boolean],
   ["supportsStrictMode", boolean],
   ["extraBody", object],
   ["openRouterRouting", object],

@@ -17,7 +17,7 @@ import { type Headers, mergeCompat, mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
 import { plannerModel } from "./planner-model.js";
 import type { ProviderModel } from "./provider.js";
-import { type Selection, selectModel } from "./select-model.js";
+import { type Selection, selectModel, selectModels } from "./select-model.js";
 
 export interface RegistryParts {
   readonly sources: CredentialSources;
@@ -73,6 +73,11 @@ export class ModelRegistry {
   /** The model that a pattern means, among those of one provider if it is given. */
   select(pattern: string, provider?: string): Selection | undefined {
     return selectModel(this.#ofProvider(provider), pattern, (model) => this.hasCredential(model));
+  }
+
+  /** Every model that a pattern of a list means. */
+  selectAll(pattern: string): Selection[] {
+    return selectModels(this.all(), pattern, (model) => this.hasCredential(model));
   }
 
   /** What the command line asks for; a provider alone means its first model. */

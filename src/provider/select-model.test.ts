@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { plannerModel } from "./planner-model.js";
 import type { ProviderModel } from "./provider.js";
-import { selectModel } from "./select-model.js";
+import { selectModel, selectModels } from "./select-model.js";
 
 function models(...names: string[]): ProviderModel[] {
   return names.map((name) => {
@@ -81,5 +81,41 @@ describe("selectModel", () => {
     expect(select("planner", list)).toBe("galley/planner");
     expect(select("galley/planner", list)).toBe("galley/planner");
     for (const pattern of ["plan", "Planner", "galley/"]) expect(select(pattern, list)).toBeUndefined();
+  });
+});
+
+describe("selectModels", () => {
+  const list = [
+    ...models("acme/fable-1", "acme/fable-2", "router/acme/fable-2", "other/opus", "other/odd*name"),
+    plannerModel,
+  ];
+  const all = (pattern: string, isUsable: (model: ProviderModel) => boolean = none) =>
+    selectModels(list, pattern, isUsable).map(
+      ({ model, thinkingLevel }) => `${model.provider}/${model.id}${thinkingLevel ? ` at ${thinkingLevel}` : ""}`,
+    );
+
+  it.each([
+    ["acme/*", ["acme/fable-1", "acme/fable-2", "router/acme/fable-2"]],
+    ["router/*", ["router/acme/fable-2"]],
+    ["FABLE-?", ["acme/fable-1", "acme/fable-2"]],
+    ["*fable-2:high", ["acme/fable-2 at high", "router/acme/fable-2 at high"]],
+    ["*o*s", ["other/opus"]],
+    ["**opus", ["other/opus"]],
+    ["opus?", []],
+    ["opus*", ["other/opus"]],
+    ["odd*name", ["other/odd*name"]],
+    ["galley/*", []],
+    ["", []],
+  ])("%j means %j", (pattern, expected) => expect(all(pattern)).toEqual(expected));
+
+  it("means one model without a glob, as everywhere else", () => {
+    expect(all("fable:low", ({ provider }) => provider === "router")).toEqual(["router/acme/fable-2 at low"]);
+    expect(all("galley/planner")).toEqual(["galley/planner"]);
+    expect(all("nothing")).toEqual([]);
+  });
+
+  it("does not try every way to spread a text over many stars", () => {
+    const long = models(`acme/${"a".repeat(5000)}`);
+    expect(selectModels(long, `${"*a".repeat(2000)}b`, none)).toEqual([]);
   });
 });

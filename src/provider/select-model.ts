@@ -1,5 +1,6 @@
 // How a name selects a model: exact `provider/id`, exact id, then part of an id or name without regard to case. A
-// suffix `:level` asks for a thinking level, unless the whole text is itself the better match.
+// suffix `:level` asks for a thinking level, unless the whole text is itself the better match. Where several models may
+// be meant, `*` and `?` stand for any text and any character.
 
 import type { ThinkingLevel } from "../protocol/model.js";
 import { plannerModel } from "./planner-model.js";
@@ -26,6 +27,34 @@ export function selectModel(
     if (stripped) return { model: stripped, thinkingLevel: suffixed.level };
   }
   return undefined;
+}
+
+/** All that one pattern of a list means, in the order of the models; without `*` and `?` that is one model at most. */
+export function selectModels(
+  models: readonly ProviderModel[],
+  pattern: string,
+  isUsable: (model: ProviderModel) => boolean,
+): Selection[] {
+  const exact = matchExactly(models, pattern).length > 0;
+  if (exact || !/[*?]/.test(pattern)) return [selectModel(models, pattern, isUsable)].filter((found) => !!found);
+  const { name, level } = splitLevel(pattern) ?? { name: pattern };
+  const glob = name.toLowerCase();
+  return models
+    .filter((model) => model !== plannerModel)
+    .filter(({ provider, id }) => [id, `${provider}/${id}`].some((text) => matchesGlob(text.toLowerCase(), glob)))
+    .map((model) => ({ model, ...(level === undefined ? {} : { thinkingLevel: level }) }));
+}
+
+/** Goes back to the last `*` only, so it costs at most text times pattern, whatever the pattern. */
+function matchesGlob(text: string, glob: string): boolean {
+  let [at, next, star, resume] = [0, 0, -1, 0];
+  while (at < text.length) {
+    if (glob[next] === "*") [star, resume] = [next++, at];
+    else if (next < glob.length && (glob[next] === "?" || glob[next] === text[at])) [at, next] = [at + 1, next + 1];
+    else if (star >= 0) [next, at] = [star + 1, ++resume];
+    else return false;
+  }
+  return /^\**$/.test(glob.slice(next));
 }
 
 function splitLevel(pattern: string): { name: string; level: ThinkingLevel } | undefined {

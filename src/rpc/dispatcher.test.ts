@@ -67,7 +67,7 @@ describe("the main lane", () => {
   it("knows commands of a later version as little as members of Object", async () => {
     const host = await connect();
     const types = [
-      "bash",
+      "clone",
       "export_html",
       "set_host_tools",
       "get_messages_page",

@@ -17,6 +17,9 @@ const controlTypes = new Set(["extension_ui_response", "host_tool_update", "host
 /** Answered at their end. Meanwhile the host may look, but what changes the session waits. */
 const longTypes = new Set(["compact", "export_html"]);
 
+/** Beside the lane: the session runs one such command after the other, and stopping them waits for nothing. */
+const besideTypes = new Set(["bash", "abort_bash"]);
+
 /** What an interrupt does before its turn comes. */
 const interrupts = new Map<string, (session: AgentSession) => void>([
   ["abort", (session) => session.cancelWaits()],
@@ -36,6 +39,7 @@ export class Dispatcher {
   readonly #parts: DispatcherParts;
   #lane: Promise<void> = Promise.resolve();
   #long: Promise<void> = Promise.resolve();
+  readonly #beside = new Set<Promise<void>>();
   #unanswered = 0;
   #waiters: (() => void)[] = [];
 
@@ -47,6 +51,7 @@ export class Dispatcher {
     if (controlTypes.has(frame.type)) return;
     const { outbox, features } = this.#parts;
     const request = new Request(frame, outbox, features);
+    if (besideTypes.has(frame.type)) return this.#runBeside(this.#handle(frame, request));
     const interrupt = interrupts.get(frame.type);
     if (interrupt) void this.#parts.session.then(interrupt, () => {}); // without a session there is nothing to stop
     this.#queue(async () => {
@@ -73,6 +78,7 @@ export class Dispatcher {
   async idle(): Promise<void> {
     await this.#lane;
     await this.#long;
+    await Promise.all(this.#beside);
   }
 
   /** Puts an answer in the lane. It is made only when the host has read most of those before it. */
@@ -81,11 +87,24 @@ export class Dispatcher {
     this.#lane = this.#lane.then(async () => {
       await this.#parts.outbox.drained();
       await answer();
-      this.#unanswered--;
-      const waiters = this.#waiters;
-      this.#waiters = [];
-      for (const wake of waiters) wake();
+      this.#answered();
     });
+  }
+
+  #runBeside(handled: Promise<void>): void {
+    this.#unanswered++;
+    this.#beside.add(handled);
+    void handled.then(() => {
+      this.#beside.delete(handled);
+      this.#answered();
+    });
+  }
+
+  #answered(): void {
+    this.#unanswered--;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
   }
 
   /** Never rejects. */

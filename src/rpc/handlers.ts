@@ -25,6 +25,7 @@ type Coming = Exclude<
   | "set_follow_up_mode"
   | "set_interrupt_mode"
   | "set_model"
+  | "cycle_model"
   | "get_available_models"
   | "set_thinking_level"
   | "cycle_thinking_level"
@@ -42,15 +43,24 @@ type Coming = Exclude<
   | "set_session_name"
   | "get_session_stats"
   | "set_todos"
+  | "bash"
+  | "abort_bash"
 >;
 type Served = Exclude<RpcCommandType, Coming>;
 
 const table: { [C in Served]: Handler<C> } = {
   abort: ({ session }) => session.abort(),
   abort_and_prompt: abortAndPrompt,
+  abort_bash: ({ session }) => session.abortBash(),
   abort_retry: ({ session }) => session.abortRetry(),
+  bash: ({ session }, { command, excludeFromContext = false }) =>
+    session.executeBash(command, undefined, { excludeFromContext }),
   branch: async ({ session }, { entryId }) => ({ ...(await session.branch(entryId)), cancelled: false }),
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),
+  cycle_model: ({ session }) => {
+    const next = session.cycleModel();
+    return next && { ...next, model: toWireModel(next.model) };
+  },
   cycle_thinking_level: ({ session }) => {
     const level = session.cycleThinkingLevel();
     return level === null ? null : { level };

@@ -1,56 +1,62 @@
 // The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process do not know of each other.
 
+import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
-import { GalleyError } from "../base/errors.js";
 import { type Ids, randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
 import type { ToolHooks } from "../loop/run.js";
-import type { ThinkingLevel } from "../protocol/model.js";
 import type { Environment } from "../provider/credentials.js";
-import { chooseInitialModel, type InitialModel } from "../provider/initial-model.js";
-import type { ModelRegistry } from "../provider/model-registry.js";
-import type { ProviderModel, StreamFunction } from "../provider/provider.js";
+import type { StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
 import { AgentSession } from "../session/agent-session.js";
-import type { ModelSource } from "../session/model-source.js";
+import type { ApprovalPolicy } from "../session/approval.js";
 import type { SessionManager, SessionManagerOptions } from "../session/session-manager.js";
 import type { StreamRule } from "../session/ttsr/rule.js";
 import { createBuiltInTools } from "../tools/index.js";
 import type { AnyTool } from "../tools/tool.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
-import type { Workspace } from "../workspace/workspace.js";
+import type { Processes } from "../workspace/processes.js";
+import type { Permit, Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
+import { refuseComingOptions } from "./coming-options.js";
+import { type ContextFile, findContextFiles } from "./context-files.js";
 import { discoverEnvironment, discoverRules, discoverSettings } from "./discover.js";
-import { loadModelRegistry } from "./load-models.js";
+import { variable } from "./environment.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
+import { readPromptFiles } from "./prompt-files.js";
+import { selectTools } from "./select-tools.js";
+import { createHands, toolSettingsOf } from "./session-hands.js";
+import { findSessionModels, type ModelOptions, withoutKeys } from "./session-models.js";
 import { sessionSettingsOf } from "./session-settings.js";
 import type { Assignment } from "./settings/assignment.js";
 import type { Settings } from "./settings/settings.js";
-import { defaultSystemPrompt } from "./system-prompt.js";
+import { defaultSystemPrompt, withContextFiles } from "./system-prompt.js";
 
-export interface CreateAgentSessionOptions {
+/** For a command that the user or the host runs. */
+const userCommandSeconds = 300;
+
+export interface CreateAgentSessionOptions extends ModelOptions {
   cwd?: string;
   agentDir?: string;
   env?: Environment;
-  /** A model object, when the caller has one; else `provider` and `modelPattern` select. */
-  model?: ProviderModel;
-  provider?: string;
-  modelPattern?: string;
-  /** A key for the chosen model's provider, for this session only. */
-  apiKey?: string;
-  thinkingLevel?: ThinkingLevel;
   /** Replaces the default prompt, or is made from it. */
   systemPrompt?: string | ((standard: string) => string);
-  /** The built-in tools that are active; default all. */
+  /** What the model is told of the user's and the project's wishes; default: found on disk. They follow the prompt. */
+  contextFiles?: readonly ContextFile[];
+  /** The built-in tools that are active; default: those that the settings leave on. */
   toolNames?: readonly string[];
   /** Always active. */
   customTools?: readonly AnyTool[];
   hooks?: ToolHooks;
   /** Replaces the provider layer (tests, proxies), and with it the question of keys. */
   streamFn?: StreamFunction;
-  modelRegistry?: ModelRegistry;
   workspace?: Workspace;
+  /** What starts programs; default: the system's. */
+  processes?: Processes;
+  /** Asked where only the user may decide about a file; default: nobody is there, and the answer is no. */
+  permit?: Permit;
+  /** Policy on every tool call that is about to run; default: all may. */
+  approve?: ApprovalPolicy;
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */
   persist?: boolean;
   sessionDir?: string;
@@ -65,6 +71,8 @@ export interface CreateAgentSessionOptions {
   /** Workflow settings as they come built in, whatever the files say: programs that drive us rely on them. */
   resetWorkflowSettings?: boolean;
   /** Stream rules; default: those in the user's configuration directories. */
+  rules?: readonly StreamRule[];
+  /** The same for whoever wants to be asked with the first prompt. */
   loadRules?: () => Promise<readonly StreamRule[]>;
   /** For the jitter of retries. */
   random?: () => number;
@@ -81,113 +89,81 @@ export interface CreateAgentSessionResult {
 
 /** Throws `model_not_found` or `invalid_config` when the named model cannot be had, `not_found` for an unknown tool. */
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
+  refuseComingOptions(options);
   const { cwd = process.cwd(), clock = systemClock, ids = randomIds, log = silentLog } = options;
   const agentDir = options.agentDir ?? agentDirectory(options.env ?? process.env);
   const env = options.env ?? discoverEnvironment({ cwd, agentDir, log });
   const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log }, options));
-  const workspace = options.workspace ?? createNodeWorkspace({ cwd, agentDir });
-  const { models, model, thinkingLevel } = await findModel(options, {
-    agentDir,
-    env,
-    settings,
-    log,
-  });
-  const opened = await openRecords(options, settings, { cwd, agentDir, clock, ids, log });
+  const disabled = settings.get("disabledProviders");
+  const hands = createHands({ cwd, agentDir, env, settings, clock, log, permit: options.permit }, options);
+  const { workspace, processes } = hands;
+  const models = await findSessionModels(options, { agentDir, env, settings, log });
+  const contextFiles =
+    options.contextFiles ?? (await findContextFiles({ cwd, agentDir, env, workspace, disabled, log }));
+  const toolSettings = toolSettingsOf(settings);
+  const promptFiles = readPromptFiles(agentDir, log);
+  const opened = await openRecords(options, { env, settings }, { cwd, agentDir, clock, ids, log });
   const session = new AgentSession({
     ...opened,
     cwd,
     clock,
     log,
-    models: options.streamFn ? withoutKeys(models) : models,
+    models: options.streamFn ? withoutKeys(models.source) : models.source,
     stream: options.streamFn ?? streamByApi,
-    createTools: (own) => [
-      ...selectTools(
-        createBuiltInTools({ ...own, workspace, isPersistent: options.persist ?? false }),
-        options.toolNames,
-      ),
-      ...(options.customTools ?? []),
-    ],
-    ...(options.hooks ? { hooks: options.hooks } : {}),
-    systemPrompt: (active) => {
-      const standard = defaultSystemPrompt({ cwd, tools: active });
-      const { systemPrompt = standard } = options;
-      return typeof systemPrompt === "string" ? systemPrompt : systemPrompt(standard);
+    createTools: (own) => {
+      const isPersistent = options.persist ?? false;
+      const builtIn = createBuiltInTools({ ...own, ...hands, clock, isPersistent, settings: toolSettings });
+      return [...selectTools(builtIn, settings, options.toolNames), ...(options.customTools ?? [])];
     },
-    model,
-    thinkingLevel: options.thinkingLevel ?? thinkingLevel ?? settings.get("defaultThinkingLevel"),
+    ...(options.hooks ? { hooks: options.hooks } : {}),
+    approve: options.approve,
+    runBash: async (request, artifacts) => {
+      const { runCommand } = await import("../tools/output-command.js");
+      return runCommand(
+        { processes, artifacts, output: toolSettings.bash?.output },
+        { ...request, cwd, timeoutSeconds: userCommandSeconds },
+      );
+    },
+    release: () => processes.shutdown(),
+    systemPrompt: (active) => {
+      const base = promptFiles.replaced ?? defaultSystemPrompt({ cwd, tools: active });
+      const standard = promptFiles.added === undefined ? base : `${base}\n\n${promptFiles.added}`;
+      const { systemPrompt = standard } = options;
+      return withContextFiles(typeof systemPrompt === "string" ? systemPrompt : systemPrompt(standard), contextFiles);
+    },
+    model: models.model,
+    thinkingLevel: models.thinkingLevel,
     settings: sessionSettingsOf(settings),
-    loadRules: options.loadRules ?? (() => discoverRules({ cwd, agentDir, log }, env)),
+    loadRules:
+      options.loadRules ?? (async () => options.rules ?? discoverRules({ cwd, agentDir, log }, { env, disabled })),
     ...(options.random ? { random: options.random } : {}),
   });
-  // A model that was named wins over the one the record was left with.
-  const isNamed = options.model ?? options.provider ?? options.modelPattern;
-  const modelFallbackMessage = isNamed === undefined ? session.restoreModel() : undefined;
+  const modelFallbackMessage = restore(session, options);
   return { session, ...(modelFallbackMessage === undefined ? {} : { modelFallbackMessage }) };
+}
+
+/** What was named now wins over what the record was left with. */
+function restore(session: AgentSession, options: CreateAgentSessionOptions): string | undefined {
+  const isNamed = (options.model ?? options.provider ?? options.modelPattern) !== undefined;
+  if (isNamed) return undefined;
+  const problem = session.restoreModel();
+  if (options.thinkingLevel !== undefined) session.setThinkingLevel(options.thinkingLevel);
+  return problem;
 }
 
 async function openRecords(
   options: CreateAgentSessionOptions,
-  settings: Settings,
+  { env, settings }: { env: Environment; settings: Settings },
   places: { cwd: string; agentDir: string; clock: Clock; ids: Ids; log: Log },
 ): Promise<OpenedRecord> {
-  const directory = options.sessionDir ?? settings.get("sessionDir");
-  const where: SessionManagerOptions = { ...places, ...(directory === undefined ? {} : { directory }) };
-  const { persist = false, resume, sessionManager } = options;
-  const opened = await openRecord(where, { persist, resume: sessionManager ? undefined : resume });
-  return sessionManager ? { ...opened, record: sessionManager } : opened;
-}
-
-function selectTools(builtIn: readonly AnyTool[], names?: readonly string[]): readonly AnyTool[] {
-  if (!names) return builtIn;
-  return names.map((name) => {
-    const tool = builtIn.find((candidate) => candidate.name === name);
-    const known = builtIn.map((candidate) => candidate.name).join(", ");
-    if (!tool) throw new GalleyError("not_found", `Unknown tool "${name}". Built-in tools: ${known}.`);
-    return tool;
-  });
-}
-
-/** Whoever brings the provider layer brings the keys. */
-function withoutKeys(models: ModelSource): ModelSource {
-  return {
-    available: () => models.available(),
-    find: (provider, modelId) => models.find(provider, modelId),
-    hasCredential: () => true,
-    apiKeyFor: async () => undefined,
-    headersFor: async () => ({}),
+  const named = options.sessionDir ?? variable(env, "GALLEY_SESSION_DIR") ?? settings.get("sessionDir");
+  const where: SessionManagerOptions = {
+    ...places,
+    ...(named === undefined ? {} : { directory: resolve(places.cwd, named) }),
   };
-}
-
-interface Chosen {
-  models: ModelRegistry;
-  model: ProviderModel | undefined;
-  thinkingLevel?: ThinkingLevel | undefined;
-}
-
-async function findModel(
-  options: CreateAgentSessionOptions,
-  { settings, ...places }: { agentDir: string; env: Environment; settings: Settings; log: Log },
-): Promise<Chosen> {
-  const disabledProviders = settings.get("disabledProviders");
-  const models = options.modelRegistry ?? (await loadModelRegistry({ ...places, disabledProviders }));
-  const { provider, modelPattern } = options;
-  const isNamed = provider !== undefined || modelPattern !== undefined;
-  const preferred = isNamed ? undefined : configuredModel(models, settings.get("modelRoles").default, places.log);
-  const chosen = options.model
-    ? { model: options.model }
-    : (preferred ??
-      chooseInitialModel(models, {
-        ...(provider === undefined ? {} : { provider }),
-        ...(modelPattern === undefined ? {} : { model: modelPattern }),
-      }));
-  if (options.apiKey !== undefined && chosen.model) models.setRuntimeApiKey(chosen.model.provider, options.apiKey);
-  return { models, model: chosen.model, ...("thinkingLevel" in chosen ? { thinkingLevel: chosen.thinkingLevel } : {}) };
-}
-
-/** The user's own choice, if it can be had; else the next in the order, and a line that says so. */
-function configuredModel(models: ModelRegistry, pattern: string | undefined, log: Log): InitialModel | undefined {
-  const found = pattern === undefined ? undefined : models.select(pattern);
-  if (found && models.hasCredential(found.model)) return found;
-  if (pattern !== undefined) log.warn(`modelRoles.default: ${pattern} cannot be used now`);
-  return undefined;
+  const { persist = false, sessionManager } = options;
+  const usual: Resume | undefined = persist && settings.get("autoResume") ? { kind: "continue" } : undefined;
+  const resume = sessionManager ? undefined : (options.resume ?? usual);
+  const opened = await openRecord(where, { persist, resume });
+  return sessionManager ? { ...opened, record: sessionManager } : opened;
 }

@@ -27,9 +27,12 @@ export function discoverEnvironment({ cwd, agentDir, log }: Place): Environment 
 }
 
 /** Those of the user. A project's rules join with the question of trust. */
-export async function discoverRules({ cwd, agentDir, log }: Place, env: Environment): Promise<readonly StreamRule[]> {
+export async function discoverRules(
+  { cwd, agentDir, log }: Place,
+  { env, disabled }: { env: Environment; disabled: readonly string[] },
+): Promise<readonly StreamRule[]> {
   const home = homedir();
-  const { roots } = findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home) });
+  const { roots } = findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home), disabled });
   const own = roots.filter(({ level }) => level === "user");
   const directories = own.map(({ path }) => path); // each one's `rules` folder is read
   const readDirectory = (directory: string) => readRuleFiles(directory, log);

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { keyNames } from "../provider/credentials.js";
 import { isOn, loadEnvironment, variable, wholeNumber } from "./environment.js";
 
 let home: string;
@@ -107,18 +108,21 @@ describe("loadEnvironment", () => {
     expect(load({ GALLEY_LOAD_PROJECT_ENV: "0" }).env).toEqual({ GALLEY_LOAD_PROJECT_ENV: "0" });
   });
 
-  it("when asked, takes provider keys from it and nothing else", () => {
-    put("work/.env", hostile);
-    const keys = { ANTHROPIC_API_KEY: "project", OPENAI_API_KEY: "project" };
-    expect(load({ GALLEY_LOAD_PROJECT_ENV: "1" }).env).toEqual({ GALLEY_LOAD_PROJECT_ENV: "1", ...keys });
-    put(".env", "GALLEY_LOAD_PROJECT_ENV=yes\nOPENAI_API_KEY=home\n");
-    expect(load({}).env).toEqual({ GALLEY_LOAD_PROJECT_ENV: "yes", ...keys });
-  });
-
-  it("does not let one of a provider's names push aside the key under another", () => {
-    put("work/.env", "ANTHROPIC_OAUTH_TOKEN=project\nGEMINI_API_KEY=project\n");
-    const env = { GALLEY_LOAD_PROJECT_ENV: "1", ANTHROPIC_API_KEY: "mine" };
-    expect(load(env).env).toEqual({ ...env, GEMINI_API_KEY: "project" });
+  // T-2: also where the user asks for it, in the process or in a file of the user's own.
+  it("takes no name from it when asked to, and says so", () => {
+    const names = [...keyNames.values()].flat();
+    expect(names).toContain("ANTHROPIC_OAUTH_TOKEN");
+    put(
+      "work/.env",
+      [hostile, ...[...names, "ACME_API_KEY", "ACME_TOKEN"].map((name) => `${name}=project`)].join("\n"),
+    );
+    const problems = [
+      "GALLEY_LOAD_PROJECT_ENV: has no effect, because a project's .env is never used; put your keys into ~/.galley/agent/.env",
+    ];
+    const asked = { GALLEY_LOAD_PROJECT_ENV: "1", OPENAI_API_KEY: "mine" };
+    expect(load(asked)).toEqual({ env: asked, problems });
+    put(".env", "GALLEY_LOAD_PROJECT_ENV=yes\nGROQ_API_KEY=home\n");
+    expect(load({})).toEqual({ env: { GALLEY_LOAD_PROJECT_ENV: "yes", GROQ_API_KEY: "home" }, problems });
   });
 
   it("tells what it cannot use, without a value", () => {

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { GalleyError } from "../base/errors.js";
-import { type Environment, keyNames } from "../provider/credentials.js";
+import type { Environment } from "../provider/credentials.js";
 import { readConfigFile } from "../workspace/config-files.js";
 import { printable } from "../workspace/resolve-path.js";
 import { parseEnvFile } from "./env-file.js";
@@ -69,34 +69,28 @@ export interface LoadedEnvironment {
 }
 
 /**
- * Process, then `<cwd>/.env`, `<agentDir>/.env`, `<configRoot>/.env`, `~/.env`; the first that has a name wins, also
- * with an empty value. The file in the working directory comes with the project and so with strangers: it is read only
- * when the user says so (GALLEY_LOAD_PROJECT_ENV), and may then give the key of a provider for which the process has
- * none, and nothing else.
+ * Process, then `<agentDir>/.env`, `<configRoot>/.env`, `~/.env`; the first that has a name wins, also with an empty
+ * value. A `.env` in the working directory comes with the project and so with strangers, and all that is read from the
+ * result are keys, addresses, galley's own variables and the surroundings of the user's credential commands: nothing
+ * that a project may say. It is not even opened; who asks for it (GALLEY_LOAD_PROJECT_ENV) hears why.
  */
 export function loadEnvironment({ env, cwd, agentDir, configRoot, home }: LoadEnvironmentOptions): LoadedEnvironment {
   const problems: string[] = [];
-  const own = new Map(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const own = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const files = [...new Set([home, configRoot, agentDir].map((directory) => join(directory, ".env")))];
   const users = new Map(files.flatMap((path) => [...readEnvFile(path, problems)])); // the later ones win
   for (const name of placeNames) users.delete(name);
-  const withoutProject = Object.fromEntries([...users, ...own]);
-  if (!isOn(withoutProject, "GALLEY_LOAD_PROJECT_ENV")) return { env: withoutProject, problems };
-  const project = providerKeys(readEnvFile(join(cwd, ".env"), problems), own);
-  return { env: Object.fromEntries([...users, ...project, ...own]), problems };
+  const loaded = Object.fromEntries([...users, ...own]);
+  if (isOn(loaded, "GALLEY_LOAD_PROJECT_ENV") && !files.includes(join(cwd, ".env")))
+    problems.push(
+      "GALLEY_LOAD_PROJECT_ENV: has no effect, because a project's .env is never used; " +
+        `put your keys into ${printable(join(agentDir, ".env"))}`,
+    );
+  return { env: loaded, problems };
 }
 
 /** They decide which files are read, so a file cannot say them. */
 const placeNames = ["GALLEY_AGENT_DIR", "PI_CODING_AGENT_DIR", "GALLEY_CONFIG_DIR", "PI_CONFIG_DIR"];
-
-/** By provider, not by name: one of a provider's names must not push aside the user's key under another. */
-function providerKeys(
-  file: ReadonlyMap<string, string>,
-  own: ReadonlyMap<string, string>,
-): ReadonlyMap<string, string> {
-  const names = [...keyNames.values()].filter((names) => !names.some((name) => own.has(name))).flat();
-  return new Map([...file].filter(([name]) => names.includes(name)));
-}
 
 function readEnvFile(path: string, problems: string[]): ReadonlyMap<string, string> {
   try {

@@ -16,6 +16,8 @@ export interface LoadModelsOptions {
   /** Keys for this run, by provider. */
   readonly runtimeKeys?: ReadonlyMap<string, string>;
   readonly disabledProviders?: readonly string[];
+  /** Keys by provider in place of the credential file. */
+  readonly authStorage?: ReadonlyMap<string, string>;
   readonly log: Log;
 }
 
@@ -26,7 +28,9 @@ const maxReported = 20;
 export async function loadModelRegistry(options: LoadModelsOptions): Promise<ModelRegistry> {
   const { agentDir, env, runtimeKeys = new Map(), disabledProviders = [], log } = options;
   const file = await loadModelsFile(agentDir, log);
-  const authFile = file.providers.size > 0 ? await loadAuthFile(join(agentDir, "auth.json"), log) : new Map();
+  const authFile =
+    options.authStorage ??
+    (file.providers.size > 0 ? await loadAuthFile(join(agentDir, "auth.json"), log) : new Map<string, string>());
   const runCommand = (command: string) => runForOutput(command, { timeoutMs: commandLimitMs, env, cwd: agentDir });
   const registry = new ModelRegistry({
     sources: { env, authFile, runtimeKeys, runCommand },

@@ -26,7 +26,6 @@ export async function openRecord(
   const records: SessionRecords = {
     create: (origin) => (persist ? SessionManager.create(where, origin) : SessionManager.inMemory(where, origin)),
     open: (path) => SessionManager.open(resolve(where.cwd, path), where),
-    fork: (path) => SessionManager.forkFrom(path, where),
   };
   if (!resume) return { record: records.create({}), records };
   if (resume.kind === "continue") return { record: await SessionManager.continueRecent(where), records };

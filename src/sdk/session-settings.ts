@@ -32,6 +32,11 @@ export function sessionSettingsOf(settings: Settings): SessionSettings {
       reminders: settings.get("todo.reminders"),
       remindersMax: settings.get("todo.reminders.max"),
       clearDelaySeconds: settings.get("tasks.todoClearDelay"),
+      eager: settings.get("todo.eager"),
+    },
+    branchSummary: {
+      enabled: settings.get("branchSummary.enabled"),
+      reserveTokens: settings.get("branchSummary.reserveTokens"),
     },
     steeringMode: settings.get("steeringMode"),
     followUpMode: settings.get("followUpMode"),

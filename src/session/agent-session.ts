@@ -1,257 +1,201 @@
-// One conversation and the agent that leads it. A short class: it owns the parts and hands each call to the one that
+// One conversation and the agent that leads it, as programs see it. A short class: every call goes to the part that
 // knows. Safe to call at any moment; every prompt ends in `agent_settled`, whatever happened to it.
 
-import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
-import type { Log } from "../base/log.js";
-import { EventStream, type Subscriber } from "../loop/event-stream.js";
-import { type InterruptMode, MessageQueues, type QueueMode } from "../loop/message-queues.js";
-import type { RunParts, ToolHooks } from "../loop/run.js";
-import { type Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { ImageContent } from "../protocol/content.js";
-import type { ContextUsage, SessionStats } from "../protocol/data.js";
+import type { Subscriber } from "../loop/event-stream.js";
+import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
+import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import type { ImageContent, InputContent } from "../protocol/content.js";
+import type { BashResult, ContextUsage, SessionStats } from "../protocol/data.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
-import type { AgentMessage, UserMessage } from "../protocol/messages.js";
+import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { TodoPhase, TodoPhaseInput } from "../protocol/todos.js";
-import type { ProviderModel, StreamFunction } from "../provider/provider.js";
+import type { ProviderModel } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
-import { billedUsageType } from "./billing.js";
-import { CompactionController } from "./compaction/compaction-controller.js";
+import { namesOf } from "./active-tools.js";
 import { contextUsage } from "./context-usage.js";
-import type { ContinuationParts } from "./continuation.js";
-import { type BranchPoint, userText } from "./entry-tree.js";
-import { ModelControl } from "./model-control.js";
-import { ModelMessages } from "./model-messages.js";
-import type { ModelSource } from "./model-source.js";
-import { busyText, PromptDriver } from "./prompt-driver.js";
-import { failureText, RetryController } from "./retry.js";
-import type { SessionManager } from "./session-manager.js";
-import type { SessionRecords } from "./session-record.js";
-import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
+import type { BranchPoint } from "./entry-tree.js";
+import type { CycledModel } from "./model-control.js";
+import {
+  followUp,
+  type PromptOptions,
+  prompt,
+  type QueueOptions,
+  type SendCustomOptions,
+  sendCustomMessage,
+  steer,
+} from "./prompting.js";
+import { type AgentSessionParts, SessionCore } from "./session-core.js";
+import { type CustomMessageInput, partsOf, plainText } from "./session-messages.js";
+import * as operations from "./session-operations.js";
 import { sessionStats } from "./session-stats.js";
-import { resolveImages } from "./store-blobs.js";
-import { TodoTracker } from "./todos/todo-tracker.js";
-import type { StreamRule } from "./ttsr/rule.js";
-import { TtsrController } from "./ttsr/ttsr-controller.js";
+import type { LockKind } from "./store-lock.js";
 
-export interface AgentSessionParts {
-  readonly cwd: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** The record to begin with, and how to get another one. */
-  readonly record: SessionManager;
-  readonly records: SessionRecords;
-  readonly models: ModelSource;
-  readonly stream: StreamFunction;
-  /** Made for the session: some tools work on what it holds. */
-  createTools(own: { todos: TodoTracker }): readonly AnyTool[];
-  readonly hooks?: ToolHooks;
-  /** Built anew when the active tools change. */
-  systemPrompt(tools: readonly AnyTool[]): string;
-  readonly model?: ProviderModel | undefined;
-  readonly thinkingLevel?: ThinkingLevel | undefined;
-  readonly settings?: SessionSettings;
-  /** The stream rules, asked for with the first prompt. */
-  loadRules?(): Promise<readonly StreamRule[]>;
-  /** For the jitter of retries; default Math.random. */
-  readonly random?: () => number;
-}
-
-export interface PromptOptions {
-  images?: readonly ImageContent[];
-  /** What to do when a run is active; without it such a prompt is refused. */
-  streamingBehavior?: "steer" | "followUp";
-  /** Called once the prompt is accepted and on record, before the first event it causes. */
-  onAccepted?: () => void;
-}
+export type { AgentSessionParts, CustomMessageInput, PromptOptions, SendCustomOptions };
 
 export class AgentSession {
-  readonly toolChoiceQueue = new ToolChoiceQueue();
-  readonly #parts: AgentSessionParts;
-  readonly #events: EventStream<AgentSessionEvent>;
-  readonly #queues: MessageQueues;
-  readonly #models: ModelControl;
-  readonly #retry: RetryController;
-  readonly #compaction: CompactionController;
-  readonly #driver: PromptDriver;
-  readonly #todos: TodoTracker;
-  readonly #tools: readonly AnyTool[];
-  #wasForced = false;
-  #record: SessionManager;
-  #modelMessages = new ModelMessages();
+  readonly #core: SessionCore;
   #retryAborted = Promise.resolve();
-  #ttsr: TtsrController | undefined;
-  #settings: SessionSettings;
 
   constructor(parts: AgentSessionParts) {
-    this.#parts = parts;
-    this.#record = parts.record;
-    this.#settings = parts.settings ?? defaultSessionSettings;
-    this.#events = new EventStream(parts.log);
-    this.#queues = new MessageQueues(() => this.#announceQueues());
-    this.#queues.steeringMode = this.#settings.steeringMode;
-    this.#queues.followUpMode = this.#settings.followUpMode;
-    this.#queues.interruptMode = this.#settings.interruptMode;
-    this.#models = new ModelControl({
-      models: parts.models,
-      model: parts.model,
-      thinkingLevel: parts.thinkingLevel,
-      record: () => this.#record,
-      sessionId: () => this.sessionId,
-    });
-    const emit = (event: AgentSessionEvent) => this.#events.emit(event);
-    const random = parts.random ?? Math.random;
-    this.#retry = new RetryController({ clock: parts.clock, random, settings: () => this.#settings.retry, emit });
-    this.#compaction = this.#createCompaction(random, emit);
-    this.#todos = new TodoTracker({ clock: parts.clock, emit, settings: () => this.#settings.todos });
-    this.#todos.restore(this.#record.tree.pathTo());
-    this.#tools = parts.createTools({ todos: this.#todos });
-    this.#driver = new PromptDriver({
-      clock: parts.clock,
-      log: parts.log,
-      events: this.#events,
-      queues: this.#queues,
-      record: () => this.#record,
-      continuation: () => this.#continuation(),
-      prepare: () => this.#prepare(),
-      runParts: (model) => this.#runParts(model),
-    });
+    this.#core = new SessionCore(parts);
   }
 
   // Prompting
 
   /** Resolves when the session has settled again, or at once when the message was queued. */
-  async prompt(text: string, options: PromptOptions = {}): Promise<void> {
-    const { images, streamingBehavior } = options;
-    const message = this.#userMessage(text, images);
-    const onAccepted = () => options.onAccepted?.();
-    if (!this.#driver.isBusy) return this.#driver.start({ model: this.#models.usable(), message, onAccepted });
-    if (!streamingBehavior) throw new GalleyError("busy", busyText);
-    onAccepted();
-    if (streamingBehavior === "steer") this.#queues.steer(message);
-    else this.#queues.queueFollowUp(message);
+  prompt(text: string, options: PromptOptions = {}): Promise<void> {
+    return prompt(this.#core, text, options);
   }
 
-  steer(text: string, images?: readonly ImageContent[]): void {
-    this.#queues.steer(this.#userMessage(text, images));
+  /** Waits for the next model call; without a run for the next prompt, unless it may start one. */
+  steer(text: string, images?: readonly ImageContent[], options: QueueOptions = {}): Promise<void> {
+    return steer(this.#core, text, { ...options, ...(images ? { images } : {}) });
   }
 
-  followUp(text: string, images?: readonly ImageContent[]): void {
-    this.#queues.queueFollowUp(this.#userMessage(text, images));
+  /** Waits for the end of the run; without one for the next prompt, unless it may start one. */
+  followUp(text: string, images?: readonly ImageContent[], options: QueueOptions = {}): Promise<void> {
+    return followUp(this.#core, text, { ...options, ...(images ? { images } : {}) });
   }
 
-  /** Stops the run and any compaction, and waits for it. Queued messages stay queued. */
-  async abort(): Promise<void> {
-    this.#compaction.abort();
-    await this.#driver.stop();
+  /** A prompt when idle; while a run is active `deliverAs` says where it waits, or it is refused. */
+  sendUserMessage(
+    content: string | readonly InputContent[],
+    { deliverAs }: { deliverAs?: "steer" | "followUp" } = {},
+  ): Promise<void> {
+    const { text, images } = partsOf(content);
+    return this.prompt(text, { images, ...(deliverAs ? { streamingBehavior: deliverAs } : {}) });
+  }
+
+  sendCustomMessage(message: CustomMessageInput, options: SendCustomOptions = {}): Promise<void> {
+    return sendCustomMessage(this.#core, message, options);
+  }
+
+  /** Stops the run and any summary that is being written, and waits for both. Queued messages stay queued. */
+  abort(): Promise<void> {
+    return this.#core.abort();
   }
 
   /** What an abort may end before its turn comes: a compaction, and the wait before a retry. */
   cancelWaits(): void {
-    this.#compaction.abort();
-    this.#retry.cancel("abort");
+    this.#core.compaction.abort();
+    this.#core.retry.cancel("abort");
   }
 
   waitForIdle(): Promise<void> {
-    return this.#driver.waitForIdle();
+    return this.#core.driver.waitForIdle();
   }
 
   clearQueue(): { steering: string[]; followUp: string[] } {
-    const { steering, followUp } = this.#queues.clear();
-    return { steering: steering.map(queuedText), followUp: followUp.map(queuedText) };
+    const { steering, followUp } = this.#core.queues.clear();
+    const texts = (items: readonly { message: AgentMessage }[]) => items.map(({ message }) => plainText(message));
+    return { steering: texts(steering), followUp: texts(followUp) };
   }
 
   // Events
 
   /** A subscriber that returns a promise holds the stream, and in the end the model, until it resolves. */
   subscribe(subscriber: Subscriber<AgentSessionEvent>): () => void {
-    return this.#events.subscribe(subscriber);
+    return this.#core.events.subscribe(subscriber);
   }
 
   // State
 
   get sessionId(): string {
-    return this.#record.sessionId;
+    return this.#core.record.sessionId;
   }
 
   /** Where the record is, or will be; undefined for one in memory. */
   get sessionFile(): string | undefined {
-    return this.#record.sessionFile;
+    return this.#core.record.sessionFile;
   }
 
   get sessionName(): string | undefined {
-    return this.#record.tree.name;
+    return this.#core.record.tree.name;
   }
 
   /** Why entries are not safe on the disk at the moment. */
   get persistError(): string | undefined {
-    return this.#record.persistError;
+    return this.#core.record.persistError;
+  }
+
+  /** What keeps other programs from writing the session file; undefined for a session in memory. */
+  get lockKind(): LockKind | undefined {
+    const { record } = this.#core;
+    return record.sessionFile === undefined ? undefined : record.lockKind;
   }
 
   get cwd(): string {
-    return this.#parts.cwd;
+    return this.#core.parts.cwd;
   }
 
   get messages(): readonly AgentMessage[] {
-    return this.#record.context.messages;
+    return this.#core.record.context.messages;
   }
 
   get isStreaming(): boolean {
-    return this.#driver.isStreaming;
+    return this.#core.driver.isStreaming;
   }
 
   get isRetrying(): boolean {
-    return this.#retry.isRetrying;
+    return this.#core.retry.isRetrying;
   }
 
   get isCompacting(): boolean {
-    return this.#compaction.isCompacting;
+    return this.#core.compaction.isCompacting;
   }
 
   get autoRetryEnabled(): boolean {
-    return this.#settings.retry.enabled;
+    return this.#core.settings.retry.enabled;
   }
 
   get autoCompactionEnabled(): boolean {
-    const { enabled, strategy } = this.#settings.compaction;
+    const { enabled, strategy } = this.#core.settings.compaction;
     return enabled && strategy !== "off";
   }
 
   get queuedMessageCount(): number {
-    return this.#queues.count;
+    return this.#core.queues.count;
   }
 
+  /** Those that the model is offered. */
   get tools(): readonly AnyTool[] {
-    return this.#tools.filter((tool) => !tool.hidden);
+    return this.#core.tools.active;
   }
 
   get systemPrompt(): string {
-    return this.#parts.systemPrompt(this.tools);
+    return this.#core.systemPrompt;
+  }
+
+  /** What an agent is, at one moment. */
+  get state(): AgentState {
+    const { systemPrompt, model, thinkingLevel, tools, messages, isStreaming } = this;
+    return { systemPrompt, model, thinkingLevel, tools, messages, isStreaming };
   }
 
   get steeringMode(): QueueMode {
-    return this.#queues.steeringMode;
+    return this.#core.queues.steeringMode;
   }
 
   set steeringMode(mode: QueueMode) {
-    this.#queues.steeringMode = mode;
+    this.#core.queues.steeringMode = mode;
   }
 
   get followUpMode(): QueueMode {
-    return this.#queues.followUpMode;
+    return this.#core.queues.followUpMode;
   }
 
   set followUpMode(mode: QueueMode) {
-    this.#queues.followUpMode = mode;
+    this.#core.queues.followUpMode = mode;
   }
 
   get interruptMode(): InterruptMode {
-    return this.#queues.interruptMode;
+    return this.#core.queues.interruptMode;
   }
 
   set interruptMode(mode: InterruptMode) {
-    this.#queues.interruptMode = mode;
+    this.#core.queues.interruptMode = mode;
   }
 
   /** The text of the last assistant message that is not an empty aborted one, or null. */
@@ -267,158 +211,178 @@ export class AgentSession {
   // Model
 
   get model(): ProviderModel | undefined {
-    return this.#models.model;
+    return this.#core.models.model;
   }
 
   get thinkingLevel(): ThinkingLevel | undefined {
-    return this.#models.thinkingLevel;
+    return this.#core.models.thinkingLevel;
   }
 
   getAvailableModels(): readonly ProviderModel[] {
-    return this.#models.available();
+    return this.#core.models.available();
   }
 
   /** Counts from the next run on; a run under way keeps its model. */
   setModel(provider: string, modelId: string): ProviderModel {
-    return this.#models.set(provider, modelId);
+    return this.#core.models.set(provider, modelId);
+  }
+
+  /** The next model of the scope, or of all that are available; null when there is no other. */
+  cycleModel(): CycledModel | null {
+    return this.#core.models.cycle();
   }
 
   setThinkingLevel(level: ThinkingLevel | undefined): void {
-    this.#models.setThinkingLevel(level);
+    this.#core.models.setThinkingLevel(level);
   }
 
   cycleThinkingLevel(): ThinkingLevel | null {
-    return this.#models.cycleThinkingLevel();
+    return this.#core.models.cycleThinkingLevel();
   }
 
   getAvailableThinkingLevels(): ThinkingLevel[] {
-    return this.#models.levels();
+    return this.#core.models.levels();
   }
 
   // Context
 
   /** Undefined without a model; the numbers are null right after a compaction. */
   getContextUsage(): ContextUsage | undefined {
-    return this.model && contextUsage(this.#record.tree.pathTo(), this.model.contextWindow);
+    return this.model && contextUsage(this.#core.record.tree.pathTo(), this.model.contextWindow);
   }
 
   /** Summarizes what is old. Refuses before it touches anything; a run is stopped first. */
   compact(customInstructions?: string): Promise<CompactionResult> {
-    const stopRun = () => this.#driver.stop();
-    return this.#compaction.compactNow({
+    const stopRun = () => this.#core.driver.stop();
+    return this.#core.compaction.compactNow({
       stopRun,
       ...(customInstructions === undefined ? {} : { customInstructions }),
     });
   }
 
   abortCompaction(): void {
-    this.#compaction.abort();
+    this.#core.compaction.abort();
   }
 
   setAutoCompactionEnabled(enabled: boolean): void {
-    const { compaction } = this.#settings;
-    const strategy = enabled ? "context-full" : compaction.strategy;
-    this.#settings = { ...this.#settings, compaction: { ...compaction, enabled, strategy } };
+    const { settings } = this.#core;
+    const strategy = enabled ? "context-full" : settings.compaction.strategy;
+    this.#core.settings = { ...settings, compaction: { ...settings.compaction, enabled, strategy } };
   }
 
   /** A retry that already waits is not cancelled by this. */
   setAutoRetryEnabled(enabled: boolean): void {
-    this.#settings = { ...this.#settings, retry: { ...this.#settings.retry, enabled } };
+    const { settings } = this.#core;
+    this.#core.settings = { ...settings, retry: { ...settings.retry, enabled } };
   }
 
   /** Ends the wait before a retry; resolves when the session has settled. A success when none waits. */
   abortRetry(): Promise<void> {
     // Asked again while the first request closes the session, it waits for the same end.
-    if (this.#retry.cancel("abort_retry")) this.#retryAborted = this.waitForIdle();
+    if (this.#core.retry.cancel("abort_retry")) this.#retryAborted = this.waitForIdle();
     return this.#retryAborted;
   }
 
   getSessionStats(): SessionStats {
     const { sessionId, sessionFile, messages } = this;
-    const { entries } = this.#record.tree;
+    const { entries } = this.#core.record.tree;
     return sessionStats({ sessionId, sessionFile, entries, messages, contextUsage: this.getContextUsage() });
   }
 
   // Sessions
 
   /** An empty record; model, thinking level and modes stay. The old one keeps what it has. */
-  async newSession(options: { parentSession?: string } = {}): Promise<void> {
-    await this.#change(async () => this.#parts.records.create(options));
-    this.#models.record();
+  newSession(options: { parentSession?: string } = {}): Promise<void> {
+    return operations.newSession(this.#core, options);
   }
 
   /** Reads and checks the file first: when that fails, the session at hand goes on as if nothing had been asked. */
-  async switchSession(path: string): Promise<void> {
-    const record = await this.#parts.records.open(path);
-    await this.#change(async () => record);
-    const problem = this.restoreModel();
-    if (problem !== undefined) this.#parts.log.warn(problem);
+  switchSession(path: string): Promise<void> {
+    return operations.switchSession(this.#core, path);
   }
 
   /** Takes the model and the thinking level that the record was left with; says so when the model cannot be had. */
   restoreModel(): string | undefined {
-    const lost = this.#models.restore();
-    return lost === undefined ? undefined : `Could not restore model ${lost}. Using ${nameOf(this.model)}`;
+    return operations.restoreModel(this.#core);
   }
 
   /** A new record with what came before a user message, whose text is returned. */
-  async branch(entryId: string): Promise<{ text: string }> {
-    const target = this.getUserMessagesForBranching().find((point) => point.entryId === entryId);
-    if (!target) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
-    await this.#change(async (old) => (await old.branchTo(entryId)).session);
-    return { text: target.text };
+  branch(entryId: string): Promise<{ text: string }> {
+    return operations.branch(this.#core, entryId);
   }
 
   /** A full copy under a new id; false for a session that is in memory only. */
-  async fork(): Promise<boolean> {
-    const { sessionFile } = this;
-    if (sessionFile === undefined) return false;
-    await this.#change(async (old) => {
-      await old.flush();
-      return this.#parts.records.fork(sessionFile);
-    });
-    return true;
+  fork(): Promise<boolean> {
+    return operations.fork(this.#core);
   }
 
-  /**
-   * Goes to another place of the same record. At a message of the user's the leaf is put before it, and its text is
-   * returned to be edited; what was said after the place stays in the record as a branch.
-   */
-  async navigateTree(entryId: string): Promise<{ editorText?: string }> {
-    const entry = this.#record.tree.get(entryId);
-    if (!entry) throw new GalleyError("not_found", `Entry ${entryId} not found`);
-    await this.abort();
-    const editorText = userText(entry);
-    this.#record.moveLeaf(editorText === undefined && entry.type !== "custom_message" ? entryId : entry.parentId);
-    this.#restoreBehaviour();
-    return editorText === undefined ? {} : { editorText };
+  /** Another place of the same record, with notes on what is left behind if they are wanted. */
+  navigateTree(entryId: string, options: operations.NavigateOptions = {}): Promise<operations.Navigated> {
+    return operations.navigateTree(this.#core, entryId, options);
   }
 
   /** Without a label the one there is goes. */
   setLabel(entryId: string, label?: string): void {
-    this.#record.setLabel(entryId, label);
+    this.#core.record.setLabel(entryId, label);
   }
 
   getUserMessagesForBranching(): BranchPoint[] {
-    return this.#record.tree.userMessages();
+    return this.#core.record.tree.userMessages();
   }
 
   setSessionName(name: string): void {
-    this.#record.setName(name);
+    this.#core.record.setName(name);
+  }
+
+  // The user's own commands
+
+  /** Runs beside the agent; its result becomes part of the conversation, after the run if one is active. */
+  executeBash(
+    command: string,
+    onChunk?: (text: string) => void,
+    options: { excludeFromContext?: boolean } = {},
+  ): Promise<BashResult> {
+    return this.#core.bash.execute(command, onChunk, options);
+  }
+
+  /** Ends what runs now; a success when nothing does. */
+  abortBash(): void {
+    this.#core.bash.abort();
+  }
+
+  get isBashRunning(): boolean {
+    return this.#core.bash.isRunning;
   }
 
   // Todos
 
   getTodoPhases(): TodoPhase[] {
-    return this.#todos.get();
+    return this.#core.todos.get();
   }
 
   /** In memory only: a host seeds a plan, the model's own list is kept by its tool results. */
   setTodoPhases(phases: readonly TodoPhaseInput[]): TodoPhase[] {
-    return this.#todos.set(phases);
+    return this.#core.todos.set(phases);
   }
 
   // Tools
+
+  get toolChoiceQueue(): ToolChoiceQueue {
+    return this.#core.toolChoice;
+  }
+
+  getActiveToolNames(): string[] {
+    return namesOf(this.#core.tools.active);
+  }
+
+  getAllToolNames(): string[] {
+    return namesOf(this.#core.tools.all);
+  }
+
+  /** Exactly these, from the next model call on. A name that no tool has is passed over. */
+  setActiveToolsByName(names: readonly string[]): void {
+    this.#core.tools.choose(names);
+  }
 
   peekQueueInvoker(): Invoker | undefined {
     return this.toolChoiceQueue.peekInvoker();
@@ -433,136 +397,22 @@ export class AgentSession {
     this.toolChoiceQueue.pushSequence([{ type: "tool", name }, "none"], {
       label: "user-force",
       onResolved: () => {
-        this.#wasForced = true;
+        this.#core.wasForced = true;
       },
       onRejected: (reason) => (reason === "aborted" || reason === "error" ? "requeue" : undefined),
     });
   }
 
-  async dispose(): Promise<void> {
-    this.toolChoiceQueue.clear();
-    await this.abort();
-    await this.#events.drained();
-    this.#todos.dispose();
-    await this.#record.close();
-  }
-
-  // Inside
-
-  /** The closing events of a run come first; then the old record is left for another. */
-  async #change(open: (old: SessionManager) => Promise<SessionManager>): Promise<void> {
-    await this.abort();
-    const old = this.#record;
-    this.#record = await open(old);
-    this.#modelMessages = new ModelMessages();
-    this.#queues.clear();
-    this.toolChoiceQueue.clear();
-    this.#restoreBehaviour();
-    await old.close();
-  }
-
-  /** The record stands somewhere else now. */
-  #restoreBehaviour(): void {
-    const path = this.#record.tree.pathTo();
-    this.#ttsr?.restore(path);
-    this.#todos.restore(path);
-  }
-
-  #runParts(model: ProviderModel): Omit<RunParts, "signal" | "append" | "replied" | "decideEnd"> {
-    const { clock, log, stream, cwd, hooks = {} } = this.#parts;
-    return {
-      events: this.#events,
-      queues: this.#queues,
-      toolChoice: this.toolChoiceQueue,
-      clock,
-      log,
-      model,
-      stream,
-      failureText: (event) => failureText(event, this.#settings.retry),
-      hooks,
-      toolContext: { cwd },
-      streamOptions: () => this.#models.streamOptions(model),
-      systemPrompt: () => this.systemPrompt,
-      tools: () => this.tools,
-      modelMessages: () => this.#modelMessages.of(this.#record.context),
-    };
-  }
-
-  async #prepare(): Promise<void> {
-    this.#wasForced = false;
-    this.#todos.promptStart();
-    const { context, blobs } = this.#record;
-    await this.#modelMessages.loadImages(context, (message) => resolveImages(message, blobs));
-    const { cwd, log, loadRules } = this.#parts;
-    if (!this.#ttsr && loadRules) {
-      this.#ttsr = new TtsrController({ rules: await loadRules(), cwd, log, settings: () => this.#settings.ttsr });
-      this.#ttsr.restore(this.#record.tree.pathTo());
-    }
-    this.#ttsr?.promptStart();
-  }
-
-  #continuation(): ContinuationParts {
-    return {
-      ttsr: this.#ttsr,
-      todos: this.#todos,
-      isUserForced: () => this.#wasForced,
-      emit: (event) => this.#events.emit(event),
-      retry: this.#retry,
-      compaction: this.#compaction,
-      queues: this.#queues,
-      record: this.#record,
-      settings: () => this.#settings,
-      now: () => this.#parts.clock.now(),
-    };
-  }
-
-  #createCompaction(random: () => number, emit: (event: AgentSessionEvent) => void): CompactionController {
-    const { clock, stream } = this.#parts;
-    return new CompactionController({
-      clock,
-      random,
-      stream,
-      emit,
-      settings: () => this.#settings.compaction,
-      retrySettings: () => this.#settings.retry,
-      path: () => this.#record.tree.pathTo(),
-      model: () => this.model,
-      summarizers: () => this.#models.summarizers(),
-      overheadTokens: () => Math.ceil((this.systemPrompt.length + JSON.stringify(this.tools).length) / 4),
-      appendCompaction: (result) => void this.#record.append({ type: "compaction", ...result }),
-      appendPrune: (entryIds) => void this.#record.append({ type: "prune", entryIds }),
-      appendUsage: (usage) =>
-        void this.#record.append({ type: "custom", customType: billedUsageType, data: { usage } }),
-    });
-  }
-
-  #userMessage(text: string, images: readonly ImageContent[] = []): UserMessage {
-    const timestamp = this.#parts.clock.now();
-    return { role: "user", content: [{ type: "text", text }, ...images], attribution: "user", timestamp };
-  }
-
-  #announceQueues(): void {
-    const { steering, followUp } = this.#queues.view();
-    const texts = (items: readonly { message: AgentMessage }[]) =>
-      items.filter(({ message }) => message.role === "user").map(queuedText);
-    this.#events.emit({
-      type: "queue_update",
-      get steering() {
-        return texts(steering());
-      },
-      get followUp() {
-        return texts(followUp());
-      },
-    });
+  dispose(): Promise<void> {
+    return this.#core.dispose();
   }
 }
 
-function queuedText({ message }: { message: AgentMessage }): string {
-  if (!("content" in message)) return "";
-  if (typeof message.content === "string") return message.content;
-  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-}
-
-function nameOf(model: ProviderModel | undefined): string {
-  return model ? `${model.provider}/${model.id}` : "none";
+export interface AgentState {
+  readonly systemPrompt: string;
+  readonly model: ProviderModel | undefined;
+  readonly thinkingLevel: ThinkingLevel | undefined;
+  readonly tools: readonly AnyTool[];
+  readonly messages: readonly AgentMessage[];
+  readonly isStreaming: boolean;
 }

@@ -1,15 +1,9 @@
 // What the agent knows at one place of the tree: a fold over the entries from the root to there. Pure. Fed one entry
 // at a time, so that a conversation of a hundred thousand entries grows by one at the price of one.
 
-import type {
-  BranchSummaryEntry,
-  CompactionEntry,
-  CustomMessageEntry,
-  ModelChangeEntry,
-  SessionEntry,
-} from "../protocol/entries.js";
+import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
-import { checkMessage } from "./check-message.js";
+import { messageOfEntry, timeOf } from "./entry-message.js";
 
 export interface SessionContext {
   /** The same list as long as it only grows; `revision` changes with it. */
@@ -132,35 +126,6 @@ export class ContextBuilder implements SessionContext {
   }
 }
 
-/** The message that an entry puts into a context, if it does. */
-export function messageOfEntry(entry: SessionEntry): AgentMessage | undefined {
-  switch (entry.type) {
-    case "message":
-      return checkMessage(entry.message, timeOf(entry));
-    case "custom_message":
-      return checkMessage(customMessage(entry), timeOf(entry));
-    case "branch_summary":
-      return checkMessage(branchMessage(entry), timeOf(entry));
-    default:
-      return undefined;
-  }
-}
-
-function customMessage({ customType, content, display, details, attribution }: CustomMessageEntry): object {
-  return {
-    role: "custom",
-    customType,
-    content,
-    display,
-    ...(details === undefined ? {} : { details }),
-    ...(attribution === undefined ? {} : { attribution }),
-  };
-}
-
-function branchMessage({ summary, fromId }: BranchSummaryEntry): object {
-  return { role: "branchSummary", summary, fromId };
-}
-
 function summaryMessage(entry: CompactionEntry): AgentMessage {
   return {
     role: "compactionSummary",
@@ -175,10 +140,6 @@ function modelOf(entry: ModelChangeEntry): string | undefined {
   if ("model" in entry) return typeof entry.model === "string" ? entry.model : undefined;
   const { provider, modelId } = entry;
   return typeof provider === "string" && typeof modelId === "string" ? `${provider}/${modelId}` : undefined;
-}
-
-function timeOf(entry: SessionEntry): number {
-  return Date.parse(entry.timestamp) || 0;
 }
 
 function strings(value: unknown): string[] {

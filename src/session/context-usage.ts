@@ -5,7 +5,7 @@ import type { InputContent } from "../protocol/content.js";
 import type { ContextUsage } from "../protocol/data.js";
 import type { CompactionEntry, SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, AssistantMessage, Usage } from "../protocol/messages.js";
-import { checkMessage } from "./check-message.js";
+import { messageOfEntry } from "./entry-message.js";
 
 export const tokensPerImage = 1200;
 const charactersPerToken = 4;
@@ -81,25 +81,6 @@ export function entryTokens(entry: SessionEntry, pruned?: ReadonlySet<string>): 
 /** What stands in the context for a tool output that was pruned. */
 export function prunedText(tokens: number): string {
   return `[Output truncated - ${tokens} tokens]`;
-}
-
-/** The message an entry puts into the context, made fit for use; undefined for metadata and for what cannot be used. */
-export function messageOfEntry(entry: SessionEntry): AgentMessage | undefined {
-  const timestamp = Date.parse(entry.timestamp) || 0;
-  switch (entry.type) {
-    case "message":
-      return checkMessage(entry.message, timestamp);
-    case "custom_message": {
-      const { customType, content, display } = entry;
-      return checkMessage({ role: "custom", customType, content, display }, timestamp);
-    }
-    case "branch_summary": {
-      const { summary, fromId } = entry;
-      return checkMessage({ role: "branchSummary", summary, fromId }, timestamp);
-    }
-    default:
-      return undefined;
-  }
 }
 
 /** -1 without one. A damaged one that lost its summary does not count. */

@@ -5,6 +5,7 @@ import type { MessageQueues } from "../loop/message-queues.js";
 import type { RunEnd } from "../loop/run.js";
 import type { ContinueReason, SessionEvent } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
+import type { ProviderModel } from "../provider/provider.js";
 import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
 import type { RetryController } from "./retry.js";
 import type { SessionRecord } from "./session-record.js";
@@ -39,21 +40,33 @@ export interface ContinuationParts {
   now(): number;
 }
 
-/** `isAborted`: somebody stopped the run, so nothing of it goes on by itself. */
-export function decideContinuation(parts: ContinuationParts, end: RunEnd, isAborted: boolean): Verdict {
+export interface EndedRun extends RunEnd {
+  /** The run's own: another one may have been chosen meanwhile. */
+  readonly model: ProviderModel;
+  /** Somebody stopped the run, so nothing of it goes on by itself. */
+  readonly isAborted: boolean;
+}
+
+export function decideContinuation(parts: ContinuationParts, end: EndedRun): Verdict {
   const { retry, compaction, queues, ttsr, todos } = parts;
-  if (!isAborted && ttsr?.pending) return { next: { reason: "ttsr" } };
-  if (end.stopReason === "error" || end.stopReason === "aborted") {
-    const isRetried = retry.onFailure(end.message).kind === "retry" && end.stopReason === "error";
-    if (isRetried) return { next: { reason: "retry" } };
-    const overflow = end.stopReason === "error" ? compaction.decideOverflow() : undefined;
-    if (overflow?.kind === "recover") return { next: { reason: "overflow", decision: overflow } };
-    return overflow ? { closing: overflow } : {};
-  }
+  if (!end.isAborted && ttsr?.pending) return { next: { reason: "ttsr" } };
+  const isFailed = end.stopReason === "error" || end.stopReason === "aborted";
+  if (isFailed && retry.onFailure(end.message).kind === "retry" && end.stopReason === "error")
+    return { next: { reason: "retry" } };
+  const overflow = canBeAskedAgain(end) ? compaction.decideOverflow(end.model) : undefined;
+  if (overflow?.kind === "recover") return { next: { reason: "overflow", decision: overflow } };
+  if (overflow) return { closing: overflow };
+  if (isFailed) return {};
   if (compaction.decideThreshold())
     return parts.settings().compaction.autoContinue ? { next: { reason: "auto_continue" } } : { closing: "compact" };
   if (queues.hasWork) return { next: { reason: "queued" } };
   return todos.isReminderDue(end.message, { isUserForced: parts.isUserForced() }) ? { next: { reason: "todo" } } : {};
+}
+
+/** Not what was stopped on purpose; nor a reply whose tools have run, since they would run twice. */
+function canBeAskedAgain({ stopReason, message }: RunEnd): boolean {
+  if (stopReason === "error") return true;
+  return stopReason !== "aborted" && !message.content.some(({ type }) => type === "toolCall");
 }
 
 /** What `agent_end` says of it. */
@@ -87,7 +100,7 @@ export async function carryOut(
       const failedLeaf = parts.record.tree.leafId;
       takeBack(parts.record, end);
       if (await compaction.recover(verdict.next.decision, signal)) return [];
-      parts.record.moveLeaf(failedLeaf); // nothing changed, so the error stands
+      parts.record.moveLeaf(failedLeaf); // nothing changed, so the reply stands
       return undefined;
     }
     case "auto_continue":
@@ -118,12 +131,16 @@ function inject(parts: ContinuationParts, end: RunEnd): AgentMessage[] | undefin
   return [injection.message];
 }
 
-/** The failed reply and its made-up results leave the path; they stay in the record. */
+/** The failed reply and its made-up results leave the path; they stay in the record. A choice made since then holds. */
 function takeBack(record: SessionRecord, { message }: RunEnd): void {
   const { messages, entryIds } = record.context;
   const entryId = entryIds[messages.lastIndexOf(message)];
-  const entry = entryId === undefined ? undefined : record.tree.get(entryId);
-  if (entry) record.moveLeaf(entry.parentId);
+  const path = record.tree.pathTo();
+  const index = path.findIndex(({ id }) => id === entryId);
+  if (index === -1) return;
+  record.moveLeaf(path[index]?.parentId ?? null);
+  for (const { id: _id, parentId: _parent, timestamp: _time, ...choice } of path.slice(index + 1))
+    if (choice.type === "model_change" || choice.type === "thinking_level_change") record.append(choice);
 }
 
 function remind({ todos, emit }: ContinuationParts): AgentMessage[] | undefined {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { encodeFrame, parseRecord } from "../base/ndjson.js";
 import type { SessionEntry } from "../protocol/entries.js";
-import { EntryTree } from "./entry-tree.js";
+import { type EntryNode, EntryTree, maxTreeDepth } from "./entry-tree.js";
 import { entryLists, header, userEntry } from "./store.test-kit.js";
 
 const place = (id: string, parentId: string | null, second = 0) => ({
@@ -10,6 +11,8 @@ const place = (id: string, parentId: string | null, second = 0) => ({
   timestamp: `2026-01-05T08:00:${String(second).padStart(2, "0")}.000Z`,
 });
 const ids = (entries: readonly SessionEntry[]) => entries.map(({ id }) => id);
+const countNodes = (nodes: readonly EntryNode[]): number =>
+  nodes.reduce((sum, { children }) => sum + 1 + countNodes(children), 0);
 
 describe("the leaf", () => {
   it("is each conversational entry in turn", () => {
@@ -97,7 +100,22 @@ describe("paths and children", () => {
     for (let index = 0; index < 100_000; index++)
       tree.append(userEntry(`${index}`, index === 0 ? null : `${index - 1}`));
     expect(tree.pathTo()).toHaveLength(100_000);
-    expect(tree.tree()).toHaveLength(1);
+    const roots = tree.tree();
+    expect(roots).toHaveLength(100_000 / maxTreeDepth);
+    expect(roots.map(({ entry }) => entry.id)).toEqual(roots.map((_, index) => `${index * maxTreeDepth}`));
+    expect(countNodes(roots)).toBe(100_000);
+    // Whoever reads it, and whoever writes it, may nest only so deep.
+    const frame = encodeFrame({ type: "response", data: { tree: roots.slice(0, 3) } });
+    expect(parseRecord(Buffer.from(frame.trimEnd()))).toMatchObject({ ok: true });
+  });
+
+  it("goes on with another root where it would nest too deeply, in every branch", () => {
+    const tree = new EntryTree(header, [userEntry("a", null), userEntry("b", "a"), userEntry("c", "b")]);
+    for (const id of ["d", "e"]) tree.append(userEntry(id, "c"));
+    tree.append(userEntry("f", "e"));
+    const shape = (nodes: readonly EntryNode[]): unknown =>
+      Object.fromEntries(nodes.map(({ entry, children }) => [`${entry.parentId}>${entry.id}`, shape(children)]));
+    expect(shape(tree.tree(2))).toEqual({ "null>a": { "a>b": {} }, "b>c": { "c>d": {}, "c>e": {} }, "e>f": {} });
   });
 });
 

@@ -17,6 +17,9 @@ export interface BranchPoint {
   onPath: boolean;
 }
 
+/** Two levels of JSON each: half of what a frame may nest is left for what stands in an entry. */
+export const maxTreeDepth = 32;
+
 export type NameSource = "auto" | "user";
 
 export class EntryTree {
@@ -109,8 +112,12 @@ export class EntryTree {
     return this.#children.get(id) ?? [];
   }
 
-  /** Every entry; children by time. What has no parent here is a root. */
-  tree(): EntryNode[] {
+  /**
+   * Every entry; children by time. What has no parent here is a root, and so is what would be nested deeper than
+   * `maxDepth`: its `parentId` tells where it belongs. A conversation is one long line, and no reader takes JSON that
+   * is nested as deeply as a conversation is long.
+   */
+  tree(maxDepth = maxTreeDepth): EntryNode[] {
     const nodes = new Map<string, EntryNode>();
     for (const entry of this.#entries) {
       const label = this.#labels.get(entry.id);
@@ -122,6 +129,14 @@ export class EntryTree {
       (parent?.children ?? roots).push(node);
     }
     for (const { children } of nodes.values()) if (children.length > 1) children.sort(byTime);
+    for (let level = [...roots], depth = 1; level.length > 0; depth++) {
+      const next = level.flatMap(({ children }) => children);
+      if (depth % maxDepth === 0) {
+        for (const node of level) node.children = [];
+        for (const node of next) roots.push(node);
+      }
+      level = next;
+    }
     return roots.sort(byTime);
   }
 
@@ -159,6 +174,14 @@ export class EntryTree {
 /** Entries in the margin: they do not move the leaf. */
 export function isBookkeeping(entry: SessionEntry): boolean {
   return entry.type === "label" || entry.type === "session_info" || entry.type === "leaf";
+}
+
+/** A chain again, where entries were taken out of a path. */
+export function rechained(path: readonly SessionEntry[]): SessionEntry[] {
+  return path.map((entry, index) => {
+    const parentId = path[index - 1]?.id ?? null;
+    return entry.parentId === parentId ? entry : { ...entry, parentId };
+  });
 }
 
 /** The text of a user message entry, or undefined for any other entry. */

@@ -90,6 +90,21 @@ describe("memory equals disk", () => {
     await expectEqual(opened);
   });
 
+  it("after another model was chosen while a retry waits", async () => {
+    const opened = await open([fail("reset", { failure: { kind: "network" } }), say("ok")]);
+    await opened.session.newSession(); // which records the model it begins with
+    const running = opened.session.prompt("go");
+    await expect.poll(() => opened.events.at(-1)?.type).toBe("auto_retry_start");
+    opened.session.setModel("galley", "planner");
+    opened.clock.advance(2000);
+    await running;
+    const path = opened.session.sessionFile as string;
+    await expectEqual(opened);
+    const reopened = await SessionManager.open(path, { cwd: "/project", agentDir: folder });
+    expect(reopened.context.models.get("default")).toBe("galley/planner");
+    await reopened.close();
+  });
+
   it("after an overflow, a threshold compaction and a compaction by command", async () => {
     const opened = await open([
       say("x".repeat(40_000)),
@@ -129,7 +144,10 @@ describe("memory equals disk", () => {
     await opened.session.prompt("second");
     const original = opened.session.sessionFile;
     const [, second] = opened.session.getUserMessagesForBranching();
-    expect(await opened.session.navigateTree(second?.entryId ?? "")).toEqual({ editorText: "second" });
+    expect(await opened.session.navigateTree(second?.entryId ?? "")).toEqual({
+      editorText: "second",
+      cancelled: false,
+    });
     expect(opened.session.messages).toHaveLength(2);
     opened.session.setLabel(second?.entryId ?? "", "a bookmark");
     expect(opened.session.messages).toHaveLength(2); // a label does not move anything

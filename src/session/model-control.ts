@@ -5,7 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel, StreamOptions } from "../provider/provider.js";
 import type { Summarizer } from "./compaction/summarize.js";
-import type { ModelSource } from "./model-source.js";
+import type { ModelChoice, ModelSource } from "./model-source.js";
 import type { SessionRecord } from "./session-record.js";
 import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
 
@@ -16,6 +16,11 @@ export interface ModelControlParts {
   /** The record of the moment. */
   record(): SessionRecord;
   sessionId(): string;
+}
+
+export interface CycledModel extends ModelChoice {
+  /** From the scope that was named, not from all that is available. */
+  readonly isScoped: boolean;
 }
 
 export class ModelControl {
@@ -46,10 +51,23 @@ export class ModelControl {
     if (!model) throw new GalleyError("model_not_found", `Model not found: ${provider}/${modelId}`);
     if (!this.#parts.models.hasCredential(model))
       throw new GalleyError("no_credential", `No API key for ${provider}/${modelId}`);
-    this.#model = model;
-    this.#level = clampLevel(model, this.#level);
-    this.record();
+    this.#use(model);
     return model;
+  }
+
+  /** The next of the scope, or of all that is available; wraps. Null when there is no other. */
+  cycle(): CycledModel | null {
+    const { models } = this.#parts;
+    const scope = models.scope ?? [];
+    const isScoped = scope.length > 0;
+    const candidates: readonly ModelChoice[] = isScoped
+      ? scope.filter(({ model }) => models.hasCredential(model))
+      : this.available().map((model) => ({ model }));
+    const next = candidates[(Math.max(this.#indexIn(candidates), 0) + 1) % candidates.length];
+    if (candidates.length < 2 || !next) return null;
+    this.#use(next.model);
+    if (next.thinkingLevel !== undefined) this.setThinkingLevel(next.thinkingLevel);
+    return { model: next.model, ...(this.#level === undefined ? {} : { thinkingLevel: this.#level }), isScoped };
   }
 
   /** A wish: stored as the nearest level the model has. `undefined` takes an explicit one back. */
@@ -111,16 +129,30 @@ export class ModelControl {
       headers,
       ...(level && level !== "off" ? { reasoning: level } : {}),
       sessionId: this.#parts.sessionId(),
+      ...models.requestSettings,
     };
   }
 
-  /** Who may write a summary: the session's own model first, then the one that can take in most. */
+  /** Who may write a summary: the session's own model, then those with a role, then who can take in most. */
   summarizers(): Summarizer[] {
-    const own = this.#model && this.#parts.models.hasCredential(this.#model) ? [this.#model] : [];
-    const others = this.available()
-      .filter((model) => model !== this.#model)
-      .toSorted((a, b) => b.contextWindow - a.contextWindow);
-    return [...own, ...others].map((model) => ({ model, options: () => this.streamOptions(model) }));
+    const { models } = this.#parts;
+    const named = [this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
+    const usable = named.filter((model) => model !== undefined).filter((model) => models.hasCredential(model));
+    const others = this.available().toSorted((a, b) => b.contextWindow - a.contextWindow);
+    return [...new Set([...usable, ...others])].map((model) => ({ model, options: () => this.streamOptions(model) }));
+  }
+
+  #use(model: ProviderModel): void {
+    this.#model = model;
+    this.#level = clampLevel(model, this.#level);
+    this.record();
+  }
+
+  /** A scope may hold one model at several levels: the level tells where in it we are. */
+  #indexIn(choices: readonly ModelChoice[]): number {
+    const isOurs = ({ model }: ModelChoice) => model.provider === this.#model?.provider && model.id === this.#model?.id;
+    const exact = choices.findIndex((choice) => isOurs(choice) && choice.thinkingLevel === this.#level);
+    return exact === -1 ? choices.findIndex(isOurs) : exact;
   }
 
   #store(level: ThinkingLevel | undefined): void {

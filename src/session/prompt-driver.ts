@@ -10,8 +10,9 @@ import type { MessageQueues } from "../loop/message-queues.js";
 import type { RunEnd, RunParts } from "../loop/run.js";
 import { runPrompt } from "../loop/run-prompt.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
-import type { AgentMessage, UserMessage } from "../protocol/messages.js";
+import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
+import { type ApprovalPolicy, createGate } from "./approval.js";
 import { announced, type ContinuationParts, carryOut, decideContinuation, type Verdict } from "./continuation.js";
 import type { EntryFields, SessionRecord } from "./session-record.js";
 
@@ -21,6 +22,9 @@ export interface PromptDriverParts {
   readonly events: EventStream<AgentSessionEvent>;
   readonly queues: MessageQueues;
   record(): SessionRecord;
+  readonly approve: ApprovalPolicy;
+  /** The model of the moment. */
+  model(): ProviderModel | undefined;
   continuation(): ContinuationParts;
   /** Once a prompt is accepted, before its first run: what is only needed now is loaded now. */
   prepare(): Promise<void>;
@@ -30,7 +34,7 @@ export interface PromptDriverParts {
 
 export interface PromptStart {
   readonly model: ProviderModel;
-  readonly message: UserMessage;
+  readonly message: UserMessage | CustomMessage;
   onAccepted(): void;
 }
 
@@ -113,7 +117,6 @@ export class PromptDriver {
     const { events, queues } = this.#parts;
     const { compaction } = this.#parts.continuation();
     await previous; // the last one closes before this one begins
-    if (signal.aborted) return;
     compaction.startPrompt();
     this.#accept(prompt);
     await this.#parts.prepare();
@@ -121,14 +124,15 @@ export class PromptDriver {
     if (signal.aborted) return;
     const reminders = queues.takeNextTurn().map((item) => item.message);
     let messages: AgentMessage[] | undefined = [prompt.message, ...reminders];
-    while (messages) {
+    for (let { model } = prompt; messages; model = this.#parts.model() ?? model) {
+      const run = model;
       let verdict: Verdict = {};
       const decideEnd = (end: RunEnd) => {
-        verdict = decideContinuation(this.#parts.continuation(), end, signal.aborted);
+        verdict = decideContinuation(this.#parts.continuation(), { ...end, model: run, isAborted: signal.aborted });
         active.isClosing = !("next" in verdict);
         return announced(verdict);
       };
-      const end = await runPrompt(this.#runParts(prompt.model, signal, decideEnd), messages);
+      const end = await runPrompt(this.#runParts(run, signal, decideEnd), messages);
       await events.drained();
       messages = await carryOut(this.#parts.continuation(), { verdict, end, signal });
     }
@@ -141,7 +145,7 @@ export class PromptDriver {
    */
   #accept({ message, onAccepted }: PromptStart): void {
     const record = this.#parts.record();
-    record.append({ type: "message", message });
+    record.append(entryOf(message));
     this.#recorded.add(message);
     this.#parts.events.hold(record.sync().then(onAccepted));
   }
@@ -149,18 +153,16 @@ export class PromptDriver {
   #runParts(model: ProviderModel, signal: AbortSignal, decideEnd: RunParts["decideEnd"]): RunParts {
     const parts = this.#parts.runParts(model);
     const { retry, ttsr } = this.#parts.continuation();
-    const { beforeToolCall } = parts.hooks;
     return {
       ...parts,
       signal,
       hooks: {
         ...parts.hooks,
-        beforeToolCall: async (tool, call, args) => {
-          const verdict = await beforeToolCall?.(tool, call, args);
-          // What asked for a change outlives the change, whatever becomes of us in between.
-          if (!verdict && tool.approval !== "read") await this.#parts.record().sync();
-          return verdict;
-        },
+        beforeToolCall: createGate({
+          hook: parts.hooks.beforeToolCall,
+          policy: this.#parts.approve,
+          secure: () => this.#parts.record().sync(),
+        }),
       },
       append: (message) => {
         if (!this.#recorded.has(message)) this.#parts.record().append(entryOf(message));
@@ -185,7 +187,7 @@ export class PromptDriver {
   }
 }
 
-function entryOf(message: AgentMessage): EntryFields {
+export function entryOf(message: AgentMessage): EntryFields {
   if (message.role !== "custom") return { type: "message", message };
   const { role: _role, timestamp: _timestamp, ...fields } = message;
   return { type: "custom_message", ...fields };

@@ -220,6 +220,28 @@ describe("opening", () => {
     expect(readFileSync(path, "utf8")).toBe("export {};\n");
   });
 
+  it("tells what is wrong with a file, and why it is only read (S-3)", async () => {
+    const { home, open, log, forkFrom } = setUp();
+    const path = join(home, "damaged.jsonl");
+    writeFileSync(path, `${linesOf(header, userEntry("a", null))}{"type":"mess\n${linesOf(userEntry("b", "gone"))}`, {
+      mode: 0o600,
+    });
+    const manager = await open(path);
+    await open(path);
+    await forkFrom(path);
+    const damage = [
+      `${path}: damaged lines were skipped (line 3)`,
+      `${path}: entries without their parent were put after the entry before them (line 4)`,
+    ];
+    expect(manager.warnings).toEqual(damage);
+    expect(log.heard).toEqual([
+      ...damage,
+      ...damage,
+      expect.stringContaining("is in use by another galley"),
+      ...damage,
+    ]);
+  });
+
   it("keeps the place, the name and the directory of the session", async () => {
     const { create, open } = setUp();
     const manager = create();

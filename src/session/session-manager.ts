@@ -3,68 +3,34 @@
 // of somebody else's is written: the record then moves to a file of its own and says so.
 
 import { resolve } from "node:path";
-import { type Clock, systemClock } from "../base/clock.js";
+import { systemClock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
-import { type Ids, randomIds } from "../base/ids.js";
-import { type Log, silentLog } from "../base/log.js";
-import type {
-  LabelEntry,
-  LeafEntry,
-  MessageEntry,
-  SessionEntry,
-  SessionHeader,
-  SessionInfoEntry,
-} from "../protocol/entries.js";
+import { randomIds } from "../base/ids.js";
+import { silentLog } from "../base/log.js";
+import type { MessageEntry, SessionEntry, SessionHeader } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { ContextBuilder, type SessionContext } from "./build-context.js";
-import { EntryTree, entryNotFound, isBookkeeping, type NameSource, userText } from "./entry-tree.js";
-import { currentVersion } from "./migrate-entries.js";
+import { EntryTree, entryNotFound, isBookkeeping, type NameSource, rechained, userText } from "./entry-tree.js";
+import { newHeader, type Origin } from "./session-header.js";
+import type {
+  EntryFields,
+  Fields,
+  InMemoryOptions,
+  OpenOptions,
+  SessionManagerOptions,
+  SessionMove,
+} from "./session-manager-options.js";
 import { type ArtifactStore, createMemoryArtifacts } from "./store-artifacts.js";
 import { type BlobStore, createMemoryBlobs } from "./store-blobs.js";
 import { readBreadcrumb } from "./store-breadcrumbs.js";
-import type { SessionDisk } from "./store-disk.js";
+import { deleteSession } from "./store-delete.js";
 import { endBytes, SessionIndex } from "./store-list.js";
 import { loadSession } from "./store-load.js";
 import { type LockKind, platformLock } from "./store-lock.js";
-import { type PlaceOptions, SessionPlaces } from "./store-places.js";
+import { SessionPlaces } from "./store-places.js";
 import { SessionFile } from "./store-session-file.js";
 
-export interface SessionManagerOptions extends PlaceOptions {
-  readonly clock?: Clock;
-  readonly ids?: Ids;
-  readonly log?: Log;
-  readonly disk?: SessionDisk;
-  /** Names this terminal, so that it finds its session again. */
-  readonly terminalId?: string | undefined;
-  /** The record has left its file for another one: `sessionFile` and `sessionId` have changed. */
-  onMoved?(move: SessionMove): void;
-}
-
-export type InMemoryOptions = Pick<SessionManagerOptions, "cwd" | "clock" | "ids" | "log">;
-
-export interface SessionMove {
-  readonly reason: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-export interface OpenOptions {
-  /** A file that is not there is a new session's place, or an error. */
-  readonly ifMissing?: "create" | "fail";
-  /** How long to wait for another holder, before the file is only read. */
-  readonly waitMs?: number;
-}
-
-/** What a new session comes from. */
-export interface Origin {
-  readonly parentSession?: string | undefined;
-  readonly parentSessionId?: string | undefined;
-}
-
-type MarginEntry = LabelEntry | LeafEntry | SessionInfoEntry;
-type Fields<Entry> = Entry extends SessionEntry ? Omit<Entry, "id" | "parentId" | "timestamp"> : never;
-/** An entry without its place in the tree. */
-export type EntryFields = Fields<Exclude<SessionEntry, MarginEntry>>;
+export type { EntryFields, SessionManagerOptions, SessionMove };
 
 interface Start {
   readonly header: SessionHeader;
@@ -75,7 +41,7 @@ interface Start {
 
 export class SessionManager {
   readonly warnings: string[];
-  readonly #options: SessionManagerOptions | InMemoryOptions;
+  #options: SessionManagerOptions | InMemoryOptions;
   readonly #tree: EntryTree;
   readonly #originals: ReadonlyMap<SessionEntry, string>;
   #header: SessionHeader;
@@ -118,6 +84,7 @@ export class SessionManager {
     const warnings = [...loaded.warnings, ...(loaded.readOnlyReason ? [loaded.readOnlyReason] : [])];
     const manager = new SessionManager(options, { header, entries, originals, warnings });
     manager.#file = SessionFile.resume(manager.#fileOptions(options), loaded);
+    manager.#tellWarnings();
     return manager;
   }
 
@@ -146,8 +113,14 @@ export class SessionManager {
     const child = newHeader(options, { parentSession: loaded.path, parentSessionId: header.id });
     const start = { header: { ...header, ...child }, entries, originals, warnings: loaded.warnings };
     const copy = SessionManager.#begin(options, start, undefined, loaded.path);
+    copy.#tellWarnings();
     await copy.flush();
     return copy;
+  }
+
+  /** The file and what lies beside it. Throws `busy` for a session that somebody has open, this program included. */
+  static delete(path: string, options: Pick<SessionManagerOptions, "clock" | "disk"> = {}): Promise<void> {
+    return deleteSession(path, options.clock, options.disk);
   }
 
   static #begin(options: SessionManagerOptions, start: Start, path?: string, artifactsFrom?: string): SessionManager {
@@ -169,6 +142,11 @@ export class SessionManager {
   /** Where the file is, or will be. Undefined for a session in memory. */
   get sessionFile(): string | undefined {
     return this.#file?.path;
+  }
+
+  /** There is a file, and it is this session's to write. */
+  get isOnDisk(): boolean {
+    return (this.#file?.length ?? 0) > 0;
   }
 
   get cwd(): string {
@@ -253,7 +231,7 @@ export class SessionManager {
     const text = entry && userText(entry);
     if (!entry || text === undefined) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
     await this.flush(); // what the new file names is in its place then
-    const entries = relink(this.#tree.pathTo(entry.parentId).filter((before) => !isBookkeeping(before)));
+    const entries = rechained(this.#tree.pathTo(entry.parentId).filter((before) => !isBookkeeping(before)));
     const header = this.#childHeader();
     const session = this.#file
       ? this.#branchOnDisk(header, entries, this.#file.path)
@@ -263,6 +241,35 @@ export class SessionManager {
     for (const [targetId, label] of labels) if (session.tree.has(targetId)) session.setLabel(targetId, label);
     await session.flush();
     return { session, text };
+  }
+
+  /** A full copy under a new id, with what has not reached the disk yet; this one stays as it is. */
+  async copy(): Promise<SessionManager> {
+    await this.flush(); // what the new file names is in its place then
+    const header = { ...this.#header, ...this.#childHeader() };
+    const { entries } = this.#tree;
+    const session = this.#file
+      ? this.#branchOnDisk(header, entries, this.#file.path)
+      : this.#branchInMemory(header, entries);
+    await session.flush();
+    return session;
+  }
+
+  /**
+   * Belongs to another working directory from now on: the header says so, and the file goes where its sessions are
+   * kept, with what lies beside it. What fails leaves everything as it was.
+   */
+  async moveTo(cwd: string): Promise<void> {
+    const before = this.cwd;
+    const options = { ...this.#options, cwd: resolve(cwd) };
+    this.#header = { ...this.#header, cwd: options.cwd };
+    try {
+      if ("agentDir" in options) await this.#file?.moveTo(new SessionPlaces(options, options.log ?? silentLog));
+    } catch (error) {
+      this.#header = { ...this.#header, cwd: before };
+      throw error;
+    }
+    this.#options = options;
   }
 
   // Its way to the disk
@@ -298,6 +305,11 @@ export class SessionManager {
     if (!isBookkeeping(entry)) this.#context.push(entry);
     this.#hasAppended = true;
     this.#file?.append(entry);
+  }
+
+  /** What was found in the file, and what its entries make of it. */
+  #tellWarnings(): void {
+    for (const text of [...this.warnings, ...this.#context.warnings]) this.#options.log?.warn(text);
   }
 
   #rebuildContext(): void {
@@ -362,26 +374,4 @@ export class SessionManager {
 
 function loadOptions({ clock = systemClock, disk }: SessionManagerOptions) {
   return { clock, ...(disk ? { disk } : {}) };
-}
-
-function newHeader({ cwd, clock = systemClock, ids = randomIds }: InMemoryOptions, origin: Origin): SessionHeader {
-  const now = clock.now();
-  const { parentSession, parentSessionId } = origin;
-  return {
-    type: "session",
-    version: currentVersion,
-    id: ids.session(now),
-    timestamp: new Date(now).toISOString(),
-    cwd: resolve(cwd),
-    ...(parentSession === undefined ? {} : { parentSession }),
-    ...(parentSessionId === undefined ? {} : { parentSessionId }),
-  };
-}
-
-/** A chain again, where entries were taken out of a path. */
-function relink(path: readonly SessionEntry[]): SessionEntry[] {
-  return path.map((entry, index) => {
-    const parentId = path[index - 1]?.id ?? null;
-    return entry.parentId === parentId ? entry : { ...entry, parentId };
-  });
 }

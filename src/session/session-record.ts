@@ -11,6 +11,4 @@ export interface SessionRecords {
   create(origin: { parentSession?: string }): SessionManager;
   /** Throws for what is no session, and leaves it as it is. A path where nothing is is a new session's place. */
   open(path: string): Promise<SessionManager>;
-  /** A full copy of a file under a new id. */
-  fork(path: string): Promise<SessionManager>;
 }

@@ -6,17 +6,25 @@ import type { RetrySettings } from "./retry.js";
 import { defaultTodoSettings, type TodoSettings } from "./todos/todo-tracker.js";
 import { defaultTtsrSettings, type TtsrSettings } from "./ttsr/ttsr-controller.js";
 
+export interface BranchSummarySettings {
+  /** Whether one is made where nobody says. */
+  readonly enabled: boolean;
+  /** Room for it. */
+  readonly reserveTokens: number;
+}
+
 export interface SessionSettings {
   readonly retry: RetrySettings;
   readonly compaction: CompactionSettings;
   readonly ttsr: TtsrSettings;
   readonly todos: TodoSettings;
+  readonly branchSummary?: BranchSummarySettings;
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;
   readonly interruptMode: InterruptMode;
 }
 
-export const defaultSessionSettings: SessionSettings = {
+export const defaultSessionSettings: Required<SessionSettings> = {
   retry: { enabled: true, maxRetries: 3, baseDelayMs: 2000, maxDelayMs: 60_000 },
   compaction: {
     enabled: true,
@@ -29,6 +37,7 @@ export const defaultSessionSettings: SessionSettings = {
   },
   ttsr: defaultTtsrSettings,
   todos: defaultTodoSettings,
+  branchSummary: { enabled: false, reserveTokens: 16_384 },
   steeringMode: "one-at-a-time",
   followUpMode: "one-at-a-time",
   interruptMode: "wait",

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { billedUsageType } from "./billing.js";
-import { contextStart, messageOfEntry } from "./context-usage.js";
+import { contextStart } from "./context-usage.js";
 import {
   assistant,
   calls,
@@ -17,6 +17,7 @@ import {
   usage,
   user,
 } from "./entries.test-kit.js";
+import { messageOfEntry } from "./entry-message.js";
 import { sessionStats } from "./session-stats.js";
 
 const messagesOf = (entries: readonly SessionEntry[]): AgentMessage[] =>

@@ -18,6 +18,11 @@ export class AppendFile {
     this.#isOpenEnded = isOpenEnded;
   }
 
+  /** The last line lacks its LF, which comes with the next one. */
+  get isOpenEnded(): boolean {
+    return this.#isOpenEnded;
+  }
+
   /** Of the whole lines. */
   get length(): number {
     return this.#length;
@@ -50,6 +55,18 @@ export class AppendFile {
     this.#length += bytes.length;
     this.#isOpenEnded = false;
     return true;
+  }
+
+  /** The whole lines, piece by piece. A piece is good until the next one is asked for. */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const buffer = Buffer.allocUnsafe(1024 * 1024);
+    for (let position = 0; position < this.#length; ) {
+      const bytes = await this.#disk.read(this.#file, buffer, position);
+      if (bytes === 0) return;
+      const wanted = Math.min(bytes, this.#length - position);
+      yield buffer.subarray(0, wanted);
+      position += wanted;
+    }
   }
 
   sync(): Promise<void> {

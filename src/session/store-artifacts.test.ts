@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "./store.test-kit.js";
-import { copyArtifacts, createDiskArtifacts, createMemoryArtifacts } from "./store-artifacts.js";
+import { copyArtifacts, createDiskArtifacts, createMemoryArtifacts, maxMemoryBytes } from "./store-artifacts.js";
 import { ensureDirectory } from "./store-disk.js";
 
 const ensure = (path: string) => ensureDirectory(path, [], () => {});
@@ -21,6 +21,9 @@ describe.each([
     expect(await artifacts.save("read", "two")).toBe("2");
     expect(await artifacts.read("1")).toBe("one");
     expect(await artifacts.read("2")).toBe("two");
+    expect(await artifacts.readBytes("2", 2)).toEqual({ bytes: Buffer.from("tw"), isTruncated: true });
+    expect(await artifacts.readBytes("2", 3)).toEqual({ bytes: Buffer.from("two"), isTruncated: false });
+    expect(await artifacts.readBytes("9", 3)).toBeUndefined();
   });
 
   it("do not know other ids", async () => {
@@ -45,7 +48,59 @@ describe.each([
   });
 });
 
+describe.each([
+  ["on disk", () => onDisk().artifacts],
+  ["in memory", createMemoryArtifacts],
+])("an artifact that grows %s", (_name, create) => {
+  it("has what was written so far, and all of it in the end", async () => {
+    const artifacts = create();
+    const writer = await artifacts.open("bash");
+    const text = "one 日本\n".repeat(5000);
+    const bytes = Buffer.from(text);
+    expect(writer.id).toBe("1");
+    await writer.write(bytes.subarray(0, 10));
+    expect(await artifacts.read("1")).toBe(bytes.subarray(0, 10).toString());
+    for (let at = 10; at < bytes.length; at += 7777) await writer.write(bytes.subarray(at, at + 7777));
+    await writer.write(new Uint8Array());
+    await writer.close();
+    expect(await artifacts.read("1")).toBe(text);
+  });
+
+  it("shares its numbers with the others", async () => {
+    const artifacts = create();
+    const writers = await Promise.all([artifacts.open("bash"), artifacts.save("read", "x"), artifacts.open("bash")]);
+    const ids = writers.map((made) => (typeof made === "string" ? made : made.id));
+    expect(ids.sort()).toEqual(["1", "2", "3"]);
+    for (const made of writers) if (typeof made !== "string") await made.close();
+  });
+});
+
+it("in memory does not take all of it, and makes room again", async () => {
+  const artifacts = createMemoryArtifacts();
+  const writer = await artifacts.open("bash");
+  await writer.write(Buffer.alloc(maxMemoryBytes));
+  await expect(writer.write(Buffer.from("x"))).rejects.toThrow("a session without a file has no room for more output");
+  const next = await artifacts.open("bash");
+  await next.write(Buffer.from("fits"));
+  expect(await artifacts.read(next.id)).toBe("fits");
+});
+
 describe("on disk", () => {
+  it("grow bit by bit without touching what is there", async () => {
+    const { artifacts, directory } = onDisk();
+    mkdirSync(directory, { recursive: true });
+    const first = await artifacts.open("bash");
+    writeFileSync(join(directory, "2.bash.log"), "somebody's");
+    const second = await artifacts.open("bash");
+    const bytes = Buffer.from([0xff, 0x00, 0x1b, 0x0a]);
+    await second.write(bytes);
+    for (const writer of [first, second]) await writer.close();
+    expect([first.id, second.id]).toEqual(["1", "3"]);
+    expect(readFileSync(join(directory, "3.bash.log"))).toEqual(bytes);
+    expect(readFileSync(join(directory, "2.bash.log"), "utf8")).toBe("somebody's");
+    expect(statSync(join(directory, "3.bash.log")).mode & 0o777).toBe(0o600);
+  });
+
   it("lie beside the session, for this user alone", async () => {
     const { artifacts, directory } = onDisk();
     await artifacts.save("my tool/../x", "text");

@@ -1,12 +1,17 @@
 // Texts too long for a conversation, one file each in the session's own directory: `<n>.<tool>.log` for outputs, and
-// `<id>.plan` for a pending action's plan. Written once, never changed.
+// `<id>.plan` for a pending action's plan. Written once, or grown by the tool that runs; never changed after that.
 
-import * as fs from "node:fs/promises";
+import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { GalleyError, systemCode } from "../base/errors.js";
+import type { ArtifactSource, ArtifactWriter } from "../tools/tool.js";
+import { nodeDisk } from "./store-disk.js";
 import { writeWhole } from "./store-whole.js";
 
-export interface ArtifactStore {
+type FileHandle = Awaited<ReturnType<typeof fs.open>>;
+
+/** What `open` gives grows under its id while it is written, and is durable once `close` resolves. */
+export interface ArtifactStore extends ArtifactSource {
   /** Durable once it resolves. Answers the id: a number that counts up within the session. */
   save(toolName: string, text: string): Promise<string>;
   read(id: string): Promise<string | undefined>;
@@ -29,18 +34,32 @@ export function createDiskArtifacts({ directory, ensureDirectory }: DiskArtifact
     const name = /^\d+$/.test(id) ? await find(id) : undefined;
     return name === undefined ? undefined : join(directory, name);
   };
+  /** Tries numbers until one is free; `make` answers undefined for one that is taken. */
+  const underNewNumber = async <T>(toolName: string, make: (path: string) => Promise<T | undefined>) => {
+    ensureDirectory(directory);
+    if (last === 0) last = Math.max(await highestNumber(directory), last); // two first ones may come here at once
+    for (;;) {
+      const id = `${++last}`;
+      const made = await make(join(directory, `${id}.${safeName(toolName)}.log`));
+      if (made !== undefined) return { id, made };
+    }
+  };
   return {
     async save(toolName, text) {
-      ensureDirectory(directory);
-      if (last === 0) last = Math.max(await highestNumber(directory), last); // two first ones may come here at once
-      for (;;) {
-        const id = ++last;
-        if (await writeWhole(join(directory, `${id}.${safeName(toolName)}.log`), text, true)) return `${id}`;
-      }
+      const { id } = await underNewNumber(toolName, async (path) => (await writeWhole(path, text, true)) || undefined);
+      return id;
+    },
+    async open(toolName) {
+      const { id, made } = await underNewNumber(toolName, openNew);
+      return diskWriter(id, made, directory);
     },
     async read(id) {
       const path = await pathOf(id);
       return path === undefined ? undefined : readIfThere(path);
+    },
+    async readBytes(id, maxBytes) {
+      const path = await pathOf(id);
+      return path === undefined ? undefined : readHead(path, maxBytes);
     },
     pathOf,
     async savePlan(pendingId, text) {
@@ -52,17 +71,112 @@ export function createDiskArtifacts({ directory, ensureDirectory }: DiskArtifact
   };
 }
 
+async function readHead(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; isTruncated: boolean }> {
+  const file = await fs.open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const buffer = Buffer.alloc(Math.min(size, maxBytes));
+    let length = 0;
+    for (let count = -1; length < buffer.length && count !== 0; length += count)
+      count = (await file.read(buffer, length, buffer.length - length, length)).bytesRead;
+    return { bytes: buffer.subarray(0, length), isTruncated: size > maxBytes };
+  } finally {
+    await file.close();
+  }
+}
+
+async function openNew(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await fs.open(path, "wx", 0o600);
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return undefined;
+    throw error;
+  }
+}
+
+function diskWriter(id: string, file: FileHandle, directory: string): ArtifactWriter {
+  return {
+    id,
+    write: (bytes) => file.writeFile(bytes), // goes on where the last write ended, and writes all of it
+    async close() {
+      try {
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await nodeDisk.syncDirectory(directory);
+    },
+  };
+}
+
+/** What all outputs written bit by bit may take of the memory. */
+export const maxMemoryBytes = 64 * 1024 * 1024;
+
 /** For sessions that leave nothing on the disk. */
 export function createMemoryArtifacts(): ArtifactStore {
-  const texts: string[] = [];
+  const texts: (string | GrowingBytes)[] = [];
   const plans = new Map<string, string>();
+  let grownBytes = 0;
+  const find = (id: string) => (/^\d+$/.test(id) ? texts[Number(id) - 1] : undefined);
   return {
     save: async (_toolName, text) => `${texts.push(text)}`,
-    read: async (id) => (/^\d+$/.test(id) ? texts[Number(id) - 1] : undefined),
+    async open() {
+      const content = new GrowingBytes();
+      return {
+        id: `${texts.push(content)}`,
+        async write(bytes) {
+          grownBytes += bytes.length;
+          content.append(bytes);
+          if (grownBytes <= maxMemoryBytes) return;
+          grownBytes -= content.clear(); // half an output is worth less than room for the next one
+          throw new GalleyError("unsupported", "a session without a file has no room for more output");
+        },
+        close: async () => {},
+      };
+    },
+    read: async (id) => find(id)?.toString(),
+    async readBytes(id, maxBytes) {
+      const content = find(id);
+      if (content === undefined) return undefined;
+      const bytes = typeof content === "string" ? Buffer.from(content) : content.bytes();
+      return { bytes: bytes.subarray(0, maxBytes), isTruncated: bytes.length > maxBytes };
+    },
     pathOf: async () => undefined,
     savePlan: async (pendingId, text) => void plans.set(planName(pendingId), text),
     readPlan: async (pendingId) => plans.get(planName(pendingId)),
   };
+}
+
+class GrowingBytes {
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+
+  append(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafe(2 * length); // doubled, so that many small bits are not copied each time
+      grown.set(this.#buffer.subarray(0, this.#length));
+      this.#buffer = grown;
+    }
+    this.#buffer.set(bytes, this.#length);
+    this.#length = length;
+  }
+
+  /** Answers how many bytes it held. */
+  clear(): number {
+    const held = this.#length;
+    this.#buffer = Buffer.alloc(0);
+    this.#length = 0;
+    return held;
+  }
+
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  toString(): string {
+    return this.#buffer.toString("utf8", 0, this.#length);
+  }
 }
 
 /** The outputs, not the plans: a pending action stays with the session that staged it. */

@@ -1,7 +1,7 @@
 // Images, kept once under the hash of their bytes and named in entries by that hash. What is read is verified: an image
 // that is missing or damaged becomes a line of text, never bytes that a provider would choke on.
 
-import * as fs from "node:fs/promises";
+import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../base/errors.js";
 import { isObject } from "../base/json.js";
@@ -69,6 +69,28 @@ export async function copyBlobs(entries: Iterable<object>, from: BlobStore, to: 
       if (bytes) await to.put(bytes);
     }
 }
+
+/** Finds the blobs that bytes name, whatever they are and however they are cut up. */
+export class HashFinder {
+  readonly named: Set<string>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(named = new Set<string>()) {
+    this.named = named;
+  }
+
+  push(chunk: Buffer): void {
+    const bytes = Buffer.concat([this.#rest, chunk]);
+    for (let start = bytes.indexOf(prefix); start !== -1; start = bytes.indexOf(prefix, start + 1))
+      if (start + referenceBytes <= bytes.length)
+        this.named.add(bytes.toString("latin1", start + prefix.length, start + referenceBytes));
+    // It may be the beginning of one that goes on in the next piece.
+    this.#rest = Buffer.from(bytes.subarray(Math.max(0, bytes.length - referenceBytes + 1)));
+  }
+}
+
+const prefix = Buffer.from(blobPrefix);
+const referenceBytes = prefix.length + 64;
 
 /** The message with the bytes of its images in it; the same object when it names no blob. */
 export async function resolveImages<Message extends AgentMessage>(

@@ -1,7 +1,6 @@
 // Which session a terminal window had last: a file of two lines per terminal, so that "continue" means this window's.
 
-import { readlinkSync } from "node:fs";
-import * as fs from "node:fs/promises";
+import { promises as fs, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { writeWhole } from "./store-whole.js";
 

@@ -1,10 +1,11 @@
 // A whole session file made beside its place and then put there: a new one where nothing was, or today's form of one
-// that an older program wrote. A crash on the way leaves what was there, and a `.tmp` that the next attempt removes.
+// that an older program wrote. A crash on the way leaves what was there, and a draft that the next attempt removes.
 
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { systemCode } from "../base/errors.js";
 import { encodeFrame } from "../base/ndjson.js";
 import type { SessionHeader } from "../protocol/entries.js";
+import { sha256Hex } from "./sha256.js";
 import { writeAll } from "./store-append.js";
 import { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, type SessionDisk } from "./store-disk.js";
 
@@ -29,18 +30,23 @@ export async function createFile(disk: SessionDisk, path: string, content: FileC
   return isPlaced ? draft : undefined;
 }
 
-/** Durable once it resolves. Undefined, with everything as it was, when `mayReplace` says so at the last moment. */
+/**
+ * Durable once it resolves. Undefined, with everything as it was, when `mayReplace` says so at the last moment. With
+ * `backup` the old form stays under that name.
+ */
 export async function replaceFile(
   disk: SessionDisk,
   path: string,
-  content: FileContent & { readonly backup: string },
+  content: FileContent & { readonly backup?: string },
   mayReplace: () => boolean,
 ): Promise<NewFile | undefined> {
   const draft = await writeDraft(disk, path, content);
   const isPlaced = await dropUnless(disk, draft, async () => {
     await disk.sync(draft.file);
     if (!mayReplace()) return false;
-    for (let copy = 1; !keepAs(disk, path, copy === 1 ? content.backup : `${content.backup}.${copy}`); ) copy++;
+    const { backup } = content;
+    if (backup !== undefined)
+      for (let copy = 1; !keepAs(disk, path, copy === 1 ? backup : `${backup}.${copy}`); ) copy++;
     disk.rename(draft.path, path);
     await disk.syncDirectory(dirname(path));
     return true;
@@ -48,10 +54,15 @@ export async function replaceFile(
   return isPlaced ? draft : undefined;
 }
 
+/** Always the same for one file, so that it is found again; unlike anything that a person would call a file. */
+export function draftPath(path: string): string {
+  return join(dirname(path), `.${sha256Hex(path).slice(0, 32)}.tmp`);
+}
+
 async function writeDraft(disk: SessionDisk, path: string, { header, lines }: FileContent): Promise<Draft> {
-  const draftPath = `${path}.tmp`;
-  const file = openNew(disk, draftPath);
-  const draft = { path: draftPath, file, length: 0 };
+  const draftAt = draftPath(path);
+  const file = openNew(disk, draftAt);
+  const draft = { path: draftAt, file, length: 0 };
   await dropUnless(disk, draft, async () => {
     let pending: Buffer[] = [Buffer.from(encodeFrame(header))];
     let pendingBytes = pending[0]?.length ?? 0;

@@ -98,12 +98,12 @@ it("removes plans settled thirty days ago, and drafts of long ago", async () => 
     ),
   );
   for (const id of ["old", "new", "open", "again"]) write(join(sessions, "-x", "a", `${id}.plan`), id);
-  write(join(sessions, "-x", "b.jsonl.tmp"), "half");
-  write(join(sessions, "-x", "c.jsonl.tmp"), "half", 0);
+  write(join(sessions, "-x", ".b.tmp"), "half");
+  write(join(sessions, "-x", ".c.tmp"), "half", 0);
   write(join(blobs, ".abc.1-1.tmp"), "half");
   expect(await collect()).toMatchObject({ removedPlans: 1, removedDrafts: 2 });
   expect(readdirSync(join(sessions, "-x", "a")).sort()).toEqual(["again.plan", "new.plan", "open.plan"]);
-  expect(readdirSync(join(sessions, "-x")).sort()).toEqual(["a", "a.jsonl", "c.jsonl.tmp"]);
+  expect(readdirSync(join(sessions, "-x")).sort()).toEqual([".c.tmp", "a", "a.jsonl"]);
 });
 
 it("has nothing to do where there is nothing", async () => {

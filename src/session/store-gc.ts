@@ -1,16 +1,15 @@
 // Removes what no session needs any more: blobs that no file names, plans settled long ago, drafts that a crash left.
 // Reads every file in pieces and in full before it removes anything; a file that cannot be read stops the removal.
 
-import type { Dirent } from "node:fs";
-import * as fs from "node:fs/promises";
+import { type Dirent, promises as fs } from "node:fs";
 import { basename, join } from "node:path";
 import { messageOf, systemCode } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import { parseRecord } from "../base/ndjson.js";
 import { LineReader } from "./read-entries.js";
 import { artifactDirectory } from "./session-paths.js";
+import { HashFinder } from "./store-blobs.js";
 import { isTemporaryName } from "./store-whole.js";
-import { blobPrefix } from "./stored-form.js";
 
 export interface GarbageOptions {
   /** Every directory that may hold sessions; what is below counts. */
@@ -101,10 +100,10 @@ async function look(directory: string, now: number, found: Findings): Promise<vo
 
 /** Also backups, tails and artifacts: whatever names a blob keeps it. */
 async function lookInto(path: string, now: number, found: Findings): Promise<void> {
-  if (isTemporaryName(basename(path)) || path.endsWith(".jsonl.tmp")) found.drafts.push(path);
+  if (isTemporaryName(basename(path))) found.drafts.push(path);
   const lines = path.endsWith(".jsonl") ? new LineReader(maxPendingLineBytes) : undefined;
   const settled = new Set<string>();
-  let rest: Buffer = Buffer.alloc(0);
+  const hashes = new HashFinder(found.named);
   const file = await fs.open(path, "r");
   try {
     const buffer = Buffer.allocUnsafe(1024 * 1024);
@@ -112,7 +111,7 @@ async function lookInto(path: string, now: number, found: Findings): Promise<voi
       const { bytesRead } = await file.read(buffer, 0, buffer.length);
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);
-      rest = noteHashes(Buffer.concat([rest, chunk]), found.named);
+      hashes.push(chunk);
       lines?.push(chunk, ({ record }) => {
         if (record?.includes(pendingType)) notePlan(record, now, settled);
       });
@@ -123,18 +122,8 @@ async function lookInto(path: string, now: number, found: Findings): Promise<voi
   for (const id of settled) found.settledPlans.push(join(artifactDirectory(path), `${id}.plan`));
 }
 
-const prefix = Buffer.from(blobPrefix);
-const referenceBytes = prefix.length + 64;
 const pendingType = Buffer.from('"pending_action"');
 const maxPendingLineBytes = 1024 * 1024;
-
-/** Answers what may be the beginning of a reference that goes on in the next piece. */
-function noteHashes(bytes: Buffer, named: Set<string>): Buffer {
-  for (let start = bytes.indexOf(prefix); start !== -1; start = bytes.indexOf(prefix, start + 1))
-    if (start + referenceBytes <= bytes.length)
-      named.add(bytes.toString("latin1", start + prefix.length, start + referenceBytes));
-  return Buffer.from(bytes.subarray(Math.max(0, bytes.length - referenceBytes + 1)));
-}
 
 /** The last word on a plan counts: one that was staged again is wanted again. */
 function notePlan(record: Buffer, now: number, settled: Set<string>): void {

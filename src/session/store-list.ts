@@ -1,7 +1,7 @@
 // The sessions on the disk, told from the two ends of each file: a list must not cost what the conversations did. Eight
 // files at a time, and a file that has not changed is not read again.
 
-import * as fs from "node:fs/promises";
+import { promises as fs } from "node:fs";
 import { basename, join } from "node:path";
 import { GalleyError, systemCode } from "../base/errors.js";
 import { parseRecord } from "../base/ndjson.js";

@@ -1,14 +1,16 @@
 // Where a record rests: its file, what lies beside it, and the move to another file when this one turns out not to be
 // ours. The record itself lives in memory with whoever owns it; everything here can be begun again from that.
 
+import { basename, join } from "node:path";
 import type { Clock } from "../base/clock.js";
-import { messageOf } from "../base/errors.js";
+import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { currentVersion } from "./migrate-entries.js";
 import { artifactDirectory } from "./session-paths.js";
 import { SessionStore, type StoreOptions } from "./store.js";
 import { type ArtifactStore, copyArtifacts } from "./store-artifacts.js";
+import { copyNamedBlobs, moveArtifacts, removeBlobs } from "./store-beside.js";
 import { type BlobStore, copyBlobs } from "./store-blobs.js";
 import { writeBreadcrumb } from "./store-breadcrumbs.js";
 import { realPath, type SessionDisk } from "./store-disk.js";
@@ -38,24 +40,22 @@ export interface SessionFileOptions {
 
 export class SessionFile {
   readonly #options: SessionFileOptions;
-  #path: string;
+  #places: SessionPlaces;
+  #at: Place;
   #store: SessionStore | undefined;
   #readOnlyReason: string | undefined;
-  #artifacts: ArtifactStore;
-  #blobs: BlobStore;
   /** Work that nobody waits for but `close`. */
   readonly #background: Promise<unknown>[] = [];
 
   private constructor(options: SessionFileOptions, path: string) {
     this.#options = options;
-    this.#path = path;
-    this.#artifacts = options.places.artifacts(path);
-    this.#blobs = options.places.blobs(path);
+    this.#places = options.places;
+    this.#at = placeAt(options.places, path);
   }
 
   /** A new file for all entries of the record; `path` is absolute. `artifactsFrom` is the session file whose artifacts they name. */
   static begin(options: SessionFileOptions, path?: string, artifactsFrom?: string): SessionFile {
-    const file = new SessionFile(options, path === undefined ? newPath(options) : realPath(path));
+    const file = new SessionFile(options, path === undefined ? newPath(options, options.places) : realPath(path));
     file.#start(artifactsFrom);
     return file;
   }
@@ -72,15 +72,15 @@ export class SessionFile {
   }
 
   get path(): string {
-    return this.#path;
+    return this.#at.path;
   }
 
   get artifacts(): ArtifactStore {
-    return this.#artifacts;
+    return this.#at.artifacts;
   }
 
   get blobs(): BlobStore {
-    return this.#blobs;
+    return this.#at.blobs;
   }
 
   get persistError(): string | undefined {
@@ -113,6 +113,27 @@ export class SessionFile {
     return this.#withStore((store) => store.sync());
   }
 
+  /**
+   * Goes to where these places keep sessions, with what lies beside it; the record has its new header already. Throws,
+   * and leaves everything as it was, when that fails, or when the file is not ours to move.
+   */
+  async moveTo(places: SessionPlaces): Promise<void> {
+    const store = this.#store;
+    if (this.#readOnlyReason !== undefined || !store)
+      throw new GalleyError("file_refused", this.#readOnlyReason ?? `Session ${this.path} is closed`);
+    const from = this.path;
+    const to = placeAt(places, realPath(join(places.directory, basename(from))));
+    const hasOwnBlobs = places.blobDirectory(from) !== places.blobDirectory(to.path);
+    await store.moveTo(this.#storeOptions(to, places), async (file) => {
+      if (hasOwnBlobs) await copyNamedBlobs(file.chunks(), this.blobs, to.blobs);
+      return moveArtifacts(from, to.path, places.ensureDirectory);
+    });
+    this.#places = places;
+    this.#at = to;
+    if (hasOwnBlobs) await this.#orWarn("images were left behind", removeBlobs(from));
+    if (store.length > 0) this.#leaveBreadcrumb();
+  }
+
   async close(): Promise<void> {
     await this.#withStore((store) => store.close());
     await Promise.all(this.#background);
@@ -129,7 +150,6 @@ export class SessionFile {
   #start(artifactsFrom: string | undefined): void {
     const store = SessionStore.create({
       ...this.#storeOptions(),
-      onCreated: () => this.#leaveBreadcrumb(),
       beforeCreate: async () => {
         if (artifactsFrom !== undefined) await this.#bringAlong(artifactsFrom);
       },
@@ -140,23 +160,20 @@ export class SessionFile {
 
   /** Takes everything along that the record holds, the entry that is just being appended included. */
   #move(reason: string): void {
-    const { places, beforeMove, afterMove } = this.#options;
-    const from = this.#path;
+    const { beforeMove, afterMove } = this.#options;
+    const from = this.path;
     if (this.#store) this.#background.push(this.#store.close());
     this.#readOnlyReason = undefined;
     beforeMove();
-    this.#path = newPath(this.#options);
-    this.#artifacts = places.artifacts(this.#path);
-    this.#blobs = places.blobs(this.#path);
+    this.#at = placeAt(this.#places, newPath(this.#options, this.#places));
     this.#start(from);
-    afterMove({ reason, from, to: this.#path });
+    afterMove({ reason, from, to: this.path });
   }
 
-  #storeOptions(): StoreOptions {
-    const { record, clock, log, disk, originals, places } = this.#options;
-    const [artifacts, blobs] = [this.#artifacts, this.#blobs];
+  #storeOptions({ path, artifacts, blobs } = this.#at, places = this.#places): StoreOptions {
+    const { record, clock, log, disk, originals } = this.#options;
     return {
-      path: this.#path,
+      path,
       header: { ...record.header, version: currentVersion },
       clock,
       log,
@@ -167,23 +184,26 @@ export class SessionFile {
         saveImage: (bytes) => this.#orWarn("a large image was not put aside", blobs.put(bytes)),
         saveText: (text) => this.#orWarn("a long text was not put aside", artifacts.save("session", text)),
       },
+      onCreated: () => this.#leaveBreadcrumb(),
       onReadOnly: (reason) => this.#move(reason),
     };
   }
 
   /** What lies beside the other file and is named in the entries. */
   async #bringAlong(from: string): Promise<void> {
-    const { places, record } = this.#options;
-    const copying = copyArtifacts(artifactDirectory(from), artifactDirectory(this.#path), places.ensureDirectory);
+    const places = this.#places;
+    const copying = copyArtifacts(artifactDirectory(from), artifactDirectory(this.path), places.ensureDirectory);
     await this.#orWarn("artifacts were not copied", copying);
-    if (places.blobDirectory(from) === places.blobDirectory(this.#path)) return;
-    await this.#orWarn("images were not copied", copyBlobs(record.entries, places.blobs(from), this.#blobs));
+    if (places.blobDirectory(from) === places.blobDirectory(this.path)) return;
+    const { entries } = this.#options.record;
+    await this.#orWarn("images were not copied", copyBlobs(entries, places.blobs(from), this.blobs));
   }
 
   #leaveBreadcrumb(): void {
-    const { terminalId, places, record } = this.#options;
+    const { terminalId, record } = this.#options;
+    const places = this.#places;
     if (!terminalId) return;
-    const crumb = { cwd: record.header.cwd, sessionFile: this.#path };
+    const crumb = { cwd: record.header.cwd, sessionFile: this.path };
     const write = async () => {
       places.ensureDirectory(places.terminals);
       await writeBreadcrumb(places.terminals, terminalId, crumb);
@@ -202,6 +222,16 @@ export class SessionFile {
   }
 }
 
-function newPath({ record, places, clock }: SessionFileOptions): string {
+interface Place {
+  readonly path: string;
+  readonly artifacts: ArtifactStore;
+  readonly blobs: BlobStore;
+}
+
+function placeAt(places: SessionPlaces, path: string): Place {
+  return { path, artifacts: places.artifacts(path), blobs: places.blobs(path) };
+}
+
+function newPath({ record, clock }: SessionFileOptions, places: SessionPlaces): string {
   return realPath(places.newPath(clock.now(), record.header.id));
 }

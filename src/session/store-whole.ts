@@ -1,6 +1,6 @@
 // A small file put in its place as a whole: a reader, and whoever comes after a crash, finds all of it or nothing.
 
-import * as fs from "node:fs/promises";
+import { promises as fs } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../base/errors.js";
 import { nodeDisk } from "./store-disk.js";

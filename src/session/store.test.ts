@@ -17,6 +17,7 @@ import type { SessionEntry } from "../protocol/entries.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { SessionStore, type StoreOptions } from "./store.js";
 import { faultyDisk, header, heardLog, linesOf, readFile, temporaryDirectory, userEntry } from "./store.test-kit.js";
+import { draftPath } from "./store-create.js";
 import { ensureDirectory, nodeDisk, type SessionDisk } from "./store-disk.js";
 import { type LoadedSession, loadSession } from "./store-load.js";
 
@@ -109,14 +110,16 @@ describe("a new file", () => {
     expect(statSync(join(path, "../..")).mode & 0o777).toBe(0o700);
   });
 
-  it("leaves nothing beside it, and replaces what an earlier attempt left", async () => {
+  it("leaves nothing beside it, replaces what an earlier attempt left, and takes nobody's file for that", async () => {
     const directory = temporaryDirectory();
-    const path = join(directory, "s.jsonl");
-    writeFileSync(`${path}.tmp`, "half a file");
+    const path = join(directory, "report");
+    writeFileSync(draftPath(path), "half a file");
+    writeFileSync(`${path}.tmp`, "somebody's own");
     const { store } = setUp({ path });
     store.append(a);
     await store.flush();
-    expect(readdirSync(directory)).toEqual(["s.jsonl"]);
+    expect(readdirSync(directory).sort()).toEqual(["report", "report.tmp"]);
+    expect(readFileSync(`${path}.tmp`, "utf8")).toBe("somebody's own");
     expect(ids(path)).toEqual(["a"]);
   });
 
@@ -601,7 +604,7 @@ describe("an older version", () => {
       await store.flush();
       expect(readFileSync(path, "utf8")).toBe(old);
       expect(store.persistError).toBeDefined();
-      expect(existsSync(`${path}.tmp`)).toBe(false);
+      expect(existsSync(draftPath(path))).toBe(false);
       failing.clear();
       store.append(userEntry("o", "n"));
       await store.flush();

@@ -3,7 +3,7 @@
 
 import { dirname } from "node:path";
 import type { Clock } from "../base/clock.js";
-import { messageOf } from "../base/errors.js";
+import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { AppendFile } from "./store-append.js";
@@ -11,6 +11,7 @@ import { createFile, type FileContent, replaceFile } from "./store-create.js";
 import { nodeDisk, type SessionDisk } from "./store-disk.js";
 import { inUseText, type WriteAccess } from "./store-load.js";
 import { acquireLock, type FileLock, type LockKind, platformLock } from "./store-lock.js";
+import { type MovePlace, moveFile } from "./store-move.js";
 import { plainLine, type StoredFormSinks, storedLine } from "./stored-form.js";
 
 export interface StoreOptions {
@@ -49,8 +50,7 @@ type State =
 const lazySyncMs = 1000;
 
 export class SessionStore {
-  readonly path: string;
-  readonly #options: StoreOptions;
+  #options: StoreOptions;
   readonly #disk: SessionDisk;
   #state: State;
   readonly #queue: SessionEntry[] = [];
@@ -65,7 +65,6 @@ export class SessionStore {
   #syncError: string | undefined;
 
   private constructor(options: StoreOptions, state: State) {
-    this.path = options.path;
     this.#options = options;
     this.#disk = options.disk ?? nodeDisk;
     this.#state = state;
@@ -89,6 +88,11 @@ export class SessionStore {
     const store = new SessionStore(options, state);
     store.#syncedLength = length;
     return store;
+  }
+
+  /** The real path. */
+  get path(): string {
+    return this.#options.path;
   }
 
   /** Why the file lacks entries that were appended, or may lose them; undefined when all is well. */
@@ -134,6 +138,43 @@ export class SessionStore {
     if (isUnsaved) this.#options.log.error(`${this.#queue.length} session entries are lost: ${this.#writeError}`);
     this.#release();
     await this.#letGo;
+  }
+
+  /**
+   * Puts the file where `options` say, under their header; every other byte stays. `moveBeside` takes along what lies
+   * beside it and answers how to undo that. Entries that come meanwhile wait. What fails leaves everything as it was;
+   * a crash on the way leaves one copy too many, never one too few.
+   */
+  async moveTo(options: StoreOptions, moveBeside: MovePlace["moveBeside"]): Promise<void> {
+    await this.flush();
+    while (this.#isWorking) await this.#worked;
+    this.#isWorking = true;
+    const moving = this.#move(options, moveBeside).finally(() => {
+      this.#isWorking = false;
+    });
+    this.#worked = moving.catch(() => {}); // whoever asked for the move hears of it
+    await moving;
+    await this.flush();
+  }
+
+  async #move(options: StoreOptions, moveBeside: MovePlace["moveBeside"]): Promise<void> {
+    if (this.#state.kind === "outdated") await this.#renew(this.#state);
+    const state = this.#state;
+    if (state.kind === "unborn") {
+      await state.lock?.release();
+      this.#state = { kind: "unborn", lock: undefined };
+      this.#options = options;
+      return;
+    }
+    if (state.kind === "over") throw new GalleyError("file_refused", `Session ${this.path} is closed`);
+    if (this.#queue.length > 0) throw new GalleyError("file_refused", `Session not saved: ${this.#writeError}`);
+    const place = { disk: this.#disk, clock: options.clock, ensureDirectory: options.ensureDirectory, moveBeside };
+    const { file, lock } = await moveFile(state, this.#options.path, options, place);
+    this.#options = options;
+    this.#state = { kind: "open", file, lock };
+    this.#syncedLength = file.length;
+    this.#hasNewName = false;
+    this.#letGoOf(state.file, lock === state.lock ? undefined : state.lock);
   }
 
   #work(): void {
@@ -270,12 +311,16 @@ export class SessionStore {
     this.#cancelLazySync = undefined;
     const state = this.#state;
     this.#state = { kind: "over" };
-    // A sync may be under way: its descriptor must not be given to another file meanwhile.
+    this.#letGoOf("file" in state ? state.file : undefined, "lock" in state ? state.lock : undefined);
+  }
+
+  /** A sync may be under way: its descriptor must not be given to another file meanwhile. */
+  #letGoOf(file: AppendFile | undefined, lock: FileLock | undefined): void {
     this.#letGo = this.#letGo
       .then(() => this.#synced)
       .then(async () => {
-        if ("lock" in state) await state.lock?.release();
-        if ("file" in state) state.file.close();
+        await lock?.release();
+        file?.close();
       })
       .catch((error: unknown) => this.#options.log.error(`closing ${this.path} failed`, error));
   }

@@ -285,16 +285,16 @@ describe("traces", () => {
 
   it("a reply cut by the token limit executes nothing that was incomplete", async () => {
     const ran: unknown[] = [];
-    const write = tool("write", async (_id, params) => {
+    const write = tool("save", async (_id, params) => {
       ran.push(params);
       return textResult("written");
     });
     const cut: ScriptStep = [
       { type: "start" },
-      { type: "toolcall_start", contentIndex: 0, id: "c1", name: "write" },
+      { type: "toolcall_start", contentIndex: 0, id: "c1", name: "save" },
       { type: "toolcall_delta", contentIndex: 0, delta: '{"path":"a","content":"whole"}' },
       { type: "toolcall_end", contentIndex: 0 },
-      { type: "toolcall_start", contentIndex: 1, id: "c2", name: "write" },
+      { type: "toolcall_start", contentIndex: 1, id: "c2", name: "save" },
       { type: "toolcall_delta", contentIndex: 1, delta: '{"path":"b","content":"ha' },
       { type: "toolcall_end", contentIndex: 1 },
       { type: "done", reason: "length", usage: usage },

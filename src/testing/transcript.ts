@@ -1,5 +1,5 @@
 // Transcripts: tests that read as documentation. `>` lines go in, `<` lines come out, `#` lines are remarks, and a
-// line `model:` or `files:` before the first frame sets the stage. "…" stands for any value that is there.
+// line `model:`, `files:` or `disk: temporary` before the first frame sets the stage. "…" stands for any value that is there.
 
 import { GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";
@@ -8,6 +8,8 @@ import { call, calls, fail, type ScriptStep, say, textBlock } from "./scripted-m
 export interface Transcript {
   model: ScriptStep[];
   files: Record<string, string>;
+  /** The files lie in a directory of their own on the real disk, and commands are real ones. */
+  isOnDisk: boolean;
   steps: { direction: ">" | "<"; text: string; line: number }[];
 }
 
@@ -21,13 +23,14 @@ export interface TranscriptPeer {
 export const anyValue = "…";
 
 export function parseTranscript(text: string): Transcript {
-  const transcript: Transcript = { model: [], files: {}, steps: [] };
+  const transcript: Transcript = { model: [], files: {}, isOnDisk: false, steps: [] };
   for (const [index, raw] of text.split("\n").entries()) {
     const line = raw.trimEnd();
     const body = line.slice(2);
     if (line === "" || line.startsWith("#")) continue;
     if (line.startsWith("model: ")) transcript.model = (JSON.parse(line.slice(7)) as unknown[]).map(readStep);
     else if (line.startsWith("files: ")) transcript.files = JSON.parse(line.slice(7)) as Record<string, string>;
+    else if (line === "disk: temporary") transcript.isOnDisk = true;
     else if (line.startsWith("> ")) transcript.steps.push({ direction: ">", text: body, line: index + 1 });
     else if (line.startsWith("< ")) transcript.steps.push({ direction: "<", text: body, line: index + 1 });
     else throw new GalleyError("script_mismatch", `Line ${index + 1}: neither a frame nor a setting: ${line}`);

@@ -118,7 +118,7 @@ describe("the preview", () => {
 });
 
 describe("arguments that cannot be meant", () => {
-  const files = { "a.ts": "f(1)", "b.py": "f(1)", "notes.md": "f(1)", "py/c.py": "f(1)" };
+  const files = { "a.ts": "f(1)", "b.kt": "f(1)", "notes.md": "f(1)", "kt/c.kt": "f(1)" };
   it.each<[string, Record<string, unknown>, string]>([
     ["no ops", { ops: [] }, "`ops` must include at least one op entry"],
     [
@@ -150,16 +150,16 @@ describe("arguments that cannot be meant", () => {
     [
       "unknown language",
       { lang: "klingon" },
-      "Unsupported language 'klingon'. Supported: typescript, ts, mts, cts, tsx, javascript, js, jsx, mjs, cjs, html, htm, css",
+      "Unsupported language 'klingon'. Supported: typescript, ts, mts, cts, tsx, javascript, js, jsx, mjs, cjs, html, htm, css, c, go, golang, java, json, python, py, rust, rs, yaml, yml",
     ],
-    ["missing grammar", { lang: "py" }, "Grammar for 'python' is not installed (@ast-grep/lang-python)."],
+    ["missing grammar", { lang: "kt" }, "Grammar for 'kotlin' is not installed (@ast-grep/lang-kotlin)."],
     [
       "missing grammar of a named file",
-      { path: "b.py" },
-      "Grammar for 'python' is not installed (@ast-grep/lang-python).",
+      { path: "b.kt" },
+      "Grammar for 'kotlin' is not installed (@ast-grep/lang-kotlin).",
     ],
     ["nothing to infer from", { path: "notes.md" }, "`lang` is required for ast_edit when no files match path/glob"],
-    ["only files we cannot parse", { path: "py" }, "`lang` is required for ast_edit when no files match path/glob"],
+    ["only files we cannot parse", { path: "kt" }, "`lang` is required for ast_edit when no files match path/glob"],
     ["a glob without a match", { path: "*.js" }, "`lang` is required for ast_edit when no files match path/glob"],
     [
       "a URL",

@@ -2,14 +2,14 @@
 // it; it has no way to write.
 
 import type { XStatic } from "typebox/schema";
-import type { Target, Workspace } from "../workspace/workspace.js";
-import { type Grammar, grammarNamed, grammarOf, grammarOfNamed } from "./ast-languages.js";
+import type { Workspace } from "../workspace/workspace.js";
+import { findFiles } from "./ast-files.js";
+import { type Parsers, sharedParsers } from "./ast-parsers.js";
 import { maxPatternLength } from "./ast-pattern.js";
 import { previewDetails, previewText } from "./ast-preview.js";
 import { planRewrite, type RewriteOp } from "./ast-rewrite.js";
 import { parseTemplate } from "./ast-template.js";
 import { count } from "./output-text.js";
-import { findScope, type ScopedFile } from "./scope.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
 const parameters = {
@@ -46,11 +46,13 @@ type AstEditParams = XStatic<typeof parameters>;
 export interface AstEditOptions {
   /** Most files one plan may touch. */
   maxFiles?: number | undefined;
+  /** Default: those of this process. */
+  parsers?: Parsers | undefined;
 }
 
 export function createAstEdit(
   workspace: Workspace,
-  { maxFiles = 1000 }: AstEditOptions = {},
+  { maxFiles = 1000, parsers = sharedParsers() }: AstEditOptions = {},
 ): AgentTool<AstEditParams> {
   return {
     name: "ast_edit",
@@ -58,25 +60,23 @@ export function createAstEdit(
     description:
       "Preview a structural code rewrite (ast-grep): $NAME matches one node, $$$NAME any number. Files are not modified.",
     parameters,
-    approval: "read",
+    approval: "write",
     prepareArguments,
     async execute(_toolCallId, params, signal, onUpdate) {
       const ops = checkOps(params.ops);
       const maxReplacements = checkLimit(params.limit);
-      const lang = params.lang === undefined ? undefined : grammarNamed(params.lang);
       const paths = params.paths?.length ? params.paths : ["."];
       for (const path of paths) refuseUrl(path);
-      const accepts = (path: string) => (lang ? grammarOf(path) === lang : grammarOf(path) !== undefined);
-      const scope = await findScope(workspace, { paths, glob: params.glob, accepts, signal });
-      const { known: files, unknown } = withGrammars(scope.files, lang);
-      if (files.length === 0 && !lang)
+      const { glob, lang, sel } = params;
+      const { files, language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, signal });
+      if (files.length === 0 && !language)
         throw toolFailure("`lang` is required for ast_edit when no files match path/glob");
 
-      const plan = await planRewrite(workspace, {
+      const plan = await planRewrite(workspace, parsers, {
         files,
         ops,
-        grammar: lang,
-        sel: params.sel,
+        language,
+        sel,
         maxReplacements,
         maxFiles,
         signal,
@@ -88,12 +88,8 @@ export function createAstEdit(
             ),
           ),
       });
-      plan.issues = [
-        ...plan.issues,
-        ...unknown.map((path) => `${path}: parse error (unknown file ending; give lang)`),
-        ...scope.unreadable.map((path) => `${path}: parse error (the directory cannot be read)`),
-      ];
-      const result = textResult(previewText(plan, scope), previewDetails(plan, paths.join(", ")));
+      plan.issues.push(...found.issues);
+      const result = textResult(previewText(plan, found), previewDetails(plan, paths.join(", ")));
       return plan.totalReplacements === 0 ? { ...result, isWarning: true } : result;
     },
   };
@@ -130,16 +126,4 @@ function checkLimit(limit: number | undefined): number {
 function refuseUrl(path: string): void {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path))
     throw toolFailure(`Cannot rewrite external URL: ${path.slice(0, 200)}. Give a file, a directory or a glob.`);
-}
-
-/** Files whose language is known, and those that were named although it is not. */
-function withGrammars(files: readonly ScopedFile[], lang: Grammar | undefined) {
-  const known: { target: Target; grammar: Grammar }[] = [];
-  const unknown: string[] = [];
-  for (const { target, isNamed } of files) {
-    const grammar = lang ?? (isNamed ? grammarOfNamed(target.path) : grammarOf(target.path));
-    if (grammar) known.push({ target, grammar });
-    else unknown.push(target.displayPath);
-  }
-  return { known, unknown };
 }

@@ -1,76 +1,74 @@
 // The languages ast tools know: which grammar, which names, which file endings. Plain data, so asking costs nothing.
+// Whether an optional grammar is there is for the parser to say (`ast-parsers.ts`).
 
-import { toolFailure } from "./tool.js";
-
-/** Grammars inside the parser package, by its own names. */
-export type Grammar = "TypeScript" | "Tsx" | "JavaScript" | "Html" | "Css";
-
-interface Language {
-  /** Absent: known, but its grammar is not installed. */
-  grammar?: Grammar;
+export interface Language {
+  /** What the parser calls its grammar. */
+  readonly grammar: string;
+  /** The package that brings the grammar; absent where the parser itself does. */
+  readonly packageName?: string;
   /** The first one is the language's own. */
-  names: readonly string[];
-  extensions: readonly string[];
+  readonly names: readonly [string, ...string[]];
+  readonly extensions: readonly string[];
+  /** Nodes over several lines whose white space is content. */
+  readonly stringKinds: readonly string[];
 }
 
-const languages: readonly Language[] = [
-  { grammar: "TypeScript", names: ["typescript", "ts", "mts", "cts"], extensions: ["ts", "mts", "cts"] },
-  { grammar: "Tsx", names: ["tsx"], extensions: ["tsx"] },
+const script = { stringKinds: ["template_string"] };
+const markup = { stringKinds: [] };
+
+export const languages: readonly Language[] = [
+  { grammar: "TypeScript", names: ["typescript", "ts", "mts", "cts"], extensions: ["ts", "mts", "cts"], ...script },
+  { grammar: "Tsx", names: ["tsx"], extensions: ["tsx"], ...script },
   {
     grammar: "JavaScript",
     names: ["javascript", "js", "jsx", "mjs", "cjs"],
     extensions: ["js", "jsx", "mjs", "cjs"],
+    ...script,
   },
-  { grammar: "Html", names: ["html", "htm"], extensions: ["html", "htm"] },
-  { grammar: "Css", names: ["css"], extensions: ["css"] },
-  { names: ["bash", "sh"], extensions: ["sh", "bash"] },
-  { names: ["c"], extensions: ["c", "h"] },
-  { names: ["cpp", "c++", "cc", "cxx"], extensions: ["cpp", "cc", "cxx", "hpp", "hh"] },
-  { names: ["csharp", "c#", "cs"], extensions: ["cs"] },
-  { names: ["go", "golang"], extensions: ["go"] },
-  { names: ["java"], extensions: ["java"] },
-  { names: ["json"], extensions: ["json"] },
-  { names: ["kotlin", "kt"], extensions: ["kt", "kts"] },
-  { names: ["php"], extensions: ["php"] },
-  { names: ["python", "py"], extensions: ["py", "pyi"] },
-  { names: ["ruby", "rb"], extensions: ["rb"] },
-  { names: ["rust", "rs"], extensions: ["rs"] },
-  { names: ["swift"], extensions: ["swift"] },
-  { names: ["yaml", "yml"], extensions: ["yaml", "yml"] },
+  { grammar: "Html", names: ["html", "htm"], extensions: ["html", "htm"], ...markup },
+  { grammar: "Css", names: ["css"], extensions: ["css"], ...markup },
+  optional(["c"], ["c", "h"], ["string_literal"]),
+  optional(["go", "golang"], ["go"], ["raw_string_literal"]),
+  optional(["java"], ["java"], ["string_literal"]),
+  optional(["json"], ["json"]),
+  optional(["python", "py"], ["py", "pyi"], ["string"]),
+  optional(["rust", "rs"], ["rs"], ["string_literal", "raw_string_literal"]),
+  optional(["yaml", "yml"], ["yaml", "yml"]),
 ];
 
-/** The grammar for a language's name or alias. Throws for a language we do not have. */
-export function grammarNamed(name: string): Grammar {
-  const language = languages.find(({ names }) => names.includes(name.trim().toLowerCase()));
-  if (language === undefined) {
-    const supported = languages.flatMap(({ grammar, names }) => (grammar ? names : []));
-    throw toolFailure(`Unsupported language '${name.slice(0, 80)}'. Supported: ${supported.join(", ")}`);
-  }
-  return installed(language);
+/** Known by name; galley does not bring their grammars. */
+const absent: readonly Language[] = [
+  optional(["bash", "sh"], ["sh", "bash"]),
+  optional(["cpp", "c++", "cc", "cxx"], ["cpp", "cc", "cxx", "hpp", "hh"]),
+  optional(["csharp", "c#", "cs"], ["cs"]),
+  optional(["kotlin", "kt"], ["kt", "kts"]),
+  optional(["php"], ["php"]),
+  optional(["ruby", "rb"], ["rb"]),
+  optional(["swift"], ["swift"]),
+];
+
+function optional(
+  names: Language["names"],
+  extensions: readonly string[],
+  stringKinds: readonly string[] = [],
+): Language {
+  return { grammar: names[0], packageName: `@ast-grep/lang-${names[0]}`, names, extensions, stringKinds };
 }
 
-/** The grammar for a file, by its ending; undefined where there is none. */
-export function grammarOf(path: string): Grammar | undefined {
-  return languageOf(path)?.grammar;
+/** The language of a name or alias. */
+export function languageNamed(name: string): Language | undefined {
+  const wanted = name.trim().toLowerCase();
+  return [...languages, ...absent].find(({ names }) => names.includes(wanted));
 }
 
-/** For a file that was named: throws where its language is known and its grammar is missing. */
-export function grammarOfNamed(path: string): Grammar | undefined {
-  const language = languageOf(path);
-  return language && installed(language);
-}
-
-/** In these a name that begins with `$` is an identifier, so a pattern parses as it stands. */
-export function isScript(grammar: Grammar): boolean {
-  return grammar === "TypeScript" || grammar === "Tsx" || grammar === "JavaScript";
-}
-
-function languageOf(path: string): Language | undefined {
+/** The language of a file, by its ending; undefined where there is none. */
+export function languageOf(path: string): Language | undefined {
   const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase();
-  return extension === undefined ? undefined : languages.find(({ extensions }) => extensions.includes(extension));
+  return extension === undefined ? undefined : byExtension.get(extension);
 }
 
-function installed({ grammar, names }: Language): Grammar {
-  if (grammar) return grammar;
-  throw toolFailure(`Grammar for '${names[0]}' is not installed (@ast-grep/lang-${names[0]}).`);
-}
+const byExtension = new Map(
+  [...languages, ...absent].flatMap((language) =>
+    language.extensions.map((extension) => [extension, language] as const),
+  ),
+);

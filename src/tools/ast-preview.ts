@@ -2,21 +2,19 @@
 
 import { stripEscapes } from "../base/sanitize.js";
 import { unifiedDiff } from "./ast-diff.js";
+import { groupByDirectory, type IssueDetails, issueBlock, issueDetails } from "./ast-report.js";
 import type { PlannedFile, Replacement, RewritePlan } from "./ast-rewrite.js";
 import { count, cutText, maxOutputBytes } from "./output-text.js";
 
 const maxShownChanges = 200;
-const maxShownIssues = 20;
 const maxLineLength = 120;
 
-export interface AstEditDetails {
+export interface AstEditDetails extends IssueDetails {
   totalReplacements: number;
   filesTouched: number;
   filesSearched: number;
   applied: false;
   limitReached: boolean;
-  parseErrors?: string[];
-  parseErrorsTotal?: number;
   scopePath: string;
   files: string[];
   fileReplacements: { path: string; count: number }[];
@@ -25,10 +23,10 @@ export interface AstEditDetails {
 
 /** `isSingleFile`: the call named one file, so nothing needs to say which. */
 export function previewText(plan: RewritePlan, { isSingleFile }: { isSingleFile: boolean }): string {
-  if (plan.totalReplacements === 0) return ["No replacements made", ...issueBlock(plan)].join("\n\n");
+  if (plan.totalReplacements === 0) return ["No replacements made", ...issueBlock(plan.issues)].join("\n\n");
   const blocks = ["Preview only – files NOT modified.", changeLines(plan, isSingleFile).join("\n")];
   if (plan.limitReached) blocks.push("Limit reached; narrow path or increase limit.");
-  return [...blocks, ...issueBlock(plan)].join("\n\n");
+  return [...blocks, ...issueBlock(plan.issues)].join("\n\n");
 }
 
 export function previewDetails(plan: RewritePlan, scopePath: string): AstEditDetails {
@@ -39,7 +37,7 @@ export function previewDetails(plan: RewritePlan, scopePath: string): AstEditDet
     filesSearched,
     applied: false,
     limitReached,
-    ...(issues.length > 0 ? { parseErrors: issues.slice(0, maxShownIssues), parseErrorsTotal: issues.length } : {}),
+    ...issueDetails(issues),
     scopePath,
     files: files.map(({ target }) => target.displayPath),
     fileReplacements: files.map(({ target, replacements }) => ({
@@ -53,38 +51,15 @@ export function previewDetails(plan: RewritePlan, scopePath: string): AstEditDet
 function changeLines(plan: RewritePlan, isSingleFile: boolean): string[] {
   const lines: string[] = [];
   let shown = 0;
-  let directory: string | undefined;
-  for (const file of byDirectory(plan.files)) {
+  const suffix = ({ replacements }: PlannedFile) => ` (${count(replacements.length, "replacement")})`;
+  for (const { file, headings } of groupByDirectory(plan.files, { isSingleFile, suffix })) {
     if (shown >= maxShownChanges) break;
-    const { replacements } = file;
-    if (!isSingleFile) {
-      const { parent, name } = splitPath(file.target.displayPath);
-      const heading = `${name} (${count(replacements.length, "replacement")})`;
-      if (parent === "") lines.push(`# ${heading}`);
-      else lines.push(...(parent === directory ? [] : [`# ${parent}`]), `## └─ ${heading}`);
-      directory = parent;
-    }
-    const visible = replacements.slice(0, maxShownChanges - shown);
-    lines.push(...visible.flatMap(changeOf));
+    const visible = file.replacements.slice(0, maxShownChanges - shown);
+    lines.push(...headings, ...visible.flatMap(changeOf));
     shown += visible.length;
   }
   if (plan.totalReplacements > shown) lines.push(`… ${plan.totalReplacements - shown} more changes`);
   return lines;
-}
-
-/** Files of one directory together, in the order in which directories come up. */
-function byDirectory(files: readonly PlannedFile[]): PlannedFile[] {
-  const groups = new Map<string, PlannedFile[]>();
-  for (const file of files) {
-    const { parent } = splitPath(file.target.displayPath);
-    groups.set(parent, [...(groups.get(parent) ?? []), file]);
-  }
-  return [...groups.values()].flat();
-}
-
-function splitPath(path: string): { parent: string; name: string } {
-  const slash = path.lastIndexOf("/");
-  return { parent: path.slice(0, Math.max(slash, 0)), name: path.slice(slash + 1) };
 }
 
 function changeOf({ startLine, startColumn, before, after }: Replacement): string[] {
@@ -98,13 +73,6 @@ function firstLine(text: string): string {
   const lines = text.split(/\r?\n/);
   const shown = cutText(stripEscapes(lines[0] ?? ""), maxLineLength);
   return lines.length > 1 ? `${shown} … (+${lines.length - 1} lines)` : shown;
-}
-
-function issueBlock({ issues }: RewritePlan): string[] {
-  if (issues.length === 0) return [];
-  const total = issues.length > maxShownIssues ? ` (${maxShownIssues} / ${issues.length})` : "";
-  const lines = issues.slice(0, maxShownIssues).map((issue) => `- ${stripEscapes(issue)}`);
-  return [[`Parse issues${total}:`, ...lines].join("\n")];
 }
 
 function boundedDiff(files: readonly PlannedFile[]): string {

@@ -1,12 +1,13 @@
 // Replacement text: `out` with its metavariables filled in. Lines that come along keep their indentation relative to
 // where they were taken from, and take the indentation of where they go.
 
-import type { SgNode } from "@ast-grep/napi";
 import type { GalleyError } from "../base/errors.js";
-import { isBound, type Metavariable, metavariablesIn } from "./ast-pattern.js";
+import { isBound, metavariablesIn, spelled, type Variable } from "./ast-pattern.js";
+import type { Span } from "./ast-worker.js";
 import { toolFailure } from "./tool.js";
 
-type Variable = Pick<Metavariable, "name" | "isMultiple">;
+/** What goes beyond is no indentation that anybody meant. */
+const maxIndent = 1000;
 
 export interface Template {
   parts: (string | Variable)[];
@@ -15,9 +16,9 @@ export interface Template {
 /** The file a replacement goes into. */
 export interface TemplateSource {
   text: string;
-  lineEnd: "\n" | "\r\n";
-  /** Does the grammar have strings over several lines, whose lines must stay as they are? */
-  hasTemplateStrings: boolean;
+  lineEnd: string;
+  /** Lines that begin inside a string, from 0: they must stay as they are. */
+  fixedLines: ReadonlySet<number>;
 }
 
 /** Throws for a name that the pattern does not bind. `where` names the text in the sentence. */
@@ -40,13 +41,19 @@ export function parseTemplate(out: string, { pat, where }: { pat: string; where:
   return { parts: parts.filter((part) => part !== "") };
 }
 
+/** A place that matched, with what its metavariables hold, by their spelling. */
+export interface Captured {
+  span: Span;
+  captures: ReadonlyMap<string, Span>;
+}
+
 /** The replacement for one match; undefined when it would be longer than `maxLength`. */
 export function renderTemplate(
   { parts }: Template,
-  match: SgNode,
+  match: Captured,
   { source, where, maxLength }: { source: TemplateSource; where: string; maxLength: number },
 ): string | undefined {
-  const matchIndent = indentAt(source.text, match.range().start.index);
+  const matchIndent = indentAt(source.text, match.span);
   let text = "";
   let lineIndent = "";
   for (const [index, part] of parts.entries()) {
@@ -63,59 +70,37 @@ export function renderTemplate(
         })
         .join(source.lineEnd);
     } else {
-      const captured = capturedNodes(match, part);
-      if (captured === undefined) throw unknownVariable(spelled(part), { where, bound: [] });
-      text += reindent(captured, { source, indent: matchIndent + lineIndent });
+      const captured = match.captures.get(spelled(part));
+      if (captured) text += reindent(captured, { source, indent: matchIndent + lineIndent });
+      // A list may be empty; a single node that is not there was never part of the match.
+      else if (!part.isMultiple) throw unknownVariable(spelled(part), { where, bound: [] });
     }
     if (text.length > maxLength) return undefined;
   }
   return text;
 }
 
-/** What a metavariable holds: nodes in order, none for an empty list, undefined where the match does not bind it. */
-export function capturedNodes(match: SgNode, { name, isMultiple }: Variable): SgNode[] | undefined {
-  if (isMultiple) return match.getMultipleMatches(name);
-  const node = match.getMatch(name);
-  return node ? [node] : undefined;
-}
-
-/** The text from the first node to the last, with everything in between. */
-export function capturedText(nodes: readonly SgNode[], source: string): string {
-  const [first, last] = [nodes[0], nodes.at(-1)];
-  return first && last ? source.slice(first.range().start.index, last.range().end.index) : "";
-}
-
-function reindent(nodes: readonly SgNode[], { source, indent }: { source: TemplateSource; indent: string }): string {
-  const text = capturedText(nodes, source.text);
-  const first = nodes[0];
-  if (first === undefined || !text.includes("\n")) return text;
-  const start = first.range().start;
-  const oldIndent = indentAt(source.text, start.index);
+function reindent(span: Span, { source, indent }: { source: TemplateSource; indent: string }): string {
+  const text = source.text.slice(span.start, span.end);
+  if (!text.includes("\n")) return text;
+  const oldIndent = indentAt(source.text, span);
   if (oldIndent === indent) return text;
-  const fixed = source.hasTemplateStrings ? linesInsideStrings(nodes) : new Set<number>();
   return text
     .split("\n")
     .map((line, index) => {
       const isBlank = line === "" || line === "\r";
-      if (index === 0 || isBlank || fixed.has(start.line + index) || !line.startsWith(oldIndent)) return line;
-      return indent + line.slice(oldIndent.length);
+      const isFixed = source.fixedLines.has(span.line + index);
+      return index === 0 || isBlank || isFixed || !line.startsWith(oldIndent)
+        ? line
+        : indent + line.slice(oldIndent.length);
     })
     .join("\n");
 }
 
-/** Lines that begin inside a template string: their white space is content. */
-function linesInsideStrings(nodes: readonly SgNode[]): Set<number> {
-  const lines = new Set<number>();
-  for (const node of nodes)
-    for (const text of node.findAll({ rule: { kind: "template_string" } })) {
-      const { start, end } = text.range();
-      for (let line = start.line + 1; line <= end.line; line++) lines.add(line);
-    }
-  return lines;
-}
-
-function indentAt(text: string, offset: number): string {
-  return leadingSpace(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset));
+/** Of the line on which a span begins. Neither searched for nor read whole: a line may be millions of characters long. */
+function indentAt(text: string, { start, column }: Span): string {
+  const lineStart = start - column;
+  return leadingSpace(text.slice(lineStart, Math.min(start, lineStart + maxIndent)));
 }
 
 function leadingSpace(line: string): string {
@@ -124,13 +109,9 @@ function leadingSpace(line: string): string {
 
 function unknownVariable(
   variable: string,
-  { where, bound }: { where: string; bound: readonly Metavariable[] },
+  { where, bound }: { where: string; bound: readonly Variable[] },
 ): GalleyError {
   const known = [...new Set(bound.map(spelled))];
   const hint = known.length > 0 ? `the pattern binds ${known.join(", ")}` : "the pattern does not bind it";
   return toolFailure(`Unknown metavariable ${variable} in ${where}; ${hint}.`);
-}
-
-function spelled({ name, isMultiple }: Variable): string {
-  return `${isMultiple ? "$$$" : "$"}${name}`;
 }

@@ -4,16 +4,35 @@ import { expect, it } from "vitest";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createBuiltInTools } from "./index.js";
+import { toolParts } from "./parts.test-kit.js";
 
-const noTodos = { todos: { get: () => [], applyOps: () => "" }, isPersistent: false };
-
-it("makes the tools, which only read", () => {
-  const tools = createBuiltInTools({ workspace: createMemoryWorkspace({}), ...noTodos });
+it("makes the tools, each with its tier", () => {
+  const parts = toolParts(createMemoryWorkspace({}));
+  const tools = createBuiltInTools(parts);
   expect(tools.map(({ name, approval }) => [name, approval])).toEqual([
     ["read", "read"],
-    ["ast_edit", "read"],
+    ["bash", "exec"],
+    ["edit", "write"],
+    ["write", "write"],
+    ["grep", "read"],
+    ["find", "read"],
+    ["ls", "read"],
+    ["ast_grep", "read"],
+    ["ast_edit", "write"],
     ["todo_write", "read"],
+    ["ask", "read"],
   ]);
+  const alone = createBuiltInTools({ ...parts, dialogs: undefined });
+  expect(alone.some(({ name }) => name === "ask")).toBe(false);
+});
+
+it("takes little room in every request", () => {
+  const tools = createBuiltInTools({ ...toolParts(createMemoryWorkspace({})), dialogs: undefined });
+  const told = tools.map(({ name, description, published }) => ({ name, description, parameters: published }));
+  expect(JSON.stringify(told).length).toBeLessThan(6600);
+  const grep = tools.find(({ name }) => name === "grep");
+  expect(grep?.published).toMatchObject({ properties: { pattern: { type: "string" } }, required: ["pattern"] });
+  expect(JSON.stringify(told)).not.toMatch(/"(?:maxLength|maxItems)"/);
 });
 
 it("loads no library until a tool needs it", async () => {
@@ -29,14 +48,12 @@ it("loads no library until a tool needs it", async () => {
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
   const loaded = (kind: string) => imports.filter((item) => item.kind === kind).map(({ path }) => path);
   expect(loaded("import-statement").filter((path) => !path.startsWith("node:"))).toEqual([]);
-  expect(new Set(loaded("dynamic-import"))).toEqual(new Set(["@ast-grep/napi", "picomatch"]));
+  expect(new Set(loaded("dynamic-import"))).toEqual(new Set(["diff", "node:crypto", "picomatch"]));
 });
 
 it("previews the example of the README", async () => {
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
-  const astEdit = createBuiltInTools({ workspace: createNodeWorkspace({ cwd }), ...noTodos }).find(
-    ({ name }) => name === "ast_edit",
-  );
+  const astEdit = createBuiltInTools(toolParts(createNodeWorkspace({ cwd }))).find(({ name }) => name === "ast_edit");
   const args = { ops: [{ pat: "console.log($$$A)", out: "logger.debug($$$A)" }], paths: ["examples/hello"] };
   const result = await astEdit?.execute("call_1", args as never, undefined, () => {}, { cwd });
   expect(result?.content).toEqual([

@@ -1,23 +1,64 @@
 // The built-in tools. Making them costs nothing: what is heavy is loaded by the first call that needs it.
 
+import type { Clock } from "../base/clock.js";
+import type { Processes } from "../workspace/processes.js";
 import type { Workspace } from "../workspace/workspace.js";
-import { type AstEditOptions, createAstEdit } from "./ast-edit.js";
+import { createAsk } from "./ask.js";
+import { createAstEdit } from "./ast-edit.js";
+import { createAstGrep } from "./ast-grep.js";
+import { type BashSettings, createBash } from "./bash.js";
+import { createEdit } from "./edit.js";
+import { createFind } from "./find.js";
+import { createGrep } from "./grep.js";
+import { createLs } from "./ls.js";
+import { published } from "./published-schema.js";
 import { createRead } from "./read.js";
+import { SeenFiles } from "./seen-files.js";
 import { createTodoWrite, type TodoStore } from "./todo-write.js";
-import type { AnyTool } from "./tool.js";
+import type { AnyTool, ArtifactSource, Dialogs } from "./tool.js";
+import { createWrite } from "./write.js";
 
 export interface BuiltInToolParts {
   readonly workspace: Workspace;
+  /** The same rules with nobody to ask, for what a search comes across. */
+  readonly unattended: Workspace;
+  readonly processes: Processes;
+  readonly artifacts: ArtifactSource;
   readonly todos: TodoStore;
+  readonly clock: Clock;
   /** The session, and so the todo list, is kept in a file. */
   readonly isPersistent: boolean;
-  readonly astEdit?: AstEditOptions;
+  /** A person who can be asked; without one there is no `ask`. */
+  readonly dialogs?: Dialogs | undefined;
+  readonly settings: ToolSettings;
 }
 
-export function createBuiltInTools({ workspace, todos, isPersistent, astEdit }: BuiltInToolParts): AnyTool[] {
-  return [
-    createRead(workspace),
-    createAstEdit(workspace, astEdit),
-    createTodoWrite({ store: todos, storage: () => (isPersistent ? "session" : "memory") }),
+export interface ToolSettings {
+  readonly bash?: BashSettings;
+  readonly read?: { readonly defaultLimit?: number };
+  readonly ask?: { readonly timeoutMs: number };
+  readonly astEdit?: { readonly maxFiles?: number };
+  /** Refuse to change a file that changed since the model saw it; default yes. */
+  readonly checksSeenFiles?: boolean;
+}
+
+/** In the order in which a model is offered them. */
+export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
+  const { workspace, unattended, processes, artifacts, todos, clock, dialogs, settings } = parts;
+  const seen = new SeenFiles({ isEnforced: settings.checksSeenFiles ?? true });
+  const search = { workspace, unattended, processes };
+  const tools: AnyTool[] = [
+    createRead(workspace, { clock, seen, artifacts, ...settings.read }),
+    createBash({ workspace, processes, artifacts, clock, settings: settings.bash }),
+    createEdit({ workspace, seen }),
+    createWrite({ workspace, seen }),
+    createGrep(search),
+    createFind(search, { clock }),
+    createLs(workspace),
+    createAstGrep(unattended),
+    createAstEdit(workspace, settings.astEdit),
+    createTodoWrite({ store: todos, storage: () => (parts.isPersistent ? "session" : "memory") }),
+    ...(dialogs ? [createAsk({ dialogs, timeoutMs: settings.ask?.timeoutMs ?? 30_000 })] : []),
   ];
+  return tools.map(published);
 }

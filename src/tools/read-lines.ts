@@ -30,8 +30,8 @@ export interface ShownLines {
 }
 
 /** `sel`: `L50`, `L50-L120`, `raw`. Without one, the first 300 lines. */
-export function parseSelection(sel: string | undefined): LineSelection {
-  if (sel === undefined || sel.trim() === "") return { start: 1, maxLines: 300 };
+export function parseSelection(sel: string | undefined, defaultLimit = 300): LineSelection {
+  if (sel === undefined || sel.trim() === "") return { start: 1, maxLines: defaultLimit };
   if (sel.trim().toLowerCase() === "raw") return { start: 1, maxLines: maxOutputLines };
   const [, from, to] = /^\s*L?(\d{1,9})(?:\s*-\s*L?(\d{1,9}))?\s*$/i.exec(sel) ?? [];
   if (from === undefined) throw toolFailure(`Invalid sel '${sel.slice(0, 80)}'. Use L50, L50-L120 or raw.`);

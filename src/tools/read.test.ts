@@ -6,13 +6,14 @@ import type { ToolResult } from "../protocol/events.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createRead } from "./read.js";
+import { SeenFiles } from "./seen-files.js";
 
 type Files = Parameters<typeof createMemoryWorkspace>[0];
 const day = 86_400_000;
 const clock = { now: () => 1000 * day, after: () => () => {} };
 
 async function read(files: Files, args: Record<string, unknown>, modifiedMs = 0): Promise<ToolResult> {
-  const tool = createRead(createMemoryWorkspace(files, { modifiedMs }), clock);
+  const tool = createRead(createMemoryWorkspace(files, { modifiedMs }), { clock });
   const prepared = tool.prepareArguments?.(args) as { path: string };
   return tool.execute("call_1", prepared, undefined, () => {}, { cwd: "/project" });
 }
@@ -172,5 +173,32 @@ describe("failures", () => {
 
   it("checks the selection before it touches the disk", async () => {
     await expect(read({}, { path: "nope", sel: "L5-L3" })).rejects.toThrow("Invalid range L5-L3");
+  });
+});
+
+describe("what was seen", () => {
+  const png = "\u0089PNG\r\n\u001a\n";
+  const files = { "a.txt": "1\n2\n", empty: "", "a.png": Buffer.from(png, "latin1"), "a.bin": "\0", "dir/a.txt": "" };
+  const hasNoted = async (path: string, sel?: string) => {
+    const seen = new SeenFiles();
+    const tool = createRead(createMemoryWorkspace(files), { clock, seen });
+    const params = sel === undefined ? { path } : { path, sel };
+    await tool.execute("call_1", params, undefined, () => {}, { cwd: "/project" }).catch(() => undefined);
+    return seen.hasChanged(`/project/${path}`, Buffer.from("something else"));
+  };
+
+  it("is every file whose content was shown, also a part of it", async () => {
+    expect(
+      await Promise.all([hasNoted("a.txt"), hasNoted("a.txt", "L2"), hasNoted("empty"), hasNoted("a.png")]),
+    ).toEqual([true, true, true, true]);
+  });
+
+  it("is not what was only named", async () => {
+    expect(await Promise.all([hasNoted("a.txt", "L9"), hasNoted("a.bin"), hasNoted("dir"), hasNoted("none")])).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });

@@ -6,17 +6,19 @@ import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { stripEscapes } from "../base/sanitize.js";
 import type { ToolResult } from "../protocol/events.js";
-import { printable } from "../workspace/resolve-path.js";
-import type { Target, Workspace } from "../workspace/workspace.js";
+import { printable, quoted } from "../workspace/resolve-path.js";
+import type { FileBytes, Target, Workspace } from "../workspace/workspace.js";
 import { closeNames } from "./close-names.js";
 import { notice, sizeText } from "./output-text.js";
-import { parseSelection, selectLines } from "./read-lines.js";
+import { type LineSelection, parseSelection, selectLines } from "./read-lines.js";
+import { SeenFiles } from "./seen-files.js";
 import { imageType, isBinary } from "./sniff.js";
-import { type AgentTool, toolFailure } from "./tool.js";
+import { type AgentTool, type ArtifactSource, toolFailure } from "./tool.js";
 
 const maxImageBytes = 20 * 1024 * 1024;
 const maxEntries = 500;
 const headBytes = 8192;
+const maxArtifactBytes = 50 * 1024 * 1024;
 
 const parameters = {
   type: "object",
@@ -29,7 +31,20 @@ const parameters = {
 
 type ReadParams = XStatic<typeof parameters>;
 
-export function createRead(workspace: Workspace, clock: Clock = systemClock): AgentTool<ReadParams> {
+export interface ReadOptions {
+  clock?: Clock;
+  /** Where `artifact://<id>` is looked up. */
+  artifacts?: ArtifactSource;
+  /** Lines without a selection. */
+  defaultLimit?: number;
+  /** Hears of every file whose content is shown. */
+  seen?: SeenFiles;
+}
+
+export function createRead(
+  workspace: Workspace,
+  { clock = systemClock, seen = new SeenFiles({ isEnforced: false }), artifacts, defaultLimit }: ReadOptions = {},
+): AgentTool<ReadParams> {
   return {
     name: "read",
     label: "Read",
@@ -39,21 +54,39 @@ export function createRead(workspace: Workspace, clock: Clock = systemClock): Ag
     prepareArguments,
     async execute(_toolCallId, { path, sel }, signal) {
       if (/^https?:\/\//i.test(path)) throw toolFailure("Reading URLs is not available in this version.");
-      const selection = parseSelection(sel);
+      const selection = parseSelection(sel, defaultLimit);
+      const artifact = artifactId(path);
+      if (artifact !== undefined) return showText(await readArtifact(artifacts, artifact), selection);
       const target = await resolveOrSuggest(workspace, path);
       if (target.kind === "directory") return readDirectory(workspace, target, { clock, signal });
       const head = await workspace.readFile(target, { maxBytes: headBytes, signal });
       const mimeType = imageType(head.bytes);
-      if (mimeType) return readImage(workspace, target, { mimeType, signal });
+      if (mimeType) return readImage(workspace, target, { mimeType, seen, signal });
       if (isBinary(head.bytes)) return binaryNote(target, (await workspace.stat(target)).sizeBytes);
       const file = head.isTruncated ? await workspace.readFile(target, { signal }) : head;
-      if (file.bytes.length === 0) return warning("(empty file)");
-      const { text, remarks, truncation } = selectLines(file, selection);
-      const clean = stripEscapes(text);
-      if (clean !== text) remarks.push("Terminal escape sequences were removed");
-      return result(clean + notice(remarks), truncation ? { truncation } : {});
+      const shown = showText(file, selection);
+      seen.note(target.path, file); // not before: a selection behind the end shows nothing
+      return shown;
     },
   };
+}
+
+function showText(file: FileBytes, selection: LineSelection): ToolResult {
+  if (file.bytes.length === 0) return warning("(empty file)");
+  const { text, remarks, truncation } = selectLines(file, selection);
+  const clean = stripEscapes(text);
+  if (clean !== text) remarks.push("Terminal escape sequences were removed");
+  return result(clean + notice(remarks), truncation ? { truncation } : {});
+}
+
+function artifactId(path: string): string | undefined {
+  return /^artifact:\/\/(.*)$/i.exec(path.trim())?.[1];
+}
+
+async function readArtifact(artifacts: ArtifactSource | undefined, id: string): Promise<FileBytes> {
+  const found = await artifacts?.readBytes(id, maxArtifactBytes);
+  if (!found) throw toolFailure(`Artifact ${quoted(id)} not found`);
+  return found;
 }
 
 /** `file_path` for `path`; `offset` and `limit` for `sel`. */
@@ -120,12 +153,13 @@ function ageText(ageMs: number): string {
 async function readImage(
   workspace: Workspace,
   target: Target,
-  { mimeType, signal }: { mimeType: string; signal: AbortSignal | undefined },
+  { mimeType, seen, signal }: { mimeType: string; seen: SeenFiles; signal: AbortSignal | undefined },
 ): Promise<ToolResult> {
   const { sizeBytes } = await workspace.stat(target);
   if (sizeBytes > maxImageBytes) throw imageTooLarge(sizeBytes);
   const { bytes, isTruncated } = await workspace.readFile(target, { maxBytes: maxImageBytes, signal });
   if (isTruncated) throw imageTooLarge(bytes.length + 1); // it grew after it was measured
+  seen.note(target.path, { bytes, isTruncated });
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
   const text = `Image ${target.displayPath} (${mimeType}, ${sizeText(bytes.length)}), as it is on disk: not resized.`;
   return {

@@ -2,6 +2,7 @@
 // the results of this tool; here are only the words and the shape.
 
 import type { XStatic } from "typebox/schema";
+import type { JsonSchema } from "../base/json.js";
 import type { TodoPhase } from "../protocol/todos.js";
 import { type AgentTool, textResult } from "./tool.js";
 
@@ -16,6 +17,12 @@ const tasks = {
     properties: { content: text, status, notes: longText, details: longText },
     required: ["content"],
   },
+} as const;
+
+/** What a model is told about a task within a list; notes and details are for single tasks, and taken here as well. */
+const shownTasks = {
+  type: "array",
+  items: { type: "object", properties: { content: { type: "string" }, status }, required: ["content"] },
 } as const;
 
 const parameters = {
@@ -54,6 +61,13 @@ const parameters = {
   required: ["ops"],
 } as const;
 
+function shown({ properties: { ops }, ...rest }: typeof parameters): JsonSchema {
+  const { phases, ...others } = ops.items.properties;
+  const shownPhases = { ...phases, items: { ...phases.items, properties: { name: text, tasks: shownTasks } } };
+  const items = { ...ops.items, properties: { ...others, phases: shownPhases, tasks: shownTasks } };
+  return { ...rest, properties: { ops: { ...ops, items } } };
+}
+
 type TodoWriteParams = XStatic<typeof parameters>;
 
 /** The session's list. Every operation that can be applied is; the text says what could not. */
@@ -75,6 +89,7 @@ export function createTodoWrite({ store, storage }: TodoWriteOptions): AgentTool
     description:
       "Keep the list of what is left to do, in phases of tasks. Exactly one task is in_progress; set a task completed as soon as it is.",
     parameters,
+    published: shown(parameters),
     concurrency: "exclusive",
     approval: "read",
     async execute(_toolCallId, { ops }) {

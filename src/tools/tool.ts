@@ -12,13 +12,35 @@ export interface ToolContext {
   readonly cwd: string;
 }
 
+/** Where output that is too long for a conversation is kept; a reader is told `artifact://<id>`. */
+export interface ArtifactSink {
+  open(toolName: string): Promise<ArtifactWriter>;
+}
+
+export interface ArtifactSource extends ArtifactSink {
+  /** The beginning of it, at most `maxBytes`; undefined where there is no such artifact. */
+  readBytes(id: string, maxBytes: number): Promise<{ bytes: Uint8Array; isTruncated: boolean } | undefined>;
+}
+
+/** Grows while a tool runs. What was written before a crash stays. */
+export interface ArtifactWriter {
+  readonly id: string;
+  write(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
 export type OnUpdate = (partial: ToolResult) => void;
 
 export interface AgentTool<Params = never> {
   readonly name: string;
+  /** Other names that a model may call it by; only the first is offered. */
+  readonly aliases?: readonly string[];
   readonly label: string;
   readonly description: string;
+  /** What arguments are checked against. */
   readonly parameters: JsonSchema;
+  /** What models are shown instead, with every request: the same without what only guards us. */
+  readonly published?: JsonSchema;
   /** Not offered unless named or required. */
   readonly hidden?: boolean;
   /** Its work may end in a pending action. */
@@ -31,8 +53,8 @@ export interface AgentTool<Params = never> {
   readonly lenientArgValidation?: boolean;
   /** `exclusive` runs alone; default `shared`. */
   readonly concurrency?: "shared" | "exclusive";
-  /** Default `exec`. */
-  readonly approval?: ApprovalTier;
+  /** Default `exec`. A function sees the arguments that will really run. */
+  readonly approval?: ApprovalTier | ((args: Record<string, unknown>) => ApprovalTier);
   /** Maps other spellings of the arguments to the published ones, before validation. */
   prepareArguments?(args: Record<string, unknown>): Record<string, unknown>;
   /** `signal` is absent for `nonAbortable` tools. Updates after the promise settled are ignored. */
@@ -45,8 +67,28 @@ export interface AgentTool<Params = never> {
   ): Promise<ToolResult>;
 }
 
+/** What a person can be asked. Every dialog ends: with an answer, or with `undefined` for cancelled, aborted and late. */
+export interface Dialogs {
+  select(title: string, options: readonly string[], extra?: DialogOptions): Promise<string | undefined>;
+  input(title: string, placeholder?: string, extra?: DialogOptions): Promise<string | undefined>;
+}
+
+export interface DialogOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** Heard before the dialog ends because nobody answered. */
+  onTimeout?(): void;
+  readonly initialIndex?: number | undefined;
+}
+
 /** Any tool, whatever its parameters: the loop hands over what validation returned. */
 export type AnyTool = AgentTool<never>;
+
+/** The tier of a call that would run with these arguments. A tool that does not say is judged by the worst it may do. */
+export function tierOf(tool: AnyTool, args: Record<string, unknown>): ApprovalTier {
+  const { approval = tool.deferrable ? "write" : "exec" } = tool;
+  return typeof approval === "function" ? approval(args) : approval;
+}
 
 /** A failure whose sentence is meant for the model and says what to try next. */
 export function toolFailure(message: string, cause?: unknown): GalleyError {

@@ -1,14 +1,20 @@
 // The workspace's rules, on any disk: check the words, follow the links, refuse what is protected or special, and open
 // only what was checked.
 
-import { join, resolve } from "node:path";
+import { join, resolve as resolvePath } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
-import { GalleyError, messageOf, systemCode } from "../base/errors.js";
+import { GalleyError, systemCode } from "../base/errors.js";
 import { type Disk, type DiskStat, maxListed } from "./disk.js";
+import { queueOf } from "./file-queue.js";
 import { credentialReason, denialOf, isPrivateKey, privateKeyReason, type ReadPolicy } from "./read-denials.js";
+import { cannotOpen, refusal } from "./refusals.js";
 import { displayPath, quoted, shownBelow, spellings } from "./resolve-path.js";
+import { createWriteResolver, isAllowed } from "./resolve-write.js";
+import { defaultSecretPaths, secretTest } from "./secret-paths.js";
+import { isTempName } from "./temp-names.js";
 import { walkFiles } from "./walk.js";
-import type { DirectoryEntry, Target, Workspace } from "./workspace.js";
+import type { DirectoryEntry, Intent, Permit, Target, Workspace, WriteTarget } from "./workspace.js";
+import { replaceFile } from "./write-file.js";
 
 const defaultMaxReadBytes = 50 * 1024 * 1024;
 
@@ -18,36 +24,49 @@ export interface WorkspaceOptions {
   home: string;
   /** Where the credential file lives. */
   agentDir: string;
+  /** The user's configuration. Default: `.galley` in the home. */
+  configDir?: string | undefined;
+  /** What may be written, canonical. Default: `cwd`. */
+  projectRoot?: string | undefined;
+  /** More places that may be written: the user's setting `workspace.roots`. */
+  roots?: readonly string[] | undefined;
+  /** The session's private directory for temporary files, which may be written as well. */
+  tempDir?: string | undefined;
+  /** Asks the user. Default: nobody is there, and the answer is no. */
+  permit?: Permit | undefined;
+  /** Default 50 MiB. */
+  maxReadBytes?: number | undefined;
+  /** The setting `secrets.paths`. Default: `.env*`, `*.pem`, `id_*`. */
+  secretPaths?: readonly string[] | undefined;
 }
 
 export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspace {
-  const { home } = options;
-  const cwd = resolve(options.cwd);
-  const credentialFile = join(options.agentDir, "auth.json");
+  const { home, agentDir, permit } = options;
+  const cwd = resolvePath(options.cwd);
+  const credentialFile = join(agentDir, "auth.json");
+  const isSecret = secretTest(options.secretPaths ?? defaultSecretPaths, home);
+  const writing = createWriteResolver(disk, {
+    cwd,
+    home,
+    configDirectories: [options.configDir ?? join(home, ".galley"), agentDir],
+    projectRoot: options.projectRoot ?? cwd,
+    roots: options.roots ?? [],
+    tempDir: options.tempDir,
+    permit,
+  });
 
   return {
     cwd,
+    resolve,
 
-    async resolve(input) {
-      const policy = await readPolicy();
-      for (const path of spellings(input, { cwd, home })) {
-        refuseDenied(path, denialOf(path, policy));
-        const canonical = await disk.realpath(path).catch((error: unknown) => missing(path, error));
-        if (canonical === undefined) continue;
-        refuseDenied(path, denialOf(canonical, policy));
-        const stat = await disk.lstat(canonical).catch((error: unknown) => missing(path, error));
-        if (stat === undefined) continue;
-        return target({ path, canonical, stat, credential: policy.credential });
-      }
-      throw new GalleyError("not_found", `Path ${quoted(input)} not found`);
-    },
+    mayWriteBelow: (target) => writing.isInRoots(target.path),
 
     async stat(target) {
       const { sizeBytes, modifiedMs } = await statOf(target);
       return { sizeBytes, modifiedMs };
     },
 
-    async readFile(target, { maxBytes = defaultMaxReadBytes, signal } = {}) {
+    async readFile(target, { maxBytes = options.maxReadBytes ?? defaultMaxReadBytes, signal } = {}) {
       expectKind(target, "file");
       const read = await disk
         .read(target.path, target.identity, { maxBytes, signal })
@@ -61,15 +80,16 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       expectKind(target, "directory");
       await statOf(target);
       const found = await disk.list(target.path, maxListed).catch((error: unknown) => failed(target, error));
-      found.sort((a, b) => byText(a.name.toLowerCase(), b.name.toLowerCase()) || byText(a.name, b.name));
+      const shown = found.filter(({ name }) => !isTempName(name));
+      shown.sort((a, b) => byText(a.name.toLowerCase(), b.name.toLowerCase()) || byText(a.name, b.name));
       const entries: DirectoryEntry[] = [];
-      for (const { name } of found.slice(0, limit)) {
+      for (const { name } of shown.slice(0, limit)) {
         throwIfAborted(signal);
         // An entry may vanish between the two calls; then it is not there.
         const stat = await disk.lstat(join(target.path, name)).catch(() => undefined);
         if (stat) entries.push({ name, kind: stat.kind, modifiedMs: stat.modifiedMs });
       }
-      return { entries, total: found.length };
+      return { entries, total: shown.length };
     },
 
     async *walk(target, options = {}) {
@@ -79,14 +99,46 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       try {
         for await (const { path, relativePath, stat } of walkFiles(disk, { root: target, cwd, ...options })) {
           if (denialOf(path, policy) || stat.identity === policy.credential) continue;
+          if (isSecret(path)) continue; // a search is no place to ask; named alone, the file is asked for
           const shown = shownBelow(target.displayPath, relativePath);
           yield { path, displayPath: shown, kind: "file", identity: stat.identity };
         }
       } catch (error) {
-        throw systemFailure(target.displayPath, error);
+        throw cannotOpen(target.displayPath, error);
       }
     },
+
+    writeFile: (target, request) => replaceFile(disk, target, request),
+
+    exclusively: (target, work) => queueOf(disk).run(target, work),
   };
+
+  function resolve(input: string, intent: "read"): Promise<Target>;
+  function resolve(input: string, intent: "write"): Promise<WriteTarget>;
+  function resolve(input: string, intent: Intent): Promise<Target | WriteTarget> {
+    return intent === "write" ? writing.resolve(input) : resolveRead(input);
+  }
+
+  async function resolveRead(input: string): Promise<Target> {
+    const policy = await readPolicy();
+    for (const path of spellings(input, { cwd, home })) {
+      refuseDenied(path, denialOf(path, policy));
+      const canonical = await disk.realpath(path).catch((error: unknown) => missing(path, error));
+      if (canonical === undefined) continue;
+      refuseDenied(path, denialOf(canonical, policy));
+      const stat = await disk.lstat(canonical).catch((error: unknown) => missing(path, error));
+      if (stat === undefined) continue;
+      const found = target({ path, canonical, stat, credential: policy.credential });
+      if (found.kind === "file" && (isSecret(path) || isSecret(canonical))) await askForSecret(found);
+      return found;
+    }
+    throw new GalleyError("not_found", `Path ${quoted(input)} not found`);
+  }
+
+  async function askForSecret({ path, displayPath }: Target): Promise<void> {
+    if (await isAllowed(permit, { intent: "read", path, displayPath, reason: "secret" })) return;
+    throw refusal(displayPath, "it may hold secrets (setting secrets.paths) and the user did not allow it");
+  }
 
   /** Asked anew each time: the credential file may appear, or be replaced, while a session lives. */
   async function readPolicy(): Promise<ReadPolicy & { credential: string | undefined }> {
@@ -117,7 +169,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   /** A path that leads nowhere is missing; any other failure is told. */
   function missing(path: string, error: unknown): undefined {
     if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return undefined;
-    throw systemFailure(displayPath(path, cwd), error);
+    throw cannotOpen(displayPath(path, cwd), error);
   }
 
   async function statOf(target: Target): Promise<DiskStat> {
@@ -136,27 +188,10 @@ function changed(target: Target): GalleyError {
   return refusal(target.displayPath, "it changed while it was opened");
 }
 
-function refusal(shownPath: string, reason: string): GalleyError {
-  return new GalleyError("file_refused", `Refused to open ${quoted(shownPath)}: ${reason}.`);
-}
-
 function failed(target: Target, error: unknown): never {
   if (systemCode(error) === "ENOENT")
     throw new GalleyError("not_found", `Path ${quoted(target.displayPath)} not found`, { cause: error });
-  throw systemFailure(target.displayPath, error);
-}
-
-const systemReasons: Record<string, string> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  ELOOP: "too many symbolic links",
-};
-
-function systemFailure(shownPath: string, error: unknown): GalleyError {
-  if (error instanceof GalleyError) return error;
-  const code = systemCode(error);
-  const reason = (code && systemReasons[code]) ?? code ?? messageOf(error);
-  return new GalleyError("file_refused", `Cannot open ${quoted(shownPath)}: ${reason}.`, { cause: error });
+  throw cannotOpen(target.displayPath, error);
 }
 
 function byText(a: string, b: string): number {

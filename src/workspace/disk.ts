@@ -1,5 +1,6 @@
 // What a workspace needs from the place where files live. The rules stay in the workspace; a disk only does as told,
-// and fails with the system's own errors (`ENOENT`, `EACCES`, `ELOOP`).
+// and fails with the system's own errors (`ENOENT`, `EACCES`, `ELOOP`). Each changing call is one step on the disk, so
+// that a test can stop or fail between any two.
 
 /** No listing holds more names than this. */
 export const maxListed = 100_000;
@@ -11,6 +12,14 @@ export interface DiskStat {
   readonly identity: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
+  /** The twelve permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  /** How many names it has. */
+  readonly linkCount: number;
+  /** Changes with every change of the content, however small or quick. */
+  readonly mark: string;
 }
 
 export interface DiskEntry {
@@ -36,4 +45,41 @@ export interface Disk {
     identity: string,
     options: { maxBytes: number; signal?: AbortSignal | undefined },
   ): Promise<DiskRead | undefined>;
+  /** The SHA-256 of all bytes in hex, with `read`'s rules; `undefined` also when the file changed meanwhile. */
+  digest(path: string, identity: string, signal?: AbortSignal): Promise<string | undefined>;
+
+  /** Holds on to a directory, whatever becomes of its name. Fails on a link. */
+  pin(path: string): Promise<PinnedDirectory>;
+  /** A new empty file: fails when the name is taken, by a link as well. The umask takes its part of `mode`. */
+  create(path: string, mode: number): Promise<DiskFile>;
+  mkdir(path: string): Promise<void>;
+  rmdir(path: string): Promise<void>;
+  /** Fails when `to` is taken. */
+  link(from: string, to: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+}
+
+/** A directory that was opened once; what is done below `path` happens in that very directory. */
+export interface PinnedDirectory {
+  /** To be joined with a name. Not where it lies: see `location`. */
+  readonly path: string;
+  /** Where it lies now, canonical. */
+  location(): Promise<string>;
+  /** Makes the names in it last. */
+  fsync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A file that is being made. Works on what was created, whatever becomes of the name. */
+export interface DiskFile {
+  stat(): Promise<DiskStat>;
+  /** All of it. */
+  append(bytes: Uint8Array): Promise<void>;
+  chown(uid: number, gid: number): Promise<void>;
+  chmod(mode: number): Promise<void>;
+  /** When it was last changed, kept to the microsecond. */
+  utimes(modifiedMs: number): Promise<void>;
+  fsync(): Promise<void>;
+  close(): Promise<void>;
 }

@@ -42,6 +42,11 @@ export function findProject(place: ProjectPlace): Project {
   return { directories: isWithin(cwd, home) ? directories : [cwd] };
 }
 
+/** The directory that a session may write: the repository around its working directory, or just that directory. */
+export function findWritableRoot(place: ProjectPlace): string {
+  return findProject(place).repositoryRoot ?? canonical(place.cwd);
+}
+
 /** What is at a path where a directory is expected: its canonical path, nothing, or what is wrong with it. */
 export function directoryAt(path: string): { realPath: string } | { problem: string } | undefined {
   try {

@@ -3,7 +3,7 @@
 // and compares the credential file's device and inode as well, so a link does not dodge it.
 
 import { basename, dirname } from "node:path";
-import { isWithin } from "./resolve-path.js";
+import { foldPath, isWithin } from "./resolve-path.js";
 
 export interface ReadPolicy {
   /** The session's directory, as given and canonical. */
@@ -15,8 +15,8 @@ export interface ReadPolicy {
 
 /** Why a path must not be read, or undefined. */
 export function denialOf(path: string, policy: ReadPolicy): string | undefined {
-  const folded = fold(path);
-  if (policy.credentialFiles.some((file) => fold(file) === folded)) return credentialReason;
+  const folded = foldPath(path);
+  if (policy.credentialFiles.some((file) => foldPath(file) === folded)) return credentialReason;
   if (privateKeyName.test(basename(folded)) || privateKeyPlace.test(folded)) return privateKeyReason;
   if (processMemory.test(folded)) return "it shows the environment or the memory of a process";
   if (isForeignHome(path, policy)) return "it lies in another user's home";
@@ -38,14 +38,9 @@ const privateKeyName = /^(?:id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:_sk)?|ssh_host_\
 const privateKeyPlace = /\/\.gnupg\/private-keys-v1\.d\//;
 const processMemory = /^\/proc\/(?:kcore$|(?:.+\/)?(?:environ|mem|auxv|pagemap)$|(?:.+\/)?map_files\/)/;
 
-/** Spelling must not matter where a file system folds case or composes letters. */
-function fold(path: string): string {
-  return path.normalize("NFC").toLowerCase();
-}
-
 /** A home is a child of a directory called `home` or `Users`, or root's own. The session's directory is no trespass. */
 function isForeignHome(path: string, { home, cwds }: ReadPolicy): boolean {
-  const roots = ["/home", "/users", ...(/\/(?:home|users)$/i.test(dirname(home)) ? [fold(dirname(home))] : [])];
+  const roots = ["/home", "/users", ...(/\/(?:home|users)$/i.test(dirname(home)) ? [foldPath(dirname(home))] : [])];
   const owner = homeOf(path, roots);
   // From here on case counts: on most Linux disks Bob is not bob.
   if (owner === undefined || owner === "/Users/Shared" || isWithin(home, owner)) return false;
@@ -56,7 +51,7 @@ function homeOf(path: string, roots: readonly string[]): string | undefined {
   const components = path.split("/");
   for (let count = 2; count <= components.length; count++) {
     const place = components.slice(0, count).join("/");
-    if (/^(?:\/var)?\/root$/i.test(place) || roots.includes(fold(dirname(place)))) return place;
+    if (/^(?:\/var)?\/root$/i.test(place) || roots.includes(foldPath(dirname(place)))) return place;
   }
   return undefined;
 }

@@ -14,14 +14,21 @@ const maxComponentBytes = 255;
 export function spellings(input: string, base: { cwd: string; home: string }): string[] {
   const withoutMention = input.startsWith("@") ? input.slice(1) : input;
   const plain = withoutMention.replace(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, " ");
-  const texts = input === "@" ? [input] : [input, withoutMention, plain];
-  return [...new Set(texts.map((text) => absolutePath(text, base)))];
+  const texts = new Set(input === "@" ? [input] : [input, withoutMention, plain]);
+  return [...new Set([...texts].map((text) => absolutePath(text, base)))];
 }
 
 /** Is `path` the directory `root` or below it? By components: `root-evil` is not in `root`. */
 export function isWithin(path: string, root: string): boolean {
   const way = relative(root, path);
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+/** One form for all spellings that a file system may take for the same: composed, and without regard to case. */
+export function foldPath(path: string): string {
+  if (/^[ -~]*$/.test(path)) return path.toLowerCase();
+  // Up first: some letters share only their capital.
+  return path.normalize("NFC").toUpperCase().toLowerCase();
 }
 
 /** How a path is shown: relative to `cwd` where it lies below, with `/`, on one line. */

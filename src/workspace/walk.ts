@@ -6,9 +6,12 @@ import { throwIfAborted } from "../base/abort.js";
 import { type Disk, type DiskEntry, type DiskStat, maxListed } from "./disk.js";
 import { type IgnoreRules, isIgnored, readIgnoreRules } from "./ignore-rules.js";
 import { isWithin, shownBelow } from "./resolve-path.js";
+import { isTempName } from "./temp-names.js";
 import type { Target, WalkOptions } from "./workspace.js";
 
 const skippedNames = [".git", "node_modules"];
+/** Looked at together: one at a time, most of a walk is waiting. */
+const statsAhead = 32;
 
 export interface FoundFile {
   path: string;
@@ -21,6 +24,8 @@ interface Place {
   relativePath: string;
   isDirectory: boolean;
   rules: readonly IgnoreRules[];
+  /** Asked for ahead of the file's turn. */
+  stat?: Promise<DiskStat | undefined>;
 }
 
 export async function* walkFiles(
@@ -37,10 +42,15 @@ export async function* walkFiles(
     if (place.isDirectory) {
       for (const child of (await childrenOf(path, place)).reverse()) pending.push(child);
     } else {
-      // A file may vanish between listing and looking; then it was not there.
-      const stat = await disk.lstat(path).catch(() => undefined);
+      if (!place.stat) for (const next of [place, ...pending.slice(1 - statsAhead)]) lookAt(next);
+      const stat = await place.stat;
       if (stat?.kind === "file") yield { path, relativePath: place.relativePath, stat };
     }
+  }
+
+  function lookAt(place: Place): void {
+    // A file may vanish between listing and looking; then it was not there.
+    if (!place.isDirectory) place.stat ??= disk.lstat(join(root.path, place.relativePath)).catch(() => undefined);
   }
 
   async function childrenOf(path: string, place: Place): Promise<Place[]> {
@@ -68,6 +78,7 @@ export async function* walkFiles(
     // Rules that would have hidden a mentioned directory must not hide what is in it either.
     if (isDirectory && mentioned.includes(entry.name)) return { relativePath, isDirectory, rules: [] };
     if (isDirectory && skippedNames.includes(entry.name)) return undefined;
+    if (!isDirectory && isTempName(entry.name)) return undefined;
     if (!isDirectory && options.include && !options.include(relativePath)) return undefined;
     if (isIgnored(join(path, entry.name), isDirectory, rules)) return undefined;
     return { relativePath, isDirectory, rules };

@@ -1,5 +1,6 @@
 // The contract, played on the real disk and in memory: both must tell the same story.
 
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, realpath, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,7 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { ErrorCode } from "../base/errors.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createNodeWorkspace } from "./node-workspace.js";
-import type { Target, WalkOptions, Workspace } from "./workspace.js";
+import type { Permit, Target, WalkOptions, Workspace } from "./workspace.js";
 
 type Files = Record<string, string | Uint8Array>;
 
@@ -16,8 +17,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-const makers: Record<string, (files: Files) => Promise<Workspace>> = {
-  async "on disk"(files) {
+const makers: Record<string, (files: Files, options?: { permit: Permit }) => Promise<Workspace>> = {
+  async "on disk"(files, options) {
     const cwd = await realpath(await mkdtemp(join(tmpdir(), "galley-workspace-")));
     cleanups.push(() => rm(cwd, { recursive: true }));
     for (const [name, content] of Object.entries(files)) {
@@ -27,9 +28,9 @@ const makers: Record<string, (files: Files) => Promise<Workspace>> = {
       await writeFile(path, content);
       await utimes(path, 0, 0);
     }
-    return createNodeWorkspace({ cwd, home: "/home/tester" });
+    return createNodeWorkspace({ cwd, home: "/home/tester", ...options });
   },
-  "in memory": async (files) => createMemoryWorkspace(files),
+  "in memory": async (files, options) => createMemoryWorkspace(files, options),
 };
 
 describe.each(Object.entries(makers))("a workspace %s", (_name, make) => {
@@ -167,7 +168,92 @@ describe.each(Object.entries(makers))("a workspace %s", (_name, make) => {
     await expect(workspace.readFile(file, { signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
     await expect(workspace.list(root, { limit: 9, signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
   });
+
+  it("W-6: reads what may hold secrets only if the user says so, and never while walking", async () => {
+    const files = { ".env": "KEY=1", "sub/server.pem": "x", "a.ts": "" };
+    const workspace = await make(files);
+    await expect(workspace.resolve(".env", "read")).rejects.toMatchObject({
+      code: "file_refused",
+      message: "Refused to open '.env': it may hold secrets (setting secrets.paths) and the user did not allow it.",
+    });
+    const asked: unknown[] = [];
+    const permitted = await make(files, {
+      permit: async (question) => {
+        asked.push(question);
+        return question.displayPath === ".env";
+      },
+    });
+    expect(await text(permitted, await permitted.resolve(".env", "read"))).toBe("KEY=1");
+    await expect(permitted.resolve("sub/server.pem", "read")).rejects.toThrow("it may hold secrets");
+    const path = join(permitted.cwd, ".env");
+    expect(asked[0]).toEqual({ intent: "read", path, displayPath: ".env", reason: "secret" });
+    expect(await walk(permitted, ".")).toEqual(["a.ts"]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it("writes what was given, new or in the place of what the caller saw", async () => {
+    const workspace = await make({ "a.ts": "old" });
+    const bytes = Uint8Array.of(0xef, 0xbb, 0xbf, 0, 13, 255);
+    const created = await workspace.resolve("new/dir/b", "write");
+    expect(created).toMatchObject({ kind: "absent", displayPath: "new/dir/b" });
+    expect(await workspace.writeFile(created, { bytes, expected: "absent" })).toEqual({ created: true });
+    const read = await workspace.readFile(await workspace.resolve("new/dir/b", "read"));
+    expect([...read.bytes]).toEqual([...bytes]);
+    const target = await workspace.resolve("a.ts", "write");
+    expect(await workspace.writeFile(target, { bytes: Buffer.from("new"), expected: hashOf("old") })).toEqual({
+      created: false,
+    });
+    expect(await text(workspace, await workspace.resolve("a.ts", "read"))).toBe("new");
+    expect(await walk(workspace, ".")).toEqual(["a.ts", "new/dir/b"]);
+  });
+
+  it("refuses to write over what the caller did not see, outside, and to what is protected", async () => {
+    const workspace = await make({ "a.ts": "old", "d/x": "" });
+    const bytes = Buffer.from("new");
+    const target = await workspace.resolve("a.ts", "write");
+    const changed = {
+      code: "file_changed",
+      message: "File changed since it was last read: a.ts. Read it again.",
+    };
+    await expect(workspace.writeFile(target, { bytes, expected: hashOf("else") })).rejects.toMatchObject(changed);
+    await expect(workspace.writeFile(target, { bytes, expected: "absent" })).rejects.toMatchObject(changed);
+    await expect(workspace.writeFile(target, { bytes, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "aborted",
+    });
+    expect(await text(workspace, await workspace.resolve("a.ts", "read"))).toBe("old");
+    await expect(workspace.resolve("d", "write")).rejects.toThrow("Cannot write d: it is a directory.");
+    await expect(workspace.resolve("a.ts/b", "write")).rejects.toThrow("a.ts is not a directory");
+    await expect(workspace.resolve("../x", "write")).rejects.toThrow("lies outside of");
+    await expect(workspace.resolve(".git/config", "write")).rejects.toThrow("is protected");
+  });
+
+  it("L-3: lets one work at a time on a file", async () => {
+    const workspace = await make({ n: "0" });
+    const addOne = async () => {
+      const target = await workspace.resolve("n", "write");
+      return workspace.exclusively(target, async () => {
+        const seen = await text(workspace, await workspace.resolve("n", "read"));
+        const fresh = await workspace.resolve("n", "write");
+        return workspace.writeFile(fresh, { bytes: Buffer.from(String(Number(seen) + 1)), expected: hashOf(seen) });
+      });
+    };
+    await Promise.all(Array.from({ length: 20 }, addOne));
+    expect(await text(workspace, await workspace.resolve("n", "read"))).toBe("20");
+  });
 });
+
+it("shows what is in memory", async () => {
+  const workspace = createMemoryWorkspace({ "a.ts": "old", bytes: Uint8Array.of(255), "/etc/x": "y", "d/": "" });
+  const write = async (path: string, content: string) =>
+    workspace.writeFile(await workspace.resolve(path, "write"), { bytes: Buffer.from(content) });
+  await write("a.ts", "new");
+  await write("d/b", "\ufeffb");
+  expect(workspace.files).toEqual({ "/etc/x": "y", "a.ts": "new", bytes: Uint8Array.of(255), "d/b": "\ufeffb" });
+});
+
+function hashOf(content: string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
 
 async function walk(workspace: Workspace, path: string, options?: WalkOptions): Promise<string[]> {
   const found: string[] = [];

@@ -1,11 +1,8 @@
 // The workspace contract: the only hands on the user's files. One function turns what a model wrote into a target;
 // everything else takes targets, so a path that was never checked cannot be opened.
 
-/**
- * What the caller means to do. Writing joins with the apply journal, which is why every check is asked for its intent:
- * `write` will also allow a missing tail and demand a writable root, and no reader has to change for it.
- */
-export type Intent = "read";
+/** What the caller means to do. `write` allows a missing tail and demands a writable root and an unprotected place. */
+export type Intent = "read" | "write";
 
 /** A checked path. Made by a workspace, never by hand. */
 export interface Target {
@@ -16,6 +13,44 @@ export interface Target {
   readonly kind: "file" | "directory";
   /** What was checked (device and inode); opening anything else is an error. */
   readonly identity: string;
+}
+
+/** A checked place to write to. The file, or the directories on the way to it, may not be there yet. */
+export interface WriteTarget {
+  /** Absolute and canonical as far as it exists; the missing tail holds neither `..` nor a link. */
+  readonly path: string;
+  readonly displayPath: string;
+  readonly kind: "file" | "absent";
+  /** Of the file that was checked; absent where there is none. */
+  readonly identity?: string;
+}
+
+export interface WriteRequest {
+  readonly bytes: Uint8Array;
+  /**
+   * What the caller saw there: the SHA-256 of the bytes in hex, or `absent`. Anything else found right before the
+   * replacement is a `file_changed`, and nothing is written. Omitted: the resolved file is replaced whatever it holds
+   * by now, but another file that took its place, or one that appeared where there was none, is a `file_changed`.
+   */
+  readonly expected?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WriteOutcome {
+  readonly created: boolean;
+  /** The file had other names; they keep the old bytes. */
+  readonly hardlinkBroken?: true;
+}
+
+/** Asked where a rule says that only the user may decide. Anything but `true`, a throw included, means no. */
+export type Permit = (question: PermitQuestion) => Promise<boolean>;
+
+export interface PermitQuestion {
+  readonly intent: Intent;
+  /** Canonical as far as it exists, for the answer; `displayPath` for the question. */
+  readonly path: string;
+  readonly displayPath: string;
+  readonly reason: "outside_roots" | "protected" | "secret";
 }
 
 export interface FileStat {
@@ -61,18 +96,35 @@ export interface WalkOptions {
 }
 
 /**
- * Failures are `GalleyError`s: `not_found`; `file_refused` for what must not be opened or cannot be; `aborted`;
- * `invalid_argument` for a target of the wrong kind.
+ * Failures are `GalleyError`s: `not_found`; `file_refused` for what must not be opened or written, or cannot be;
+ * `file_changed`; `aborted`; `invalid_argument` for a target of the wrong kind.
  */
 export interface Workspace {
   readonly cwd: string;
-  resolve(input: string, intent: Intent): Promise<Target>;
+  resolve(input: string, intent: "read"): Promise<Target>;
+  resolve(input: string, intent: "write"): Promise<WriteTarget>;
+  /** Whether a directory lies where writing needs no question: a command may start there. */
+  mayWriteBelow(target: Target): Promise<boolean>;
   stat(target: Target): Promise<FileStat>;
   readFile(target: Target, options?: ReadOptions): Promise<FileBytes>;
   list(target: Target, options: { limit: number; signal?: AbortSignal | undefined }): Promise<DirectoryListing>;
   /**
    * The regular files below a directory, sorted by path. Hidden ones are included; what `.gitignore` names is not, nor
    * is anything in `.git` or `node_modules`, unless the walked path or `mentioned` names it. Links are not followed.
+   * Files that may hold secrets are left out: a search must not read what only the user may show.
    */
   walk(target: Target, options?: WalkOptions): AsyncIterable<Target>;
+  /**
+   * Puts a whole new file in the place of the old one (temporary name beside it, then rename), making directories that
+   * are missing. Mode, owner and group stay. Refuses what cannot keep them, what is read-only and what is setuid.
+   * A failure or an abort leaves the old file, and neither a temporary one nor a new directory. Only the very last
+   * step, the sync of the directory, comes after; its failure says that the file was written.
+   */
+  writeFile(target: WriteTarget, request: WriteRequest): Promise<WriteOutcome>;
+  /**
+   * Runs `work` when no other work on the same file runs in this process: read, change and write without a gap. Who
+   * came before may have replaced the file, so `work` resolves again what it reads and writes. It must not ask for the
+   * same file once more: that would wait for itself.
+   */
+  exclusively<T>(target: WriteTarget | Target, work: () => Promise<T>): Promise<T>;
 }

@@ -19,6 +19,7 @@ export function getState({ session }: HandlerContext): SessionState {
     ...(session.sessionFile === undefined ? {} : { sessionFile: session.sessionFile }),
     ...(session.sessionName === undefined ? {} : { sessionName: session.sessionName }),
     ...(session.persistError === undefined ? {} : { persistError: session.persistError }),
+    ...(session.lockKind === "none" ? { lockKind: "none" } : {}),
     autoCompactionEnabled: session.autoCompactionEnabled,
     messageCount: session.messages.length,
     queuedMessageCount: session.queuedMessageCount,
@@ -30,6 +31,6 @@ export function getState({ session }: HandlerContext): SessionState {
     autoRetryEnabled: session.autoRetryEnabled,
     isRetrying: session.isRetrying,
     pendingActionCount: 0,
-    sandbox: { mode: "off", mechanism: "none", reason: "This version runs no commands." },
+    sandbox: { mode: "off", mechanism: "none", reason: "This version has no sandbox: commands run with your rights." },
   };
 }

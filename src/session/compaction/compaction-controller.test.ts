@@ -74,7 +74,7 @@ const typesOf = (path: readonly SessionEntry[]) => path.map(({ type }) => type);
 describe("overflow", () => {
   it("is recovered from once: compaction, then the run goes on", async () => {
     const it = open(chain(...longAgo, overflow), [say("Goal.")]);
-    expect(it.controller.decideOverflow()).toEqual({ kind: "recover" });
+    expect(it.controller.decideOverflow(testModel)).toEqual({ kind: "recover" });
     expect(it.events).toEqual([]);
     it.session.path.pop(); // the failed reply leaves the path
     expect(await it.controller.recover({ kind: "recover" }, it.signal.signal)).toBe(true);
@@ -94,7 +94,7 @@ describe("overflow", () => {
     for (let goesOn = true; goesOn && runs < 5; runs++) {
       // Each run gets on a little before it fails, so that there would be something to compact again.
       session.path = extend(session.path, calls({ id: "c" }), result("c", words(30_000)), overflow);
-      const decision = controller.decideOverflow();
+      const decision = controller.decideOverflow(testModel);
       if (!decision) expect.fail("the overflow was not seen");
       session.path = session.path.slice(0, -1);
       goesOn = await controller.recover(decision, signal.signal);
@@ -111,12 +111,12 @@ describe("overflow", () => {
     expect(second[1]).not.toHaveProperty("result");
     controller.startPrompt();
     session.path = extend(session.path, user(words(30_000)), overflow);
-    expect(controller.decideOverflow()).toEqual({ kind: "recover" });
+    expect(controller.decideOverflow(testModel)).toEqual({ kind: "recover" });
   });
 
   it("is recovered from although the context looks small: the service knows better", async () => {
     const it = open(chain(user("one"), reply("two"), user("three"), overflow), [say("Goal.")]);
-    expect(it.controller.decideOverflow()).toEqual({ kind: "recover" });
+    expect(it.controller.decideOverflow(testModel)).toEqual({ kind: "recover" });
     it.session.path.pop();
     expect(await it.controller.recover({ kind: "recover" }, it.signal.signal)).toBe(true);
     expect(it.session.path.at(-1)).toMatchObject({ firstKeptEntryId: "e3" });
@@ -125,7 +125,7 @@ describe("overflow", () => {
   it("cannot be helped when nothing is left to summarise, not counting the reply that failed", async () => {
     const partial = { content: [{ type: "text" as const, text: words(9) }] };
     const it = open(chain(user("x"), said({ ...failed("prompt is too long"), ...partial })));
-    const decision = it.controller.decideOverflow();
+    const decision = it.controller.decideOverflow(testModel);
     expect(decision).toEqual({ kind: "give_up", reason: "Nothing to compact (session too small)" });
     expect(decision && (await it.controller.recover(decision, it.signal.signal))).toBe(false);
     expect(it.events).toEqual([
@@ -165,11 +165,18 @@ describe("overflow", () => {
     ["its strategy is off", ({ session }) => Object.assign(session.settings, { strategy: "off" })],
     ["only the planner is there", ({ session }) => Object.assign(session, { summarizerModels: [plannerTestModel] })],
     ["no model is chosen", ({ session }) => Object.assign(session, { model: undefined })],
-    ["another model overflowed", ({ session }) => Object.assign(session, { model: { ...testModel, id: "other" } })],
   ])("the error stands when %s", (_name, change) => {
     const it = open(chain(...longAgo, overflow));
     change(it);
-    expect(it.controller.decideOverflow()).toBeUndefined();
+    expect(it.controller.decideOverflow(testModel)).toBeUndefined();
+  });
+
+  it("is the run's: another model chosen meanwhile neither hides nor makes one", () => {
+    const it = open(chain(...longAgo, overflow));
+    const other = { ...testModel, id: "other" };
+    expect(it.controller.decideOverflow(other)).toBeUndefined();
+    it.session.model = other;
+    expect(it.controller.decideOverflow(testModel)).toEqual({ kind: "recover" });
   });
 });
 

@@ -1,5 +1,5 @@
-// When the context is compacted, and what hosts hear of it. Promises: every `auto_compaction_start` has its one end;
-// one recovery from overflow per prompt; a compaction that fails or is cancelled changes nothing.
+// When a summary is written, and what hosts hear of it. Promises: every `auto_compaction_start` has its one end;
+// one recovery from overflow per prompt; a summary that fails or is cancelled changes nothing.
 
 import { linkAbort } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
@@ -11,7 +11,9 @@ import { Bill, type UsageByModel } from "../billing.js";
 import { contextLimit, contextTokens, entryTokens } from "../context-usage.js";
 import { findOverflow } from "../overflow.js";
 import { plannerApi, type RetrySettings } from "../retry.js";
-import { type CompactionRequest, type CutSettings, compact, failedText, planCut, usable } from "./compact.js";
+import { failedText, usable } from "./ask-summarizers.js";
+import { type BranchNotes, branchOf, summarizeBranch } from "./branch-summary.js";
+import { type CompactionRequest, type CutSettings, compact, planCut } from "./compact.js";
 import { chooseOversized, choosePruned } from "./prune.js";
 import type { Summarizer } from "./summarize.js";
 
@@ -56,7 +58,7 @@ const leastFreedShare = 0.1;
 
 export class CompactionController {
   readonly #parts: CompactionParts;
-  readonly #running = new Set<AbortController>();
+  readonly #running = new Map<AbortController, Promise<void>>();
   #hasRecovered = false;
 
   constructor(parts: CompactionParts) {
@@ -69,7 +71,12 @@ export class CompactionController {
 
   /** Cancels what is running, automatic or not. */
   abort(): void {
-    for (const controller of this.#running) controller.abort();
+    for (const controller of this.#running.keys()) controller.abort();
+  }
+
+  /** Resolves when nothing is running any more. */
+  async settled(): Promise<void> {
+    while (this.isCompacting) await Promise.all(this.#running.values());
   }
 
   /** A new prompt of the user: it has its own recovery. */
@@ -77,12 +84,15 @@ export class CompactionController {
     this.#hasRecovered = false;
   }
 
-  /** Before `agent_end`: whether the run's last reply overflowed. Undefined: it did not, or nothing can be done. */
-  decideOverflow(): OverflowDecision | undefined {
+  /**
+   * Before `agent_end`: whether the last reply of a run with this model overflowed. Undefined: it did not, or nothing
+   * can be done. What is kept has to fit the model of the next run, which may be another one by now.
+   */
+  decideOverflow(runModel: ProviderModel): OverflowDecision | undefined {
     const model = this.#parts.model();
     if (!model || !this.#isAutomatic()) return undefined;
     const path = this.#parts.path();
-    const failed = findOverflow(path, model);
+    const failed = findOverflow(path, runModel);
     if (failed === undefined) return undefined;
     if (this.#hasRecovered) return { kind: "give_up", reason: tooLargeAgain };
     const cut = planCut({ ...this.#input(model), path: path.slice(0, failed), mustFree: true });
@@ -131,6 +141,22 @@ export class CompactionController {
       await stopRun();
       return this.#compact(model, signal, customInstructions === undefined ? {} : { customInstructions });
     });
+  }
+
+  /**
+   * Notes on the entries that are about to leave the path; undefined when nothing was said in them. Nothing is
+   * written, except that what failing calls cost is kept.
+   */
+  async summarizeBranch(
+    abandoned: readonly SessionEntry[],
+    wishes: { reserveTokens: number; customInstructions?: string },
+  ): Promise<BranchNotes | undefined> {
+    const branch = branchOf(abandoned);
+    if (!branch) return undefined;
+    const model = this.#modelForCommand();
+    return this.#run(undefined, (signal) =>
+      this.#billed(summarizeBranch({ ...this.#request(model, signal), branch, ...wishes })),
+    );
   }
 
   #modelForCommand(): ProviderModel {
@@ -187,12 +213,17 @@ export class CompactionController {
   async #run<Result>(outer: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const controller = new AbortController();
     const link = linkAbort(controller.signal, outer);
-    this.#running.add(controller);
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#running.set(controller, ended);
     try {
       return await work(link.signal);
     } finally {
       link.release();
       this.#running.delete(controller);
+      end();
     }
   }
 
@@ -202,7 +233,16 @@ export class CompactionController {
     wishes: Pick<CompactionRequest, "customInstructions" | "mustFree">,
   ): Promise<CompactionResult> {
     const parts = this.#parts;
-    const request: CompactionRequest = {
+    const result = await this.#billed(compact({ ...this.#request(model, signal), ...wishes }));
+    parts.appendCompaction(result);
+    const oversized = chooseOversized(parts.path(), contextLimit(model.contextWindow, parts.settings()));
+    if (oversized.length > 0) parts.appendPrune(oversized);
+    return result;
+  }
+
+  #request(model: ProviderModel, signal: AbortSignal) {
+    const parts = this.#parts;
+    return {
       ...this.#input(model),
       summarizers: parts.summarizers(),
       retry: parts.retrySettings(),
@@ -210,22 +250,19 @@ export class CompactionController {
       clock: parts.clock,
       random: () => parts.random(),
       signal,
-      ...wishes,
     };
-    const result = await compact(request).catch((error: unknown) => {
-      this.#billInVain(error);
-      throw error;
-    });
-    parts.appendCompaction(result);
-    const oversized = chooseOversized(parts.path(), contextLimit(model.contextWindow, parts.settings()));
-    if (oversized.length > 0) parts.appendPrune(oversized);
-    return result;
   }
 
-  #billInVain(error: unknown): void {
-    const bill = new Bill();
-    if (error instanceof GalleyError) bill.addAll(error.details?.usage);
-    if (!bill.isEmpty) this.#parts.appendUsage(bill.byModel);
+  /** Calls that led to nothing are paid for all the same. */
+  async #billed<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      const bill = new Bill();
+      if (error instanceof GalleyError) bill.addAll(error.details?.usage);
+      if (!bill.isEmpty) this.#parts.appendUsage(bill.byModel);
+      throw error;
+    }
   }
 }
 

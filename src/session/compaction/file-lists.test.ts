@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { calls, chain, type Draft, result } from "../entries.test-kit.js";
-import { collectFiles, fileListText, maxListedFiles, withoutFileLists } from "./file-lists.js";
+import { collectFiles, maxListedFiles, withFileLists, withoutFileLists } from "./file-lists.js";
 
 let ids = 0;
 function done(
@@ -63,13 +63,13 @@ describe("collectFiles", () => {
   });
 });
 
-describe("fileListText", () => {
+describe("withFileLists", () => {
   it("is what a summary ends with, and can be taken off again", () => {
-    const text = fileListText({ readFiles: ["a", "b"], modifiedFiles: ["c"] });
+    const text = withFileLists("", { readFiles: ["a", "b"], modifiedFiles: ["c"] });
     expect(text).toBe("<read-files>\na\nb\n</read-files>\n\n<modified-files>\nc\n</modified-files>");
     expect(withoutFileLists(`Goal.\n\n${text}`)).toBe("Goal.");
     expect(withoutFileLists("Goal: <read-files> stay here")).toBe("Goal: <read-files> stay here");
-    expect(fileListText({ readFiles: [], modifiedFiles: ["c"] })).toBe("<modified-files>\nc\n</modified-files>");
-    expect(fileListText({ readFiles: [], modifiedFiles: [] })).toBe("");
+    expect(withFileLists("", { readFiles: [], modifiedFiles: ["c"] })).toBe("<modified-files>\nc\n</modified-files>");
+    expect(withFileLists("", { readFiles: [], modifiedFiles: [] })).toBe("");
   });
 });

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../base/json.js";
 import type { ToolCall } from "../../protocol/content.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { ToolResultMessage } from "../../protocol/messages.js";
-import { messageOfEntry } from "../context-usage.js";
+import { messageOfEntry } from "../entry-message.js";
 
 export interface FileLists {
   /** Newest last; none of them is in `modifiedFiles`. */
@@ -35,10 +35,10 @@ export function collectFiles(entries: readonly SessionEntry[], earlier: unknown)
   };
 }
 
-/** The lists as they end a summary. */
-export function fileListText({ readFiles, modifiedFiles }: FileLists): string {
-  return [block("read-files", readFiles), block("modified-files", modifiedFiles)]
-    .filter((text) => text !== "")
+/** A summary that ends with the lists. */
+export function withFileLists(text: string, { readFiles, modifiedFiles }: FileLists): string {
+  return [text, block("read-files", readFiles), block("modified-files", modifiedFiles)]
+    .filter((part) => part !== "")
     .join("\n\n");
 }
 

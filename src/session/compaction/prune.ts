@@ -2,7 +2,8 @@
 // with the ids makes the context show a short text in their place.
 
 import type { SessionEntry } from "../../protocol/entries.js";
-import { contextStart, entryTokens, messageOfEntry, prunedIds } from "../context-usage.js";
+import { contextStart, entryTokens, prunedIds } from "../context-usage.js";
+import { messageOfEntry } from "../entry-message.js";
 
 const keptOutputTokens = 40_000;
 const leastSavedTokens = 20_000;

@@ -2,7 +2,7 @@
 // describe it and not to obey it, and nothing in it can close the element it stands in.
 
 export interface SummaryTask {
-  readonly kind: "history" | "turn_head";
+  readonly kind: "history" | "turn_head" | "branch";
   /** The conversation, part by part. */
   readonly pieces: readonly string[];
   readonly previousSummary?: string;
@@ -39,10 +39,13 @@ const instructions = {
     "The conversation above is the beginning of one long turn; the rest of the turn is kept word for word. Write notes on this beginning, so that the rest can be understood.",
     "The conversation above continues the beginning of a turn that <previous-summary> has notes on; the rest of the turn is kept word for word. Write the notes anew so that they cover both.",
   ],
+  branch: [
+    "The conversation above is a branch that the user came back from; the work goes on at an earlier place, where nothing of it is known. Write notes on the branch, so that what was tried, found and changed there is not lost.",
+    "The conversation above continues a branch that the user came back from, and <previous-summary> has notes on its beginning. Write the notes anew so that they cover both.",
+  ],
 } as const;
 
-const outlines = {
-  history: `Use exactly this outline, and write "none" where there is nothing to say:
+const historyOutline = `Use exactly this outline, and write "none" where there is nothing to say:
 
 ## Goal
 What the user wants, in one or two sentences.
@@ -62,7 +65,11 @@ Each with its reason.
 In order.
 
 ## Critical context
-What is needed to go on and hard to find again.`,
+What is needed to go on and hard to find again.`;
+
+const outlines = {
+  history: historyOutline,
+  branch: historyOutline,
   turn_head: `Use exactly this outline:
 
 ## Request

@@ -17,6 +17,8 @@ export interface TodoSettings {
   readonly remindersMax: number;
   /** How long a finished task stays; 0: not at all; negative: for ever. */
   readonly clearDelaySeconds: number;
+  /** A plan comes before the first piece of work; see `eager-todo.ts`. */
+  readonly eager?: boolean;
 }
 
 export const defaultTodoSettings: TodoSettings = {

@@ -1,0 +1,72 @@
+// What really differs between two texts, as replacements of bytes. Equal beginnings and ends cost one look; only what
+// lies between is compared line by line, within a bound.
+
+/** `[start, end)` of the old bytes became `[newStart, newEnd)` of the new ones; between replacements both are equal. */
+export interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly newStart: number;
+  readonly newEnd: number;
+}
+
+// Beyond these the whole middle counts as replaced: true, only less telling. The first bound is reached long before the
+// second, which would make the answer depend on the machine's mood: hunks are decided about by their number.
+const maxEditLength = 1000;
+const timeoutMs = 30_000;
+
+/** Ascending and not touching; empty when the texts are equal. */
+export async function compareTexts(before: Buffer, after: Buffer): Promise<Replacement[]> {
+  const start = commonPrefix(before, after);
+  const suffix = commonSuffix(before.subarray(start), after.subarray(start));
+  const [end, newEnd] = [before.length - suffix, after.length - suffix];
+  if (start === end && start === newEnd) return [];
+  const whole = { start, end, newStart: start, newEnd };
+  const [oldMiddle, newMiddle] = [before.subarray(start, end), after.subarray(start, newEnd)];
+  // With one line on a side there is nothing left to tell apart.
+  if (!oldMiddle.includes("\n") || !newMiddle.includes("\n")) return [whole];
+  return (await compareLines(oldMiddle, newMiddle, start)) ?? [whole];
+}
+
+async function compareLines(before: Buffer, after: Buffer, offset: number): Promise<Replacement[] | undefined> {
+  const { diffArrays } = await import("diff");
+  const changes = diffArrays(linesOf(before), linesOf(after), { maxEditLength, timeout: timeoutMs });
+  if (!changes) return undefined;
+  const replacements: Replacement[] = [];
+  let start = offset;
+  let newStart = offset;
+  let [end, newEnd] = [start, newStart];
+  const close = () => {
+    if (end > start || newEnd > newStart) replacements.push({ start, end, newStart, newEnd });
+  };
+  for (const { added, removed, value } of changes) {
+    const length = value.reduce((sum, line) => sum + line.length, 0);
+    if (removed) end += length;
+    else if (added) newEnd += length;
+    else {
+      close();
+      start = end += length;
+      newStart = newEnd += length;
+    }
+  }
+  close();
+  return replacements;
+}
+
+/** As Latin-1, one character is one byte, whatever the bytes are. */
+function linesOf(bytes: Buffer): string[] {
+  return bytes.toString("latin1").match(/[^\n]*\n|[^\n]+/g) ?? [];
+}
+
+function commonPrefix(a: Buffer, b: Buffer): number {
+  const limit = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < limit && a[length] === b[length]) length++;
+  return length;
+}
+
+function commonSuffix(a: Buffer, b: Buffer): number {
+  const limit = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < limit && a[a.length - 1 - length] === b[b.length - 1 - length]) length++;
+  return length;
+}

@@ -1,0 +1,212 @@
+// A unified diff from spans whose places are known: nothing is searched for, and only the lines that are shown are
+// decoded.
+
+/** The original bytes `[start, end)` became `length` others. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly length: number;
+}
+
+export interface ChangedFile {
+  readonly displayPath: string;
+  readonly before: Buffer;
+  readonly after: Buffer;
+  /** Ascending; bytes outside them are equal. */
+  readonly spans: readonly Span[];
+}
+
+export interface FileDiff {
+  diff: string;
+  /** In the new file, from 1. */
+  firstChangedLine: number;
+}
+
+const contextLines = 3;
+const defaultMaxLength = 51_200;
+
+export function diffFile({ displayPath, before, after, spans }: ChangedFile, maxLength = defaultMaxLength): FileDiff {
+  const sides = { before: indexLines(before), after: indexLines(after) };
+  const blocks = changedBlocks(spans, sides);
+  let diff = `--- a/${displayPath}\n+++ b/${displayPath}\n`;
+  for (const group of groupBlocks(blocks)) {
+    const hunk = hunkText(group, sides, maxLength - diff.length);
+    if (hunk === undefined) {
+      diff += cutNotice(maxLength);
+      break;
+    }
+    diff += hunk;
+  }
+  return { diff, firstChangedLine: (blocks[0]?.newStart ?? 0) + 1 };
+}
+
+/** One hunk of the diff, as ranges of bytes that change together. */
+export interface Hunk {
+  readonly added: number;
+  readonly removed: number;
+  readonly changes: readonly { readonly start: number; readonly end: number; readonly bytes: Buffer }[];
+}
+
+/** The hunks of `diffFile`'s diff, in its order. Putting the bytes of all of them in place gives the new file. */
+export function hunksOf({ before, after, spans }: Omit<ChangedFile, "displayPath">): Hunk[] {
+  const sides = { before: indexLines(before), after: indexLines(after) };
+  const at = (lines: Lines, line: number) => lines.starts[line] ?? lines.bytes.length;
+  return groupBlocks(changedBlocks(spans, sides)).map((blocks) => ({
+    added: blocks.reduce((sum, { newStart, newEnd }) => sum + newEnd - newStart, 0),
+    removed: blocks.reduce((sum, { oldStart, oldEnd }) => sum + oldEnd - oldStart, 0),
+    changes: blocks.map(({ oldStart, oldEnd, newStart, newEnd }) => ({
+      start: at(sides.before, oldStart),
+      end: at(sides.before, oldEnd),
+      bytes: after.subarray(at(sides.after, newStart), at(sides.after, newEnd)),
+    })),
+  }));
+}
+
+/** Several diffs as one, within the limit of one. */
+export function joinDiffs(diffs: readonly string[], maxLength = defaultMaxLength): string {
+  let joined = "";
+  for (const diff of diffs) {
+    if (joined.length + diff.length > maxLength) return joined + cutNotice(maxLength);
+    joined += diff;
+  }
+  return joined;
+}
+
+function cutNotice(maxLength: number): string {
+  return `… diff cut at ${maxLength} characters\n`;
+}
+
+interface Lines {
+  readonly bytes: Buffer;
+  /** Where each line begins, and the end of the text. */
+  readonly starts: readonly number[];
+  readonly count: number;
+}
+
+interface Sides {
+  readonly before: Lines;
+  readonly after: Lines;
+}
+
+/** Whole lines that change together; indexes from 0, ends exclusive. */
+interface Block {
+  oldStart: number;
+  oldEnd: number;
+  newStart: number;
+  newEnd: number;
+}
+
+function indexLines(bytes: Buffer): Lines {
+  const starts = [0];
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) starts.push(at + 1);
+  if (starts.at(-1) !== bytes.length) starts.push(bytes.length);
+  return { bytes, starts, count: starts.length - 1 };
+}
+
+/** The line in which a byte stands; behind the last byte, the line that is not there yet. */
+function lineAt({ starts, bytes, count }: Lines, offset: number): number {
+  if (offset >= bytes.length) return bytes.length > 0 && bytes.at(-1) !== 0x0a ? count - 1 : count;
+  let low = 0;
+  let high = count - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((starts[middle] as number) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function changedBlocks(spans: readonly Span[], { before, after }: Sides): Block[] {
+  const blocks: Block[] = [];
+  let shift = 0;
+  for (const { start, end, length } of spans) {
+    const newStart = start + shift;
+    shift += length - (end - start);
+    const block = { oldStart: lineAt(before, start), newStart: lineAt(after, newStart), oldEnd: 0, newEnd: 0 };
+    block.oldEnd = lineAt(before, end);
+    block.newEnd = lineAt(after, newStart + length);
+    // The line in which the span ends changes too, unless it begins there in both texts.
+    const isWhole = before.starts[block.oldEnd] === end && after.starts[block.newEnd] === newStart + length;
+    if (!isWhole) {
+      block.oldEnd = Math.min(block.oldEnd + 1, before.count);
+      block.newEnd = Math.min(block.newEnd + 1, after.count);
+    }
+    const last = blocks.at(-1);
+    if (last && block.oldStart <= last.oldEnd) {
+      last.oldEnd = Math.max(last.oldEnd, block.oldEnd);
+      last.newEnd = Math.max(last.newEnd, block.newEnd);
+    } else blocks.push(block);
+  }
+  return blocks.map((block) => withoutEqualEnds(block, { before, after })).filter((block) => !isEmpty(block));
+}
+
+/** A span may begin at the end of a line that itself stays. */
+function withoutEqualEnds(block: Block, { before, after }: Sides): Block {
+  let { oldStart, oldEnd, newStart, newEnd } = block;
+  const isEqual = (oldLine: number, newLine: number) => lineBytes(before, oldLine).equals(lineBytes(after, newLine));
+  while (oldStart < oldEnd && newStart < newEnd && isEqual(oldStart, newStart)) {
+    oldStart++;
+    newStart++;
+  }
+  while (oldStart < oldEnd && newStart < newEnd && isEqual(oldEnd - 1, newEnd - 1)) {
+    oldEnd--;
+    newEnd--;
+  }
+  return { oldStart, oldEnd, newStart, newEnd };
+}
+
+function isEmpty({ oldStart, oldEnd, newStart, newEnd }: Block): boolean {
+  return oldStart === oldEnd && newStart === newEnd;
+}
+
+/** Blocks whose surroundings touch share a hunk. */
+function groupBlocks(blocks: readonly Block[]): Block[][] {
+  const groups: Block[][] = [];
+  let previous: Block | undefined;
+  for (const block of blocks) {
+    if (previous && block.oldStart - previous.oldEnd <= 2 * contextLines) groups.at(-1)?.push(block);
+    else groups.push([block]);
+    previous = block;
+  }
+  return groups;
+}
+
+/** Undefined when it would be longer than `maxLength`. */
+function hunkText(blocks: readonly Block[], { before, after }: Sides, maxLength: number): string | undefined {
+  const [first, last] = [blocks[0], blocks.at(-1)];
+  if (!first || !last) return "";
+  const oldFrom = Math.max(0, first.oldStart - contextLines);
+  const oldTo = Math.min(before.count, last.oldEnd + contextLines);
+  const newFrom = first.newStart - (first.oldStart - oldFrom);
+  const newTo = last.newEnd + (oldTo - last.oldEnd);
+  let text = `@@ -${range(oldFrom, oldTo - oldFrom)} +${range(newFrom, newTo - newFrom)} @@\n`;
+  const add = (sign: string, lines: Lines, from: number, to: number) => {
+    for (let line = from; line < to && text.length <= maxLength; line++)
+      text += sign + lineText(lines, line, maxLength);
+  };
+  let position = oldFrom;
+  for (const { oldStart, oldEnd, newStart, newEnd } of blocks) {
+    add(" ", before, position, oldStart);
+    add("-", before, oldStart, oldEnd);
+    add("+", after, newStart, newEnd);
+    position = oldEnd;
+  }
+  add(" ", before, position, oldTo);
+  return text.length > maxLength ? undefined : text;
+}
+
+/** An empty range is named by the line before it. */
+function range(from: number, length: number): string {
+  return `${length === 0 ? from : from + 1},${length}`;
+}
+
+function lineBytes({ bytes, starts }: Lines, line: number): Buffer {
+  return bytes.subarray(starts[line], starts[line + 1]);
+}
+
+function lineText(lines: Lines, line: number, maxLength: number): string {
+  const bytes = lineBytes(lines, line);
+  // A line that alone breaks the limit is not decoded to find that out: a byte makes at most one character.
+  const text = bytes.subarray(0, 4 * maxLength + 4).toString("utf8");
+  return bytes.at(-1) === 0x0a ? text : `${text}\n\\ No newline at end of file\n`;
+}

@@ -1,0 +1,314 @@
+// The only owner of pending actions: what was staged, in which order it is resolved, and how it ended. Taking an action
+// is one step, so two decisions never work on the same one; whoever listens hears of every change after it is true.
+
+import type { Clock } from "../base/clock.js";
+import { GalleyError, messageOf } from "../base/errors.js";
+import type { SessionEvent, ToolResult } from "../protocol/events.js";
+import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
+import type { Plan } from "./plan.js";
+
+/** What a callback may know of the decision. */
+export interface SettleInfo {
+  readonly id: string;
+  readonly by: Decider;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Extra = Record<string, unknown> | undefined;
+type Settled = ToolResult | undefined;
+
+/** A plan is bytes and survives a restart; a closure is somebody's code and does not. */
+export type ActionWork =
+  | {
+      readonly kind: "closure";
+      apply(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult> | ToolResult;
+      reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
+    }
+  | {
+      readonly kind: "plan";
+      readonly plan: Plan;
+      /** Makes the plan anew for the files as they are now; undefined where it cannot be. */
+      refresh?(signal: AbortSignal | undefined): Promise<RefreshedPlan>;
+    };
+
+export interface RefreshedPlan {
+  readonly plan: Plan;
+  readonly label: string;
+  readonly details?: unknown;
+  readonly preview?: NonNullable<PendingAction["preview"]>;
+  /** What the model reads. */
+  readonly result: ToolResult;
+}
+
+export interface NewAction {
+  readonly label: string;
+  readonly sourceToolName: string;
+  readonly toolCallId?: string | undefined;
+  readonly details?: unknown;
+  readonly preview?: PendingAction["preview"];
+  readonly expiresInMs?: number | undefined;
+  readonly dependsOn?: readonly string[];
+  readonly work: ActionWork;
+  /** Nobody but a person or a host decides, and the model is not reminded. */
+  readonly isForReview?: boolean;
+}
+
+/** What the store holds: the action as hosts see it, and the work behind it. */
+export interface StoredAction {
+  readonly action: Readonly<PendingAction>;
+  readonly work: ActionWork;
+  readonly isForReview: boolean;
+}
+
+export type PendingChange = Extract<
+  SessionEvent,
+  { type: "pending_action_added" | "pending_action_changed" | "pending_action_resolved" }
+>;
+
+export interface StoreOptions {
+  readonly clock: Clock;
+  readonly order?: () => "lifo" | "fifo";
+  /** For actions that name no time of their own; 0: never. */
+  readonly ttlMs?: () => number;
+}
+
+export interface Settlement {
+  readonly outcome: Exclude<PendingOutcome, "failed" | "stale">;
+  readonly by: Decider;
+  readonly reason: string;
+  readonly error?: string;
+}
+
+const maxRemembered = 50;
+
+export class PendingActionStore {
+  readonly #options: StoreOptions;
+  readonly #stored = new Map<string, StoredAction>();
+  readonly #listeners = new Set<(change: PendingChange, stored: StoredAction) => void>();
+  readonly #timers = new Map<string, () => void>();
+  /** The last ones that ended, for the sentence that says so. */
+  readonly #ended = new Map<string, Settlement["outcome"]>();
+  #lastNumber = 0;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+  }
+
+  push(action: NewAction): string {
+    const { work, label, sourceToolName, isForReview = false } = action;
+    const createdAt = this.#options.clock.now();
+    const ttlMs = action.expiresInMs ?? (this.#options.ttlMs?.() || undefined);
+    return this.#add({
+      work,
+      isForReview,
+      action: {
+        id: `pa_${++this.#lastNumber}`,
+        label,
+        sourceToolName,
+        ...(action.toolCallId === undefined ? {} : { toolCallId: action.toolCallId }),
+        ...(action.details === undefined ? {} : { details: jsonCopy(action.details) }),
+        kind: work.kind,
+        ...(work.kind === "plan" ? { files: work.plan.changes.map((change) => change.stamp) } : {}),
+        ...(action.preview === undefined ? {} : { preview: action.preview }),
+        createdAt,
+        ...(ttlMs === undefined ? {} : { expiresAt: createdAt + ttlMs }),
+        status: "pending",
+        attempts: 0,
+        ...(action.dependsOn?.length ? { dependsOn: [...action.dependsOn] } : {}),
+      },
+    });
+  }
+
+  /** An action of an earlier process, with its own id. Numbers go on after it, also after one that was settled. */
+  restore(stored: StoredAction): void {
+    this.reserve(stored.action.id);
+    this.#add(stored);
+  }
+
+  /** Makes sure that no new action gets this id. */
+  reserve(id: string): void {
+    const number = /^pa_(\d{1,15})$/.exec(id)?.[1];
+    if (number !== undefined) this.#lastNumber = Math.max(this.#lastNumber, Number(number));
+  }
+
+  /** The action that is resolved next, unless one is named. */
+  peek(): PendingAction | undefined {
+    return this.next()?.action;
+  }
+
+  /** Takes the next action out without settling it: whoever pops it answers for it. */
+  pop(): PendingAction | undefined {
+    const next = this.next();
+    if (next) this.#forget(next.action.id);
+    return next?.action;
+  }
+
+  get hasPending(): boolean {
+    return this.#stored.size > 0;
+  }
+
+  get size(): number {
+    return this.#stored.size;
+  }
+
+  get(id: string): StoredAction | undefined {
+    return this.#stored.get(id);
+  }
+
+  /** In the order in which they are resolved. */
+  list(): StoredAction[] {
+    const all = [...this.#stored.values()];
+    return this.#options.order?.() === "fifo" ? all : all.reverse();
+  }
+
+  next(): StoredAction | undefined {
+    return this.list().find(({ action }) => action.status !== "applying");
+  }
+
+  /** How an action that is gone ended. */
+  endOf(id: string): Settlement["outcome"] | undefined {
+    return this.#ended.get(id);
+  }
+
+  /** From pending to applying, in one step. Undefined: not there, or somebody else is at it. */
+  take(id: string): StoredAction | undefined {
+    const stored = this.#stored.get(id);
+    if (!stored || stored.action.status === "applying") return undefined;
+    return this.#replace(stored, { status: "applying" });
+  }
+
+  /** Back to pending after an attempt that failed; its files may have been what was in the way. */
+  release(
+    id: string,
+    failed: { outcome: "failed" | "stale"; by: Decider; reason: string; error: string; files?: FileStamp[] },
+  ): void {
+    const stored = this.#stored.get(id);
+    if (!stored) return;
+    const { outcome, files, ...told } = failed;
+    const status = outcome === "stale" ? "stale" : "pending";
+    const attempts = stored.action.attempts + (outcome === "failed" ? 1 : 0);
+    const next = this.#replace(stored, { status, attempts, lastError: failed.error });
+    const { label, sourceToolName } = stored.action;
+    if (outcome === "stale")
+      this.#tell({ type: "pending_action_changed", id, status, ...(files ? { files } : {}) }, next);
+    this.#tell({ type: "pending_action_resolved", id, label, sourceToolName, outcome, ...told }, next);
+  }
+
+  /** Back to pending as if nobody had asked. */
+  putBack(id: string): void {
+    const stored = this.#stored.get(id);
+    if (stored?.action.status === "applying") this.#replace(stored, { status: "pending" });
+  }
+
+  /** Files that a pending plan rests on were written by somebody. */
+  markStale(id: string, files: FileStamp[]): void {
+    const stored = this.#stored.get(id);
+    if (stored?.action.status !== "pending") return;
+    const next = this.#replace(stored, { status: "stale" });
+    this.#tell({ type: "pending_action_changed", id, status: "stale", files }, next);
+  }
+
+  /** A plan that shrank or was made anew, under the same id. */
+  changePlan(id: string, plan: Plan, fresh: Partial<Pick<PendingAction, "label" | "details" | "preview">> = {}): void {
+    const stored = this.#stored.get(id);
+    if (stored?.work.kind !== "plan") return;
+    const files = plan.changes.map((change) => change.stamp);
+    const details = fresh.details === undefined ? {} : { details: jsonCopy(fresh.details) };
+    const next = this.#replace(
+      { ...stored, work: { ...stored.work, plan } },
+      { ...fresh, ...details, status: "pending", files },
+    );
+    this.#tell({ type: "pending_action_changed", id, status: "pending", files }, next);
+  }
+
+  /** The end of an action. False when it is gone already. */
+  remove(id: string, { outcome, by, reason, error }: Settlement): boolean {
+    const stored = this.#forget(id);
+    if (!stored) return false;
+    this.#ended.set(id, outcome);
+    for (const oldest of this.#ended.keys()) {
+      if (this.#ended.size <= maxRemembered) break;
+      this.#ended.delete(oldest);
+    }
+    const { label, sourceToolName } = stored.action;
+    const told = { id, label, sourceToolName, outcome, by, reason, ...(error === undefined ? {} : { error }) };
+    this.#tell({ type: "pending_action_resolved", ...told }, stored);
+    return true;
+  }
+
+  /** Hears of every change; answers how to stop hearing. */
+  on(_event: "change", listener: (change: PendingChange, stored: StoredAction) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  dispose(): void {
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+  }
+
+  #add(stored: StoredAction): string {
+    const { id, expiresAt } = stored.action;
+    if (this.#stored.has(id)) throw new GalleyError("invalid_argument", `Pending action ${id} exists already.`);
+    this.#stored.set(id, stored);
+    if (expiresAt !== undefined) this.#expireAt(id, expiresAt);
+    this.#tell({ type: "pending_action_added", action: stored.action }, stored);
+    return id;
+  }
+
+  #expireAt(id: string, expiresAt: number): void {
+    const { clock } = this.#options;
+    const waitMs = Math.min(Math.max(expiresAt - clock.now(), 0), 2 ** 31 - 1); // a longer timer would fire at once
+    this.#timers.set(
+      id,
+      clock.after(waitMs, () => {
+        const stored = this.#stored.get(id);
+        if (!stored) return;
+        // Being applied, or further away than a timer reaches: look again.
+        if (stored.action.status === "applying") return this.#expireAt(id, clock.now() + 1000);
+        if (clock.now() < expiresAt) return this.#expireAt(id, expiresAt);
+        const seconds = Math.round((expiresAt - stored.action.createdAt) / 1000);
+        void this.#expire(stored, `Expired after ${seconds}s.`);
+      }),
+    );
+  }
+
+  async #expire({ action: { id }, work }: StoredAction, reason: string): Promise<void> {
+    const settlement: Settlement = { outcome: "expired", by: "runtime", reason };
+    if (!this.take(id)) return;
+    try {
+      if (work.kind === "closure") await work.reject?.(reason, undefined, { id, by: "runtime" });
+      this.remove(id, settlement);
+    } catch (error) {
+      this.remove(id, { ...settlement, error: messageOf(error) });
+    }
+  }
+
+  #replace(stored: StoredAction, change: Partial<PendingAction>): StoredAction {
+    const next = { ...stored, action: { ...stored.action, ...change } };
+    this.#stored.set(next.action.id, next);
+    return next;
+  }
+
+  #forget(id: string): StoredAction | undefined {
+    const stored = this.#stored.get(id);
+    this.#stored.delete(id);
+    this.#timers.get(id)?.();
+    this.#timers.delete(id);
+    return stored;
+  }
+
+  #tell(change: PendingChange, stored: StoredAction): void {
+    for (const listener of this.#listeners) listener(change, stored);
+  }
+}
+
+/** What a producer says about its action travels to hosts and into files: only what JSON can say. */
+function jsonCopy(details: unknown): unknown {
+  try {
+    const text = JSON.stringify(details);
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined; // a cycle or a hostile toJSON: the action counts, its remarks do not
+  }
+}

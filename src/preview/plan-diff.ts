@@ -1,0 +1,134 @@
+// A plan as people see it: per file what kind of change it is, its hunks and its unified diff; and a part of a plan,
+// chosen by file or by hunk.
+
+import { GalleyError } from "../base/errors.js";
+import { compareTexts } from "./compare-texts.js";
+import { diffFile, type Hunk, hunksOf, type Span } from "./file-diff.js";
+import { type Plan, type PlannedChange, stampOf } from "./plan.js";
+
+export interface ChangeDiff {
+  readonly added: number;
+  readonly removed: number;
+  readonly hunks: number;
+  diff(maxLength: number): string;
+}
+
+export async function diffOf(change: PlannedChange): Promise<ChangeDiff> {
+  const sides = await sidesOf(change);
+  const hunks = hunksOf(sides);
+  return {
+    added: hunks.reduce((sum, { added }) => sum + added, 0),
+    removed: hunks.reduce((sum, { removed }) => sum + removed, 0),
+    hunks: hunks.length,
+    diff: (maxLength) => diffFile({ ...sides, displayPath: change.stamp.path }, maxLength).diff,
+  };
+}
+
+/** Which part of a plan: whole files, or hunks of a file counted from 1. */
+export interface Subset {
+  readonly files?: readonly string[];
+  readonly hunks?: Readonly<Record<string, readonly number[]>>;
+}
+
+export interface SplitPlan {
+  readonly chosen: readonly PlannedChange[];
+  /** What is left, made for the files as the chosen part leaves them; undefined where nothing is. */
+  readonly restIfApplied: Plan | undefined;
+  /** What is left when the chosen part is dropped instead. */
+  readonly restIfDiscarded: Plan | undefined;
+  readonly settled: readonly { readonly path: string; readonly hunks?: number[] }[];
+  readonly chosenHunks: number;
+  readonly totalHunks: number;
+}
+
+/** Paths are those that people see. Throws `invalid_argument`, before anything is decided, for what is not in the plan. */
+export async function splitPlan(plan: Plan, { files = [], hunks = {} }: Subset): Promise<SplitPlan> {
+  const known = new Map(plan.changes.map((change) => [change.stamp.path, change]));
+  for (const path of [...files, ...Object.keys(hunks)])
+    if (!known.has(path)) throw new GalleyError("invalid_argument", `${path} is not part of this pending action.`);
+  const parts: FilePart[] = [];
+  for (const change of plan.changes)
+    parts.push(await partOf(change, files.includes(change.stamp.path) ? "all" : hunks[change.stamp.path]));
+  const withPlan = (changes: PlannedChange[]) => (changes.length === 0 ? undefined : { ...plan, changes });
+  return {
+    chosen: parts.flatMap(({ chosen }) => chosen ?? []),
+    restIfApplied: withPlan(parts.flatMap(({ restIfApplied }) => restIfApplied ?? [])),
+    restIfDiscarded: withPlan(parts.flatMap(({ restIfDiscarded }) => restIfDiscarded ?? [])),
+    settled: parts.flatMap(({ settled }) => settled ?? []),
+    chosenHunks: parts.reduce((sum, part) => sum + part.chosenHunks, 0),
+    totalHunks: parts.reduce((sum, part) => sum + part.totalHunks, 0),
+  };
+}
+
+interface FilePart {
+  chosen?: PlannedChange;
+  restIfApplied?: PlannedChange;
+  restIfDiscarded?: PlannedChange;
+  settled?: { path: string; hunks?: number[] };
+  chosenHunks: number;
+  totalHunks: number;
+}
+
+async function partOf(change: PlannedChange, choice: "all" | readonly number[] | undefined): Promise<FilePart> {
+  const sides = await sidesOf(change);
+  const hunks = hunksOf(sides);
+  const totalHunks = Math.max(hunks.length, 1);
+  const { path } = change.stamp;
+  if (choice === undefined) return { restIfApplied: change, restIfDiscarded: change, chosenHunks: 0, totalHunks };
+  const numbers = choice === "all" ? hunks.map((_, index) => index + 1) : [...new Set(choice)].sort((a, b) => a - b);
+  if (choice !== "all") {
+    if (change.kind !== "modify")
+      throw new GalleyError("invalid_argument", `${path} has no hunks: it is a ${change.kind}.`);
+    const unknown = numbers.find((number) => !hunks[number - 1]);
+    if (unknown !== undefined)
+      throw new GalleyError("invalid_argument", `${path} has no hunk ${unknown}; it has ${hunks.length}.`);
+    if (numbers.length === 0) throw new GalleyError("invalid_argument", `No hunk of ${path} is named.`);
+  }
+  if (choice === "all" || numbers.length === hunks.length)
+    return { chosen: change, settled: { path }, chosenHunks: totalHunks, totalHunks };
+  const isChosen = (hunk: Hunk) => numbers.includes(hunks.indexOf(hunk) + 1);
+  const onlyChosen = withHunks(sides.before, hunks.filter(isChosen));
+  const onlyRest = withHunks(
+    sides.before,
+    hunks.filter((hunk) => !isChosen(hunk)),
+  );
+  return {
+    chosen: { ...change, after: onlyChosen },
+    restIfApplied: {
+      ...change,
+      before: onlyChosen,
+      stamp: stampOf(path, { bytes: onlyChosen, mode: change.stamp.mode }),
+    },
+    restIfDiscarded: { ...change, after: onlyRest },
+    settled: { path, hunks: numbers },
+    chosenHunks: numbers.length,
+    totalHunks,
+  };
+}
+
+interface Sides {
+  before: Buffer;
+  after: Buffer;
+  spans: Span[];
+}
+
+async function sidesOf({ before, after }: PlannedChange): Promise<Sides> {
+  const [old, fresh] = [asBuffer(before), asBuffer(after)];
+  const replacements = await compareTexts(old, fresh);
+  const spans = replacements.map(({ start, end, newStart, newEnd }) => ({ start, end, length: newEnd - newStart }));
+  return { before: old, after: fresh, spans };
+}
+
+function withHunks(before: Buffer, hunks: readonly Hunk[]): Buffer {
+  const pieces: Buffer[] = [];
+  let position = 0;
+  for (const { start, end, bytes } of hunks.flatMap((hunk) => hunk.changes)) {
+    pieces.push(before.subarray(position, start), bytes);
+    position = end;
+  }
+  return Buffer.concat([...pieces, before.subarray(position)]);
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}

@@ -1,0 +1,135 @@
+// A plan: the exact bytes that an action would write, file by file, and what to say once it has. It is data, so it rests
+// in a file, comes back after a restart and is applied as it was shown.
+
+import { createHash } from "node:crypto";
+import { GalleyError } from "../base/errors.js";
+import { isObject } from "../base/json.js";
+import type { FileChangeKind, FileStamp } from "../protocol/pending.js";
+
+export interface PlannedChange {
+  readonly kind: FileChangeKind;
+  /** Absolute and canonical. */
+  readonly path: string;
+  /** The new place of a rename, absolute. */
+  readonly to?: string;
+  /** The file when the preview was made; its `path` is the one that people and models see. */
+  readonly stamp: FileStamp;
+  /** Empty for a file that is created. */
+  readonly before: Uint8Array;
+  /** Empty for a file that is deleted. */
+  readonly after: Uint8Array;
+  /** Permission bits of what is created or, where given, restored; default: as they are. */
+  readonly mode?: number;
+  /** Set on the new file; default: now. */
+  readonly mtimeMs?: number;
+}
+
+export interface Plan {
+  readonly changes: readonly PlannedChange[];
+  /** What the model is told when all of it was applied. */
+  readonly applied: { readonly text: string; readonly details?: unknown };
+}
+
+/** The stamp of bytes that were read, or of a file that is not there. */
+export function stampOf(path: string, found: { bytes: Uint8Array; mode: number } | undefined): FileStamp {
+  if (!found) return { path, exists: false, size: 0, sha256: "", mode: 0 };
+  return { path, exists: true, size: found.bytes.length, sha256: sha256(found.bytes), mode: found.mode };
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/**
+ * One plan for several that were made on top of each other, the oldest first: each file goes from what it was before
+ * the first to what the last leaves.
+ */
+export function combinePlans(plans: readonly Plan[]): readonly PlannedChange[] {
+  const byPath = new Map<string, PlannedChange>();
+  for (const change of plans.flatMap((plan) => plan.changes)) {
+    const earlier = byPath.get(change.path);
+    const combined = earlier ? follow(earlier, change) : change;
+    if (combined) byPath.set(change.path, combined);
+    else byPath.delete(change.path);
+  }
+  return [...byPath.values()];
+}
+
+/** Undefined where the second undoes the first altogether. */
+function follow(first: PlannedChange, second: PlannedChange): PlannedChange | undefined {
+  if (first.kind === "rename" || second.kind === "rename")
+    throw new GalleyError(
+      "invalid_argument",
+      `A rename of ${first.stamp.path} cannot be combined with another change.`,
+    );
+  const { path, stamp, before } = first;
+  const { after, mode = first.mode, mtimeMs } = second;
+  const extra = { ...(mode === undefined ? {} : { mode }), ...(mtimeMs === undefined ? {} : { mtimeMs }) };
+  if (second.kind === "delete") return stamp.exists ? { kind: "delete", path, stamp, before, after } : undefined;
+  return { kind: stamp.exists ? "modify" : "create", path, stamp, before, after, ...extra };
+}
+
+/** The text that is kept for a plan. */
+export function encodePlan({ changes, applied }: Plan): string {
+  return JSON.stringify({
+    version: 1,
+    applied,
+    changes: changes.map(({ before, after, ...rest }) => ({ ...rest, before: base64(before), after: base64(after) })),
+  });
+}
+
+/** Throws `invalid_argument` for what is not a plan of ours: it may have been cut, or written by a later version. */
+export function decodePlan(text: string): Plan {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new GalleyError("invalid_argument", "The plan cannot be read: it is not JSON.", { cause });
+  }
+  if (!isObject(value) || value.version !== 1 || !Array.isArray(value.changes) || !isObject(value.applied))
+    throw new GalleyError("invalid_argument", "The plan cannot be read: it has an unknown form.");
+  const { text: appliedText, details } = value.applied;
+  if (typeof appliedText !== "string") throw new GalleyError("invalid_argument", "The plan has no text.");
+  return {
+    changes: value.changes.map(decodeChange),
+    applied: { text: appliedText, ...(details === undefined ? {} : { details }) },
+  };
+}
+
+function decodeChange(value: unknown): PlannedChange {
+  if (!isObject(value) || !isKind(value.kind) || typeof value.path !== "string" || !isStamp(value.stamp))
+    throw new GalleyError("invalid_argument", "The plan has a change of an unknown form.");
+  const { kind, path, to, stamp, before, after, mode, mtimeMs } = value;
+  if (typeof before !== "string" || typeof after !== "string" || (kind === "rename" && typeof to !== "string"))
+    throw new GalleyError("invalid_argument", `The plan is incomplete for ${stamp.path}.`);
+  return {
+    kind,
+    path,
+    stamp,
+    before: Buffer.from(before, "base64"),
+    after: Buffer.from(after, "base64"),
+    ...(typeof to === "string" ? { to } : {}),
+    ...(typeof mode === "number" ? { mode } : {}),
+    ...(typeof mtimeMs === "number" ? { mtimeMs } : {}),
+  };
+}
+
+function isKind(value: unknown): value is FileChangeKind {
+  return value === "modify" || value === "create" || value === "delete" || value === "rename";
+}
+
+function isStamp(value: unknown): value is FileStamp {
+  if (!isObject(value)) return false;
+  const { path, exists, size, sha256: hash, mode } = value;
+  return (
+    typeof path === "string" &&
+    typeof exists === "boolean" &&
+    typeof size === "number" &&
+    typeof hash === "string" &&
+    typeof mode === "number"
+  );
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+}

@@ -1,0 +1,388 @@
+import { describe, expect, it, vi } from "vitest";
+import { GalleyError } from "../base/errors.js";
+import type { ToolResult } from "../protocol/events.js";
+import { manualClock } from "../testing/manual-clock.js";
+import { type NewAction, PendingActionStore, type PendingChange } from "./pending-action-store.js";
+import { type Plan, stampOf } from "./plan.js";
+import { type Decision, missingText, type SettleParts, settleAction, settleAll } from "./settle.js";
+
+const text = (value: string, details?: unknown): ToolResult => ({
+  content: [{ type: "text", text: value }],
+  ...(details === undefined ? {} : { details }),
+});
+const texts = ({ content }: ToolResult) => content.map((block) => (block.type === "text" ? block.text : "[image]"));
+
+function setUp(settings: Partial<ReturnType<SettleParts["settings"]>> = {}, order: "lifo" | "fifo" = "lifo") {
+  const clock = manualClock();
+  const store = new PendingActionStore({ clock, order: () => order });
+  const changes: PendingChange[] = [];
+  store.on("change", (change) => changes.push(change));
+  const applyPlan = vi.fn<SettleParts["applyPlan"]>(async () => ({ changeId: "ch_1" }));
+  const parts: SettleParts = {
+    store,
+    settings: () => ({ maxAttempts: 5, decider: "model", requireUser: false, ...settings }),
+    applyPlan,
+  };
+  return { clock, store, parts, applyPlan, changes };
+}
+
+function closure(label: string, apply = vi.fn(() => text(`${label} done`)), reject?: () => undefined): NewAction {
+  return { label, sourceToolName: "tool", work: { kind: "closure", apply, ...(reject ? { reject } : {}) } };
+}
+
+function plan(path: string, before: string, after: string): Plan {
+  const bytes = Buffer.from(before);
+  return {
+    changes: [
+      {
+        kind: "modify",
+        path: `/p/${path}`,
+        stamp: stampOf(path, { bytes, mode: 0o644 }),
+        before: bytes,
+        after: Buffer.from(after),
+      },
+    ],
+    applied: { text: `Wrote ${path}.`, details: { applied: true } },
+  };
+}
+
+function planned(label: string, work: Plan, more: Partial<NewAction> = {}): NewAction {
+  return { label, sourceToolName: "ast_edit", work: { kind: "plan", plan: work }, ...more };
+}
+
+const apply: Decision = { action: "apply", reason: "looks right", by: "model" };
+const discard: Decision = { action: "discard", reason: "wrong file", by: "model" };
+
+describe("settling one action", () => {
+  it("applies a closure with reason, extra and who decided, and keeps its blocks and details", async () => {
+    const { store, parts, changes } = setUp();
+    const work = vi.fn(() => text("renamed", { files: 2 }));
+    const id = store.push({ ...closure("Batch rename: 2 files", work), details: { from: "a" } });
+    const { outcome, result } = await settleAction(parts, id, { ...apply, extra: { force: true } });
+    expect(outcome).toBe("applied");
+    expect(work).toHaveBeenCalledWith("looks right", { force: true }, { id, by: "model", signal: undefined });
+    expect(result).toEqual({
+      content: [{ type: "text", text: "renamed" }],
+      details: {
+        action: "apply",
+        reason: "looks right",
+        sourceToolName: "tool",
+        label: "Batch rename: 2 files",
+        id: "pa_1",
+        remaining: 0,
+        extra: { force: true },
+        sourceDetails: { from: "a" },
+        sourceResultDetails: { files: 2 },
+      },
+    });
+    expect(changes.map((change) => change.type)).toEqual(["pending_action_added", "pending_action_resolved"]);
+    expect(changes[1]).toMatchObject({ id, outcome: "applied", by: "model", reason: "looks right" });
+  });
+
+  it("discards with its own words, or with the callback's", async () => {
+    const { store, parts } = setUp();
+    const plain = await settleAction(parts, store.push(closure("A")), discard);
+    expect(texts(plain.result)).toEqual(["Discarded: A. Reason: wrong file"]);
+    expect(plain.result.details).not.toHaveProperty("sourceResultDetails");
+    const silent = await settleAction(parts, store.push(closure("B", undefined, () => undefined)), discard);
+    expect(texts(silent.result)).toEqual(["Discarded: B. Reason: wrong file"]);
+    const work = { kind: "closure", apply: () => text(""), reject: () => text("cleaned up") } as const;
+    const spoken = await settleAction(parts, store.push({ label: "C", sourceToolName: "t", work }), discard);
+    expect(texts(spoken.result)).toEqual(["cleaned up"]);
+  });
+
+  it("ends a discard whose clean-up throws, and says so", async () => {
+    const { store, parts } = setUp();
+    const failing = () => {
+      throw new Error("disk gone");
+    };
+    const { result } = await settleAction(parts, store.push(closure("A", undefined, failing)), discard);
+    expect(texts(result)).toEqual(["Discarded: A, but cleanup failed: disk gone"]);
+    expect(result.isError).toBe(true);
+    expect(store.hasPending).toBe(false);
+  });
+
+  it("keeps an action whose apply throws, up to a limit", async () => {
+    const { store, parts, changes } = setUp({ maxAttempts: 2 });
+    const work = vi.fn(() => {
+      throw new Error("b.md is locked");
+    });
+    const id = store.push(closure("A", work));
+    const first = await settleAction(parts, id, apply);
+    expect(texts(first.result)).toEqual(["Apply failed: b.md is locked"]);
+    expect(first.result).toMatchObject({
+      isError: true,
+      details: { error: "Apply failed: b.md is locked", attempt: 1 },
+    });
+    expect(store.peek()).toMatchObject({ id, status: "pending", attempts: 1 });
+    await settleAction(parts, id, apply);
+    const third = await settleAction(parts, id, apply);
+    expect(texts(third.result)).toEqual([
+      "Pending action pa_1 failed 2 times; discard it and preview again. Last error: Apply failed: b.md is locked",
+    ]);
+    expect(work).toHaveBeenCalledTimes(2);
+    expect(changes.filter((change) => change.type === "pending_action_resolved")).toMatchObject([
+      { outcome: "failed" },
+      { outcome: "failed" },
+    ]);
+    expect((await settleAction(parts, id, discard)).outcome).toBe("discarded");
+  });
+
+  it("passes on the words of an error that was made for the model", async () => {
+    const { store, parts } = setUp();
+    const own = () => {
+      throw Object.assign(new Error("Ask for the key first."), { name: "ToolError" });
+    };
+    const { result } = await settleAction(parts, store.push(closure("A", own as never)), apply);
+    expect(texts(result)).toEqual(["Ask for the key first."]);
+  });
+
+  it("consumes an action whose callback ended with an error result", async () => {
+    const { store, parts } = setUp();
+    const work = vi.fn(() => ({ ...text("half done"), isError: true }));
+    const { result } = await settleAction(parts, store.push(closure("A", work)), apply);
+    expect(result.isError).toBe(true);
+    expect(store.hasPending).toBe(false);
+  });
+
+  it("lists what is still pending in a block of its own, five at most", async () => {
+    const { store, parts } = setUp();
+    for (let index = 1; index <= 8; index++) store.push(closure(`L${index}`));
+    const { result } = await settleAction(parts, "pa_8", apply);
+    expect(texts(result)).toEqual(["L8 done", "Still pending: pa_7 L7; pa_6 L6; pa_5 L5; pa_4 L4; pa_3 L3; +2 more"]);
+    expect(result.details).toMatchObject({ remaining: 7 });
+  });
+
+  it("lets two decisions at once work on it only once", async () => {
+    const { store, parts } = setUp();
+    let finish = () => {};
+    const work = vi.fn(
+      () =>
+        new Promise<ToolResult>((resolve) => {
+          finish = () => resolve(text("once"));
+        }),
+    );
+    const id = store.push(closure("A", work as never));
+    const first = settleAction(parts, id, apply);
+    await expect(settleAction(parts, id, apply)).rejects.toThrow("Pending action pa_1 is being applied.");
+    expect(store.peek()).toBeUndefined();
+    finish();
+    await first;
+    await expect(settleAction(parts, id, apply)).rejects.toThrow("Pending action pa_1 was already applied.");
+    expect(work).toHaveBeenCalledTimes(1);
+  });
+
+  it("survives callbacks that return rubbish", async () => {
+    const { store, parts } = setUp();
+    for (const rubbish of [{}, { content: "plain" }, { content: undefined }] as never[]) {
+      const { outcome } = await settleAction(parts, store.push(closure("A", (() => rubbish) as never)), apply);
+      expect(outcome).toBe("applied");
+    }
+  });
+});
+
+describe("settling a plan", () => {
+  it("hands over the exact bytes and answers with the plan's own text", async () => {
+    const { store, parts, applyPlan } = setUp();
+    const id = store.push(planned("AST Edit", plan("a.ts", "old()", "new()")));
+    const { result } = await settleAction(parts, id, apply);
+    expect(applyPlan.mock.calls[0]?.[0].map(({ after }) => Buffer.from(after).toString())).toEqual(["new()"]);
+    expect(applyPlan.mock.calls[0]?.[1]).toEqual({
+      pendingId: id,
+      label: "AST Edit",
+      sourceToolName: "ast_edit",
+      by: "model",
+      reason: "looks right",
+    });
+    expect(texts(result)).toEqual(["Wrote a.ts."]);
+    expect(result.details).toMatchObject({ sourceResultDetails: { applied: true, changeId: "ch_1" } });
+  });
+
+  it("keeps a stale plan pending, names the files, and applies it once they are back", async () => {
+    const { store, parts, applyPlan, changes } = setUp();
+    const id = store.push(planned("AST Edit", plan("a.ts", "old()", "new()")));
+    applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"], total: 2 } }));
+    const { outcome, result } = await settleAction(parts, id, apply);
+    expect(outcome).toBe("stale");
+    expect(texts(result)).toEqual([
+      "Preview is stale: 1 of 2 files changed since the preview (a.ts). Nothing was written. Run ast_edit again or discard.",
+    ]);
+    expect(changes.at(-2)).toMatchObject({
+      type: "pending_action_changed",
+      status: "stale",
+      files: [{ path: "a.ts" }],
+    });
+    expect(store.peek()).toMatchObject({ status: "stale", attempts: 0 });
+    expect((await settleAction(parts, id, apply)).outcome).toBe("applied");
+  });
+
+  it("makes a stale plan anew when asked, under the same id, and writes nothing", async () => {
+    const { store, parts, applyPlan } = setUp();
+    const refresh = vi.fn(async () => ({
+      plan: plan("a.ts", "older()", "newer()"),
+      label: "AST Edit: again",
+      result: text("the new preview", { totalReplacements: 1 }),
+    }));
+    const id = store.push({
+      label: "AST Edit",
+      sourceToolName: "ast_edit",
+      work: { kind: "plan", plan: plan("a.ts", "old()", "new()"), refresh },
+    });
+    applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
+    const { result } = await settleAction(parts, id, { ...apply, extra: { refresh: true } });
+    expect(result).toEqual(text("the new preview", { totalReplacements: 1, refreshed: true }));
+    expect(store.peek()).toMatchObject({ id, label: "AST Edit: again", status: "pending" });
+    await settleAction(parts, id, apply);
+    expect(Buffer.from(applyPlan.mock.calls[1]?.[0][0]?.after ?? []).toString()).toBe("newer()");
+    // A search that fails leaves the old plan.
+    const again = store.push({
+      label: "AST Edit",
+      sourceToolName: "ast_edit",
+      work: {
+        kind: "plan",
+        plan: plan("a.ts", "old()", "new()"),
+        refresh: () => Promise.reject(new Error("no match")),
+      },
+    });
+    applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
+    const failed = await settleAction(parts, again, { ...apply, extra: { refresh: true } });
+    expect(texts(failed.result)).toEqual(["Apply failed: no match"]);
+    expect(store.get(again)?.action.status).toBe("pending");
+  });
+
+  it("applies what a plan was staged on in one change set, and discards what was staged on it", async () => {
+    const { store, parts, applyPlan } = setUp();
+    const low = store.push(planned("write a", plan("a.ts", "0", "1")));
+    const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
+    const { result } = await settleAction(parts, top, apply);
+    const [change] = applyPlan.mock.calls[0]?.[0] ?? [];
+    expect([change?.before, change?.after].map((bytes) => Buffer.from(bytes ?? []).toString())).toEqual(["0", "2"]);
+    expect(texts(result)).toEqual(["Wrote a.ts.", "Applied with it: pa_1 write a"]);
+    expect(store.hasPending).toBe(false);
+
+    const under = store.push(planned("write b", plan("b.ts", "0", "1")));
+    const over = store.push(planned("edit b", plan("b.ts", "1", "2"), { dependsOn: [under] }));
+    const dropped = await settleAction(parts, under, discard);
+    expect(texts(dropped.result)).toEqual(["Discarded: write b. Reason: wrong file", "Discarded with it: pa_4 edit b"]);
+    expect(store.endOf(over)).toBe("discarded");
+  });
+
+  it("leaves what it rests on pending when it fails", async () => {
+    const { store, parts, applyPlan } = setUp();
+    const low = store.push(planned("write a", plan("a.ts", "0", "1")));
+    const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
+    applyPlan.mockRejectedValueOnce(
+      new GalleyError("apply_failed", "Apply failed: a.ts: ENOSPC. All files were restored."),
+    );
+    const { result } = await settleAction(parts, top, apply);
+    expect(texts(result)).toEqual(["Apply failed: a.ts: ENOSPC. All files were restored."]);
+    expect(store.list().map(({ action }) => [action.id, action.status, action.attempts])).toEqual([
+      [top, "pending", 1],
+      [low, "pending", 0],
+    ]);
+  });
+});
+
+describe("who decides", () => {
+  it("leaves what is staged for review to the user and the host; the model may discard", async () => {
+    const { store, parts } = setUp();
+    const id = store.push(planned("write a", plan("a.ts", "0", "1"), { isForReview: true }));
+    const { outcome, result } = await settleAction(parts, id, apply);
+    expect([outcome, texts(result)]).toEqual(["refused", ["Staged for review: the user decides."]]);
+    expect(store.peek()).toMatchObject({ status: "pending", attempts: 0 });
+    expect((await settleAction(parts, id, { ...apply, by: "host" })).outcome).toBe("applied");
+    const other = store.push(planned("write a", plan("a.ts", "0", "1"), { isForReview: true }));
+    expect((await settleAction(parts, other, discard)).outcome).toBe("discarded");
+  });
+
+  it.each([
+    ["agrees", async () => true, "applied"],
+    ["declines", async () => false, "discarded"],
+    ["breaks", async () => Promise.reject(new Error("lost")), "discarded"],
+    ["is not there", async () => undefined, "applied"],
+  ])("asks the person too with `both`, who %s", async (_, confirm, outcome) => {
+    const { store, parts } = setUp({ decider: "both" });
+    const settled = await settleAction({ ...parts, confirm }, store.push(closure("A")), apply);
+    expect(settled.outcome).toBe(outcome);
+    if (outcome === "discarded")
+      expect(texts(settled.result)).toEqual(["Discarded: A. Reason: User declined: looks right"]);
+  });
+
+  it("takes nobody's silence for a yes where a user is required", async () => {
+    const { store, parts } = setUp({ decider: "both", requireUser: true });
+    expect((await settleAction(parts, store.push(closure("A")), apply)).outcome).toBe("discarded");
+  });
+});
+
+describe("settling all", () => {
+  it("goes through them in order and stops an apply at the first failure", async () => {
+    const { store, parts } = setUp();
+    store.push(closure("A"));
+    store.push(
+      closure("B", (() => {
+        throw new Error("locked");
+      }) as never),
+    );
+    store.push(closure("C"));
+    const ids = store.list().map(({ action }) => action.id);
+    const result = await settleAll(parts, ids, apply);
+    expect(texts(result)).toEqual(["pa_3 applied: C\npa_2 failed: B – Apply failed: locked"]);
+    expect(result).toMatchObject({ isError: true, details: { results: [{ id: "pa_3" }, { id: "pa_2" }] } });
+    const rest = await settleAll(
+      parts,
+      store.list().map(({ action }) => action.id),
+      discard,
+    );
+    expect(texts(rest)).toEqual(["pa_2 discarded: B\npa_1 discarded: A"]);
+  });
+});
+
+describe("the store", () => {
+  it("is a stack with the four words, or a queue", () => {
+    for (const [order, ids] of [
+      ["lifo", ["pa_3", "pa_2", "pa_1"]],
+      ["fifo", ["pa_1", "pa_2", "pa_3"]],
+    ] as const) {
+      const { store } = setUp({}, order);
+      expect([store.hasPending, store.peek(), store.pop()]).toEqual([false, undefined, undefined]);
+      for (const label of ["A", "B", "C"]) store.push(closure(label));
+      expect([store.peek()?.id, store.pop()?.id, store.pop()?.id, store.pop()?.id, store.size]).toEqual([
+        ids[0],
+        ...ids,
+        0,
+      ]);
+    }
+  });
+
+  it("ends an action when its time is up, and remembers how the last fifty ended", async () => {
+    const { store, clock, changes } = setUp();
+    const reject = vi.fn(() => undefined);
+    const id = store.push({ ...closure("A", undefined, reject), expiresInMs: 60_000 });
+    clock.advance(59_999);
+    expect(store.hasPending).toBe(true);
+    clock.advance(1);
+    await vi.waitFor(() => expect(changes.at(-1)).toMatchObject({ outcome: "expired", by: "runtime" }));
+    expect(reject).toHaveBeenCalledWith("Expired after 60s.", undefined, { id, by: "runtime" });
+    expect(missingText(store, id)).toBe("Pending action pa_1 expired. Preview again.");
+    for (let index = 0; index < 50; index++)
+      store.remove(store.push(closure("B")), { outcome: "applied", by: "user", reason: "" });
+    expect(missingText(store, id)).toBe('No pending action with id "pa_1". Pending: none.');
+    expect(missingText(store, "pa_2")).toBe("Pending action pa_2 was already applied.");
+  });
+
+  it("never uses an id again, also after a restart", () => {
+    const { store } = setUp();
+    store.reserve("pa_7");
+    store.reserve("elsewhere");
+    expect(store.push(closure("A"))).toBe("pa_8");
+  });
+
+  it("keeps of a producer's details what JSON can say", () => {
+    const { store } = setUp();
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    store.push({ ...closure("A"), details: { when: new Date(0), run: () => 1 } });
+    store.push({ ...closure("B"), details: cycle });
+    expect(store.list().map(({ action }) => action.details)).toEqual([undefined, { when: "1970-01-01T00:00:00.000Z" }]);
+  });
+});

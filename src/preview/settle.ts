@@ -1,0 +1,339 @@
+// Deciding about pending actions: apply or discard one, or all of them. A decision never traps anybody: a failed apply
+// leaves the action as it was and says why, a discard always ends it. A plan is written as it was shown or not at all.
+
+import { GalleyError, messageOf } from "../base/errors.js";
+import type { InputContent } from "../protocol/content.js";
+import type { ToolResult } from "../protocol/events.js";
+import type { Decider, PendingOutcome } from "../protocol/pending.js";
+import type { ActionWork, PendingActionStore, RefreshedPlan, StoredAction } from "./pending-action-store.js";
+import { combinePlans, type PlannedChange } from "./plan.js";
+
+export interface Decision {
+  readonly action: "apply" | "discard";
+  readonly reason: string;
+  readonly extra?: Record<string, unknown> | undefined;
+  readonly by: Decider;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What an applied change set is remembered by. */
+export interface ApplyOwner {
+  readonly pendingId: string;
+  readonly label: string;
+  readonly sourceToolName: string;
+  readonly by: Decider;
+  readonly reason: string;
+}
+
+export interface AppliedChanges {
+  readonly changeId: string;
+  /** Shown paths whose other names keep the old bytes. */
+  readonly hardlinkBroken?: readonly string[];
+}
+
+export interface SettleSettings {
+  readonly maxAttempts: number;
+  readonly decider: "model" | "user" | "both";
+  /** With `both` and nobody to ask: refuse instead of taking the model's word. */
+  readonly requireUser: boolean;
+}
+
+export interface SettleParts {
+  readonly store: PendingActionStore;
+  settings(): SettleSettings;
+  /**
+   * All or nothing. Throws `stale_preview` with `details` `{files, total}` (shown paths that changed, how many there
+   * are) when what is on disk is not what was previewed, and `apply_failed` with a whole sentence for any other reason.
+   */
+  applyPlan(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
+  /** Undefined: there is nobody to ask. */
+  confirm?(stored: StoredAction, signal: AbortSignal | undefined): Promise<boolean | undefined>;
+}
+
+export interface Settled {
+  readonly outcome: PendingOutcome | "refused";
+  readonly result: ToolResult;
+}
+
+/** The id must be there and free: `missingText` says why not. */
+export async function settleAction(parts: SettleParts, id: string, decision: Decision): Promise<Settled> {
+  const { store } = parts;
+  const asked = store.get(id);
+  const refusal = asked && refusalOf(parts, asked, decision);
+  if (refusal !== undefined) return refused(parts, asked as StoredAction, decision, refusal);
+  const stored = store.take(id);
+  if (!stored) throw new GalleyError("tool_failed", missingText(store, id));
+  const agreed = await agreement(parts, stored, decision);
+  if (agreed.action === "discard") return discard(parts, stored, agreed);
+  return apply(parts, stored, agreed);
+}
+
+/** Every pending action in order; an apply stops at the first failure, a discard never does. */
+export async function settleAll(parts: SettleParts, ids: readonly string[], decision: Decision): Promise<ToolResult> {
+  const results: { id: string; outcome: PendingOutcome; label: string; error?: string }[] = [];
+  for (const id of ids) {
+    const label = parts.store.get(id)?.action.label;
+    if (label === undefined) continue; // it went with another one
+    const { outcome, result } = await settleAction(parts, id, decision);
+    const error = result.isError ? { error: textOf(result) } : {};
+    results.push({ id, outcome: outcome === "refused" ? "failed" : outcome, label, ...error });
+    if (decision.action === "apply" && result.isError) break;
+  }
+  const lines = results.map(({ id, outcome, label, error }) => {
+    const word = outcome === "applied" || outcome === "discarded" ? outcome : "failed";
+    return `${id} ${word}: ${label}${error === undefined ? "" : ` – ${error}`}`;
+  });
+  const isError = results.some(({ error }) => error !== undefined);
+  return {
+    content: [{ type: "text", text: lines.join("\n") }],
+    details: { action: decision.action, reason: decision.reason, results },
+    ...(isError ? { isError } : {}),
+  };
+}
+
+export const nothingPendingText = "No pending action to resolve. Nothing to apply or discard.";
+export const forReviewText = "Staged for review: the user decides.";
+
+/** Why an id cannot be settled: it ended, or there never was one. */
+export function missingText(store: PendingActionStore, id: string): string {
+  const outcome = store.endOf(id);
+  if (outcome === "expired") return `Pending action ${id} expired. Preview again.`;
+  if (outcome === "applied" || outcome === "discarded") return `Pending action ${id} was already ${outcome}.`;
+  if (store.get(id)) return `Pending action ${id} is being applied.`;
+  const pending = store.list().map(({ action }) => action.id);
+  return `No pending action with id "${id}". Pending: ${pending.join(", ") || "none"}.`;
+}
+
+function refusalOf({ settings }: SettleParts, { action, isForReview }: StoredAction, decision: Decision) {
+  if (decision.action === "discard") return undefined;
+  const { maxAttempts, decider } = settings();
+  if (decision.by === "model" && (isForReview || decider === "user")) return forReviewText;
+  if (action.attempts < maxAttempts) return undefined;
+  const { id, attempts, lastError } = action;
+  return `Pending action ${id} failed ${attempts} times; discard it and preview again. Last error: ${lastError}`;
+}
+
+/** With `both`, what the model wants to apply is shown to the person first; a no is a discard. */
+async function agreement(parts: SettleParts, stored: StoredAction, decision: Decision): Promise<Decision> {
+  const { decider, requireUser } = parts.settings();
+  if (decision.action === "discard" || decision.by !== "model" || decider !== "both") return decision;
+  let answer: boolean | undefined;
+  try {
+    answer = await parts.confirm?.(stored, decision.signal);
+  } catch {
+    answer = false; // an answer that failed is no consent
+  }
+  if (answer === true || (answer === undefined && !requireUser)) return decision;
+  return { ...decision, action: "discard", reason: `User declined: ${decision.reason}` };
+}
+
+async function apply(parts: SettleParts, stored: StoredAction, decision: Decision): Promise<Settled> {
+  const { store } = parts;
+  const { id } = stored.action;
+  const { reason, extra, by, signal } = decision;
+  const below = dependenciesOf(store, stored);
+  for (const other of below) store.take(other.action.id);
+  try {
+    const result =
+      stored.work.kind === "closure"
+        ? await stored.work.apply(reason, extra, { id, by, signal })
+        : await applyPlans(parts, [...below, stored], decision);
+    for (const other of below) store.remove(other.action.id, { outcome: "applied", by, reason: `Needed by ${id}.` });
+    store.remove(id, { outcome: "applied", by, reason });
+    const names = below.map(({ action }) => `${action.id} ${action.label}`);
+    const note = names.length === 0 ? undefined : `Applied with it: ${names.join("; ")}`;
+    return { outcome: "applied", result: settledResult(store, stored, decision, { result, note }) };
+  } catch (error) {
+    for (const other of below) store.putBack(other.action.id);
+    return applyFailed(parts, stored, decision, error);
+  }
+}
+
+async function applyPlans({ applyPlan }: SettleParts, chain: StoredAction[], decision: Decision): Promise<ToolResult> {
+  const top = chain.at(-1) as StoredAction;
+  const { id: pendingId, label, sourceToolName } = top.action;
+  const { by, reason } = decision;
+  const plans = chain.map(({ work }) => (work as Extract<ActionWork, { kind: "plan" }>).plan);
+  const { changeId, hardlinkBroken } = await applyPlan(combinePlans(plans), {
+    pendingId,
+    label,
+    sourceToolName,
+    by,
+    reason,
+  });
+  const { text, details } = (plans.at(-1) as (typeof plans)[number]).applied;
+  const broken = hardlinkBroken?.length ? { hardlinkBroken } : {};
+  return { content: [{ type: "text", text }], details: { ...(details as object), changeId, ...broken } };
+}
+
+async function applyFailed(
+  parts: SettleParts,
+  stored: StoredAction,
+  decision: Decision,
+  thrown: unknown,
+): Promise<Settled> {
+  const { store } = parts;
+  const { id, sourceToolName, files = [] } = stored.action;
+  const { by, reason, extra } = decision;
+  if (!GalleyError.is(thrown, "stale_preview")) {
+    const error = isToolError(thrown) ? messageOf(thrown) : `Apply failed: ${messageOf(thrown)}`;
+    store.release(id, { outcome: "failed", by, reason, error });
+    return { outcome: "failed", result: failedResult(store, stored, decision, error) };
+  }
+  if (extra?.refresh === true && stored.work.kind === "plan" && stored.work.refresh)
+    return refresh(parts, stored, decision, stored.work.refresh);
+  const { files: changed = [], total = files.length } = thrown.details as { files?: string[]; total?: number };
+  const error = staleText(changed, total, sourceToolName);
+  const stamps = files.filter(({ path }) => changed.includes(path));
+  store.release(id, { outcome: "stale", by, reason, error, files: stamps });
+  return { outcome: "stale", result: failedResult(store, stored, decision, error) };
+}
+
+/** The same search on the files as they are now, under the same id. Writes nothing: somebody has to see it first. */
+async function refresh(
+  parts: SettleParts,
+  stored: StoredAction,
+  decision: Decision,
+  again: (signal: AbortSignal | undefined) => Promise<RefreshedPlan>,
+): Promise<Settled> {
+  try {
+    const { plan, result, ...fresh } = await again(decision.signal);
+    parts.store.changePlan(stored.action.id, plan, fresh);
+    return { outcome: "refused", result: { ...result, details: { ...(result.details as object), refreshed: true } } };
+  } catch (error) {
+    return applyFailed(parts, stored, { ...decision, extra: undefined }, error);
+  }
+}
+
+async function discard(parts: SettleParts, stored: StoredAction, decision: Decision): Promise<Settled> {
+  const { store } = parts;
+  const { id, label } = stored.action;
+  const { reason, extra, by, signal } = decision;
+  const above = dependentsOf(store, id);
+  let result: ToolResult | undefined;
+  let error: string | undefined;
+  try {
+    if (stored.work.kind === "closure") result = await stored.work.reject?.(reason, extra, { id, by, signal });
+  } catch (thrown) {
+    error = messageOf(thrown);
+  }
+  store.remove(id, { outcome: "discarded", by, reason, ...(error === undefined ? {} : { error }) });
+  for (const other of above) store.remove(other.action.id, { outcome: "discarded", by, reason: `Depends on ${id}.` });
+  if (error !== undefined) {
+    const text = `Discarded: ${label}, but cleanup failed: ${error}`;
+    return { outcome: "discarded", result: failedResult(store, stored, decision, text) };
+  }
+  const names = above.map(({ action }) => `${action.id} ${action.label}`);
+  const note = names.length === 0 ? undefined : `Discarded with it: ${names.join("; ")}`;
+  const standard: ToolResult = { content: [{ type: "text", text: `Discarded: ${label}. Reason: ${reason}` }] };
+  const settled = settledResult(store, stored, decision, { result: result ?? standard, note });
+  return { outcome: "discarded", result: settled };
+}
+
+/** What has to be applied before it, oldest first. */
+function dependenciesOf(store: PendingActionStore, { action }: StoredAction): StoredAction[] {
+  const found = new Map<string, StoredAction>();
+  const visit = (ids: readonly string[]) => {
+    for (const id of ids) {
+      const stored = store.get(id);
+      if (!stored || found.has(id)) continue;
+      visit(stored.action.dependsOn ?? []);
+      found.set(id, stored);
+    }
+  };
+  visit(action.dependsOn ?? []);
+  return [...found.values()];
+}
+
+/** What was staged on top of it, newest first. */
+function dependentsOf(store: PendingActionStore, id: string): StoredAction[] {
+  const gone = new Set([id]);
+  const found: StoredAction[] = [];
+  const oldestFirst = store.list().sort((a, b) => a.action.createdAt - b.action.createdAt || numberOf(a) - numberOf(b));
+  for (const stored of oldestFirst)
+    if (stored.action.dependsOn?.some((below) => gone.has(below))) {
+      gone.add(stored.action.id);
+      found.unshift(stored);
+    }
+  return found;
+}
+
+function numberOf({ action }: StoredAction): number {
+  return Number(action.id.replace(/\D/g, ""));
+}
+
+function refused({ store }: SettleParts, stored: StoredAction, decision: Decision, text: string): Settled {
+  return { outcome: "refused", result: failedResult(store, stored, decision, text) };
+}
+
+function settledResult(
+  store: PendingActionStore,
+  stored: StoredAction,
+  decision: Decision,
+  { result, note }: { result: ToolResult; note: string | undefined },
+): ToolResult {
+  const details = result.details === undefined ? {} : { sourceResultDetails: result.details };
+  const still = stillPendingText(store);
+  const blocks = [note, still].filter((text) => text !== undefined);
+  return {
+    content: [...blocksOf(result), ...blocks.map((text) => ({ type: "text" as const, text }))],
+    details: { ...metadata(store, stored, decision), ...details },
+    ...(result.isError === true ? { isError: true } : {}),
+  };
+}
+
+function failedResult(store: PendingActionStore, stored: StoredAction, decision: Decision, error: string): ToolResult {
+  const attempt = store.get(stored.action.id)?.action.attempts ?? stored.action.attempts;
+  return {
+    content: [{ type: "text", text: error }],
+    details: { ...metadata(store, stored, decision), error, attempt },
+    isError: true,
+  };
+}
+
+/** The first four keys are what programs before us promised, in this form. */
+function metadata(store: PendingActionStore, { action }: StoredAction, { action: decided, reason, extra }: Decision) {
+  const { id, label, sourceToolName, details } = action;
+  return {
+    action: decided,
+    reason,
+    sourceToolName,
+    label,
+    id,
+    remaining: store.size,
+    ...(extra === undefined ? {} : { extra }),
+    ...(details === undefined ? {} : { sourceDetails: details }),
+  };
+}
+
+const maxNamed = 5;
+
+function stillPendingText(store: PendingActionStore): string | undefined {
+  const names = store.list().map(({ action }) => `${action.id} ${action.label}`);
+  if (names.length === 0) return undefined;
+  const more = names.length > maxNamed ? [`+${names.length - maxNamed} more`] : [];
+  return `Still pending: ${[...names.slice(0, maxNamed), ...more].join("; ")}`;
+}
+
+function staleText(changed: readonly string[], total: number, sourceToolName: string): string {
+  const paths = changed.slice(0, maxNamed).join(", ");
+  return `Preview is stale: ${changed.length} of ${total} files changed since the preview (${paths}). Nothing was written. Run ${sourceToolName} again or discard.`;
+}
+
+/** Our own, and what other people's tools throw to speak to the model themselves. */
+function isToolError(thrown: unknown): boolean {
+  return thrown instanceof GalleyError || (thrown instanceof Error && thrown.name === "ToolError");
+}
+
+/** Somebody's callback may return anything. */
+function blocksOf({ content }: { content?: unknown }): InputContent[] {
+  if (Array.isArray(content)) return content;
+  return typeof content === "string" ? [{ type: "text", text: content }] : [];
+}
+
+function textOf(result: ToolResult): string {
+  return blocksOf(result)
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .filter((text) => text !== "")
+    .join("\n");
+}

@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { openSession } from "../../testing/open-session.js";
+import type { HandlerContext } from "../handler.js";
+import { getState } from "./get-state.js";
+
+async function stateOf(persist: boolean, lockKind?: "none" | "socket") {
+  const folder = mkdtempSync(join(tmpdir(), "galley-state-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { session } = await openSession({ session: { persist, sessionDir: folder, agentDir: folder } });
+  if (lockKind) Object.defineProperty(session, "lockKind", { value: lockKind });
+  return getState({ session } as HandlerContext);
+}
+
+it("says that nothing guards the session file, where that is so (L-1)", async () => {
+  expect(await stateOf(true, "none")).toMatchObject({ lockKind: "none" });
+  expect(await stateOf(true, "socket")).not.toHaveProperty("lockKind");
+  expect(await stateOf(false)).not.toHaveProperty("lockKind"); // no file, nothing to guard
+});

@@ -1,0 +1,21 @@
+// Options that programs written for this interface pass and this version cannot honour. To ignore them would be to
+// pretend; what only asks for their absence is fine.
+
+import { GalleyError } from "../base/errors.js";
+
+const comingOptions = [
+  ...["extensions", "additionalExtensionPaths", "skills", "promptTemplates", "slashCommands"],
+  ...["hasUI", "taskDepth", "outputSchema", "parentTaskPrefix"],
+];
+
+/** Throws `unsupported`. */
+export function refuseComingOptions(options: object): void {
+  const given = Object.entries(options).filter(([name, value]) => comingOptions.includes(name) && !isAbsence(value));
+  if (given.length === 0) return;
+  const names = given.map(([name]) => name).join(", ");
+  throw new GalleyError("unsupported", `createAgentSession: not in this version yet: ${names}.`);
+}
+
+function isAbsence(value: unknown): boolean {
+  return !value || (Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,117 @@
+// Context files: plain text that tells a model how to work here. The user's come first, then the project's from its
+// root down to the working directory. A project's file is data from strangers: read like any file of the project, never
+// from outside of it, cleaned of what a person would not see, and marked as the project's.
+
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { GalleyError, messageOf } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import { sanitizeForTerminal } from "../base/sanitize.js";
+import type { Environment } from "../provider/credentials.js";
+import { stripInvisible } from "../session/ttsr/invisible-text.js";
+import { findProject } from "../workspace/find-roots.js";
+import { isWithin, printable } from "../workspace/resolve-path.js";
+import type { Workspace } from "../workspace/workspace.js";
+import { configRootDirectory, findConfigRoots } from "./config-roots.js";
+
+export interface ContextFile {
+  readonly path: string;
+  readonly content: string;
+  /** Whose words they are; default: the project's. */
+  readonly source?: "user" | "project";
+}
+
+export interface ContextPlace {
+  readonly cwd: string;
+  readonly agentDir: string;
+  readonly env: Environment;
+  readonly workspace: Workspace;
+  /** Configuration sources that are switched off. */
+  readonly disabled: readonly string[];
+  readonly log: Log;
+  readonly home?: string;
+}
+
+export const maxContextFileBytes = 64 * 1024;
+/** Of all together. */
+export const maxContextCharacters = 256 * 1024;
+const fileNames = ["AGENTS.md", "CLAUDE.md", "GALLEY.md"];
+
+/** Never throws for what a file is or says: what cannot be used is one line in the log. */
+export async function findContextFiles(place: ContextPlace): Promise<ContextFile[]> {
+  const found: ContextFile[] = [];
+  const seen = new Set<string>();
+  let characters = 0;
+  for (const candidate of candidates(place)) {
+    const read = await readCandidate(candidate, place);
+    // A second name for the same file, by a link or by a copy.
+    if (read === undefined || seen.has(read.realPath) || seen.has(read.content)) continue;
+    characters += read.content.length;
+    if (characters > maxContextCharacters) {
+      place.log.warn(`${printable(candidate.path)} and later context files are not used: they are too long together.`);
+      break;
+    }
+    seen.add(read.realPath).add(read.content);
+    found.push({ path: candidate.path, content: read.content, source: candidate.source });
+  }
+  return found;
+}
+
+interface Candidate {
+  readonly path: string;
+  readonly source: "user" | "project";
+  /** The file must lie in it. */
+  readonly within?: string;
+}
+
+function candidates({ cwd, agentDir, env, disabled, home = homedir() }: ContextPlace): Candidate[] {
+  const configRoot = configRootDirectory(env, home);
+  const { roots } = findConfigRoots({ cwd, home, agentDir, configRoot, disabled });
+  const users = roots.filter(({ level, source }) => level === "user" && source !== "plugin");
+  const { directories, repositoryRoot } = findProject({ cwd, home });
+  const within = repositoryRoot ?? directories.at(-1);
+  return [
+    ...users.flatMap((root) => fileNames.map((name) => ({ path: join(root.path, name), source: "user" as const }))),
+    ...directories.toReversed().flatMap((directory) =>
+      fileNames.map((name) => ({
+        path: join(directory, name),
+        source: "project" as const,
+        ...(within === undefined ? {} : { within }),
+      })),
+    ),
+  ];
+}
+
+async function readCandidate(
+  { path, within }: Candidate,
+  { workspace, log }: ContextPlace,
+): Promise<{ content: string; realPath: string } | undefined> {
+  try {
+    const target = await workspace.resolve(path, "read");
+    if (target.kind !== "file") return undefined;
+    if (within !== undefined && !isWithin(target.path, within)) throw refused("leads out of the project");
+    const { bytes, isTruncated } = await workspace.readFile(target, { maxBytes: maxContextFileBytes });
+    if (isTruncated) throw refused(`is larger than ${maxContextFileBytes} bytes`);
+    const { text, findings } = stripInvisible(decode(bytes));
+    if (findings !== "") log.warn(`${printable(path)}: removed ${findings}`);
+    const content = sanitizeForTerminal(text).trim();
+    return content === "" ? undefined : { content, realPath: target.path };
+  } catch (error) {
+    if (!(error instanceof GalleyError)) throw error;
+    if (error.code !== "not_found") log.warn(`${printable(path)}: ${messageOf(error)}; it is not used`);
+    return undefined;
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  if (bytes.includes(0)) throw refused("is not text");
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw refused("is not UTF-8 text"); // the decoder's own words say no more
+  }
+}
+
+function refused(message: string): GalleyError {
+  return new GalleyError("file_refused", message);
+}

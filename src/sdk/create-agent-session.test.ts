@@ -1,0 +1,295 @@
+// The options of `createAgentSession`, each seen in what the session does with it.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { logTo } from "../base/log.js";
+import { ModelRegistry } from "../provider/model-registry.js";
+import { plannerModel } from "../provider/planner-model.js";
+import { createMemoryWorkspace } from "../testing/memory-workspace.js";
+import { openSession } from "../testing/open-session.js";
+import { say, scriptedModel } from "../testing/scripted-model.js";
+import { type CreateAgentSessionOptions, createAgentSession } from "./create-agent-session.js";
+import { Settings } from "./settings/settings.js";
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "galley-sdk-"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const put = (path: string, text: string) => {
+  mkdirSync(dirname(join(home, path)), { recursive: true });
+  writeFileSync(join(home, path), text);
+};
+
+/** Three providers: `open` wants no key, `keyed` wants one, `locked` has none. */
+const providers = {
+  open: {
+    baseUrl: "http://127.0.0.1:1",
+    api: "openai-completions",
+    auth: "none",
+    models: [{ id: "one" }, { id: "two" }],
+  },
+  keyed: { baseUrl: "https://k.example", api: "openai-completions", apiKey: "$THE_KEY", models: [thinker("deep")] },
+  locked: { baseUrl: "https://l.example", api: "openai-completions", apiKey: "$NONE", models: [{ id: "shut" }] },
+};
+
+function thinker(id: string) {
+  return { id, reasoning: true };
+}
+
+async function create(options: CreateAgentSessionOptions = {}, overrides: Record<string, unknown> = {}) {
+  const lines: string[] = [];
+  put("agent/models.json", JSON.stringify({ providers }));
+  const settings = new Settings();
+  for (const [key, value] of Object.entries(overrides)) settings.override(key as "temperature", value as number);
+  const created = await createAgentSession({
+    cwd: home,
+    agentDir: join(home, "agent"),
+    env: { THE_KEY: "k" },
+    settings,
+    contextFiles: [],
+    rules: [],
+    log: logTo((line) => lines.push(line.trimEnd())),
+    ...options,
+  });
+  const { model, thinkingLevel } = created.session;
+  const name = model && `${model.provider}/${model.id}`;
+  return { ...created, lines, name, thinkingLevel };
+}
+
+describe("the model to begin with", () => {
+  it("is the named one, then the usual one, then the first of the scope, then the first that can be used", async () => {
+    const roles = { modelRoles: { default: "deep:high" } };
+    expect((await create({ modelPattern: "two" }, roles)).name).toBe("open/two");
+    expect(await create({}, roles)).toMatchObject({ name: "keyed/deep", thinkingLevel: "high", lines: [] });
+    expect((await create({ scopedModels: ["shut", "open/tw?"] }, roles)).name).toBe("open/two");
+    expect(await create({}, { enabledModels: ["deep:low"] })).toMatchObject({
+      name: "keyed/deep",
+      thinkingLevel: "low",
+    });
+    expect((await create()).name).toBe("open/one");
+  });
+
+  it("falls back with one line when the usual one cannot be used, and tells a pattern that means nothing", async () => {
+    const shut = await create({}, { modelRoles: { default: "shut", smol: "nope" } });
+    expect(shut).toMatchObject({
+      name: "open/one",
+      lines: [
+        "galley: modelRoles.default: shut cannot be used now",
+        "galley: modelRoles.smol: nope cannot be used now",
+      ],
+    });
+    expect((await create({ scopedModels: ["nope*"] })).lines).toEqual([
+      'galley: No model matches "nope*" of the scope.',
+    ]);
+    expect((await create({}, { enabledModels: ["nope"] })).lines).toEqual([
+      'galley: No model matches "nope" of enabledModels.',
+    ]);
+  });
+
+  it("has the explicit thinking level also when an earlier session was left with another", async () => {
+    const model = scriptedModel([say("hi")]);
+    const common = { persist: true, modelPattern: "deep", streamFn: model.stream };
+    const first = await create({ ...common, thinkingLevel: "low" });
+    first.session.setThinkingLevel("high");
+    await first.session.prompt("hello");
+    const { sessionFile: target = "" } = first.session;
+    await first.session.dispose();
+    const resume = { kind: "open", target } as const;
+    expect(await create({ persist: true, resume })).toMatchObject({ name: "keyed/deep", thinkingLevel: "high" });
+    expect((await create({ persist: true, resume, thinkingLevel: "medium" })).thinkingLevel).toBe("medium");
+  });
+});
+
+describe("cycling", () => {
+  const cycle = async (options: CreateAgentSessionOptions, overrides: Record<string, unknown> = {}) => {
+    const { session } = await create(options, overrides);
+    const next = session.cycleModel();
+    return next && [`${next.model.provider}/${next.model.id}`, next.thinkingLevel, next.isScoped];
+  };
+
+  it("keeps to the scope, given as models, as patterns or by the settings; else to what is available", async () => {
+    expect(await cycle({})).toEqual(["open/two", undefined, false]);
+    expect(await cycle({ scopedModels: ["open/one", "deep:high", "shut"] })).toEqual(["keyed/deep", "high", true]);
+    expect(await cycle({}, { enabledModels: ["two", "one"] })).toEqual(["open/one", undefined, true]);
+    expect(await cycle({ scopedModels: [] }, { enabledModels: ["two", "one"] })).toEqual([
+      "open/two",
+      undefined,
+      false,
+    ]);
+    expect(await cycle({ scopedModels: ["one", "shut"] })).toBeNull();
+    const [own, other] = [
+      { ...plannerModel, id: "x" },
+      { ...plannerModel, id: "y" },
+    ];
+    const streamFn = scriptedModel([]).stream;
+    expect(await cycle({ model: own, scopedModels: [{ model: own }, { model: other }], streamFn })).toEqual([
+      "galley/y",
+      undefined,
+      true,
+    ]);
+  });
+
+  it("does not offer a model twice", async () => {
+    expect(await cycle({ scopedModels: ["one", "open/one", "o*e"] })).toBeNull();
+  });
+});
+
+describe("what requests carry", () => {
+  const carried = async (options: CreateAgentSessionOptions, overrides: Record<string, unknown> = {}) => {
+    const model = scriptedModel([say("hi")]);
+    const { session, lines } = await create({ streamFn: model.stream, ...options }, overrides);
+    await session.prompt("hello");
+    const { signal: _signal, ...sent } = model.requests[0]?.options ?? { signal: undefined };
+    return { sent, lines, session };
+  };
+
+  it("comes from settings and environment", async () => {
+    const { sent, session } = await carried({});
+    expect(sent).toEqual({
+      headers: {},
+      sessionId: session.sessionId,
+      thinkingBudgets: { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 },
+    });
+    const env = {
+      PI_CACHE_RETENTION: "long",
+      GALLEY_STREAM_FIRST_EVENT_TIMEOUT_MS: "0",
+      PI_OPENAI_STREAM_IDLE_TIMEOUT_MS: "9",
+    };
+    const set = await carried({ env, providerSessionId: "cache-1" }, { temperature: 0, "thinkingBudgets.high": 99 });
+    expect(set.sent).toMatchObject({
+      temperature: 0,
+      thinkingBudgets: { high: 99 },
+      cacheRetention: "long",
+      sessionId: "cache-1",
+      firstEventTimeoutMs: 0,
+      idleTimeoutMs: 9,
+    });
+  });
+
+  it("says so when the environment asks for something unknown", async () => {
+    const { sent, lines } = await carried({ env: { GALLEY_CACHE_RETENTION: "forever" } });
+    expect(sent).not.toHaveProperty("cacheRetention");
+    expect(lines).toEqual(["galley: GALLEY_CACHE_RETENTION: expected short or long; it is not used"]);
+  });
+});
+
+describe("keys", () => {
+  it("come from authStorage in place of the file, whenever they are needed", async () => {
+    put("agent/auth.json", JSON.stringify({ locked: { type: "api_key", key: "from the file" } }));
+    const keys = new Map<string, string>();
+    const { session } = await create({ authStorage: keys });
+    const names = () => session.getAvailableModels().map(({ id }) => id);
+    expect(names()).toEqual(["one", "two", "deep"]);
+    keys.set("locked", "k");
+    expect(names()).toEqual(["one", "two", "deep", "shut"]);
+  });
+
+  it("are not taken from two places", async () => {
+    const modelRegistry = new ModelRegistry({
+      sources: { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand: async () => "" },
+      file: { path: "", providers: new Map(), problems: [], warnings: [] },
+    });
+    await expect(create({ modelRegistry, authStorage: new Map() })).rejects.toMatchObject({ code: "invalid_argument" });
+  });
+});
+
+describe("context files", () => {
+  it("follow the prompt, whoever wrote it; an empty list means none", async () => {
+    const files = { "AGENTS.md": "Use tabs." };
+    const prompt = async (session: CreateAgentSessionOptions) =>
+      (await openSession({ files, session: { cwd: "/project", ...session } })).session.systemPrompt;
+    const framed = '<context_file source="project" path="/project/AGENTS.md">\nUse tabs.\n</context_file>';
+    expect(await prompt({})).toMatch(/^You are galley/);
+    expect(await prompt({})).toContain(framed);
+    expect(await prompt({ systemPrompt: "Be brief." })).toMatch(/^Be brief\.\n/);
+    expect(await prompt({ systemPrompt: "Be brief." })).toContain(framed);
+    expect(await prompt({ systemPrompt: "Be brief.", contextFiles: [] })).toBe("Be brief.");
+    const own = [{ path: "/x", content: "Given.", source: "user" as const }];
+    expect(await prompt({ contextFiles: own })).toContain('source="user" path="/x">\nGiven.');
+    expect(await prompt({ contextFiles: own })).not.toContain("Use tabs.");
+  });
+});
+
+describe("the system prompt", () => {
+  it("is the user's where there is one, and no project's", async () => {
+    put("agent/APPEND_SYSTEM.md", "And be kind.\n");
+    put("SYSTEM.md", "Obey the project.");
+    put(".galley/SYSTEM.md", "Obey the project.");
+    const prompt = async (options = {}) => (await create(options)).session.systemPrompt;
+    expect(await prompt()).toMatch(/^You are galley.*\n\nAnd be kind\.$/s);
+    put("agent/SYSTEM.md", "Be brief.");
+    expect(await prompt()).toBe("Be brief.\n\nAnd be kind.");
+    expect(await prompt({ systemPrompt: "Given." })).toBe("Given.");
+    expect(await prompt({ systemPrompt: (standard: string) => `${standard} Added.` })).toMatch(/^Be brief.* Added\.$/s);
+  });
+
+  it("does without a file that cannot be used, and says so", async () => {
+    mkdirSync(join(home, "agent/SYSTEM.md"), { recursive: true });
+    const { session, lines } = await create();
+    expect(session.systemPrompt).toMatch(/^You are galley/);
+    expect(lines).toEqual([`galley: ${join(home, "agent/SYSTEM.md")}: is not a regular file; it is not used`]);
+  });
+});
+
+describe("tools", () => {
+  const names = async (options: CreateAgentSessionOptions, overrides: Record<string, unknown> = {}) =>
+    (await create({ workspace: createMemoryWorkspace({}), ...options }, overrides)).session.tools.map(
+      ({ name }) => name,
+    );
+
+  it("are those that the settings leave on, unless they are named", async () => {
+    const all = await names({});
+    expect(all).toEqual(expect.arrayContaining(["read", "ast_edit", "todo_write"]));
+    const off = { "astEdit.enabled": false, "todo.enabled": false };
+    expect(await names({}, off)).toEqual(all.filter((name) => name !== "ast_edit" && name !== "todo_write"));
+    expect(await names({ toolNames: ["ast_edit"] }, off)).toEqual(["ast_edit"]);
+  });
+});
+
+describe("where sessions are kept", () => {
+  it("is said by the caller, the environment or the settings, in this order, from the working directory", async () => {
+    const place = async (options: CreateAgentSessionOptions, overrides = {}) => {
+      const { session } = await create({ persist: true, ...options }, overrides);
+      return dirname(session.sessionFile ?? "");
+    };
+    const env = { PI_CODING_AGENT_SESSION_DIR: "by-env" };
+    expect(await place({ env, sessionDir: "given" }, { sessionDir: "by-setting" })).toBe(join(home, "given"));
+    expect(await place({ env }, { sessionDir: "by-setting" })).toBe(join(home, "by-env"));
+    expect(await place({}, { sessionDir: "by-setting" })).toBe(join(home, "by-setting"));
+  });
+
+  it("is where autoResume goes on, and only a session on disk does", async () => {
+    const model = scriptedModel([say("hi")]);
+    const first = await create({ persist: true, streamFn: model.stream });
+    await first.session.prompt("hello");
+    await first.session.dispose();
+    expect((await create({ persist: true }, { autoResume: true })).session.messages).toHaveLength(2);
+    expect((await create({ persist: true })).session.messages).toHaveLength(0);
+    expect((await create({}, { autoResume: true })).session.messages).toHaveLength(0);
+  });
+});
+
+describe("options of a later version", () => {
+  it.each([
+    [{ extensions: ["x"], hasUI: true }, "createAgentSession: not in this version yet: extensions, hasUI."],
+    [{ skills: [{}] }, "createAgentSession: not in this version yet: skills."],
+    [{ taskDepth: 1 }, "createAgentSession: not in this version yet: taskDepth."],
+  ])("%j are refused", async (options, message) => {
+    await expect(create(options as CreateAgentSessionOptions)).rejects.toMatchObject({ code: "unsupported", message });
+  });
+
+  it("are fine where they only ask for their absence", async () => {
+    const absent = {
+      extensions: [],
+      hasUI: false,
+      skills: [],
+      promptTemplates: undefined,
+      disableExtensionDiscovery: true,
+    };
+    expect((await create(absent as CreateAgentSessionOptions)).name).toBe("open/one");
+  });
+});

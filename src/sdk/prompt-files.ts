@@ -1,0 +1,30 @@
+// `SYSTEM.md` and `APPEND_SYSTEM.md` in the agent directory: the user's own words for the system prompt. A project's
+// are not read: what replaces a prompt has to be trusted first.
+
+import { join } from "node:path";
+import { GalleyError } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import { readConfigFile } from "../workspace/config-files.js";
+import { printable } from "../workspace/resolve-path.js";
+
+export interface PromptFiles {
+  /** In place of the standard prompt. */
+  readonly replaced?: string;
+  readonly added?: string;
+}
+
+export function readPromptFiles(agentDir: string, log: Log): PromptFiles {
+  const replaced = read(join(agentDir, "SYSTEM.md"), log);
+  const added = read(join(agentDir, "APPEND_SYSTEM.md"), log);
+  return { ...(replaced === undefined ? {} : { replaced }), ...(added === undefined ? {} : { added }) };
+}
+
+function read(path: string, log: Log): string | undefined {
+  try {
+    return readConfigFile(path)?.text.trim() || undefined;
+  } catch (error) {
+    if (!GalleyError.is(error, "file_refused")) throw error;
+    log.warn(`${printable(path)}: ${error.message}; it is not used`);
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+// Which built-in tools a session has: those that are named, else all that the settings leave on.
+
+import { GalleyError } from "../base/errors.js";
+import type { AnyTool } from "../tools/tool.js";
+import { isSettingKey } from "./settings/schema.js";
+import type { Settings } from "./settings/settings.js";
+
+/** Throws `not_found` for a name that no built-in tool has. */
+export function selectTools(
+  builtIn: readonly AnyTool[],
+  settings: Settings,
+  names: readonly string[] | undefined,
+): readonly AnyTool[] {
+  if (!names) return builtIn.filter(({ name }) => isOn(name, settings));
+  return names.map((name) => {
+    const tool = builtIn.find((candidate) => candidate.name === name);
+    const known = builtIn.map((candidate) => candidate.name).join(", ");
+    if (!tool) throw new GalleyError("not_found", `Unknown tool "${name}". Built-in tools: ${known}.`);
+    return tool;
+  });
+}
+
+/** `ast_edit` is switched by `astEdit.enabled`, `todo_write` by `todo.enabled`; what has no switch is on. */
+function isOn(name: string, settings: Settings): boolean {
+  const word = name === "todo_write" ? "todo" : name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const key = `${word}.enabled`;
+  return !isSettingKey(key) || settings.get(key) !== false;
+}

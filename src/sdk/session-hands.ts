@@ -1,0 +1,100 @@
+// What a session's tools may touch, made from the settings: the workspace with its rules, the processes, and the tools'
+// own limits.
+
+import { homedir } from "node:os";
+import type { Clock } from "../base/clock.js";
+import type { Log } from "../base/log.js";
+import type { Environment } from "../provider/credentials.js";
+import type { ToolSettings } from "../tools/index.js";
+import { findWritableRoot } from "../workspace/find-roots.js";
+import { createNodeProcesses } from "../workspace/node-processes.js";
+import { createNodeWorkspace } from "../workspace/node-workspace.js";
+import type { Processes } from "../workspace/processes.js";
+import type { Permit, Workspace } from "../workspace/workspace.js";
+import { configRootDirectory } from "./config-roots.js";
+import type { Settings } from "./settings/settings.js";
+
+export interface Hands {
+  readonly workspace: Workspace;
+  /** The same rules with nobody to ask. */
+  readonly unattended: Workspace;
+  readonly processes: Processes;
+}
+
+export interface HandsPlace {
+  readonly cwd: string;
+  readonly agentDir: string;
+  readonly env: Environment;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly permit?: Permit | undefined;
+  readonly home?: string;
+}
+
+/** A workspace that the caller brings has its own rules; then nobody is asked beyond them. */
+export function createHands(place: HandsPlace, given?: { workspace?: Workspace; processes?: Processes }): Hands {
+  const { settings, permit } = place;
+  const workspace =
+    given?.workspace ?? createNodeWorkspace(workspaceOptions(place, permit && remembering(permit, place.clock)));
+  const unattended = given?.workspace ?? (permit ? createNodeWorkspace(workspaceOptions(place, undefined)) : workspace);
+  const processes = given?.processes ?? createProcesses(place, settings);
+  return { workspace, unattended, processes };
+}
+
+export function toolSettingsOf(settings: Settings): ToolSettings {
+  const kilobyte = 1024;
+  return {
+    bash: {
+      maxTimeoutSeconds: settings.get("tools.maxTimeout"),
+      output: {
+        spillThresholdBytes: settings.get("tools.artifactSpillThreshold") * kilobyte,
+        tailBytes: settings.get("tools.artifactTailBytes") * kilobyte,
+        tailLines: settings.get("tools.artifactTailLines"),
+      },
+    },
+    read: { defaultLimit: settings.get("read.defaultLimit") },
+    ask: { timeoutMs: settings.get("ask.timeout") * 1000 },
+  };
+}
+
+function workspaceOptions({ cwd, agentDir, env, settings, home = homedir() }: HandsPlace, permit: Permit | undefined) {
+  return {
+    cwd,
+    agentDir,
+    home,
+    configDir: configRootDirectory(env, home),
+    roots: settings.get("workspace.roots"),
+    secretPaths: settings.get("secrets.enabled") ? settings.get("secrets.paths") : [],
+    maxReadBytes: settings.get("maxReadBytes"),
+    permit,
+  };
+}
+
+function createProcesses({ cwd, env, clock, log, home = homedir() }: HandsPlace, settings: Settings): Processes {
+  const shellPath = settings.get("shellPath");
+  return createNodeProcesses({
+    env,
+    clock,
+    log,
+    environment: settings.get("bash.environment"),
+    projectRoot: findWritableRoot({ cwd, home }),
+    ...(shellPath === undefined ? {} : { shellPath }),
+  });
+}
+
+const noHoldsMs = 10_000;
+
+/** One tool call looks at a path more than once. A yes holds for the session, a no for as long as a call may take. */
+function remembering(permit: Permit, clock: Clock): Permit {
+  const answers = new Map<string, { answer: Promise<boolean>; until: number }>();
+  return async (question) => {
+    const key = `${question.intent} ${question.reason} ${question.path}`;
+    const known = answers.get(key);
+    if (known && clock.now() < known.until) return known.answer;
+    const answer = permit(question).catch(() => false); // whoever cannot answer did not say yes
+    answers.set(key, { answer, until: Number.POSITIVE_INFINITY });
+    if (!(await answer)) answers.set(key, { answer, until: clock.now() + noHoldsMs });
+    return answer;
+  };
+}

@@ -1,0 +1,162 @@
+// What a session knows of models: the registry, what cycling keeps to, the models for other work, and what every
+// request carries. Settings, environment and command line meet here.
+
+import { GalleyError } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import type { ThinkingLevel } from "../protocol/model.js";
+import type { Environment } from "../provider/credentials.js";
+import { chooseInitialModel, type InitialModel } from "../provider/initial-model.js";
+import type { ModelRegistry } from "../provider/model-registry.js";
+import type { ProviderModel } from "../provider/provider.js";
+import type { ModelChoice, ModelSource, RequestSettings } from "../session/model-source.js";
+import { variable, wholeNumber } from "./environment.js";
+import { loadModelRegistry } from "./load-models.js";
+import type { Settings } from "./settings/settings.js";
+
+export interface ModelOptions {
+  /** A model object, when the caller has one; else `provider` and `modelPattern` select. */
+  model?: ProviderModel;
+  provider?: string;
+  modelPattern?: string;
+  /** A key for the chosen model's provider, for this session only. */
+  apiKey?: string;
+  thinkingLevel?: ThinkingLevel;
+  /** What cycling keeps to, as models or as patterns; default: the setting `enabledModels`. */
+  scopedModels?: readonly (ModelChoice | string)[];
+  /** Patterns for the models of other work; they win over the environment and the setting `modelRoles`. */
+  modelRoles?: Readonly<Record<string, string>>;
+  modelRegistry?: ModelRegistry;
+  /** Keys by provider in place of the credential file; asked whenever one is needed. */
+  authStorage?: ReadonlyMap<string, string>;
+  /** For services that cache per conversation; default: the session's id. */
+  providerSessionId?: string;
+}
+
+export interface Surroundings {
+  readonly agentDir: string;
+  readonly env: Environment;
+  readonly settings: Settings;
+  readonly log: Log;
+}
+
+export interface SessionModels {
+  readonly source: ModelSource;
+  readonly model: ProviderModel | undefined;
+  readonly thinkingLevel: ThinkingLevel;
+}
+
+/** Throws `model_not_found` or `invalid_config` when a named model cannot be had. */
+export async function findSessionModels(options: ModelOptions, around: Surroundings): Promise<SessionModels> {
+  const { settings } = around;
+  const registry = await findRegistry(options, around);
+  const scope = findScope(registry, options.scopedModels, around);
+  const roles = findRoles(registry, options.modelRoles ?? {}, around);
+  const chosen = initialModel(registry, options, { usual: roles.get("default"), scope });
+  if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
+  const source: ModelSource = {
+    available: () => registry.available(),
+    find: (provider, modelId) => registry.find(provider, modelId),
+    hasCredential: (model) => registry.hasCredential(model),
+    apiKeyFor: (model) => registry.apiKeyFor(model),
+    headersFor: (model) => registry.headersFor(model),
+    scope,
+    roles,
+    requestSettings: requestSettings(options.providerSessionId, around),
+  };
+  const thinkingLevel = options.thinkingLevel ?? chosen.thinkingLevel ?? settings.get("defaultThinkingLevel");
+  return { source, model: chosen.model, thinkingLevel };
+}
+
+/** Whoever brings the provider layer brings the keys. */
+export function withoutKeys(models: ModelSource): ModelSource {
+  return { ...models, hasCredential: () => true, apiKeyFor: async () => undefined, headersFor: async () => ({}) };
+}
+
+async function findRegistry(options: ModelOptions, around: Surroundings): Promise<ModelRegistry> {
+  const { modelRegistry, authStorage } = options;
+  if (modelRegistry && authStorage)
+    throw new GalleyError("invalid_argument", "Give modelRegistry or authStorage, not both: a registry has its keys.");
+  const disabledProviders = around.settings.get("disabledProviders");
+  return modelRegistry ?? loadModelRegistry({ ...around, disabledProviders, ...(authStorage ? { authStorage } : {}) });
+}
+
+function initialModel(
+  registry: ModelRegistry,
+  { model, provider, modelPattern }: ModelOptions,
+  preferences: { usual: ModelChoice | undefined; scope: readonly ModelChoice[] },
+): InitialModel {
+  if (model) return { model };
+  const requested = {
+    ...(provider === undefined ? {} : { provider }),
+    ...(modelPattern === undefined ? {} : { model: modelPattern }),
+  };
+  return chooseInitialModel(registry, requested, preferences);
+}
+
+/** In the order of the patterns, each model at each level once. A pattern that means nothing is told. */
+function findScope(
+  registry: ModelRegistry,
+  wanted: ModelOptions["scopedModels"],
+  { settings, log }: Surroundings,
+): ModelChoice[] {
+  const choices = (wanted ?? settings.get("enabledModels")).flatMap((choice) => {
+    if (typeof choice !== "string") return [choice];
+    const found = registry.selectAll(choice);
+    if (found.length === 0) log.warn(`No model matches "${choice}" of ${wanted ? "the scope" : "enabledModels"}.`);
+    return found;
+  });
+  const keyOf = ({ model, thinkingLevel }: ModelChoice) => `${model.provider}/${model.id}:${thinkingLevel}`;
+  return [...new Map(choices.toReversed().map((choice) => [keyOf(choice), choice])).values()].toReversed();
+}
+
+const roleVariables = { smol: "GALLEY_SMOL_MODEL", slow: "GALLEY_SLOW_MODEL", plan: "GALLEY_PLAN_MODEL" } as const;
+
+/** A role whose pattern means nothing is told and left out: other work falls back by itself. */
+function findRoles(
+  registry: ModelRegistry,
+  given: Readonly<Record<string, string>>,
+  { settings, env, log }: Surroundings,
+): ReadonlyMap<string, ModelChoice> {
+  const variables = Object.entries(roleVariables).map(([role, name]) => [role, variable(env, name)] as const);
+  const patterns = new Map<string, string | undefined>([
+    ...Object.entries(settings.get("modelRoles")),
+    ...variables.filter(([, pattern]) => pattern !== undefined),
+    ...Object.entries(given),
+  ]);
+  const roles = new Map<string, ModelChoice>();
+  for (const [role, pattern = ""] of patterns) {
+    const found = registry.select(pattern);
+    if (found) roles.set(role, found);
+    // Without the usual model the session starts with another one; the others are only asked when there is work.
+    if (!found || (role === "default" && !registry.hasCredential(found.model)))
+      log.warn(`modelRoles.${role}: ${pattern} cannot be used now`);
+  }
+  return roles;
+}
+
+function requestSettings(sessionId: string | undefined, { settings, env, log }: Surroundings): RequestSettings {
+  const temperature = settings.get("temperature");
+  const firstEventTimeoutMs = wholeNumber(env, "GALLEY_STREAM_FIRST_EVENT_TIMEOUT_MS");
+  const idleTimeoutMs = wholeNumber(env, "GALLEY_STREAM_IDLE_TIMEOUT_MS");
+  return {
+    thinkingBudgets: {
+      minimal: settings.get("thinkingBudgets.minimal"),
+      low: settings.get("thinkingBudgets.low"),
+      medium: settings.get("thinkingBudgets.medium"),
+      high: settings.get("thinkingBudgets.high"),
+      xhigh: settings.get("thinkingBudgets.xhigh"),
+    },
+    ...(temperature < 0 ? {} : { temperature }),
+    ...cacheRetention(env, log),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(firstEventTimeoutMs === undefined ? {} : { firstEventTimeoutMs }),
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+  };
+}
+
+function cacheRetention(env: Environment, log: Log): Pick<RequestSettings, "cacheRetention"> {
+  const wanted = variable(env, "GALLEY_CACHE_RETENTION");
+  if (wanted === "long" || wanted === "short") return { cacheRetention: wanted };
+  if (wanted !== undefined) log.warn("GALLEY_CACHE_RETENTION: expected short or long; it is not used");
+  return {};
+}

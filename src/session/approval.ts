@@ -1,0 +1,39 @@
+// The one gate before a tool runs: hooks first, because they may know of secrets and habits; then policy, which sees the
+// tier of the arguments that will really run; then the record is made safe, so that what asked for a change outlives
+// the change. Whatever goes wrong on the way means no.
+
+import type { ToolHooks } from "../loop/run.js";
+import type { ToolCall } from "../protocol/content.js";
+import { type AnyTool, type ApprovalTier, tierOf } from "../tools/tool.js";
+
+export interface ApprovalRequest {
+  readonly tool: AnyTool;
+  readonly call: ToolCall;
+  /** Checked and final. */
+  readonly args: Record<string, unknown>;
+  readonly tier: ApprovalTier;
+}
+
+/** The reason the model is told, or nothing where the call may run. A throw is a no. */
+export type ApprovalPolicy = (request: ApprovalRequest) => Promise<{ block: string } | undefined>;
+
+export const approveAll: ApprovalPolicy = async () => undefined;
+
+export interface GateParts {
+  readonly hook: ToolHooks["beforeToolCall"];
+  readonly policy: ApprovalPolicy;
+  /** Makes what was said so far survive a crash. */
+  secure(): Promise<void>;
+}
+
+export function createGate({ hook, policy, secure }: GateParts): NonNullable<ToolHooks["beforeToolCall"]> {
+  return async (tool, call, args) => {
+    const verdict = await hook?.(tool, call, args);
+    if (verdict) return verdict;
+    const tier = tierOf(tool, args);
+    const refusal = await policy({ tool, call, args, tier });
+    if (refusal) return refusal;
+    if (tier !== "read") await secure();
+    return undefined;
+  };
+}

@@ -1,0 +1,149 @@
+// The commands that a user runs in a session, beside the agent. Each becomes a message of the conversation: at once
+// when no run is active, otherwise after it, so that nothing comes between a call and its result.
+
+import type { Clock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import type { BashResult } from "../protocol/data.js";
+import type { BashExecutionMessage } from "../protocol/messages.js";
+
+export interface BashExecutionParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Runs the command to its end; throws where it cannot be started. */
+  run(request: BashRunRequest): Promise<BashRunOutcome>;
+  isStreaming(): boolean;
+  /** Resolves when no run is active; never while `isStreaming` holds. */
+  whenSettled(): Promise<void>;
+  append(message: BashExecutionMessage): void;
+  /** Where an artifact lies on the disk, if it does. */
+  artifactPath?(id: string): Promise<string | undefined>;
+}
+
+export interface BashRunRequest {
+  readonly command: string;
+  readonly signal: AbortSignal;
+  readonly onChunk?: (text: string) => void;
+}
+
+export interface BashRunOutcome {
+  readonly exitCode: number;
+  /** Why it was ended, with the sentence for it; absent where it ended by itself. */
+  readonly stopped?: { readonly by: "abort" | "timeout" | "output"; readonly sentence: string };
+  readonly output: {
+    readonly text: string;
+    readonly totalLines: number;
+    readonly totalBytes: number;
+    readonly outputLines: number;
+    readonly outputBytes: number;
+    readonly artifactId?: string;
+    readonly truncation?: object;
+  };
+}
+
+export class BashExecutions {
+  readonly #parts: BashExecutionParts;
+  readonly #running = new Set<AbortController>();
+  readonly #held: BashExecutionMessage[] = [];
+  /** One command after the other, in the order in which they came. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: BashExecutionParts) {
+    this.#parts = parts;
+  }
+
+  get isRunning(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /**
+   * Any exit code is a result; rejects only where the command cannot be started. Sizes are those of what the command
+   * printed, without the line that says how it was ended.
+   */
+  async execute(
+    command: string,
+    onChunk?: (text: string) => void,
+    { excludeFromContext = false }: { excludeFromContext?: boolean } = {},
+  ): Promise<BashResult> {
+    const abort = new AbortController();
+    this.#running.add(abort);
+    const previous = this.#last;
+    const run = previous.then(() =>
+      this.#parts.run({ command, signal: abort.signal, ...(onChunk ? { onChunk } : {}) }),
+    );
+    this.#last = run.catch(() => {}); // whoever asked hears of it
+    try {
+      const outcome = await run;
+      const result = await this.#resultOf(outcome);
+      this.#deliver(this.#asMessage(command, result, outcome, excludeFromContext));
+      return result;
+    } finally {
+      this.#running.delete(abort);
+    }
+  }
+
+  /** Ends every command that runs or waits now; their results still arrive. */
+  abort(): void {
+    for (const controller of this.#running) controller.abort();
+  }
+
+  /** Adds what was held. For the moment before a prompt; otherwise it happens by itself. */
+  flush(): void {
+    for (let next = this.#held.shift(); next; next = this.#held.shift()) this.#parts.append(next);
+  }
+
+  async #resultOf({ exitCode, stopped, output }: BashRunOutcome): Promise<BashResult> {
+    const { text, truncation, artifactId, ...sizes } = output;
+    const path = artifactId === undefined ? undefined : await this.#parts.artifactPath?.(artifactId);
+    return {
+      output: stopped ? withLine(text, stopped.by === "abort" ? "Command cancelled" : stopped.sentence) : text,
+      ...(stopped ? {} : { exitCode }),
+      cancelled: stopped !== undefined,
+      truncated: truncation !== undefined,
+      totalLines: sizes.totalLines,
+      totalBytes: sizes.totalBytes,
+      outputLines: sizes.outputLines,
+      outputBytes: sizes.outputBytes,
+      ...(artifactId === undefined ? {} : { artifactId }),
+      ...(path === undefined ? {} : { fullOutputPath: path }),
+    };
+  }
+
+  #asMessage(
+    command: string,
+    { output, exitCode, cancelled, truncated }: BashResult,
+    { output: { truncation } }: BashRunOutcome,
+    excludeFromContext: boolean,
+  ): BashExecutionMessage {
+    return {
+      role: "bashExecution",
+      command,
+      output,
+      ...(exitCode === undefined ? {} : { exitCode }),
+      cancelled,
+      truncated,
+      ...(truncation ? { meta: { truncation } } : {}),
+      ...(excludeFromContext ? { excludeFromContext } : {}),
+      timestamp: this.#parts.clock.now(),
+    };
+  }
+
+  #deliver(message: BashExecutionMessage): void {
+    this.#held.push(message); // behind those that wait, so that the order stays
+    if (!this.#parts.isStreaming()) this.flush();
+    else if (this.#held.length === 1)
+      this.#flushWhenSettled().catch((error: unknown) =>
+        this.#parts.log.warn(`a command's result was not added to the session: ${messageOf(error)}`),
+      );
+  }
+
+  async #flushWhenSettled(): Promise<void> {
+    // The next run may have begun before we are told of the end of the last one.
+    while (this.#parts.isStreaming()) await this.#parts.whenSettled();
+    this.flush();
+  }
+}
+
+function withLine(text: string, line: string): string {
+  return text === "" || text.endsWith("\n") ? `${text}${line}` : `${text}\n${line}`;
+}

@@ -1,0 +1,35 @@
+// The message that an entry puts into a context. One function, so that what is counted, summarized and sent is the same.
+
+import type { SessionEntry } from "../protocol/entries.js";
+import type { AgentMessage } from "../protocol/messages.js";
+import { checkMessage } from "./check-message.js";
+
+/** Made fit for use; undefined for metadata and for what cannot be used. */
+export function messageOfEntry(entry: SessionEntry): AgentMessage | undefined {
+  switch (entry.type) {
+    case "message":
+      return checkMessage(entry.message, timeOf(entry));
+    case "custom_message": {
+      const { customType, content, display, details, attribution } = entry;
+      return checkMessage(
+        {
+          role: "custom",
+          customType,
+          content,
+          display,
+          ...(details === undefined ? {} : { details }),
+          ...(attribution === undefined ? {} : { attribution }),
+        },
+        timeOf(entry),
+      );
+    }
+    case "branch_summary":
+      return checkMessage({ role: "branchSummary", summary: entry.summary, fromId: entry.fromId }, timeOf(entry));
+    default:
+      return undefined;
+  }
+}
+
+export function timeOf(entry: SessionEntry): number {
+  return Date.parse(entry.timestamp) || 0;
+}

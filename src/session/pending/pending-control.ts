@@ -1,0 +1,318 @@
+// The pending actions of a session: staged, announced, put on record, brought before the model, decided, and found again
+// after a restart. The store owns them; this joins it with the rest of the session.
+
+import type { Clock } from "../../base/clock.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import type { MessageQueues } from "../../loop/message-queues.js";
+import type { ToolChoiceQueue } from "../../loop/tool-choice-queue.js";
+import {
+  type NewAction,
+  PendingActionStore,
+  type PendingChange,
+  type StoredAction,
+} from "../../preview/pending-action-store.js";
+import { decodePlan, encodePlan, type PlannedChange } from "../../preview/plan.js";
+import {
+  type AppliedChanges,
+  type ApplyOwner,
+  type Decision,
+  missingText,
+  nothingPendingText,
+  type SettleParts,
+  settleAction,
+  settleAll,
+} from "../../preview/settle.js";
+import type { AgentSessionEvent, ToolResult } from "../../protocol/events.js";
+import type { AgentMessage, AssistantMessage, CustomMessage } from "../../protocol/messages.js";
+import type { ProviderModel } from "../../provider/provider.js";
+import type { SessionRecord } from "../session-record.js";
+import type { ArtifactStore } from "../store-artifacts.js";
+import { foldPending, type PushedData, pushedEntry, settledEntry } from "./pending-entries.js";
+import type { PendingSettings } from "./pending-settings.js";
+import { ResolveForce } from "./resolve-force.js";
+
+/** A handler for decisions when nothing is pending: never forced, never used up. */
+export interface StandingHandler {
+  readonly label: string;
+  readonly sourceToolName: string;
+  apply(reason: string, extra?: Record<string, unknown>): Promise<ToolResult>;
+  reject?(reason: string, extra?: Record<string, unknown>): Promise<ToolResult | undefined>;
+}
+
+export interface PendingControlParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly queues: MessageQueues;
+  readonly toolChoice: ToolChoiceQueue;
+  emit(event: AgentSessionEvent): void;
+  record(): SessionRecord & { readonly artifacts: ArtifactStore };
+  settings(): PendingSettings;
+  model(): ProviderModel | undefined;
+  isThinkingInTheWay(): boolean;
+  applyPlan(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
+  /** Shown paths of the files that are not what the plan was made for. */
+  staleFiles(changes: readonly PlannedChange[]): Promise<string[]>;
+  confirm?: SettleParts["confirm"];
+}
+
+/** What the model may ask of `resolve`. */
+export interface ResolveParams {
+  readonly action: "apply" | "discard";
+  readonly reason: string;
+  readonly extra?: Record<string, unknown>;
+  readonly id?: string;
+  readonly all?: boolean;
+}
+
+export class PendingControl {
+  readonly store: PendingActionStore;
+  readonly #parts: PendingControlParts;
+  readonly #settle: SettleParts;
+  readonly #force: ResolveForce;
+  #standing: StandingHandler | undefined;
+  /** What has to reach the disk, in order. Never rejects. */
+  #saving = Promise.resolve();
+  #isLeaving = false;
+
+  constructor(parts: PendingControlParts) {
+    const { clock, log, settings, toolChoice, model, applyPlan, confirm } = parts;
+    this.#parts = parts;
+    this.store = new PendingActionStore({ clock, order: () => settings().order, ttlMs: () => settings().ttlMs });
+    this.#settle = { store: this.store, settings, applyPlan, ...(confirm ? { confirm } : {}) };
+    this.#force = new ResolveForce({
+      store: this.store,
+      settle: this.#settle,
+      toolChoice,
+      settings,
+      model,
+      isThinkingInTheWay: () => parts.isThinkingInTheWay(),
+      now: () => clock.now(),
+      warn: (message) => log.warn(message),
+    });
+    this.store.on("change", (change, stored) => this.#changed(change, stored));
+  }
+
+  /** `resolve` has something to work on. */
+  get isResolvable(): boolean {
+    return this.store.hasPending || this.#standing !== undefined;
+  }
+
+  setStandingHandler(handler: StandingHandler | undefined): void {
+    this.#standing = handler;
+  }
+
+  /** Safe on record when this resolves. */
+  async stage(action: NewAction): Promise<string> {
+    const id = this.store.push(action);
+    await this.flush();
+    return id;
+  }
+
+  /** What was pushed and decided so far is on record. */
+  flush(): Promise<void> {
+    return this.#saving;
+  }
+
+  /** The model's decision: a named action, else the one its forced turn is about, else the next, else the standing handler. */
+  async resolve(params: ResolveParams, signal?: AbortSignal): Promise<ToolResult> {
+    const { id, all = false, action, reason, extra } = params;
+    const decision: Decision = { action, reason, by: "model", signal, ...(extra ? { extra } : {}) };
+    if (all && id !== undefined) throw new GalleyError("tool_failed", "Use either id or all, not both.");
+    try {
+      if (all && this.store.hasPending) return await settleAll(this.#settle, this.#ids(), decision);
+      if (id !== undefined) return (await settleAction(this.#settle, id, decision)).result;
+      const invoke = this.#parts.toolChoice.peekInvoker();
+      if (invoke) return await invoke({ ...params });
+      const next = this.store.next();
+      if (next) return (await settleAction(this.#settle, next.action.id, decision)).result;
+      return await this.#resolveStanding(decision);
+    } finally {
+      await this.flush();
+    }
+  }
+
+  /** Somebody else's decision. The model is told with its next request. */
+  async decide(ids: readonly string[], decision: Decision): Promise<ToolResult> {
+    const labels = new Map(this.store.list().map(({ action }) => [action.id, action.label]));
+    for (const id of ids) if (!labels.has(id)) throw new GalleyError("not_found", missingText(this.store, id));
+    const result =
+      ids.length === 1 && ids[0] !== undefined
+        ? (await settleAction(this.#settle, ids[0], decision)).result
+        : await settleAll(this.#settle, ids, decision);
+    for (const id of ids) this.#tellModel(id, labels.get(id) ?? "", decision, result);
+    await this.flush();
+    return result;
+  }
+
+  /** After the tools of a turn, before the next request. */
+  turnBoundary(): readonly AgentMessage[] {
+    return this.#force.turnBoundary();
+  }
+
+  replied(message: AssistantMessage): void {
+    this.#force.replied(message);
+  }
+
+  compacted(): void {
+    this.#force.remindAgain();
+  }
+
+  /** A run is over: whoever waits for a decision should know that none came. */
+  runEnded(): void {
+    if (this.store.hasPending) this.#parts.emit({ type: "pending_action_stalled", ids: this.#ids() });
+  }
+
+  /** Finds again what the record's path holds, and ends what did not survive. */
+  async restore(): Promise<void> {
+    const { tree, artifacts } = this.#parts.record();
+    for (const id of foldPending(tree.entries).ids) this.store.reserve(id);
+    for (const pushed of foldPending(tree.pathTo()).open) {
+      if (this.store.get(pushed.id)) continue;
+      const text = pushed.kind === "plan" ? await artifacts.readPlan(pushed.id) : undefined;
+      await this.#bringBack(pushed, text).catch((error: unknown) => this.#orphan(pushed, messageOf(error)));
+    }
+    await this.flush();
+  }
+
+  /** The session's leaf moved: what was staged on another branch ends. */
+  async branchChanged(): Promise<void> {
+    const open = new Set(foldPending(this.#parts.record().tree.pathTo()).open.map(({ id }) => id));
+    for (const stored of this.store.list())
+      if (!open.has(stored.action.id)) await this.#end(stored, "orphaned", "Session branch changed.");
+    await this.restore();
+  }
+
+  /** The session is left for another: plans stay with its file, closures end. */
+  async leave(reason: string): Promise<void> {
+    for (const stored of this.store.list())
+      if (stored.work.kind === "closure") await this.#end(stored, "discarded", reason);
+    await this.flush();
+    this.#isLeaving = true;
+    while (this.store.pop());
+    this.#isLeaving = false;
+    this.#force.clear();
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  #ids(): string[] {
+    return this.store.list().map(({ action }) => action.id);
+  }
+
+  async #resolveStanding({ action, reason, extra }: Decision): Promise<ToolResult> {
+    const handler = this.#standing;
+    if (!handler) throw new GalleyError("tool_failed", nothingPendingText);
+    const { label, sourceToolName } = handler;
+    const result =
+      action === "apply"
+        ? await handler.apply(reason, extra)
+        : ((await handler.reject?.(reason, extra)) ?? {
+            content: [{ type: "text" as const, text: `Discarded: ${label}. Reason: ${reason}` }],
+          });
+    const details = { action, reason, sourceToolName, label, ...(extra ? { extra } : {}) };
+    return { ...result, details: { ...details, sourceResultDetails: result.details } };
+  }
+
+  #changed(change: PendingChange, stored: StoredAction): void {
+    if (this.#isLeaving) return;
+    this.#parts.emit(change);
+    const { id } = stored.action;
+    if (change.type === "pending_action_added") {
+      this.#save(async () => {
+        await this.#savePlan(stored);
+        this.#parts.record().append(pushedEntry(stored.action, stored.isForReview));
+      });
+      this.#force.changed(id, true);
+    } else if (change.type === "pending_action_changed") {
+      if (change.status === "pending") this.#save(() => this.#savePlan(stored));
+      this.#force.changed(id, false);
+    } else {
+      const { outcome } = change;
+      if (outcome !== "failed" && outcome !== "stale")
+        this.#save(async () => void this.#parts.record().append(settledEntry(change)));
+      this.#force.changed(id, outcome === "failed" || outcome === "stale");
+    }
+  }
+
+  /** A decision or a preview lasts once it is told: the disk is waited for. */
+  #save(work: () => Promise<void>): void {
+    this.#saving = this.#saving
+      .then(work)
+      .then(() => this.#parts.record().sync())
+      .catch((error: unknown) => this.#parts.log.error("a pending action could not be put on record", error));
+  }
+
+  async #savePlan({ action, work }: StoredAction): Promise<void> {
+    if (work.kind === "plan") await this.#parts.record().artifacts.savePlan(action.id, encodePlan(work.plan));
+  }
+
+  async #bringBack(pushed: PushedData, text: string | undefined): Promise<void> {
+    if (text === undefined) return this.#orphan(pushed);
+    const plan = decodePlan(text);
+    const { id, label, sourceToolName, toolCallId, details, createdAt, expiresAt, dependsOn, isForReview } = pushed;
+    this.store.restore({
+      work: { kind: "plan", plan },
+      isForReview: isForReview ?? false,
+      action: {
+        id,
+        label,
+        sourceToolName,
+        kind: "plan",
+        files: plan.changes.map((change) => change.stamp),
+        createdAt,
+        status: "pending",
+        attempts: 0,
+        ...(toolCallId === undefined ? {} : { toolCallId }),
+        ...(details === undefined ? {} : { details }),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...(dependsOn === undefined ? {} : { dependsOn }),
+      },
+    });
+    const changed = await this.#parts.staleFiles(plan.changes);
+    const stamps = plan.changes.map(({ stamp }) => stamp).filter(({ path }) => changed.includes(path));
+    if (stamps.length > 0) this.store.markStale(id, stamps);
+  }
+
+  #orphan({ id, label, sourceToolName }: PushedData, cause?: string): void {
+    const reason = `Pending action ${id} (${label}) did not survive the restart. Run ${sourceToolName} again.`;
+    const settled = {
+      id,
+      outcome: "orphaned" as const,
+      by: "runtime" as const,
+      reason,
+      ...(cause ? { error: cause } : {}),
+    };
+    this.#parts.log.warn(reason);
+    this.#parts.emit({ type: "pending_action_resolved", label, sourceToolName, ...settled });
+    this.#save(async () => void this.#parts.record().append(settledEntry(settled)));
+  }
+
+  async #end({ action: { id }, work }: StoredAction, outcome: "orphaned" | "discarded", reason: string): Promise<void> {
+    let error: string | undefined;
+    try {
+      if (work.kind === "closure") await work.reject?.(reason, undefined, { id, by: "runtime" });
+    } catch (thrown) {
+      error = messageOf(thrown);
+    }
+    this.store.remove(id, { outcome, by: "runtime", reason, ...(error === undefined ? {} : { error }) });
+  }
+
+  #tellModel(id: string, label: string, { action, by }: Decision, result: ToolResult): void {
+    const outcome = this.store.endOf(id);
+    if (outcome === undefined) return; // it failed and is still pending
+    const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+    const word = action === "apply" ? "applied" : "discarded";
+    const message: CustomMessage = {
+      role: "custom",
+      customType: "pending-action-outcome",
+      content: `${id} (${label}) was ${word} by the ${by}: ${text}`,
+      display: false,
+      attribution: "agent",
+      timestamp: this.#parts.clock.now(),
+    };
+    this.#parts.queues.queueAside(message);
+  }
+}

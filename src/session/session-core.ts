@@ -1,0 +1,299 @@
+// The parts of one session, joined: who keeps the record, who leads the runs, who decides what follows. AgentSession is
+// its face; what can be done with a session stands in files of functions that work on this.
+
+import type { Clock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import { EventStream } from "../loop/event-stream.js";
+import { MessageQueues } from "../loop/message-queues.js";
+import type { RunParts, ToolHooks } from "../loop/run.js";
+import { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import type { AgentSessionEvent } from "../protocol/events.js";
+import type { AgentMessage } from "../protocol/messages.js";
+import type { ThinkingLevel } from "../protocol/model.js";
+import type { ProviderModel, StreamFunction } from "../provider/provider.js";
+import type { AnyTool, ArtifactSource } from "../tools/tool.js";
+import { ActiveTools } from "./active-tools.js";
+import { type ApprovalPolicy, approveAll } from "./approval.js";
+import { BashExecutions, type BashRunOutcome, type BashRunRequest } from "./bash-execution.js";
+import { billedUsageType, type UsageByModel } from "./billing.js";
+import { CompactionController } from "./compaction/compaction-controller.js";
+import type { ContinuationParts } from "./continuation.js";
+import { ModelControl } from "./model-control.js";
+import { ModelMessages } from "./model-messages.js";
+import type { ModelSource } from "./model-source.js";
+import { PromptDriver } from "./prompt-driver.js";
+import { failureText, RetryController } from "./retry.js";
+import type { SessionManager } from "./session-manager.js";
+import { plainText } from "./session-messages.js";
+import type { SessionRecords } from "./session-record.js";
+import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
+import { resolveImages } from "./store-blobs.js";
+import { TodoTracker } from "./todos/todo-tracker.js";
+import type { StreamRule } from "./ttsr/rule.js";
+import { TtsrController } from "./ttsr/ttsr-controller.js";
+
+export interface AgentSessionParts {
+  readonly cwd: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The record to begin with, and how to get another one. */
+  readonly record: SessionManager;
+  readonly records: SessionRecords;
+  readonly models: ModelSource;
+  readonly stream: StreamFunction;
+  /** Made for the session: some tools work on what it holds. */
+  createTools(own: { todos: TodoTracker; artifacts: ArtifactSource }): readonly AnyTool[];
+  readonly hooks?: ToolHooks;
+  /** Policy on every call that is about to run; default: all may. */
+  readonly approve?: ApprovalPolicy | undefined;
+  /** Runs a command of the user's; absent where there are no processes. */
+  runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
+  /** What lives as long as the session. Never rejects. */
+  release?(): Promise<void>;
+  /** Built anew when the active tools change. */
+  systemPrompt(tools: readonly AnyTool[]): string;
+  readonly model?: ProviderModel | undefined;
+  readonly thinkingLevel?: ThinkingLevel | undefined;
+  readonly settings?: SessionSettings;
+  /** The stream rules, asked for with the first prompt. */
+  loadRules?(): Promise<readonly StreamRule[]>;
+  /** For the jitter of retries; default Math.random. */
+  readonly random?: () => number;
+}
+
+export class SessionCore {
+  readonly parts: AgentSessionParts;
+  readonly toolChoice = new ToolChoiceQueue();
+  readonly events: EventStream<AgentSessionEvent>;
+  readonly queues: MessageQueues;
+  readonly models: ModelControl;
+  readonly retry: RetryController;
+  readonly compaction: CompactionController;
+  readonly driver: PromptDriver;
+  readonly todos: TodoTracker;
+  readonly tools: ActiveTools;
+  readonly bash: BashExecutions;
+  settings: SessionSettings;
+  /** The last turn used a tool because the user forced it to. */
+  wasForced = false;
+  #record: SessionManager;
+  #modelMessages = new ModelMessages();
+  #ttsr: TtsrController | undefined;
+  #lastOperation: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: AgentSessionParts) {
+    const { clock, log, random = Math.random } = parts;
+    this.parts = parts;
+    this.#record = parts.record;
+    this.settings = parts.settings ?? defaultSessionSettings;
+    this.events = new EventStream(log);
+    this.queues = this.#createQueues();
+    this.models = new ModelControl({
+      models: parts.models,
+      model: parts.model,
+      thinkingLevel: parts.thinkingLevel,
+      record: () => this.#record,
+      sessionId: () => this.#record.sessionId,
+    });
+    const emit = (event: AgentSessionEvent) => this.events.emit(event);
+    this.retry = new RetryController({ clock, random, settings: () => this.settings.retry, emit });
+    this.compaction = this.#createCompaction(random, emit);
+    this.todos = new TodoTracker({ clock, emit, settings: () => this.settings.todos });
+    this.todos.restore(this.#record.tree.pathTo());
+    const artifacts = this.#artifacts();
+    this.tools = new ActiveTools(parts.createTools({ todos: this.todos, artifacts }));
+    this.bash = new BashExecutions({
+      clock,
+      log,
+      run: async (request) => {
+        if (!parts.runBash) throw new GalleyError("unsupported", "This session runs no commands.");
+        return parts.runBash(request, artifacts);
+      },
+      isStreaming: () => this.driver.isStreaming,
+      whenSettled: () => this.driver.waitForIdle(),
+      append: (message) => void this.#record.append({ type: "message", message }),
+      artifactPath: (id) => this.#record.artifacts.pathOf(id),
+    });
+    this.driver = new PromptDriver({
+      clock,
+      log,
+      events: this.events,
+      queues: this.queues,
+      record: () => this.#record,
+      approve: parts.approve ?? approveAll,
+      model: () => this.models.model,
+      continuation: () => this.#continuation(),
+      prepare: () => this.#prepare(),
+      runParts: (model) => this.#runParts(model),
+    });
+  }
+
+  get record(): SessionManager {
+    return this.#record;
+  }
+
+  get systemPrompt(): string {
+    return this.parts.systemPrompt(this.tools.active);
+  }
+
+  now(): number {
+    return this.parts.clock.now();
+  }
+
+  /** Stops the run and any summary that is being written, and waits for both. Queued messages stay queued. */
+  async abort(): Promise<void> {
+    this.compaction.abort();
+    await this.driver.stop();
+    await this.compaction.settled();
+  }
+
+  /**
+   * Nothing is under way when it resolves, and nothing was begun in the moment before: a tool that must not be cut
+   * short has written its result where it began.
+   */
+  async settle(): Promise<void> {
+    while (this.driver.isStreaming || this.compaction.isCompacting) await this.abort();
+  }
+
+  /** One operation on the record at a time: of two at once, one would leave a record open that nobody knows of. */
+  exclusively<Result>(operation: () => Promise<Result>): Promise<Result> {
+    const result = this.#lastOperation.then(operation);
+    this.#lastOperation = result.catch(() => {}); // whoever asked hears of it
+    return result;
+  }
+
+  /** Nothing is under way. The caller closes the old one. */
+  enter(record: SessionManager): void {
+    this.#record = record;
+    this.#modelMessages = new ModelMessages();
+    this.queues.clear();
+    this.toolChoice.clear();
+    this.restoreBehaviour();
+  }
+
+  /** The record stands somewhere else now. */
+  restoreBehaviour(): void {
+    const path = this.#record.tree.pathTo();
+    this.#ttsr?.restore(path);
+    this.todos.restore(path);
+  }
+
+  /** After the operation that is under way, if one is. */
+  dispose(): Promise<void> {
+    this.toolChoice.clear();
+    this.bash.abort();
+    return this.exclusively(async () => {
+      await this.abort();
+      await this.parts.release?.();
+      this.bash.flush();
+      await this.events.drained();
+      this.todos.dispose();
+      await this.#record.close();
+    });
+  }
+
+  /** Calls that were paid for and left nothing else behind. */
+  bill(usage: UsageByModel): void {
+    this.#record.append({ type: "custom", customType: billedUsageType, data: { usage } });
+  }
+
+  /** Those of the record that is current when they are asked for. */
+  #artifacts(): ArtifactSource {
+    return {
+      open: (toolName) => this.#record.artifacts.open(toolName),
+      readBytes: (id, maxBytes) => this.#record.artifacts.readBytes(id, maxBytes),
+    };
+  }
+
+  #createQueues(): MessageQueues {
+    const queues = new MessageQueues(() => this.#announceQueues());
+    queues.steeringMode = this.settings.steeringMode;
+    queues.followUpMode = this.settings.followUpMode;
+    queues.interruptMode = this.settings.interruptMode;
+    return queues;
+  }
+
+  #createCompaction(random: () => number, emit: (event: AgentSessionEvent) => void): CompactionController {
+    const { clock, stream } = this.parts;
+    return new CompactionController({
+      clock,
+      random,
+      stream,
+      emit,
+      settings: () => this.settings.compaction,
+      retrySettings: () => this.settings.retry,
+      path: () => this.#record.tree.pathTo(),
+      model: () => this.models.model,
+      summarizers: () => this.models.summarizers(),
+      overheadTokens: () => Math.ceil((this.systemPrompt.length + JSON.stringify(this.tools.active).length) / 4),
+      appendCompaction: (result) => void this.#record.append({ type: "compaction", ...result }),
+      appendPrune: (entryIds) => void this.#record.append({ type: "prune", entryIds }),
+      appendUsage: (usage) => this.bill(usage),
+    });
+  }
+
+  #runParts(model: ProviderModel): Omit<RunParts, "signal" | "append" | "replied" | "decideEnd"> {
+    const { clock, log, stream, cwd, hooks = {} } = this.parts;
+    return {
+      events: this.events,
+      queues: this.queues,
+      toolChoice: this.toolChoice,
+      clock,
+      log,
+      model,
+      stream,
+      failureText: (event) => failureText(event, this.settings.retry),
+      hooks,
+      toolContext: { cwd },
+      streamOptions: () => this.models.streamOptions(model),
+      systemPrompt: () => this.systemPrompt,
+      tools: () => this.tools.active,
+      modelMessages: () => this.#modelMessages.of(this.#record.context),
+    };
+  }
+
+  async #prepare(): Promise<void> {
+    this.wasForced = false;
+    this.bash.flush();
+    this.todos.promptStart();
+    const { context, blobs } = this.#record;
+    await this.#modelMessages.loadImages(context, (message) => resolveImages(message, blobs));
+    const { cwd, log, loadRules } = this.parts;
+    if (!this.#ttsr && loadRules) {
+      this.#ttsr = new TtsrController({ rules: await loadRules(), cwd, log, settings: () => this.settings.ttsr });
+      this.#ttsr.restore(this.#record.tree.pathTo());
+    }
+    this.#ttsr?.promptStart();
+  }
+
+  #continuation(): ContinuationParts {
+    return {
+      ttsr: this.#ttsr,
+      todos: this.todos,
+      isUserForced: () => this.wasForced,
+      emit: (event) => this.events.emit(event),
+      retry: this.retry,
+      compaction: this.compaction,
+      queues: this.queues,
+      record: this.#record,
+      settings: () => this.settings,
+      now: () => this.now(),
+    };
+  }
+
+  #announceQueues(): void {
+    const { steering, followUp } = this.queues.view();
+    const texts = (items: readonly { message: AgentMessage }[]) =>
+      items.filter(({ message }) => message.role === "user").map(({ message }) => plainText(message));
+    this.events.emit({
+      type: "queue_update",
+      get steering() {
+        return texts(steering());
+      },
+      get followUp() {
+        return texts(followUp());
+      },
+    });
+  }
+}

@@ -1,0 +1,166 @@
+// What can be done with a session as a whole: begin another one, go to an earlier one, branch, copy, go elsewhere in
+// the tree. Promises: a run is over before its record is left; what fails leaves the session at hand as it was.
+
+import { resolve } from "node:path";
+import { GalleyError } from "../base/errors.js";
+import type { BranchSummaryEntry, SessionEntry } from "../protocol/entries.js";
+import type { ProviderModel } from "../provider/provider.js";
+import type { BranchNotes } from "./compaction/branch-summary.js";
+import { messageOfEntry } from "./entry-message.js";
+import { entryNotFound } from "./entry-tree.js";
+import type { SessionCore } from "./session-core.js";
+import type { SessionManager } from "./session-manager.js";
+import { plainText } from "./session-messages.js";
+import { defaultSessionSettings } from "./session-settings.js";
+import { realPath } from "./store-disk.js";
+
+/** An empty record; model, thinking level and modes stay. The old one keeps what it has. */
+export function newSession(core: SessionCore, origin: { parentSession?: string }): Promise<void> {
+  return core.exclusively(async () => {
+    await change(core, async () => core.parts.records.create(origin));
+    core.models.record();
+  });
+}
+
+/** Reads and checks the file first. */
+export function switchSession(core: SessionCore, path: string): Promise<void> {
+  return core.exclusively(async () => {
+    // Its own file, which it alone may write: opening it again would only find it taken.
+    if (isOwnFile(core, path)) await change(core, async (own) => own);
+    else {
+      const record = await core.parts.records.open(path);
+      await change(core, async () => record);
+    }
+    const problem = restoreModel(core);
+    if (problem !== undefined) core.parts.log.warn(problem);
+  });
+}
+
+/** Takes the model and the thinking level that the record was left with; says so when the model cannot be had. */
+export function restoreModel(core: SessionCore): string | undefined {
+  const lost = core.models.restore();
+  return lost === undefined ? undefined : `Could not restore model ${lost}. Using ${nameOf(core.models.model)}`;
+}
+
+/** A new record with what came before a user message, whose text is returned. */
+export function branch(core: SessionCore, entryId: string): Promise<{ text: string }> {
+  return core.exclusively(async () => {
+    const target = core.record.tree.userMessages().find((point) => point.entryId === entryId);
+    if (!target) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
+    await change(core, async (old) => (await old.branchTo(entryId)).session);
+    return { text: target.text };
+  });
+}
+
+/** A full copy under a new id; false for a session that is in memory only. */
+export function fork(core: SessionCore): Promise<boolean> {
+  return core.exclusively(async () => {
+    if (core.record.sessionFile === undefined) return false;
+    await change(core, (old) => old.copy());
+    return true;
+  });
+}
+
+export interface NavigateOptions {
+  /** Take notes on what is left behind; without a word the setting decides. */
+  summarize?: boolean;
+  /** What the notes should look at. */
+  customInstructions?: string;
+}
+
+export interface Navigated {
+  /** What stood at a message that is to be said anew. */
+  editorText?: string;
+  /** Nothing was changed. */
+  cancelled: boolean;
+  /** Because somebody stopped the summary. */
+  aborted?: true;
+  summaryEntry?: BranchSummaryEntry;
+}
+
+/**
+ * Goes to another place of the same record. At a message of the user's, or a custom one, the leaf is put before it, and
+ * its text is returned to be edited; what was said after the place stays in the record as a branch.
+ */
+export function navigateTree(core: SessionCore, entryId: string, options: NavigateOptions = {}): Promise<Navigated> {
+  return core.exclusively(async () => {
+    const entry = core.record.tree.get(entryId);
+    if (!entry) throw entryNotFound(entryId);
+    await core.settle();
+    const editorText = editableText(entry);
+    const target = editorText === undefined ? entryId : entry.parentId;
+    let notes: BranchNotes | undefined;
+    try {
+      notes = await takeNotes(core, target, options);
+    } catch (error) {
+      if (GalleyError.is(error, "aborted")) return { cancelled: true, aborted: true };
+      throw error;
+    }
+    core.record.moveLeaf(target);
+    const summaryEntry = notes && core.record.append({ type: "branch_summary", fromId: target ?? "root", ...notes });
+    core.restoreBehaviour();
+    return {
+      ...(editorText === undefined ? {} : { editorText }),
+      cancelled: false,
+      ...(summaryEntry ? { summaryEntry } : {}),
+    };
+  });
+}
+
+/** The closing events of a run come first; then the old record is left for another. */
+async function change(core: SessionCore, open: (old: SessionManager) => Promise<SessionManager>): Promise<void> {
+  await core.settle();
+  const old = core.record;
+  const next = await open(old);
+  await core.settle(); // a prompt may have come meanwhile, and its run must not end up in another record
+  core.enter(next);
+  if (next !== old) await old.close();
+}
+
+/** Undefined when none are wanted, or nothing would be left behind. */
+async function takeNotes(
+  core: SessionCore,
+  target: string | null,
+  { summarize, customInstructions }: NavigateOptions,
+): Promise<BranchNotes | undefined> {
+  const { enabled, reserveTokens } = core.settings.branchSummary ?? defaultSessionSettings.branchSummary;
+  if (!(summarize ?? enabled)) return undefined;
+  const { record } = core;
+  const abandoned = leftBehind(record, target);
+  const notes = await core.compaction.summarizeBranch(abandoned, {
+    reserveTokens,
+    ...(customInstructions === undefined ? {} : { customInstructions }),
+  });
+  const isCurrent = !core.driver.isStreaming && wordsIn(leftBehind(record, target)) === wordsIn(abandoned);
+  if (isCurrent) return notes;
+  if (notes) core.bill(notes.details.usage);
+  throw new GalleyError("busy", "The conversation went on while its branch was being summarized. Nothing was changed.");
+}
+
+/** What leaves the path when the leaf goes there. */
+function leftBehind(record: SessionManager, target: string | null): SessionEntry[] {
+  const kept = new Set(record.tree.pathTo(target));
+  return record.tree.pathTo().filter((entry) => !kept.has(entry));
+}
+
+function wordsIn(entries: readonly SessionEntry[]): number {
+  return entries.filter((entry) => messageOfEntry(entry) !== undefined).length;
+}
+
+/** Undefined for what cannot be said again. */
+function editableText(entry: SessionEntry): string | undefined {
+  const message = messageOfEntry(entry);
+  return message?.role === "user" || message?.role === "custom" ? plainText(message) : undefined;
+}
+
+function isOwnFile({ record, parts }: SessionCore, path: string): boolean {
+  try {
+    return record.isOnDisk && realPath(resolve(parts.cwd, path)) === record.sessionFile;
+  } catch {
+    return false; // a path that cannot be looked at: opening it tells why
+  }
+}
+
+function nameOf(model: ProviderModel | undefined): string {
+  return model ? `${model.provider}/${model.id}` : "none";
+}

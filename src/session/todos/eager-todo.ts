@@ -1,0 +1,47 @@
+// `todo.eager`: the first prompt of a session that asks for work is answered with a plan. The model gets a hidden word
+// about it, and its first call is forced to be `todo_write`. Off by default: it costs one model call.
+
+import type { MessageQueues } from "../../loop/message-queues.js";
+import type { ToolChoiceQueue } from "../../loop/tool-choice-queue.js";
+import type { CustomMessage } from "../../protocol/messages.js";
+import type { ProviderModel } from "../../provider/provider.js";
+
+export interface EagerTodoParts {
+  readonly isEager: boolean;
+  /** How many messages the session has before this prompt. */
+  readonly messageCount: number;
+  readonly hasTodos: boolean;
+  readonly toolNames: readonly string[];
+  readonly model: Pick<ProviderModel, "compat">;
+  readonly queues: Pick<MessageQueues, "queueNextTurn">;
+  readonly toolChoice: Pick<ToolChoiceQueue, "pushOnce" | "removeByLabel">;
+  readonly now: number;
+}
+
+const label = "eager-todo";
+const forced = "todo_write";
+
+/** Call it before the prompt starts, and what it returns when the prompt has settled. */
+export function startEagerTodos(prompt: string, parts: EagerTodoParts): () => void {
+  if (!isDue(prompt, parts)) return () => {};
+  parts.queues.queueNextTurn(prelude(parts.now));
+  parts.toolChoice.pushOnce({ type: "tool", name: forced }, { label });
+  return () => parts.toolChoice.removeByLabel(label);
+}
+
+function isDue(prompt: string, { isEager, messageCount, hasTodos, toolNames, model }: EagerTodoParts): boolean {
+  if (!isEager || messageCount > 0 || hasTodos || !toolNames.includes(forced)) return false;
+  // A question or an exclamation asks for an answer, not for a plan.
+  return model.compat?.supportsToolChoice !== false && !/[?!]\s*$/.test(prompt);
+}
+
+function prelude(timestamp: number): CustomMessage {
+  return {
+    role: "custom",
+    customType: label,
+    content: `Before you begin, write down your plan for this request with ${forced}. Then carry it out without asking for a go-ahead.`,
+    display: false,
+    attribution: "agent",
+    timestamp,
+  };
+}

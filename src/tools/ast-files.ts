@@ -1,0 +1,72 @@
+// Which files an ast tool works on, and in which language each of them is read.
+
+import type { Workspace } from "../workspace/workspace.js";
+import { type Language, languageNamed, languageOf, languages } from "./ast-languages.js";
+import type { Grammars, Parsers } from "./ast-parsers.js";
+import type { SearchFile } from "./ast-search.js";
+import { findScope } from "./scope.js";
+import { toolFailure } from "./tool.js";
+
+export interface FilesRequest {
+  paths: readonly string[];
+  glob?: string | undefined;
+  /** A name or alias; absent: each file's ending tells. */
+  lang?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface FoundFiles {
+  files: SearchFile[];
+  /** The one that was asked for. */
+  language: Language | undefined;
+  /** The call names one file and nothing else. */
+  isSingleFile: boolean;
+  /** What was asked for and cannot be searched. */
+  issues: string[];
+}
+
+/** Throws for a language, or the language of a named file, that cannot be parsed here. */
+export async function findFiles(workspace: Workspace, parsers: Parsers, request: FilesRequest): Promise<FoundFiles> {
+  const whenKnown = parsers.grammars();
+  whenKnown.catch(() => {}); // heard below, unless the paths are wrong
+  const language = request.lang === undefined ? undefined : requireLanguage(request.lang, await whenKnown);
+  const accepts = (path: string) => {
+    const own = languageOf(path);
+    return language ? own === language : own !== undefined;
+  };
+  const scope = await findScope(workspace, { ...request, accepts });
+  const grammars = await whenKnown;
+  const files: SearchFile[] = [];
+  const issues = new Set<string>();
+  for (const { target, isNamed } of scope.files) {
+    const own = language ?? languageOf(target.path);
+    if (own === undefined) issues.add(`${target.displayPath}: parse error (unknown file ending; give lang)`);
+    else if (isUsable(own, grammars)) files.push({ target, language: own });
+    else if (isNamed) throw toolFailure(whyNot(own, grammars));
+    // One that is not installed is no news in a directory; one that is installed and damaged is.
+    else if (own.grammar in grammars.broken) issues.add(whyNot(own, grammars));
+  }
+  for (const path of scope.unreadable) issues.add(`${path}: parse error (the directory cannot be read)`);
+  return { files, language, isSingleFile: scope.isSingleFile, issues: [...issues] };
+}
+
+function requireLanguage(name: string, grammars: Grammars): Language {
+  const language = languageNamed(name);
+  if (language === undefined) {
+    const supported = languages.filter((each) => isUsable(each, grammars)).flatMap(({ names }) => names);
+    throw toolFailure(`Unsupported language '${name.slice(0, 80)}'. Supported: ${supported.join(", ")}`);
+  }
+  if (!isUsable(language, grammars)) throw toolFailure(whyNot(language, grammars));
+  return language;
+}
+
+function isUsable({ grammar, packageName }: Language, { expandos }: Grammars): boolean {
+  return packageName === undefined || grammar in expandos;
+}
+
+function whyNot({ grammar, packageName, names }: Language, { broken }: Grammars): string {
+  const reason = broken[grammar];
+  return reason === undefined
+    ? `Grammar for '${names[0]}' is not installed (${packageName}).`
+    : `Grammar for '${names[0]}' cannot be loaded (${packageName}): ${reason}`;
+}

@@ -1,0 +1,145 @@
+// The bash tool: one command in a shell, its output while it runs and after it. Never waits longer than its timeout and
+// never gives more than a model can use.
+
+import type { XStatic } from "typebox/schema";
+import type { Clock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import type { ToolResult } from "../protocol/events.js";
+import { checkEnvironmentNames } from "../workspace/child-environment.js";
+import type { Processes } from "../workspace/processes.js";
+import { printable } from "../workspace/resolve-path.js";
+import type { Workspace } from "../workspace/workspace.js";
+import type { CapturedOutput, OutputSettings } from "./output-capture.js";
+import { type CommandOutcome, runCommand } from "./output-command.js";
+import { cutText, notice } from "./output-text.js";
+import { type AgentTool, type ArtifactSink, type OnUpdate, textResult, toolFailure } from "./tool.js";
+
+const lineCount = { type: "integer", minimum: 1 } as const;
+
+const parameters = {
+  type: "object",
+  properties: {
+    command: { type: "string", pattern: "\\S", maxLength: 100_000 },
+    description: { type: "string", description: "What it does, in a few words" },
+    timeout: { type: "number", description: "Seconds (300; 1 to 3600)" },
+    cwd: { type: "string", description: "Directory to run in" },
+    env: { type: "object", additionalProperties: { type: "string" } },
+    head: { ...lineCount, description: "Only the first lines of the output" },
+    tail: { ...lineCount, description: "Only the last lines" },
+  },
+  required: ["command"],
+} as const;
+
+type BashParams = XStatic<typeof parameters>;
+
+export interface BashParts {
+  readonly workspace: Pick<Workspace, "cwd" | "resolve" | "mayWriteBelow">;
+  readonly processes: Processes;
+  readonly artifacts: ArtifactSink;
+  readonly clock: Clock;
+  readonly settings?: BashSettings | undefined;
+}
+
+export interface BashSettings {
+  readonly output?: OutputSettings | undefined;
+  /** On top of the tool's own limit; 0 is none. */
+  readonly maxTimeoutSeconds?: number | undefined;
+}
+
+export function createBash(parts: BashParts): AgentTool<BashParams> {
+  const { processes, artifacts, clock, settings } = parts;
+  return {
+    name: "bash",
+    label: "Bash",
+    description: "Run a shell command. Gives stdout and stderr together; of a long output, its end.",
+    parameters,
+    // What a command does to files must not meet the other calls of the same reply.
+    concurrency: "exclusive",
+    approval: "exec",
+    prepareArguments,
+    async execute(_toolCallId, params, signal, onUpdate) {
+      const { command, env = {}, head, tail } = params;
+      checkEnvironmentNames(env);
+      if ([command, ...Object.values(env)].some((text) => text.includes("\0")))
+        throw toolFailure("The command and its environment must not contain NUL characters.");
+      const timeoutSeconds = clampTimeout(params.timeout, settings?.maxTimeoutSeconds);
+      const cwd = await workingDirectory(parts, params.cwd);
+      const progress = reportProgress(clock, onUpdate);
+      const request = { command, cwd, env, timeoutSeconds, signal, head, tail, onOutput: progress.newest };
+      try {
+        const outcome = await runCommand({ processes, artifacts, output: settings?.output }, request);
+        return resultOf(outcome, timeoutSeconds);
+      } finally {
+        progress.stop();
+      }
+    },
+  };
+}
+
+/** What other agents offer and this version does not is refused, since a command would run in another way than asked. */
+function prepareArguments(args: Record<string, unknown>): Record<string, unknown> {
+  const { pty, async: inBackground, ...rest } = args;
+  if (isAskedFor(pty)) throw toolFailure("pty is not available in this version: commands run without a terminal.");
+  if (isAskedFor(inBackground))
+    throw toolFailure("async is not available in this version: run the command without it and wait for its end.");
+  return rest;
+}
+
+function isAskedFor(flag: unknown): boolean {
+  return flag === true || flag === "true";
+}
+
+function clampTimeout(asked = 300, maxSeconds = 0): number {
+  const highest = maxSeconds > 0 ? Math.min(maxSeconds, 3600) : 3600;
+  return Math.min(Math.max(asked, 1), highest);
+}
+
+async function workingDirectory({ workspace }: BashParts, asked: string | undefined): Promise<string> {
+  const shown = cutText(printable(asked ?? workspace.cwd), 200);
+  const target = await workspace.resolve(asked ?? workspace.cwd, "read").catch((error: unknown) => {
+    if (!GalleyError.is(error, "not_found")) throw error;
+    throw toolFailure(`Working directory does not exist: ${shown}`, error);
+  });
+  if (target.kind !== "directory") throw toolFailure(`Working directory is not a directory: ${shown}`);
+  if (asked !== undefined && !(await workspace.mayWriteBelow(target)))
+    throw toolFailure(`Working directory is outside the directories that may be written to: ${shown}`);
+  return target.path;
+}
+
+function resultOf({ exitCode, stopped, output }: CommandOutcome, timeoutSeconds: number): ToolResult {
+  const details = { timeoutSeconds, exitCode, ...metaOf(output) };
+  const failure = stopped?.sentence ?? (exitCode === 0 ? undefined : `Command exited with code ${exitCode}`);
+  if (failure === undefined) return textResult(bodyOf(output), details);
+  return { ...textResult(`${bodyOf(output)}\n\n${failure}`, details), isError: true };
+}
+
+function bodyOf({ text, remarks }: CapturedOutput): string {
+  return (text.replace(/\n$/, "") || "(no output)") + notice(remarks);
+}
+
+function metaOf({ truncation }: CapturedOutput): { meta?: Record<string, unknown> } {
+  return truncation ? { meta: { truncation } } : {};
+}
+
+const updateIntervalMs = 100;
+
+/** Tells the newest lines, not each chunk: at once when it was quiet, then once in each interval. */
+function reportProgress(clock: Clock, onUpdate: OnUpdate) {
+  let waiting: (() => CapturedOutput) | undefined;
+  let cancel: (() => void) | undefined;
+  const tell = () => {
+    cancel = undefined;
+    if (!waiting) return;
+    const output = waiting();
+    waiting = undefined;
+    cancel = clock.after(updateIntervalMs, tell);
+    onUpdate(textResult(output.text.replace(/\n$/, ""), metaOf(output)));
+  };
+  return {
+    newest(snapshot: () => CapturedOutput): void {
+      waiting = snapshot;
+      if (!cancel) tell();
+    },
+    stop: () => cancel?.(),
+  };
+}

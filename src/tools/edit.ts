@@ -1,0 +1,204 @@
+// The edit tool: texts replaced in one or more files. Everything is computed before anything is written, so a text that
+// is not found leaves every file as it was.
+
+import type { XStatic } from "typebox/schema";
+import { throwIfAborted } from "../base/abort.js";
+import { GalleyError, messageOf } from "../base/errors.js";
+import { isObject } from "../base/json.js";
+import { diffFile, joinDiffs } from "../preview/file-diff.js";
+import { foldPath } from "../workspace/resolve-path.js";
+import type { Workspace, WriteTarget } from "../workspace/workspace.js";
+import { type ComputedEdit, computeEdit, type TextEdit } from "./edit-compute.js";
+import { type OpenFile, openText, replaceText, type TextFileParts } from "./text-file.js";
+import { type AgentTool, textResult, toolFailure } from "./tool.js";
+
+const parameters = {
+  type: "object",
+  properties: {
+    edits: {
+      type: "array",
+      maxItems: 100,
+      items: {
+        type: "object",
+        properties: {
+          path: { type: "string" },
+          old_text: { type: "string", description: "Exact text to replace; must occur once" },
+          new_text: { type: "string" },
+          all: { type: "boolean", description: "Replace every occurrence" },
+        },
+        required: ["path", "old_text", "new_text"],
+      },
+    },
+  },
+  required: ["edits"],
+} as const;
+
+type EditParams = XStatic<typeof parameters>;
+
+export function createEdit(parts: TextFileParts): AgentTool<EditParams> {
+  const { workspace } = parts;
+  return {
+    name: "edit",
+    label: "Edit",
+    description: "Replace exact text in one or more files, in the given order. If one edit fails, no file is changed.",
+    parameters,
+    approval: "write",
+    prepareArguments,
+    async execute(_toolCallId, { edits }, signal) {
+      if (edits.length === 0) throw toolFailure("`edits` must include at least one edit.");
+      if (edits.some(({ old_text }) => old_text === "")) throw toolFailure("old_text must not be empty.");
+      const tasks = await groupByFile(workspace, edits);
+      return lockAll(workspace, distinctFiles(tasks), async () => {
+        const changes: Change[] = [];
+        for (const task of tasks) changes.push(await compute(parts, task, { signal, total: edits.length }));
+        throwIfAborted(signal);
+        return report(await writeAll(parts, changes));
+      });
+    },
+  };
+}
+
+/** The edits of one file, in the order in which they were given. */
+interface FileTask {
+  /** The path as the model wrote it first. */
+  readonly input: string;
+  readonly target: WriteTarget;
+  readonly edits: (TextEdit & { readonly position: number })[];
+}
+
+interface Change {
+  readonly file: OpenFile & Required<Pick<OpenFile, "before">>;
+  readonly computed: ComputedEdit;
+}
+
+/** Two spellings of a path are one file. */
+async function groupByFile(workspace: Workspace, edits: EditParams["edits"]): Promise<FileTask[]> {
+  const byInput = new Map<string, WriteTarget>();
+  const byPath = new Map<string, FileTask>();
+  for (const [index, { path: input, old_text: oldText, new_text: newText, all = false }] of edits.entries()) {
+    const target = byInput.get(input) ?? (await workspace.resolve(input, "write"));
+    byInput.set(input, target);
+    const task = byPath.get(target.path) ?? { input, target, edits: [] };
+    byPath.set(target.path, task);
+    task.edits.push({ oldText, newText, all, position: index + 1 });
+  }
+  return [...byPath.values()];
+}
+
+/** One lock for all names of one file: asking for it twice would be waiting for ourselves. */
+function distinctFiles(tasks: readonly FileTask[]): WriteTarget[] {
+  const taken = new Set<string>();
+  return tasks
+    .map(({ target }) => target)
+    .filter(({ path, identity = path }) => {
+      const isFirst = !taken.has(foldPath(path)) && !taken.has(identity);
+      taken.add(foldPath(path)).add(identity);
+      return isFirst;
+    });
+}
+
+/** All are asked for in one breath, so that every call stands before or behind this one and none on both sides. */
+async function lockAll<T>(workspace: Workspace, targets: readonly WriteTarget[], work: () => Promise<T>): Promise<T> {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const turns = targets.map(
+    (target) =>
+      new Promise<void>((resolve, reject) => {
+        const take = () => {
+          resolve();
+          return held;
+        };
+        workspace.exclusively(target, take).catch(reject);
+      }),
+  );
+  try {
+    await Promise.all(turns);
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+async function compute(
+  parts: TextFileParts,
+  { input, target, edits }: FileTask,
+  { signal, total }: { signal: AbortSignal | undefined; total: number },
+): Promise<Change> {
+  try {
+    const { before, ...file } = await openText(parts, { input, target }, signal);
+    const { displayPath } = file.target;
+    if (!before) throw new GalleyError("not_found", `File not found: ${displayPath}`);
+    return { file: { ...file, before }, computed: await computeEdit(displayPath, before.bytes, edits) };
+  } catch (error) {
+    // With one edit that is plain; with several the model would wonder about the others.
+    if (total === 1 || !(error instanceof GalleyError) || error.code === "aborted") throw error;
+    const failed = edits[Number(error.details?.failedEdit)];
+    const which = failed ? `Edit ${failed.position} of ${total} failed. ` : "";
+    throw new GalleyError(error.code, `${error.message}\n\n${which}No file was changed.`, { cause: error });
+  }
+}
+
+interface Written extends Change {
+  readonly hardlinkBroken?: true;
+}
+
+async function writeAll(parts: TextFileParts, changes: readonly Change[]): Promise<Written[]> {
+  const written: Written[] = [];
+  for (const change of changes) {
+    try {
+      const { hardlinkBroken } = await replaceText(parts, change.file, change.computed.after);
+      written.push(hardlinkBroken ? { ...change, hardlinkBroken } : change);
+    } catch (error) {
+      if (changes.length === 1) throw error;
+      const names = (list: readonly Change[]) => list.map(({ file }) => file.target.displayPath).join(", ") || "none";
+      const rest = changes.slice(written.length);
+      throw toolFailure(`${messageOf(error)}\n\nChanged: ${names(written)}. Not changed: ${names(rest)}.`, error);
+    }
+  }
+  return written;
+}
+
+function report(written: readonly Written[]) {
+  const perFileResults = written.map(({ file: { target, before }, computed, hardlinkBroken }) => ({
+    path: target.displayPath,
+    ...diffFile({ displayPath: target.displayPath, before: before.bytes, ...computed }),
+    replaced: computed.replaced,
+    ...(hardlinkBroken ? { hardlinkBroken } : {}),
+  }));
+  const text = perFileResults.map(({ path, replaced }) =>
+    replaced === 1
+      ? `Successfully replaced text in ${path}.`
+      : `Successfully replaced ${replaced} occurrences in ${path}.`,
+  );
+  return textResult(text.join("\n"), {
+    diff: joinDiffs(perFileResults.map(({ diff }) => diff)),
+    firstChangedLine: perFileResults[0]?.firstChangedLine,
+    ...(written.some(({ hardlinkBroken }) => hardlinkBroken) ? { hardlinkBroken: true } : {}),
+    ...(perFileResults.length > 1 ? { perFileResults } : {}),
+  });
+}
+
+/** One edit spelled at the top is a list of one, unless there is a list. Entries may leave the path to the top. */
+function prepareArguments(args: Record<string, unknown>): Record<string, unknown> {
+  const { edits } = args;
+  if (!Array.isArray(edits)) return edits === undefined ? { edits: [published(args)] } : args;
+  const { path } = published(args);
+  return { edits: edits.map((edit) => (isObject(edit) ? { ...(path ? { path } : {}), ...published(edit) } : edit)) };
+}
+
+const spellings = {
+  path: ["path", "file_path"],
+  old_text: ["old_text", "oldText", "old_string"],
+  new_text: ["new_text", "newText", "new_string"],
+  all: ["all", "replace_all"],
+};
+
+function published(args: Record<string, unknown>): Record<string, unknown> {
+  const found = Object.entries(spellings).map(([name, others]) => {
+    const spelling = others.find((other) => args[other] !== undefined && args[other] !== null);
+    return spelling === undefined ? [] : [[name, args[spelling]] as const];
+  });
+  return Object.fromEntries(found.flat());
+}

@@ -1,0 +1,39 @@
+// The resolve tool: the model's word on a preview. All it does is hand the decision over; the rules are the session's.
+
+import type { XStatic } from "typebox/schema";
+import type { ToolResult } from "../protocol/events.js";
+import type { AgentTool } from "./tool.js";
+
+const parameters = {
+  type: "object",
+  properties: {
+    action: { type: "string", enum: ["apply", "discard"] },
+    reason: { type: "string", description: "Why" },
+    extra: { type: "object", description: "For the tool that made the preview" },
+    id: { type: "string", description: "A certain pending action; default: the next" },
+    all: { type: "boolean", description: "Every pending action" },
+  },
+  required: ["action", "reason"],
+  additionalProperties: false,
+} as const;
+
+export type ResolveToolParams = XStatic<typeof parameters>;
+
+export type DecidePending = (params: ResolveToolParams) => Promise<ToolResult>;
+
+export function createResolve(decide: DecidePending): AgentTool<ResolveToolParams> {
+  return {
+    name: "resolve",
+    label: "Resolve",
+    description:
+      "Decide about a preview: apply persists its pending changes, discard rejects them. Give the reason for your choice. Fails when nothing is pending.",
+    parameters,
+    hidden: true,
+    strict: true,
+    concurrency: "exclusive",
+    approval: "write",
+    // What has begun to be written is written.
+    nonAbortable: true,
+    execute: (_toolCallId, params) => decide(params),
+  };
+}

@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { SeenFiles } from "./seen-files.js";
+
+const whole = (text: string) => ({ bytes: Buffer.from(text), isTruncated: false });
+
+it("knows a file that changed from one that did not or was never seen", async () => {
+  const seen = new SeenFiles();
+  seen.note("/a", whole("one"));
+  expect(await seen.hasChanged("/a", Buffer.from("one"))).toBe(false);
+  expect(await seen.hasChanged("/a", Buffer.from("two"))).toBe(true);
+  expect(await seen.hasChanged("/a", Buffer.from("one more"))).toBe(true);
+  expect(await seen.hasChanged("/b", Buffer.from("two"))).toBe(false);
+  seen.note("/a", whole("two"));
+  expect(await seen.hasChanged("/a", Buffer.from("two"))).toBe(false);
+});
+
+it("compares as much of a file as was seen", async () => {
+  const seen = new SeenFiles();
+  seen.note("/a", { bytes: Buffer.from("head"), isTruncated: true });
+  expect(await seen.hasChanged("/a", Buffer.from("head and tail"))).toBe(false);
+  expect(await seen.hasChanged("/a", Buffer.from("Head and tail"))).toBe(true);
+  expect(await seen.hasChanged("/a", Buffer.from("hea"))).toBe(true);
+});
+
+it("forgets what was seen longest ago", async () => {
+  const seen = new SeenFiles({ maxFiles: 2 });
+  for (const path of ["/a", "/b", "/a", "/c"]) seen.note(path, whole("old"));
+  const changed = await Promise.all(["/a", "/b", "/c"].map((path) => seen.hasChanged(path, Buffer.from("new"))));
+  expect(changed).toEqual([true, false, true]);
+});
+
+it("can be switched off", async () => {
+  const seen = new SeenFiles({ isEnforced: false });
+  seen.note("/a", whole("one"));
+  expect(await seen.hasChanged("/a", Buffer.from("two"))).toBe(false);
+});

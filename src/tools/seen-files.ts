@@ -1,0 +1,53 @@
+// What the model knows of each file, so that a change rests on what is really there: the SHA-256 of the bytes it was
+// last shown or wrote itself. One per session, shared by every tool that shows or writes files.
+
+import type { FileBytes } from "../workspace/workspace.js";
+
+export interface SeenFilesOptions {
+  /** Off, every file counts as unchanged. */
+  isEnforced?: boolean;
+  /** The files seen longest ago are forgotten first, and a forgotten file may be changed. */
+  maxFiles?: number;
+}
+
+interface Seen {
+  /** How many bytes were hashed. More than those may follow when the file was too long to be read whole. */
+  readonly length: number;
+  readonly isWhole: boolean;
+  readonly hash: Promise<string>;
+}
+
+export class SeenFiles {
+  readonly #isEnforced: boolean;
+  readonly #maxFiles: number;
+  readonly #files = new Map<string, Seen>();
+
+  constructor({ isEnforced = true, maxFiles = 10_000 }: SeenFilesOptions = {}) {
+    this.#isEnforced = isEnforced;
+    this.#maxFiles = maxFiles;
+  }
+
+  /** `path` is canonical. The caller does not wait for the hash and leaves the bytes alone from now on. */
+  note(path: string, { bytes, isTruncated }: FileBytes): void {
+    if (!this.#isEnforced) return;
+    this.#files.delete(path); // so that it moves to the end
+    this.#files.set(path, { length: bytes.length, isWhole: !isTruncated, hash: sha256(bytes) });
+    for (const oldest of this.#files.keys()) {
+      if (this.#files.size <= this.#maxFiles) break;
+      this.#files.delete(oldest);
+    }
+  }
+
+  /** Was the file seen, with other bytes than these? They are the whole file. */
+  async hasChanged(path: string, bytes: Uint8Array): Promise<boolean> {
+    const seen = this.#files.get(path);
+    if (!seen) return false;
+    if (seen.isWhole ? bytes.length !== seen.length : bytes.length < seen.length) return true;
+    return (await sha256(bytes.subarray(0, seen.length))) !== (await seen.hash);
+  }
+}
+
+export async function sha256(bytes: Uint8Array): Promise<string> {
+  const { createHash } = await import("node:crypto");
+  return createHash("sha256").update(bytes).digest("hex");
+}

@@ -1,0 +1,73 @@
+// The way from a path to a changed file, shared by the tools that change text: what is there is read under the file's
+// lock, guarded, and replaced only if it is still that.
+
+import { GalleyError } from "../base/errors.js";
+import type { Target, Workspace, WriteOutcome, WriteTarget } from "../workspace/workspace.js";
+import { refuseGenerated } from "./generated-marker.js";
+import { sizeText } from "./output-text.js";
+import { type SeenFiles, sha256 } from "./seen-files.js";
+import { toolFailure } from "./tool.js";
+
+const maxFileBytes = 256 * 1024 * 1024;
+
+export interface TextFileParts {
+  readonly workspace: Workspace;
+  readonly seen: SeenFiles;
+  /** Files that say they are generated may be changed. */
+  readonly allowGenerated?: boolean | undefined;
+}
+
+export interface OpenFile {
+  readonly target: WriteTarget;
+  /** Absent where there is no file yet. */
+  readonly before?: { readonly bytes: Buffer; readonly hash: string };
+}
+
+/** To be called, and its result used, inside `workspace.exclusively`. */
+export async function openText(
+  { workspace, seen, allowGenerated = false }: TextFileParts,
+  checked: { input: string; target: WriteTarget },
+  signal: AbortSignal | undefined,
+): Promise<OpenFile> {
+  const readable = await existing(workspace, checked.target);
+  // While the call waited for its turn, another may have put a new file there or taken it away.
+  const isSame = readable?.identity === checked.target.identity;
+  const target = isSame ? checked.target : await workspace.resolve(checked.input, "write");
+  if (!readable) return { target };
+  const file = await workspace.readFile(readable, { maxBytes: maxFileBytes, signal });
+  const { displayPath } = target;
+  if (file.isTruncated) throw toolFailure(`Cannot modify ${displayPath}: it is larger than ${sizeText(maxFileBytes)}.`);
+  const bytes = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);
+  if (await seen.hasChanged(target.path, bytes)) throw changedSinceRead(displayPath);
+  if (!allowGenerated) refuseGenerated(bytes, displayPath);
+  return { target, before: { bytes, hash: await sha256(bytes) } };
+}
+
+/** Not abortable: what is begun here takes milliseconds, and half of several files would be worse than a late stop. */
+export async function replaceText(
+  { workspace, seen }: TextFileParts,
+  { target, before }: OpenFile,
+  after: Buffer,
+): Promise<WriteOutcome> {
+  const expected = before?.hash ?? "absent";
+  const outcome = await workspace.writeFile(target, { bytes: after, expected }).catch((error: unknown) => {
+    throw GalleyError.is(error, "file_changed") ? changedSinceRead(target.displayPath, error) : error;
+  });
+  seen.note(target.path, { bytes: after, isTruncated: false });
+  return outcome;
+}
+
+async function existing(workspace: Workspace, target: WriteTarget): Promise<Target | undefined> {
+  try {
+    // By the canonical path, and as a reader: what must not be read must not come out in a diff or a closest match.
+    return await workspace.resolve(target.path, "read");
+  } catch (error) {
+    if (GalleyError.is(error, "not_found")) return undefined;
+    throw error;
+  }
+}
+
+function changedSinceRead(displayPath: string, cause?: unknown): GalleyError {
+  const message = `File changed since it was last read: ${displayPath}. Read it again.`;
+  return new GalleyError("file_changed", message, { cause });
+}

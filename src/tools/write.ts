@@ -1,0 +1,66 @@
+// The write tool: a whole file at once, new or in the place of an old one.
+
+import type { XStatic } from "typebox/schema";
+import { throwIfAborted } from "../base/abort.js";
+import { compareTexts } from "../preview/compare-texts.js";
+import { diffFile } from "../preview/file-diff.js";
+import { notice } from "./output-text.js";
+import { openText, replaceText, type TextFileParts } from "./text-file.js";
+import { computeWrite } from "./text-keep.js";
+import { isUtf16 } from "./text-view.js";
+import { type AgentTool, textResult, toolFailure } from "./tool.js";
+
+const parameters = {
+  type: "object",
+  properties: {
+    path: { type: "string", description: "File to create or overwrite" },
+    content: { type: "string", description: "The whole new content" },
+  },
+  required: ["path", "content"],
+} as const;
+
+type WriteParams = XStatic<typeof parameters>;
+
+export function createWrite(parts: TextFileParts): AgentTool<WriteParams> {
+  const { workspace } = parts;
+  return {
+    name: "write",
+    label: "Write",
+    description: "Create or overwrite a file. To change parts of a file use edit.",
+    parameters,
+    approval: "write",
+    prepareArguments,
+    async execute(_toolCallId, { path, content }, signal) {
+      const target = await workspace.resolve(path, "write");
+      return workspace.exclusively(target, async () => {
+        const file = await openText(parts, { input: path, target }, signal);
+        const before = file.before?.bytes;
+        const { displayPath } = file.target;
+        if (before && isUtf16(before))
+          throw toolFailure(`Cannot overwrite ${displayPath}: it is UTF-16 text, and only UTF-8 can be written.`);
+        const { after, kept } = computeWrite(before, content);
+        throwIfAborted(signal);
+        const outcome = await replaceText(parts, file, after);
+        const diff = before && (await wholeDiff(displayPath, before, after));
+        const remarks = kept.length > 0 ? [`Kept from the old file: ${kept.join(", ")}`] : [];
+        return textResult(`Successfully wrote ${after.length} bytes to ${displayPath}${notice(remarks)}`, {
+          ...(diff === undefined ? {} : { diff }),
+          ...outcome,
+        });
+      });
+    },
+  };
+}
+
+function prepareArguments(args: Record<string, unknown>): Record<string, unknown> {
+  const { file_path, ...rest } = args;
+  return rest.path === undefined && file_path !== undefined ? { ...rest, path: file_path } : rest;
+}
+
+/** Undefined where nothing changed. */
+async function wholeDiff(displayPath: string, before: Buffer, after: Buffer): Promise<string | undefined> {
+  const replacements = await compareTexts(before, after);
+  if (replacements.length === 0) return undefined;
+  const spans = replacements.map(({ start, end, newStart, newEnd }) => ({ start, end, length: newEnd - newStart }));
+  return diffFile({ displayPath, before, after, spans }).diff;
+}

@@ -1,0 +1,182 @@
+// Node's own disk. A file is opened without following a link and without waiting for a writer, and is read only if it
+// is the very file that was checked. On Linux what happens in a pinned directory goes through its descriptor, so that
+// nobody can put a link in its way; elsewhere a window stays between the look at the directory and the deed.
+
+import { type BigIntStats, constants, type Dirent, promises } from "node:fs";
+import { throwIfAborted } from "../base/abort.js";
+import { systemCode } from "../base/errors.js";
+import type { Disk, DiskEntry, DiskFile, DiskRead, DiskStat, PinnedDirectory } from "./disk.js";
+
+// `promises` is looked up where it is used: loading it takes milliseconds that the start of the program should not pay.
+type FileHandle = Awaited<ReturnType<typeof promises.open>>;
+
+// Not every flag exists on Windows, where comparing identities has to do.
+const noFollow = constants.O_NOFOLLOW ?? 0;
+const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow;
+const pinFlags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
+const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
+const chunkBytes = 4 * 1024 * 1024;
+
+export const nodeDisk: Disk = {
+  realpath: (path) => promises.realpath(path),
+
+  async lstat(path) {
+    return describe(await promises.lstat(path, { bigint: true }));
+  },
+
+  async list(path, maxEntries) {
+    const found: DiskEntry[] = [];
+    // Leaving the loop closes the directory.
+    for await (const entry of await promises.opendir(path, { bufferSize: 256 })) {
+      if (found.length >= maxEntries) break;
+      found.push({ name: entry.name, kind: kindOf(entry) });
+    }
+    return found;
+  },
+
+  read: (path, identity, options) => withChecked(path, identity, (file, size) => readBounded(file, size, options)),
+
+  digest: (path, identity, signal) => withChecked(path, identity, (file) => digestOf(file, signal)),
+
+  async pin(path) {
+    if (process.platform === "win32") return unpinned(path); // a directory cannot be opened there
+    const handle = await promises.open(path, pinFlags);
+    try {
+      return (process.platform === "linux" && (await throughDescriptor(handle))) || byName(path, handle);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  },
+
+  async create(path, mode) {
+    return fileOf(await promises.open(path, createFlags, mode));
+  },
+
+  mkdir: (path) => promises.mkdir(path),
+  rmdir: (path) => promises.rmdir(path),
+  link: (from, to) => promises.link(from, to),
+  rename: (from, to) => promises.rename(from, to),
+  unlink: (path) => promises.unlink(path),
+};
+
+async function withChecked<T>(
+  path: string,
+  identity: string,
+  work: (file: FileHandle, sizeBytes: number) => Promise<T>,
+): Promise<T | undefined> {
+  const file = await promises.open(path, readFlags);
+  try {
+    const opened = describe(await file.stat({ bigint: true }));
+    if (opened.kind !== "file" || opened.identity !== identity) return undefined;
+    return await work(file, opened.sizeBytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads to the end or the bound. The reported size only sizes the buffer: procfs says 0 and files grow. */
+async function readBounded(
+  file: FileHandle,
+  sizeBytes: number,
+  { maxBytes, signal }: { maxBytes: number; signal?: AbortSignal | undefined },
+): Promise<DiskRead> {
+  let buffer = Buffer.allocUnsafe(Math.min(Math.max(sizeBytes, 4096), maxBytes) + 1);
+  let length = 0;
+  for (;;) {
+    throwIfAborted(signal);
+    const wanted = Math.min(buffer.length - length, chunkBytes);
+    const { bytesRead } = await file.read(buffer, length, wanted, null);
+    if (bytesRead === 0) return { bytes: buffer.subarray(0, length), isTruncated: false };
+    length += bytesRead;
+    if (length > maxBytes) return { bytes: buffer.subarray(0, maxBytes), isTruncated: true };
+    if (length === buffer.length) buffer = Buffer.concat([buffer], Math.min(buffer.length * 2, maxBytes + 1));
+  }
+}
+
+async function digestOf(file: FileHandle, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const { createHash } = await import("node:crypto"); // only writing needs it
+  const before = await file.stat({ bigint: true });
+  const hash = createHash("sha256");
+  const buffer = Buffer.allocUnsafe(Math.min(Number(before.size) + 1, chunkBytes));
+  for (;;) {
+    throwIfAborted(signal);
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+    if (bytesRead === 0) break;
+    hash.update(buffer.subarray(0, bytesRead));
+  }
+  // A long file takes its time, and somebody may have written behind the place that was read last.
+  const after = await file.stat({ bigint: true });
+  const isSame = after.mtimeNs === before.mtimeNs && after.ctimeNs === before.ctimeNs && after.size === before.size;
+  return isSame ? hash.digest("hex") : undefined;
+}
+
+/** Undefined where procfs is not mounted. */
+async function throughDescriptor(handle: FileHandle): Promise<PinnedDirectory | undefined> {
+  const path = `/proc/self/fd/${handle.fd}`;
+  const location = () => promises.readlink(path);
+  const isThere = await location().catch(() => undefined);
+  return isThere === undefined ? undefined : { path, location, ...endOf(handle) };
+}
+
+function byName(path: string, handle: FileHandle): PinnedDirectory {
+  return { path, location: () => promises.realpath(path), ...endOf(handle) };
+}
+
+function unpinned(path: string): PinnedDirectory {
+  return { path, location: () => promises.realpath(path), fsync: async () => {}, close: async () => {} };
+}
+
+function endOf(handle: FileHandle): Pick<PinnedDirectory, "fsync" | "close"> {
+  return {
+    async fsync() {
+      await handle.sync().catch((error: unknown) => {
+        // Some file systems know no sync of a directory; there is nothing more that could be done.
+        if (!["EINVAL", "ENOTSUP"].includes(systemCode(error) ?? "")) throw error;
+      });
+    },
+    close: () => handle.close(),
+  };
+}
+
+function fileOf(handle: FileHandle): DiskFile {
+  return {
+    stat: async () => describe(await handle.stat({ bigint: true })),
+    async append(bytes) {
+      for (let written = 0; written < bytes.length; )
+        written += (await handle.write(bytes, written, bytes.length - written)).bytesWritten;
+    },
+    chown: (uid, gid) => handle.chown(uid, gid),
+    chmod: (mode) => handle.chmod(mode),
+    utimes: (modifiedMs) => handle.utimes(modifiedMs / 1000, modifiedMs / 1000),
+    fsync: () => handle.sync(),
+    close: () => handle.close(),
+  };
+}
+
+function describe(stats: BigIntStats): DiskStat {
+  return {
+    kind: kindOf(stats),
+    kindName: kindName(stats),
+    identity: `${stats.dev}:${stats.ino}`,
+    sizeBytes: Number(stats.size),
+    modifiedMs: Number(stats.mtimeNs) / 1e6, // whole milliseconds would lose what undo has to restore
+    mode: Number(stats.mode) & 0o7777,
+    uid: Number(stats.uid),
+    gid: Number(stats.gid),
+    linkCount: Number(stats.nlink),
+    mark: `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`,
+  };
+}
+
+function kindOf(stats: BigIntStats | Dirent): DiskStat["kind"] {
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "directory";
+  return stats.isSymbolicLink() ? "link" : "special";
+}
+
+function kindName(stats: BigIntStats): string {
+  if (stats.isFIFO()) return "a FIFO";
+  if (stats.isSocket()) return "a socket";
+  return stats.isCharacterDevice() || stats.isBlockDevice() ? "a device" : "a special file";
+}

@@ -1,0 +1,82 @@
+// Child processes that do not want to die, in short: a killed galley, stubborn commands, floods. The long form runs the
+// same functions of bench/kit-workspace/processes.mjs with larger numbers.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import {
+  buildProcessesModule,
+  exhaustDescriptors,
+  runFlood,
+  runForkBomb,
+  runGalleyKills,
+  runStops,
+} from "../../bench/kit-workspace/processes.mjs";
+
+const directory = mkdtempSync(join(tmpdir(), "galley-fault-"));
+let module = "";
+
+beforeAll(async () => {
+  module = await buildProcessesModule(directory);
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+it("F-50: SIGKILL to galley leaves nobody, and no watcher", async () => {
+  const {
+    kills,
+    seen,
+    slowestMs: _slowestMs,
+    ...rest
+  } = await runGalleyKills({ module, directory, count: 12, seed: 1 });
+  expect(rest).toEqual({ survivors: 0, watchersLeft: 0, problems: [] });
+  expect(kills).toBe(12);
+  expect(seen).toBeGreaterThan(15);
+}, 60_000);
+
+it("F-51: aborts and timeouts are answered in 3 s and leave nobody", async () => {
+  const { stops, slowestMs: _slowestMs, ...rest } = await runStops({ module, directory, count: 10, seed: 1 });
+  expect(rest).toEqual({ survivors: 0, late: 0, descriptorsLeaked: 0, problems: [] });
+  expect(stops).toBe(10);
+}, 60_000);
+
+it("F-51: a program with nothing else to do still waits for the stop it asked for", async () => {
+  const line = "sh -c 'trap : TERM; while :; do sleep 1; done' >/dev/null 2>&1 & wait";
+  const script = `
+    const { createNodeProcesses, silentLog } = await import(${JSON.stringify(module)});
+    const processes = createNodeProcesses({ env: process.env, log: silentLog });
+    console.log(await processes.run({ command: { shell: ${JSON.stringify(line)} }, cwd: "/", timeoutMs: 100 }));
+    await processes.shutdown();`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  expect(await once(child, "close")).toEqual([0, null]);
+  expect(said).toBe("{ exitCode: 143, stopped: 'timed_out' }\n");
+});
+
+it("F-52: many processes, and another command beside them", async () => {
+  const { processes, survivors } = await runForkBomb({ module, directory, depth: 5 });
+  expect(survivors).toBe(0);
+  expect(processes).toBeGreaterThanOrEqual(32);
+}, 60_000);
+
+it("F-52: much output in little memory", async () => {
+  const { bytes, grownBytes } = await runFlood({ module, directory, bytes: 200_000_000 });
+  expect(bytes).toBe(200_000_000);
+  expect(grownBytes).toBeLessThan(64 * 1024 * 1024);
+}, 60_000);
+
+it("F-52: no descriptor left, for a command and for galley itself", async () => {
+  const { opened, fine, refused, ...rest } = await exhaustDescriptors({ module, directory });
+  expect(opened).toBeGreaterThan(3900);
+  expect(opened).toBeLessThan(4096);
+  expect(rest).toEqual({ otherwise: 0, fineAfterwards: true });
+  expect(fine).toBeGreaterThan(0);
+  expect(refused).toBeGreaterThan(0);
+}, 60_000);

@@ -1,0 +1,44 @@
+// The process contract: the only way to start a program. Every child has its own group and session, no standard input
+// unless asked, an environment that was put together on purpose, and an end that is always reported. What a command
+// leaves running in the background lives as long as galley does, and no longer.
+
+export interface ProcessRequest {
+  /**
+   * A line for the shell, with the limits of a command of the model's; or a program with its arguments. A program's
+   * name without a slash is looked up outside the project.
+   */
+  readonly command: { readonly shell: string } | { readonly file: string; readonly args: readonly string[] };
+  /** An existing directory, already checked by the caller. */
+  readonly cwd: string;
+  /** On top of the allowed part of our own environment. Names were checked by `checkEnvironmentNames`. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Written to standard input, which is then closed; default: no input at all. */
+  readonly stdin?: string | Uint8Array;
+  /** For a shell line: both streams in one pipe, told as stdout. The only way to keep their true order. */
+  readonly mergesOutput?: boolean;
+  /**
+   * In the order of arrival. While a promise it returned is open, the child is not read and so held. When it throws,
+   * the child is stopped and `run` throws the same.
+   */
+  onOutput?(chunk: Uint8Array, stream: "stdout" | "stderr"): Promise<void> | undefined;
+}
+
+/**
+ * How a child ended. Nothing here throws but a start that failed (`not_found` for a missing program, `unsupported` for
+ * a platform without process groups, `start_failed` for the rest) and an `onOutput` that did.
+ */
+export interface ProcessEnd {
+  /** Of the child itself; for one that a signal ended 128 + its number. */
+  readonly exitCode: number;
+  /** Why we stopped it; absent where it ended by itself. */
+  readonly stopped?: "aborted" | "timed_out";
+}
+
+export interface Processes {
+  /** Answers 500 ms after the child's end at the latest, even if somebody it started still holds its pipes. */
+  run(request: ProcessRequest): Promise<ProcessEnd>;
+  /** Stops every child, with its group and its stragglers, and takes no new one. */
+  shutdown(): Promise<void>;
+}

@@ -1,0 +1,97 @@
+// A helper process that answers messages for as long as it is needed. It exists for code that may abort the process it
+// runs in: its end is an event here, never ours. It has its own group, none of our descriptors, an environment without
+// secrets, and it ends by itself when we are gone.
+
+import { spawn } from "node:child_process";
+import { parse } from "node:path";
+import { childEnvironment } from "./child-environment.js";
+
+export interface WorkerRequest {
+  /** A CommonJS script. It leaves when its channel closes (`disconnect`); what it prints goes nowhere. */
+  readonly script: string;
+  /** Found in `process.argv` from index 1 on. */
+  readonly args: readonly string[];
+  /** Structured clones of what the script sent, in order. */
+  onMessage(message: unknown): void;
+  /** Once, after the last message. */
+  onEnd(end: WorkerEnd): void;
+}
+
+/** Why it ended: the line of its standard error that names the problem, or the system's word. */
+export interface WorkerEnd {
+  readonly reason: string;
+}
+
+export interface WorkerProcess {
+  readonly pid: number | undefined;
+  /** Lost when the worker has ended; `onEnd` tells. */
+  send(message: unknown): void;
+  /** Whether this process must stay alive for it. A new worker does not hold us. */
+  hold(isNeeded: boolean): void;
+  /** At once, with everything in its group. */
+  kill(): void;
+}
+
+const maxErrorText = 4000;
+
+export function startWorker({ script, args, onMessage, onEnd }: WorkerRequest): WorkerProcess {
+  const child = spawn(process.execPath, ["--expose-gc", "-e", script, "--", ...args], {
+    // Not the user's directory: it may vanish, and a script on the command line finds its modules from here.
+    cwd: parse(process.execPath).root,
+    env: childEnvironment(process.env),
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    serialization: "advanced",
+    detached: true,
+    windowsHide: true,
+  });
+  let errorText = "";
+  let hasEnded = false;
+  const end = (reason: string) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    onEnd({ reason });
+  };
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    errorText = (errorText + text).slice(0, maxErrorText);
+  });
+  child.on("message", onMessage);
+  child.on("error", (error) => {
+    if (child.pid === undefined) end(error.message); // a message that could not be sent is told by the end that follows
+  });
+  // Not `exit`: what the worker sent last may still be on its way then.
+  child.on("close", (code, signal) => end(firstProblem(errorText) ?? `it ended with ${signal ?? `code ${code}`}`));
+  const hold = (isNeeded: boolean) => {
+    const method = isNeeded ? "ref" : "unref";
+    child[method]();
+    child.channel?.[method]();
+    (child.stderr as { ref?(): void; unref?(): void } | null)?.[method]?.();
+  };
+  hold(false);
+  return {
+    pid: child.pid,
+    send(message) {
+      if (child.connected) child.send(message as object, () => {}); // a failure is told by the end that follows
+    },
+    hold,
+    kill() {
+      if (hasEnded || child.pid === undefined) return;
+      try {
+        if (process.platform === "win32") child.kill("SIGKILL");
+        else process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // it ended a moment ago
+      }
+    },
+  };
+}
+
+/** The line that says what happened in a native panic, or that names an error. */
+function firstProblem(text: string): string | undefined {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const panic = lines.findIndex((line) => /panicked at/.test(line));
+  const line = panic >= 0 ? (lines[panic + 1] ?? lines[panic]) : lines.find((candidate) => /Error: /.test(candidate));
+  return line?.slice(0, 300);
+}

@@ -166,7 +166,7 @@ const kinds = [
 
 const unknownTypes = [
   "",
-  "bash",
+  "clone",
   "__proto__",
   "constructor",
   "toString",

@@ -366,7 +366,7 @@ describe("a reader that stops", () => {
     const host = start();
     await host.waitForType("ready");
     host.child.stdout?.pause();
-    const count = 20_000;
+    const count = 5000;
     let isTaken = false;
     const batch = Array.from({ length: count }, (_, id) => `{"id":${id},"type":"get_state"}\n`).join("");
     const taken = host.sendBytes(batch).then(() => {

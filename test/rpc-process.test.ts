@@ -368,7 +368,9 @@ describe("a reader that stops", () => {
     host.child.stdout?.pause();
     const count = 5000;
     let isTaken = false;
-    const batch = Array.from({ length: count }, (_, id) => `{"id":${id},"type":"get_state"}\n`).join("");
+    const padding = "x".repeat(400); // more than all buffers on the way take
+    const line = (id: number) => `{"id":${id},"type":"get_state","padding":"${padding}"}\n`;
+    const batch = Array.from({ length: count }, (_, id) => line(id)).join("");
     const taken = host.sendBytes(batch).then(() => {
       isTaken = true;
     });

@@ -49,7 +49,7 @@ describe("parseArguments", () => {
       words: ["x"],
       warnings: ["Unknown option --frobnicate. See galley --help. It is ignored."],
     });
-    expect(parse("--mode=rpc", "--stage").warnings).toEqual(["--stage has no effect in this version."]);
+    expect(parse("--mode=rpc", "--no-mcp").warnings).toEqual(["--no-mcp has no effect in this version."]);
   });
 
   it("refuses a missing value, a value for a switch, and an unknown mode", () => {

@@ -11,4 +11,7 @@ export const exitCodes = {
   provider: 7,
 } as const;
 
+/** When a signal ended it. */
+export const signalCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
 export type ExitReason = keyof typeof exitCodes;

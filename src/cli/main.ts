@@ -2,8 +2,10 @@
 // between the spawn and the first frame of RPC mode is in this one file's bundle.
 
 import { GalleyError, messageOf } from "../base/errors.js";
+import { sanitizeForTerminal } from "../base/sanitize.js";
 import { type CommandLine, modeOf, parseArguments, wantsRpc } from "./arguments.js";
 import { exitCodes } from "./exit-codes.js";
+import { isPendingVerb } from "./pending-words.js";
 import { runRpc } from "./run-rpc.js";
 
 declare const GALLEY_VERSION: string;
@@ -11,12 +13,13 @@ declare const GALLEY_VERSION: string;
 start(process.argv.slice(2)).catch((error: unknown) => {
   // A program that drives us tells one failed start from another by the text, not by the code.
   const isUsage = GalleyError.is(error, "usage") && !wantsRpc(process.argv);
-  process.stderr.write(`${messageOf(error)}\n`);
+  process.stderr.write(sanitizeForTerminal(`${messageOf(error)}\n`));
   process.exitCode = isUsage ? exitCodes.usage : exitCodes.startup;
 });
 
 async function start(argv: readonly string[]): Promise<void> {
   if (argv[0] === "sessions") return (await import("./sessions-command.js")).runSessionsCommand(argv.slice(1));
+  if (isPendingVerb(argv[0])) return (await import("./pending-command.js")).runPendingCommand(argv[0], argv.slice(1));
   if (argv[0] === "config") return (await import("./run-config.js")).runConfigCommand(argv.slice(1));
   const line: CommandLine = parseArguments(argv);
   const { options, words } = line;
@@ -30,6 +33,7 @@ async function start(argv: readonly string[]): Promise<void> {
     return;
   }
   const mode = modeOf(line);
+  if (options.has("export")) return (await import("./export-command.js")).runExport(line);
   if (mode === "rpc") return runRpc(line);
   if (options.has("list-models")) return (await import("./list-models.js")).listModels(line);
   const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;

@@ -55,8 +55,8 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "no-ui", help: "extensions have no user interface", later: true },
   { name: "trust-project", help: "trust this project for this run", later: true },
   { name: "allow-home", help: "allow running in the home directory", later: true },
-  { name: "stage", help: "stage every change", later: true },
-  { name: "allow-exec", help: "allow commands while staging", later: true },
-  { name: "yes", help: "apply what is pending at the end", later: true },
-  { name: "export", value: "FILE", help: "write a session as HTML", later: true },
+  { name: "stage", help: "stage every change for review" },
+  { name: "allow-exec", help: "allow commands while staging" },
+  { name: "yes", help: "apply what is pending at the end" },
+  { name: "export", value: "FILE [OUT]", help: "write a session file as an HTML page and exit" },
 ];

@@ -9,7 +9,7 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import { type AgentSession, createAgentSession } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
-import { type ExitReason, exitCodes } from "./exit-codes.js";
+import { type ExitReason, exitCodes, signalCodes } from "./exit-codes.js";
 import { firstMessage, type Prompt } from "./first-message.js";
 import { guardStdout } from "./guard-stdout.js";
 import { sessionOptions } from "./session-options.js";
@@ -70,11 +70,28 @@ async function run(
       return new Promise<void>((resolve) => output.once("drain", resolve)); // a slow reader slows the model
     });
   }
-  const failure = await runPrompts(session, prompts, stop);
+  const failure = (await runPrompts(session, prompts, stop)) ?? (await decideRest(session, line));
+  const left = await session.getPendingActions();
   await session.dispose();
   if (failure) return failure;
   if (mode === "text") output.write(`${sanitizeForTerminal(lastText(session))}\n`);
-  return { reason: "done" };
+  const plans = left.filter(({ kind }) => kind === "plan");
+  if (plans.length === 0) return { reason: "done" };
+  return { reason: "pending", message: pendingText(plans) };
+}
+
+/** `--yes`: whatever is still pending is applied. */
+async function decideRest(session: AgentSession, { options }: CommandLine): Promise<Outcome | undefined> {
+  if (!options.has("yes") || session.pendingActionCount === 0) return undefined;
+  const decision = { action: "apply", reason: "--yes", by: "user", all: true } as const;
+  const { details, text } = await session.resolvePendingAction(decision);
+  const isFailed = "results" in details && details.results.some(({ error }) => error !== undefined);
+  return isFailed ? { reason: "failed", message: text } : undefined;
+}
+
+function pendingText(plans: readonly { id: string; label: string }[]): string {
+  const lines = plans.map(({ id, label }) => `  ${id}  ${label}`);
+  return `Still pending, nothing is written yet:\n${lines.join("\n")}\nSee them with galley show ID; decide with galley apply ID or galley discard ID.`;
 }
 
 async function runPrompts(session: AgentSession, prompts: readonly Prompt[], stop: Stop): Promise<Outcome | undefined> {
@@ -104,7 +121,6 @@ function lastText(session: AgentSession): string {
   return "";
 }
 
-const signalCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type StopSignal = keyof typeof signalCodes;
 
 /** The first signal stops the run, which then ends in order; the second does not wait, nor does one before the run. */

@@ -9,11 +9,11 @@ import { readyFrame } from "../rpc/ready.js";
 import type { RpcServer } from "../rpc/server.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
+import { signalCodes } from "./exit-codes.js";
 import { guardStdout } from "./guard-stdout.js";
 import { sessionOptions } from "./session-options.js";
 
 const log = logTo((line) => process.stderr.write(line));
-const signalCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 export async function runRpc(line: CommandLine): Promise<void> {
   if (line.words.some((word) => word.startsWith("@")))

@@ -63,7 +63,7 @@ function resumeOption({ options }: CommandLine): Pick<CreateAgentSessionOptions,
   return options.has("continue") ? { resume: { kind: "continue" } } : {};
 }
 
-function workingDirectory(given: string | undefined): string {
+export function workingDirectory(given: string | undefined): string {
   const cwd = resolve(given ?? ".");
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
     throw new GalleyError("start_failed", `Working directory does not exist: ${cwd}`);

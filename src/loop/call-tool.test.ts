@@ -60,16 +60,24 @@ describe("before a tool runs", () => {
     expect(seen).toEqual([{ n: "x" }]);
   });
 
-  it("prepareArguments comes first, then the check, then transformArguments, then the gate", async () => {
+  it("prepareArguments comes first, then the check, then transformArguments, reviseCall, and the gate", async () => {
     const order: unknown[] = [];
     const tool = fakeTool("work", async (_id, params) => textResult(String(order.push(["execute", params]))), {
-      parameters: { type: "object", properties: { path: { type: "string" }, n: { default: 1 } }, required: ["path"] },
+      parameters: {
+        type: "object",
+        properties: { path: { type: "string" }, n: { type: "number", default: 1 } },
+        required: ["path"],
+      },
       prepareArguments: ({ file }) => ({ path: file }),
     });
     const hooks: ToolHooks = {
       transformArguments(_call, args) {
         order.push(["transform", args]);
         return { ...args, path: "real" };
+      },
+      async reviseCall(_tool, _call, args) {
+        order.push(["revise", args]);
+        return { args: { path: "revised", n: "2" } };
       },
       async beforeToolCall(_tool, _call, args) {
         order.push(["gate", args]);
@@ -79,9 +87,43 @@ describe("before a tool runs", () => {
     await open([tool], hooks).call({ file: "masked" });
     expect(order).toEqual([
       ["transform", { path: "masked", n: 1 }],
-      ["gate", { path: "real", n: 1 }],
-      ["execute", { path: "real", n: 1 }],
+      ["revise", { path: "real", n: 1 }],
+      ["gate", { path: "revised", n: 2 }],
+      ["execute", { path: "revised", n: 2 }],
     ]);
+  });
+
+  it("revised arguments that do not fit reach neither the gate nor the tool", async () => {
+    const seen: unknown[] = [];
+    const parameters = { type: "object", properties: { n: { type: "number" } } };
+    const tool = fakeTool("work", async (_id, params) => textResult(String(seen.push(params))), { parameters });
+    const hooks: ToolHooks = {
+      reviseCall: async () => ({ args: { n: "many" } }),
+      beforeToolCall: async (_tool, _call, args) => void seen.push(args),
+      afterToolCall: async (_call, result) => ({ ...result, content: [] }),
+    };
+    const result = await open([tool], hooks).call({ n: 1 });
+    expect(textOf(result)).toMatch(
+      /^The arguments were revised before the call\.\nValidation failed for tool "work":\n {2}- n: /,
+    );
+    expect(seen).toEqual([]);
+  });
+
+  it("a call that was refused passes no hook behind", async () => {
+    const after: unknown[] = [];
+    const tool = fakeTool("work", async () => textResult("ran"));
+    const afterToolCall: ToolHooks["afterToolCall"] = async (_call, result) => {
+      after.push(result);
+      return result;
+    };
+    const refusals: ToolHooks[] = [
+      { reviseCall: async () => ({ block: "not so" }) },
+      { beforeToolCall: async () => ({ block: "not so" }) },
+      { reviseCall: () => Promise.reject(new Error("not so")) },
+    ];
+    for (const hooks of refusals)
+      expect(await open([tool], { ...hooks, afterToolCall }).call()).toEqual(failed("not so"));
+    expect(after).toEqual([]);
   });
 
   it("the gate can block, with its reason or without", async () => {
@@ -105,18 +147,19 @@ describe("before a tool runs", () => {
   });
 
   it.each([
-    ["run", "Tool execution was aborted."],
-    ["batch", "Skipped due to queued user message."],
-  ])("a stop of the %s while the gate thinks is heard at once, and nothing runs", async (who, text) => {
+    ["run", "beforeToolCall" as const, "Tool execution was aborted."],
+    ["batch", "beforeToolCall" as const, "Skipped due to queued user message."],
+    ["run", "reviseCall" as const, "Tool execution was aborted."],
+  ])("a stop of the %s while %s thinks is heard at once, and nothing runs", async (who, hook, text) => {
     let runs = 0;
     const asked = deferred();
     const gate = deferred<undefined>();
     const tool = fakeTool("work", async () => textResult(String(++runs)), { nonAbortable: true });
-    const beforeToolCall = () => {
+    const ask = () => {
       asked.resolve();
       return gate.promise;
     };
-    const { call, abort, batch } = open([tool], { beforeToolCall });
+    const { call, abort, batch } = open([tool], { [hook]: ask });
     const result = call();
     await asked.promise;
     (who === "run" ? abort : batch).abort();
@@ -209,14 +252,16 @@ describe("what a tool returns", () => {
 
   it("passes the hook behind, which may rewrite it", async () => {
     const hooks: ToolHooks = {
-      afterToolCall: async (call, result) => ({
+      reviseCall: async () => ({ args: { n: 2 } }),
+      afterToolCall: async (call, result, { tool, args }) => ({
         ...result,
         isError: true,
-        details: { was: textOf(result), id: call.id },
+        details: { was: textOf(result), id: call.id, name: tool.name, args },
       }),
     };
     const { call } = open([fakeTool("work", async () => textResult("fine"))], hooks);
-    expect(await call()).toEqual({ ...textResult("fine", { was: "fine", id: "work" }), isError: true });
+    const details = { was: "fine", id: "work", name: "work", args: { n: 2 } };
+    expect(await call({ n: 1 })).toEqual({ ...textResult("fine", details), isError: true });
   });
 });
 

@@ -23,11 +23,10 @@ export async function callTool(run: Run, finished: FinishedCall, batch: AbortSig
   const checked = await checkArguments(tool, finished.parsed);
   if (!checked.ok) return failure(checked.text);
   const link = linkAbort(run.parts.signal, batch);
+  const execution = { run, tool, call, args: checked.args, stop: link.signal };
   let outcome: ToolResult;
   try {
-    const args = run.parts.hooks.transformArguments?.(call, checked.args) ?? checked.args;
-    const execution = { run, tool, call, args, stop: link.signal };
-    const refusal = await askGate(execution);
+    const refusal = await askHooks(execution);
     if (refusal) return refusal;
     outcome = await execute(execution);
   } catch (error) {
@@ -35,7 +34,7 @@ export async function callTool(run: Run, finished: FinishedCall, batch: AbortSig
   } finally {
     link.release();
   }
-  return afterwards(run, call, outcome);
+  return afterwards(execution, outcome);
 }
 
 /** A name counts before anybody's alias. */
@@ -48,18 +47,19 @@ let validation: Promise<typeof import("./validate-arguments.js")> | undefined;
 type Checked = { ok: true; args: Record<string, unknown> } | { ok: false; text: string };
 
 async function checkArguments(tool: AnyTool, parsed: unknown): Promise<Checked> {
-  // Loaded with the first call: the schema compiler is the heaviest thing a run needs.
-  validation ??= import("./validate-arguments.js");
-  const { validateArguments } = await validation;
-  let prepared = parsed;
   try {
-    if (isObject(parsed)) prepared = tool.prepareArguments?.(parsed) ?? parsed;
+    return await validate(tool, isObject(parsed) ? (tool.prepareArguments?.(parsed) ?? parsed) : parsed);
   } catch (error) {
     return { ok: false, text: messageOf(error) };
   }
-  const result = validateArguments(tool.name, tool.parameters, prepared);
-  if (result.ok || !tool.lenientArgValidation || !isObject(prepared)) return result;
-  return { ok: true, args: prepared };
+}
+
+async function validate(tool: AnyTool, args: unknown): Promise<Checked> {
+  // Loaded with the first call: the schema compiler is the heaviest thing a run needs.
+  validation ??= import("./validate-arguments.js");
+  const { validateArguments } = await validation;
+  const result = validateArguments(tool.name, tool.parameters, args);
+  return result.ok || !tool.lenientArgValidation || !isObject(args) ? result : { ok: true, args };
 }
 
 interface Execution {
@@ -71,12 +71,35 @@ interface Execution {
   stop: AbortSignal;
 }
 
-/** Undefined if the tool may run. The answer may take a person's time, so a stop does not wait for it. */
-async function askGate({ run, tool, call, args, stop }: Execution): Promise<ToolResult | undefined> {
-  const answer = (async () => run.parts.hooks.beforeToolCall?.(tool, call, args))();
-  const verdict = await new AbortRace(stop).next(answer);
-  if (verdict === "aborted" || stop.aborted) return notStarted(run);
-  return verdict && failure(verdict.block === true ? "Tool execution was blocked" : verdict.block);
+/** Undefined if the tool may run, with the arguments that the execution then has. What fails here is a refusal. */
+async function askHooks(execution: Execution): Promise<ToolResult | undefined> {
+  const { run, tool, call } = execution;
+  const { hooks } = run.parts;
+  try {
+    execution.args = hooks.transformArguments?.(call, execution.args) ?? execution.args;
+    const revision = await answerOf(execution, async () => hooks.reviseCall?.(tool, call, execution.args));
+    if (revision === "stopped") return notStarted(run);
+    if (revision && "block" in revision) return blocked(revision.block);
+    if (revision) {
+      const checked = await validate(tool, revision.args);
+      if (!checked.ok) return failure(`The arguments were revised before the call.\n${checked.text}`);
+      execution.args = checked.args;
+    }
+    const verdict = await answerOf(execution, async () => hooks.beforeToolCall?.(tool, call, execution.args));
+    return verdict === "stopped" ? notStarted(run) : verdict && blocked(verdict.block);
+  } catch (error) {
+    return failure(messageOf(error));
+  }
+}
+
+/** The answer may take a person's time, so a stop does not wait for it. */
+async function answerOf<Answer>({ stop }: Execution, ask: () => Promise<Answer>): Promise<Answer | "stopped"> {
+  const answer = await new AbortRace(stop).next(ask());
+  return answer === "aborted" || stop.aborted ? "stopped" : answer;
+}
+
+function blocked(reason: string | true): ToolResult {
+  return failure(reason === true ? "Tool execution was blocked" : reason);
 }
 
 /** Waits for the tool, or for the end of its grace after a signal. A late value is ignored. */
@@ -135,11 +158,11 @@ function newestOnly(run: Run, announce: (partial: ToolResult) => void): (partial
   };
 }
 
-async function afterwards(run: Run, call: ToolCall, outcome: ToolResult): Promise<ToolResult> {
+async function afterwards({ run, tool, call, args }: Execution, outcome: ToolResult): Promise<ToolResult> {
   const { afterToolCall } = run.parts.hooks;
   if (!afterToolCall) return outcome;
   try {
-    return normalize(run, call.name, await afterToolCall(call, outcome));
+    return normalize(run, call.name, await afterToolCall(call, outcome, { tool, args }));
   } catch (error) {
     return failure(messageOf(error));
   }

@@ -22,13 +22,24 @@ import type { ToolChoiceQueue } from "./tool-choice-queue.js";
 export interface ToolHooks {
   /** After validation, for example to put real values where the model saw placeholders. */
   transformArguments?(call: ToolCall, args: Record<string, unknown>): Record<string, unknown>;
+  /** Then: refuses the call, or replaces its arguments, which are checked again before anything else sees them. */
+  reviseCall?(
+    tool: AnyTool,
+    call: ToolCall,
+    args: Record<string, unknown>,
+  ): Promise<{ block: string | true } | { args: Record<string, unknown> } | undefined>;
   /** The one gate before a tool runs. `block` is the reason the model is told. */
   beforeToolCall?(
     tool: AnyTool,
     call: ToolCall,
     args: Record<string, unknown>,
   ): Promise<{ block: string | true } | undefined>;
-  afterToolCall?(call: ToolCall, result: ToolResult): Promise<ToolResult>;
+  /** Of a call that ran: what ran, and with which arguments. */
+  afterToolCall?(
+    call: ToolCall,
+    result: ToolResult,
+    ran: { readonly tool: AnyTool; readonly args: Record<string, unknown> },
+  ): Promise<ToolResult>;
 }
 
 /** Looks at a reply as it comes. */

@@ -28,6 +28,8 @@ export interface Plan {
   readonly changes: readonly PlannedChange[];
   /** What the model is told when all of it was applied. */
   readonly applied: { readonly text: string; readonly details?: unknown };
+  /** The change that it takes back. */
+  readonly undoes?: string;
 }
 
 /** The stamp of bytes that were read, or of a file that is not there. */
@@ -70,10 +72,11 @@ function follow(first: PlannedChange, second: PlannedChange): PlannedChange | un
 }
 
 /** The text that is kept for a plan. */
-export function encodePlan({ changes, applied }: Plan): string {
+export function encodePlan({ changes, applied, undoes }: Plan): string {
   return JSON.stringify({
     version: 1,
     applied,
+    undoes,
     changes: changes.map(({ before, after, ...rest }) => ({ ...rest, before: base64(before), after: base64(after) })),
   });
 }
@@ -93,6 +96,7 @@ export function decodePlan(text: string): Plan {
   return {
     changes: value.changes.map(decodeChange),
     applied: { text: appliedText, ...(details === undefined ? {} : { details }) },
+    ...(typeof value.undoes === "string" ? { undoes: value.undoes } : {}),
   };
 }
 

@@ -23,6 +23,8 @@ export interface ApplyOwner {
   readonly sourceToolName: string;
   readonly by: Decider;
   readonly reason: string;
+  /** The change that this one takes back. */
+  readonly undoes?: string;
 }
 
 export interface AppliedChanges {
@@ -154,19 +156,21 @@ async function applyPlans({ applyPlan }: SettleParts, chain: StoredAction[], dec
   const { id: pendingId, label, sourceToolName } = top.action;
   const { by, reason } = decision;
   const plans = chain.map(({ work }) => (work as Extract<ActionWork, { kind: "plan" }>).plan);
+  const undoes = plans.at(-1)?.undoes;
   const { changeId, hardlinkBroken } = await applyPlan(combinePlans(plans), {
     pendingId,
     label,
     sourceToolName,
     by,
     reason,
+    ...(undoes === undefined ? {} : { undoes }),
   });
   const { text, details } = (plans.at(-1) as (typeof plans)[number]).applied;
   const broken = hardlinkBroken?.length ? { hardlinkBroken } : {};
   return { content: [{ type: "text", text }], details: { ...(details as object), changeId, ...broken } };
 }
 
-async function applyFailed(
+export async function applyFailed(
   parts: SettleParts,
   stored: StoredAction,
   decision: Decision,
@@ -292,7 +296,11 @@ function failedResult(store: PendingActionStore, stored: StoredAction, decision:
 }
 
 /** The first four keys are what programs before us promised, in this form. */
-function metadata(store: PendingActionStore, { action }: StoredAction, { action: decided, reason, extra }: Decision) {
+export function metadata(
+  store: PendingActionStore,
+  { action }: StoredAction,
+  { action: decided, reason, extra }: Decision,
+) {
   const { id, label, sourceToolName, details } = action;
   return {
     action: decided,

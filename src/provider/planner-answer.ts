@@ -28,20 +28,21 @@ type ChangeSentence = Extract<Sentence, { verb: "replace" | "rename" }>;
 
 function changeAnswer(sentence: ChangeSentence, result: ToolResultMessage): string {
   const text = textOf(result);
-  const { totalReplacements: replacements, filesTouched: files } = isObject(result.details) ? result.details : {};
+  const details = isObject(result.details) ? result.details : {};
+  const { totalReplacements: replacements, filesTouched: files, pendingId, applied } = details;
   if (typeof replacements !== "number" || typeof files !== "number") return text;
   // The tool's first line says what the answer says better.
   const rest = text.replace(/^[^\n]*\n*/, "");
   if (replacements === 0) return [noMatch(sentence), ...(rest === "" ? [] : [rest])].join("\n\n");
-  const parts = [
-    `Previewed ${count(replacements, "replacement")} in ${count(files, "file")}. Nothing is written.`,
-    rest,
-  ];
+  if (applied === true || typeof pendingId !== "string") return text;
+  const amount = `${count(replacements, "replacement")} in ${count(files, "file")}`;
+  const parts = [`Previewed ${amount} as ${pendingId}. Nothing is written yet.`, rest];
   if (sentence.verb === "rename")
     parts.push(
       `By name, without scopes: every identifier ${sentence.pattern} counts, whatever it refers to; names of properties (shorthand ones too), classes and types are left alone.`,
     );
-  return [...parts, "Applying is not available in this version yet."].join("\n\n");
+  const how = `Say "apply ${pendingId}" or "discard ${pendingId}"; on the command line: galley apply ${pendingId}, galley discard ${pendingId}.`;
+  return [...parts, how].join("\n\n");
 }
 
 function noMatch({ pattern, paths }: { pattern: string; paths: readonly string[] }): string {

@@ -1,11 +1,11 @@
 // The built-in model that needs no key, no server and no network: a deterministic planner, not a language model.
 
-import type { ProviderModel } from "./provider.js";
+import { type ProviderModel, plannerApi } from "./provider.js";
 
 export const plannerModel: ProviderModel = Object.freeze({
   id: "planner",
   name: "Planner",
-  api: "galley-planner",
+  api: plannerApi,
   provider: "galley",
   baseUrl: "",
   reasoning: false,

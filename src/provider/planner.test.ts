@@ -148,26 +148,27 @@ describe("sentences become calls", () => {
 });
 
 describe("results become answers", () => {
-  const preview = "Preview only – files NOT modified.\n\n# a.ts (1 replacement)\n-1:1 f()\n+1:1 g()";
+  const preview =
+    "Staged as pa_1 – files NOT modified. Call resolve to apply or discard.\n\n# a.ts (1 replacement)\n-1:1 f()\n+1:1 g()";
   const asked = (text: string) => [user(text), called(["plan_1", "ast_edit"])];
 
-  it("a preview, with what is not possible yet", async () => {
-    const details = { totalReplacements: 1, filesTouched: 1 };
+  it("a preview, with how to decide about it", async () => {
+    const details = { totalReplacements: 1, filesTouched: 1, pendingId: "pa_1" };
     expect(await answer([...asked("replace f() with g()"), result("plan_1", "ast_edit", preview, { details })])).toBe(
-      `Previewed 1 replacement in 1 file. Nothing is written.
+      `Previewed 1 replacement in 1 file as pa_1. Nothing is written yet.
 
 # a.ts (1 replacement)
 -1:1 f()
 +1:1 g()
 
-Applying is not available in this version yet.`,
+Say "apply pa_1" or "discard pa_1"; on the command line: galley apply pa_1, galley discard pa_1.`,
     );
   });
 
   it("a rename, with what it does not look at", async () => {
-    const details = { totalReplacements: 3, filesTouched: 2 };
+    const details = { totalReplacements: 3, filesTouched: 2, pendingId: "pa_1" };
     expect(await answer([...asked("rename f to g"), result("plan_1", "ast_edit", preview, { details })])).toBe(
-      `Previewed 3 replacements in 2 files. Nothing is written.
+      `Previewed 3 replacements in 2 files as pa_1. Nothing is written yet.
 
 # a.ts (1 replacement)
 -1:1 f()
@@ -175,7 +176,7 @@ Applying is not available in this version yet.`,
 
 By name, without scopes: every identifier f counts, whatever it refers to; names of properties (shorthand ones too), classes and types are left alone.
 
-Applying is not available in this version yet.`,
+Say "apply pa_1" or "discard pa_1"; on the command line: galley apply pa_1, galley discard pa_1.`,
     );
   });
 
@@ -213,14 +214,14 @@ Applying is not available in this version yet.`,
   });
 
   it("answers a request that forces resolve in text", async () => {
-    const details = { totalReplacements: 1, filesTouched: 1 };
+    const details = { totalReplacements: 1, filesTouched: 1, pendingId: "pa_1" };
     const messages = [
       ...asked("replace f() with g()"),
       result("plan_1", "ast_edit", preview, { details }),
       user("Call resolve now.", { attribution: "agent" }),
     ];
     const toolChoice = { type: "tool", name: "resolve" } as const;
-    expect(await answer(messages, ["resolve"], { toolChoice })).toMatch(/^Previewed 1 replacement in 1 file\./);
+    expect(await answer(messages, ["resolve"], { toolChoice })).toMatch(/^Previewed 1 replacement in 1 file as pa_1\./);
   });
 
   it("a failed tool ends the run, and nobody tries again", async () => {

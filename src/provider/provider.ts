@@ -12,6 +12,9 @@ import type {
 } from "../protocol/messages.js";
 import type { Model } from "../protocol/model.js";
 
+/** The API of the built-in model that needs no service: deterministic, and never retried, forced or asked to summarize. */
+export const plannerApi = "galley-planner";
+
 /** The messages a model may be sent; every other role was converted before. */
 export type ModelMessage = UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage;
 

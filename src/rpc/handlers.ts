@@ -4,10 +4,12 @@
 import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
 import { toWireModel } from "../sdk/index.js";
 import type { Handler, HandlerContext } from "./handler.js";
+import { exportHtml } from "./handlers/export-html.js";
 import { getState } from "./handlers/get-state.js";
 import { boundedImages } from "./handlers/images.js";
 import { negotiateProtocol } from "./handlers/negotiate-protocol.js";
 import { abortAndPrompt, prompt } from "./handlers/prompt.js";
+import { decisionOf, undone } from "./handlers/undo.js";
 
 /** Of the protocol, but not of this version. */
 type Coming = Exclude<
@@ -43,8 +45,14 @@ type Coming = Exclude<
   | "set_session_name"
   | "get_session_stats"
   | "set_todos"
+  | "get_pending_actions"
+  | "resolve_pending_action"
+  | "undo"
+  | "redo"
+  | "get_changes"
   | "bash"
   | "abort_bash"
+  | "export_html"
 >;
 type Served = Exclude<RpcCommandType, Coming>;
 
@@ -65,6 +73,7 @@ const table: { [C in Served]: Handler<C> } = {
     const level = session.cycleThinkingLevel();
     return level === null ? null : { level };
   },
+  export_html: exportHtml,
   follow_up: ({ session }, command) => session.followUp(command.message, boundedImages(command)),
   fork: async ({ session }, { entryId }) => ({ ...(await session.branch(entryId)), cancelled: false }),
   get_available_models: ({ session }) => ({ models: session.getAvailableModels().map(toWireModel) }),
@@ -73,6 +82,12 @@ const table: { [C in Served]: Handler<C> } = {
   get_fork_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
   get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
   get_messages: ({ session }) => ({ messages: [...session.messages] }),
+  get_changes: async ({ session }, { all = false, diff = false, limit }) => ({
+    changes: await session.getChanges({ isWholeRoot: all, withDiff: diff, ...(limit === undefined ? {} : { limit }) }),
+  }),
+  get_pending_actions: async ({ session }, { ids, diff }) => ({
+    actions: await session.getPendingActions({ ids, diff }),
+  }),
   get_session_stats: ({ session }) => session.getSessionStats(),
   get_state: getState,
   negotiate_protocol: negotiateProtocol,
@@ -81,6 +96,9 @@ const table: { [C in Served]: Handler<C> } = {
     return { cancelled: false };
   },
   prompt,
+  redo: async ({ session }, command) => undone(await session.redo(decisionOf(command)), session),
+  resolve_pending_action: ({ session }, { type: _type, id: _id, ...decision }) =>
+    session.resolvePendingAction({ ...decision, by: "host" }),
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
   set_follow_up_mode: ({ session }, { mode }) => {
@@ -101,6 +119,8 @@ const table: { [C in Served]: Handler<C> } = {
     return { cancelled: false };
   },
   steer: ({ session }, command) => session.steer(command.message, boundedImages(command)),
+  undo: async ({ session }, command) =>
+    undone(await session.undo({ changeId: command.changeId, ...decisionOf(command) }), session),
 };
 
 type AnyHandler = (context: HandlerContext, command: RpcCommand) => unknown;

@@ -1,6 +1,7 @@
 // The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process do not know of each other.
 
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
 import { type Ids, randomIds } from "../base/ids.js";
@@ -11,10 +12,14 @@ import type { StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { ApprovalPolicy } from "../session/approval.js";
+import type { PlanHands } from "../session/pending/plan-hands.js";
 import type { SessionManager, SessionManagerOptions } from "../session/session-manager.js";
 import type { StreamRule } from "../session/ttsr/rule.js";
 import { createBuiltInTools } from "../tools/index.js";
+import { createResolve } from "../tools/resolve.js";
 import type { AnyTool } from "../tools/tool.js";
+import { createUndo } from "../tools/undo.js";
+import { findWritableRoot } from "../workspace/find-roots.js";
 import type { Processes } from "../workspace/processes.js";
 import type { Permit, Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
@@ -23,6 +28,7 @@ import { type ContextFile, findContextFiles } from "./context-files.js";
 import { discoverEnvironment, discoverRules, discoverSettings } from "./discover.js";
 import { variable } from "./environment.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
+import { createPlanHands } from "./plan-hands.js";
 import { readPromptFiles } from "./prompt-files.js";
 import { selectTools } from "./select-tools.js";
 import { createHands, toolSettingsOf } from "./session-hands.js";
@@ -30,6 +36,7 @@ import { findSessionModels, type ModelOptions, withoutKeys } from "./session-mod
 import { sessionSettingsOf } from "./session-settings.js";
 import type { Assignment } from "./settings/assignment.js";
 import type { Settings } from "./settings/settings.js";
+import { stagingOf } from "./staging.js";
 import { defaultSystemPrompt, withContextFiles } from "./system-prompt.js";
 
 /** For a command that the user or the host runs. */
@@ -53,6 +60,8 @@ export interface CreateAgentSessionOptions extends ModelOptions {
   workspace?: Workspace;
   /** What starts programs; default: the system's. */
   processes?: Processes;
+  /** How plans reach the disk; default: through the journal of the project. */
+  plans?: PlanHands;
   /** Asked where only the user may decide about a file; default: nobody is there, and the answer is no. */
   permit?: Permit;
   /** Policy on every tool call that is about to run; default: all may. */
@@ -102,6 +111,17 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     options.contextFiles ?? (await findContextFiles({ cwd, agentDir, env, workspace, disabled, log }));
   const toolSettings = toolSettingsOf(settings);
   const promptFiles = readPromptFiles(agentDir, log);
+  const plans =
+    options.plans ??
+    createPlanHands({
+      root: findWritableRoot({ cwd, home: homedir() }),
+      agentDir,
+      workspace,
+      settings,
+      clock,
+      log,
+      sessions: { cwd, agentDir, clock, ids, log },
+    });
   const opened = await openRecords(options, { env, settings }, { cwd, agentDir, clock, ids, log });
   const session = new AgentSession({
     ...opened,
@@ -112,11 +132,24 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     stream: options.streamFn ?? streamByApi,
     createTools: (own) => {
       const isPersistent = options.persist ?? false;
-      const builtIn = createBuiltInTools({ ...own, ...hands, clock, isPersistent, settings: toolSettings });
-      return [...selectTools(builtIn, settings, options.toolNames), ...(options.customTools ?? [])];
+      const staging = stagingOf(own.pending, { plans, settings });
+      const builtIn = createBuiltInTools({ ...own, ...hands, staging, clock, isPersistent, settings: toolSettings });
+      const isNamed = options.toolNames?.includes("undo") ?? false;
+      const chosen = selectTools(
+        builtIn,
+        settings,
+        options.toolNames?.filter((name) => name !== "undo"),
+      );
+      return [
+        ...chosen,
+        createUndo((request) => own.changes.undo(request), { hidden: !isNamed }),
+        ...(options.customTools ?? []),
+        createResolve((params) => own.pending.resolve(params)),
+      ];
     },
     ...(options.hooks ? { hooks: options.hooks } : {}),
     approve: options.approve,
+    plans,
     runBash: async (request, artifacts) => {
       const { runCommand } = await import("../tools/output-command.js");
       return runCommand(
@@ -124,6 +157,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
         { ...request, cwd, timeoutSeconds: userCommandSeconds },
       );
     },
+    resolveWrite: (path) => workspace.resolve(path, "write"),
     release: () => processes.shutdown(),
     systemPrompt: (active) => {
       const base = promptFiles.replaced ?? defaultSystemPrompt({ cwd, tools: active });

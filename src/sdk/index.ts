@@ -8,6 +8,7 @@ export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "
 export { AgentSession, type PromptOptions } from "../session/agent-session.js";
 export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
 export type { ModelChoice } from "../session/model-source.js";
+export type { PlanHands, PlanSession } from "../session/pending/plan-hands.js";
 export { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
 export { SessionIndex, type SessionInfo } from "../session/store-list.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";

@@ -6,11 +6,17 @@ import type { AnyTool } from "../tools/tool.js";
 export class ActiveTools {
   /** All but the hidden ones, in their order. */
   readonly all: readonly AnyTool[];
+  readonly #hidden: readonly AnyTool[];
   #active: readonly AnyTool[];
 
   constructor(tools: readonly AnyTool[]) {
     this.all = tools.filter((tool) => !tool.hidden);
+    this.#hidden = tools.filter((tool) => tool.hidden);
     this.#active = this.all;
+  }
+
+  hidden(name: string): AnyTool | undefined {
+    return this.#hidden.find((tool) => tool.name === name);
   }
 
   get active(): readonly AnyTool[] {

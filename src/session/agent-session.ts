@@ -2,21 +2,29 @@
 // knows. Safe to call at any moment; every prompt ends in `agent_settled`, whatever happened to it.
 
 import { GalleyError } from "../base/errors.js";
+import type { LockKind } from "../base/path-lock.js";
 import type { Subscriber } from "../loop/event-stream.js";
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import type { NewAction } from "../preview/pending-action-store.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
-import type { BashResult, ContextUsage, SessionStats } from "../protocol/data.js";
+import type { BashResult, ContextUsage, ResolveDetails, SessionStats } from "../protocol/data.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
+import type { Change, PendingActionView } from "../protocol/pending.js";
 import type { TodoPhase, TodoPhaseInput } from "../protocol/todos.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
+import type { WriteTarget } from "../workspace/workspace.js";
 import { namesOf } from "./active-tools.js";
 import { contextUsage } from "./context-usage.js";
 import type { BranchPoint } from "./entry-tree.js";
 import type { CycledModel } from "./model-control.js";
+import type { ChangeOwnership, Undone, UndoRequest } from "./pending/change-history.js";
+import { decidePending, type PendingDecision } from "./pending/decide-pending.js";
+import type { StandingHandler } from "./pending/pending-control.js";
+import { type PendingViewOptions, viewPending } from "./pending/view-pending.js";
 import {
   followUp,
   type PromptOptions,
@@ -27,10 +35,10 @@ import {
   steer,
 } from "./prompting.js";
 import { type AgentSessionParts, SessionCore } from "./session-core.js";
+import type { SessionManager } from "./session-manager.js";
 import { type CustomMessageInput, partsOf, plainText } from "./session-messages.js";
 import * as operations from "./session-operations.js";
 import { sessionStats } from "./session-stats.js";
-import type { LockKind } from "./store-lock.js";
 
 export type { AgentSessionParts, CustomMessageInput, PromptOptions, SendCustomOptions };
 
@@ -124,6 +132,11 @@ export class AgentSession {
   get lockKind(): LockKind | undefined {
     const { record } = this.#core;
     return record.sessionFile === undefined ? undefined : record.lockKind;
+  }
+
+  /** Why the file is only read: another program has it, or a later version wrote it. */
+  get readOnlyReason(): string | undefined {
+    return this.#core.record.readOnlyReason;
   }
 
   get cwd(): string {
@@ -334,6 +347,64 @@ export class AgentSession {
     this.#core.record.setName(name);
   }
 
+  /** For a page of it: the record as it stands, and what the model is told beside it. */
+  get exportSource(): ExportSource {
+    const { header, tree, blobs } = this.#core.record;
+    const { systemPrompt, tools } = this;
+    return { header, tree, blobs, live: { systemPrompt, tools } };
+  }
+
+  /** Throws where the host may not write. */
+  resolveWrite(path: string): Promise<WriteTarget> {
+    return this.#core.parts.resolveWrite(path);
+  }
+
+  // Pending actions
+
+  /** What waits for a decision, the next one first. Plans carry per-file figures, and their diffs if asked for. */
+  async getPendingActions(options: PendingViewOptions = {}): Promise<PendingActionView[]> {
+    await this.#core.whenRestored();
+    return viewPending(this.#core.pending.store, options);
+  }
+
+  get pendingActionCount(): number {
+    return this.#core.pending.store.size;
+  }
+
+  /** A host's or a person's decision; the model is told with its next request. What cannot be done is thrown. */
+  async resolvePendingAction(request: PendingDecision): Promise<{ details: ResolveDetails; text: string }> {
+    await this.#core.whenRestored();
+    return decidePending(this.#core.pending, request);
+  }
+
+  /** For tools of other people: at once in the store, on record soon after. Answers its id. */
+  stagePendingAction(action: NewAction): string {
+    return this.#core.pending.store.push(action);
+  }
+
+  /** A place for long-lived approval flows: asked when nothing is pending, never forced, never used up. */
+  setStandingResolveHandler(handler: StandingHandler | undefined): void {
+    this.#core.pending.setStandingHandler(handler);
+  }
+
+  /** Stages the opposite of a change that was applied; with `apply` it is decided at once. */
+  undo(request: UndoRequest = {}): Promise<Undone> {
+    return this.#core.whenRestored().then(() => this.#core.changes.undo(request));
+  }
+
+  redo(request: Omit<UndoRequest, "changeId"> = {}): Promise<Undone> {
+    return this.#core.whenRestored().then(() => this.#core.changes.redo(request));
+  }
+
+  getChanges(options: { isWholeRoot?: boolean; withDiff?: boolean; limit?: number } = {}): Promise<Change[]> {
+    return this.#core.changes.list(options);
+  }
+
+  /** Whose the changes in this project are, the newest first. */
+  getChangeOwners(): Promise<ChangeOwnership[]> {
+    return this.#core.changes.owners();
+  }
+
   // The user's own commands
 
   /** Runs beside the agent; its result becomes part of the conversation, after the run if one is active. */
@@ -406,6 +477,10 @@ export class AgentSession {
   dispose(): Promise<void> {
     return this.#core.dispose();
   }
+}
+
+interface ExportSource extends Pick<SessionManager, "header" | "tree" | "blobs"> {
+  readonly live: Pick<AgentState, "systemPrompt" | "tools">;
 }
 
 export interface AgentState {

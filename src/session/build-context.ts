@@ -109,10 +109,12 @@ export class ContextBuilder implements SessionContext {
     const path = this.#path;
     const at = path.length - 1;
     const first = path.findLastIndex(({ id }, index) => index < at && id === entry.firstKeptEntryId);
-    if (first === -1)
+    if (first === -1) {
+      const kept = typeof entry.firstKeptEntryId === "string" ? entry.firstKeptEntryId : "unknown";
       this.warnings.push(
-        `Compaction ${entry.id} keeps from entry ${entry.firstKeptEntryId}, which is not before it on this path: nothing is kept`,
+        `Compaction ${entry.id} keeps from entry ${kept}, which is not before it on this path: nothing is kept`,
       );
+    }
     this.compaction = entry;
     this.messages = [summaryMessage(entry)];
     this.entryIds = [entry.id];

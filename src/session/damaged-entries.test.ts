@@ -41,8 +41,8 @@ const message = fc.oneof(
     output: anything,
     files: anything,
     summary: anything,
-    provider: fc.constantFrom("acme", 7),
-    model: fc.constantFrom("fable-2", 7),
+    provider: fc.constantFrom("acme", 7, { toString: 1 }),
+    model: fc.constantFrom("fable-2", 7, { toString: 1 }),
   }),
 );
 const entry = fc.record({

@@ -1,5 +1,6 @@
-// Makes a tree of whatever a file holds: every entry gets an id of its own and a parent that exists, and no walk to
-// the root goes round in a circle. Repairs depend on the file alone, so a repaired link holds at the next load, too.
+// Makes a tree of whatever a file holds: every entry gets an id of its own, a parent that exists and a time that is a
+// text, and no walk to the root goes round in a circle. Repairs depend on the file alone, so a repaired link holds at
+// the next load, too.
 
 import type { TypedObject } from "../base/ndjson.js";
 import type { SessionEntry } from "../protocol/entries.js";
@@ -43,6 +44,7 @@ export function linkEntries(
     newest.set(wanted, id);
     newest.set(id, id);
     indexById.set(id, index);
+    if (typeof entry.timestamp !== "string") entry.timestamp = "";
   }
 
   const forward: number[] = [];

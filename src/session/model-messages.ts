@@ -6,6 +6,7 @@ import type { AgentMessage, FileMentionMessage, UserMessage } from "../protocol/
 import type { ModelMessage } from "../provider/provider.js";
 import type { SessionContext } from "./build-context.js";
 import { estimateTokens, prunedText } from "./context-usage.js";
+import { executionText } from "./execution-text.js";
 
 export class ModelMessages {
   #revision: number | undefined;
@@ -87,19 +88,6 @@ export function toModelMessage(message: AgentMessage): ModelMessage | undefined 
 
 function asUser(content: UserMessage["content"], timestamp: number): UserMessage {
   return { role: "user", content, attribution: "agent", synthetic: true, timestamp };
-}
-
-interface Execution {
-  output: string;
-  cancelled: boolean;
-  exitCode?: number;
-}
-
-function executionText(command: string, { output, cancelled, exitCode }: Execution): string {
-  const lines = [`Ran \`${command}\``, output === "" ? "(no output)" : `\`\`\`\n${output.replace(/\n$/, "")}\n\`\`\``];
-  if (cancelled) lines.push("(command cancelled)");
-  else if (exitCode !== undefined && exitCode !== 0) lines.push(`Command exited with code ${exitCode}`);
-  return lines.join("\n");
 }
 
 function fileContent({ files }: FileMentionMessage): InputContent[] {

@@ -14,6 +14,7 @@ import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messa
 import type { ProviderModel } from "../provider/provider.js";
 import { type ApprovalPolicy, createGate } from "./approval.js";
 import { announced, type ContinuationParts, carryOut, decideContinuation, type Verdict } from "./continuation.js";
+import type { PendingControl } from "./pending/pending-control.js";
 import type { EntryFields, SessionRecord } from "./session-record.js";
 
 export interface PromptDriverParts {
@@ -23,6 +24,7 @@ export interface PromptDriverParts {
   readonly queues: MessageQueues;
   record(): SessionRecord;
   readonly approve: ApprovalPolicy;
+  readonly pending: Pick<PendingControl, "replied" | "runEnded" | "flush">;
   /** The model of the moment. */
   model(): ProviderModel | undefined;
   continuation(): ContinuationParts;
@@ -136,6 +138,8 @@ export class PromptDriver {
       await events.drained();
       messages = await carryOut(this.#parts.continuation(), { verdict, end, signal });
     }
+    this.#parts.pending.runEnded();
+    await this.#parts.pending.flush();
     await this.#parts.record().sync();
   }
 
@@ -169,6 +173,7 @@ export class PromptDriver {
         if (message.role === "toolResult") void this.#parts.record().sync(); // never rejects: the record tells of failures
       },
       replied: (message) => {
+        this.#parts.pending.replied(message);
         if (message.stopReason !== "error" && message.stopReason !== "aborted") retry.onSuccess();
         ttsr?.messageEnd(message);
         ttsr?.turnEnd(message);

@@ -113,6 +113,7 @@ export class SessionReader {
 
   #open(value: TypedObject): void {
     if (value.type !== "session" || typeof value.id !== "string") throw this.#refusal();
+    if (typeof value.version === "object" && value.version !== null) value.version = Number.NaN; // not even a word
     const { version = 1, timestamp, cwd } = value;
     this.#header = value;
     value.timestamp = typeof timestamp === "string" ? timestamp : "";

@@ -6,7 +6,7 @@ import { GalleyError } from "../base/errors.js";
 import { throttleText } from "../base/service-texts.js";
 import type { SessionEvent } from "../protocol/events.js";
 import type { AssistantMessage, ProviderFailure } from "../protocol/messages.js";
-import type { StreamEvent } from "../provider/provider.js";
+import { plannerApi, type StreamEvent } from "../provider/provider.js";
 import { type FailedReply, isOverflowError } from "./overflow.js";
 
 export interface RetrySettings {
@@ -26,9 +26,6 @@ export type RetryDecision =
       readonly finalError: string;
     };
 
-/** The `api` of the built-in planner. It fails for reasons of its own, and the same again would fail the same. */
-export const plannerApi = "galley-planner";
-
 /** `attempt` is the number that this retry would have, from 1. `random` gives numbers from 0 to below 1. */
 export function retryDecision(
   message: FailedReply & Pick<AssistantMessage, "api">,
@@ -37,6 +34,7 @@ export function retryDecision(
   const { attempt, settings, random } = options;
   const finalError = message.errorMessage ?? "";
   if (!settings.enabled) return { kind: "stop", reason: "disabled", finalError };
+  // The planner fails for reasons of its own, and the same again would fail the same.
   if (message.api === plannerApi || !isTransient(message)) return { kind: "stop", reason: "permanent", finalError };
   const demandedMs = message.error?.retryAfterMs ?? 0;
   if (demandedMs > settings.maxDelayMs)

@@ -2,17 +2,19 @@
 // its face; what can be done with a session stands in files of functions that work on this.
 
 import type { Clock } from "../base/clock.js";
-import { GalleyError } from "../base/errors.js";
+import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { EventStream } from "../loop/event-stream.js";
 import { MessageQueues } from "../loop/message-queues.js";
 import type { RunParts, ToolHooks } from "../loop/run.js";
 import { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import type { SettleParts } from "../preview/settle.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
-import type { ProviderModel, StreamFunction } from "../provider/provider.js";
+import { type ProviderModel, plannerApi, type StreamFunction } from "../provider/provider.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
+import type { WriteTarget } from "../workspace/workspace.js";
 import { ActiveTools } from "./active-tools.js";
 import { type ApprovalPolicy, approveAll } from "./approval.js";
 import { BashExecutions, type BashRunOutcome, type BashRunRequest } from "./bash-execution.js";
@@ -22,6 +24,10 @@ import type { ContinuationParts } from "./continuation.js";
 import { ModelControl } from "./model-control.js";
 import { ModelMessages } from "./model-messages.js";
 import type { ModelSource } from "./model-source.js";
+import { ChangeHistory } from "./pending/change-history.js";
+import { PendingControl } from "./pending/pending-control.js";
+import type { PlanHands } from "./pending/plan-hands.js";
+import { resolveToolName } from "./pending/resolve-force.js";
 import { PromptDriver } from "./prompt-driver.js";
 import { failureText, RetryController } from "./retry.js";
 import type { SessionManager } from "./session-manager.js";
@@ -43,12 +49,23 @@ export interface AgentSessionParts {
   readonly models: ModelSource;
   readonly stream: StreamFunction;
   /** Made for the session: some tools work on what it holds. */
-  createTools(own: { todos: TodoTracker; artifacts: ArtifactSource }): readonly AnyTool[];
+  createTools(own: {
+    todos: TodoTracker;
+    artifacts: ArtifactSource;
+    pending: PendingControl;
+    changes: ChangeHistory;
+  }): readonly AnyTool[];
   readonly hooks?: ToolHooks;
   /** Policy on every call that is about to run; default: all may. */
   readonly approve?: ApprovalPolicy | undefined;
+  /** How plans reach the disk. */
+  readonly plans: PlanHands;
+  /** Shows what the model wants to apply to a person; undefined: nobody is there. */
+  confirm?: SettleParts["confirm"] | undefined;
   /** Runs a command of the user's; absent where there are no processes. */
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
+  /** A path that the host named, as a place that may be written to. */
+  resolveWrite(path: string): Promise<WriteTarget>;
   /** What lives as long as the session. Never rejects. */
   release?(): Promise<void>;
   /** Built anew when the active tools change. */
@@ -74,6 +91,8 @@ export class SessionCore {
   readonly todos: TodoTracker;
   readonly tools: ActiveTools;
   readonly bash: BashExecutions;
+  readonly pending: PendingControl;
+  readonly changes: ChangeHistory;
   settings: SessionSettings;
   /** The last turn used a tool because the user forced it to. */
   wasForced = false;
@@ -81,6 +100,7 @@ export class SessionCore {
   #modelMessages = new ModelMessages();
   #ttsr: TtsrController | undefined;
   #lastOperation: Promise<unknown> = Promise.resolve();
+  #restored: Promise<void>;
 
   constructor(parts: AgentSessionParts) {
     const { clock, log, random = Math.random } = parts;
@@ -102,7 +122,16 @@ export class SessionCore {
     this.todos = new TodoTracker({ clock, emit, settings: () => this.settings.todos });
     this.todos.restore(this.#record.tree.pathTo());
     const artifacts = this.#artifacts();
-    this.tools = new ActiveTools(parts.createTools({ todos: this.todos, artifacts }));
+    this.pending = this.#createPending(emit);
+    parts.plans.attach({
+      owner: () => this.#owner(),
+      recordApplied: (id, decision) => this.pending.recordApplied(id, decision),
+    });
+    this.changes = new ChangeHistory({ plans: parts.plans, pending: this.pending, owner: () => this.#owner() });
+    this.tools = new ActiveTools(
+      parts.createTools({ todos: this.todos, artifacts, pending: this.pending, changes: this.changes }),
+    );
+    this.#restored = this.#restorePending();
     this.bash = new BashExecutions({
       clock,
       log,
@@ -122,6 +151,7 @@ export class SessionCore {
       queues: this.queues,
       record: () => this.#record,
       approve: parts.approve ?? approveAll,
+      pending: this.pending,
       model: () => this.models.model,
       continuation: () => this.#continuation(),
       prepare: () => this.#prepare(),
@@ -170,6 +200,7 @@ export class SessionCore {
     this.queues.clear();
     this.toolChoice.clear();
     this.restoreBehaviour();
+    this.#restored = this.#restorePending();
   }
 
   /** The record stands somewhere else now. */
@@ -179,12 +210,24 @@ export class SessionCore {
     this.todos.restore(path);
   }
 
+  /** What an earlier process left pending has been found again. */
+  whenRestored(): Promise<void> {
+    return this.#restored;
+  }
+
+  /** Before a record is left: what is pending stays with it, or ends. */
+  leavePending(reason: string): Promise<void> {
+    return this.#restored.then(() => this.pending.leave(reason));
+  }
+
   /** After the operation that is under way, if one is. */
   dispose(): Promise<void> {
     this.toolChoice.clear();
     this.bash.abort();
     return this.exclusively(async () => {
       await this.abort();
+      await this.leavePending("Session ended before the preview was resolved.");
+      this.pending.dispose();
       await this.parts.release?.();
       this.bash.flush();
       await this.events.drained();
@@ -196,6 +239,48 @@ export class SessionCore {
   /** Calls that were paid for and left nothing else behind. */
   bill(usage: UsageByModel): void {
     this.#record.append({ type: "custom", customType: billedUsageType, data: { usage } });
+  }
+
+  /** `resolve` is offered while it can be of use; nobody has to name it. */
+  #offeredTools(): readonly AnyTool[] {
+    const { active } = this.tools;
+    const resolve = this.tools.hidden(resolveToolName);
+    const isNeeded = this.pending.isResolvable || active.some((tool) => tool.deferrable);
+    // Our planner knows the word; any other model has to be given it by name.
+    const undo = this.models.model?.api === plannerApi ? this.tools.hidden("undo") : undefined;
+    const more = [undo, isNeeded ? resolve : undefined].filter((tool) => tool !== undefined);
+    return more.length === 0 ? active : [...active, ...more];
+  }
+
+  #createPending(emit: (event: AgentSessionEvent) => void): PendingControl {
+    const { clock, log, plans, confirm } = this.parts;
+    return new PendingControl({
+      clock,
+      log,
+      emit,
+      queues: this.queues,
+      toolChoice: this.toolChoice,
+      record: () => this.#record,
+      settings: () => this.settings.pending,
+      model: () => this.models.model,
+      // Only there does a forced choice fail while the model thinks.
+      isThinkingInTheWay: () =>
+        this.models.model?.api === "anthropic-messages" && (this.models.thinkingLevel ?? "off") !== "off",
+      applyPlan: (changes, owner) => plans.apply(changes, owner),
+      staleFiles: (changes) => plans.staleFiles(changes),
+      ...(confirm ? { confirm } : {}),
+    });
+  }
+
+  /** What a change is remembered by: the file that holds the session, or the session itself. */
+  #owner(): string {
+    return this.#record.sessionFile ?? this.#record.sessionId;
+  }
+
+  async #restorePending(): Promise<void> {
+    const { log, plans } = this.parts;
+    await plans.recover().catch((error: unknown) => log.warn(messageOf(error)));
+    await this.pending.restore().catch((error: unknown) => log.error("pending actions could not be restored", error));
   }
 
   /** Those of the record that is current when they are asked for. */
@@ -227,7 +312,10 @@ export class SessionCore {
       model: () => this.models.model,
       summarizers: () => this.models.summarizers(),
       overheadTokens: () => Math.ceil((this.systemPrompt.length + JSON.stringify(this.tools.active).length) / 4),
-      appendCompaction: (result) => void this.#record.append({ type: "compaction", ...result }),
+      appendCompaction: (result) => {
+        this.#record.append({ type: "compaction", ...result });
+        this.pending.compacted();
+      },
       appendPrune: (entryIds) => void this.#record.append({ type: "prune", entryIds }),
       appendUsage: (usage) => this.bill(usage),
     });
@@ -248,13 +336,15 @@ export class SessionCore {
       toolContext: { cwd },
       streamOptions: () => this.models.streamOptions(model),
       systemPrompt: () => this.systemPrompt,
-      tools: () => this.tools.active,
+      tools: () => this.#offeredTools(),
+      turnBoundary: () => this.pending.turnBoundary(),
       modelMessages: () => this.#modelMessages.of(this.#record.context),
     };
   }
 
   async #prepare(): Promise<void> {
     this.wasForced = false;
+    await this.#restored;
     this.bash.flush();
     this.todos.promptStart();
     const { context, blobs } = this.#record;

@@ -31,6 +31,8 @@ export interface OpenOptions {
   readonly ifMissing?: "create" | "fail";
   /** How long to wait for another holder, before the file is only read. */
   readonly waitMs?: number;
+  /** No lock is asked for, and nothing is written. */
+  readonly isReadOnly?: boolean;
 }
 
 type MarginEntry = LabelEntry | LeafEntry | SessionInfoEntry;

@@ -7,6 +7,7 @@ import { systemClock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
+import { type LockKind, platformLock } from "../base/path-lock.js";
 import type { MessageEntry, SessionEntry, SessionHeader } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { ContextBuilder, type SessionContext } from "./build-context.js";
@@ -26,7 +27,6 @@ import { readBreadcrumb } from "./store-breadcrumbs.js";
 import { deleteSession } from "./store-delete.js";
 import { endBytes, SessionIndex } from "./store-list.js";
 import { loadSession } from "./store-load.js";
-import { type LockKind, platformLock } from "./store-lock.js";
 import { SessionPlaces } from "./store-places.js";
 import { SessionFile } from "./store-session-file.js";
 

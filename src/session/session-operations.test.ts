@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../base/clock.js";
 import { countedIds } from "../base/ids.js";
+import { acquireLock } from "../base/path-lock.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, gate, type ScriptStep, say, textBlock, usageOf } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
 import type { AgentSession } from "./agent-session.js";
 import { SessionManager } from "./session-manager.js";
 import { faultyDisk } from "./store.test-kit.js";
-import { acquireLock } from "./store-lock.js";
 
 let folder = "";
 beforeEach(() => {

@@ -99,6 +99,7 @@ export function navigateTree(core: SessionCore, entryId: string, options: Naviga
     core.record.moveLeaf(target);
     const summaryEntry = notes && core.record.append({ type: "branch_summary", fromId: target ?? "root", ...notes });
     core.restoreBehaviour();
+    await core.pending.branchChanged();
     return {
       ...(editorText === undefined ? {} : { editorText }),
       cancelled: false,
@@ -113,6 +114,7 @@ async function change(core: SessionCore, open: (old: SessionManager) => Promise<
   const old = core.record;
   const next = await open(old);
   await core.settle(); // a prompt may have come meanwhile, and its run must not end up in another record
+  await core.leavePending("Session switched.");
   core.enter(next);
   if (next !== old) await old.close();
 }

@@ -1,7 +1,7 @@
 // What session files and their directories are called. Pure: whoever calls has made the paths canonical.
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { sha256Hex } from "./sha256.js";
+import { sha256Hex } from "../base/sha256.js";
 
 export interface WorkingPlace {
   /** The canonical working directory. */

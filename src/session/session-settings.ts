@@ -2,6 +2,7 @@
 
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { CompactionSettings } from "./compaction/compaction-controller.js";
+import { defaultPendingSettings, type PendingSettings } from "./pending/pending-settings.js";
 import type { RetrySettings } from "./retry.js";
 import { defaultTodoSettings, type TodoSettings } from "./todos/todo-tracker.js";
 import { defaultTtsrSettings, type TtsrSettings } from "./ttsr/ttsr-controller.js";
@@ -19,6 +20,7 @@ export interface SessionSettings {
   readonly ttsr: TtsrSettings;
   readonly todos: TodoSettings;
   readonly branchSummary?: BranchSummarySettings;
+  readonly pending: PendingSettings;
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;
   readonly interruptMode: InterruptMode;
@@ -38,6 +40,7 @@ export const defaultSessionSettings: Required<SessionSettings> = {
   ttsr: defaultTtsrSettings,
   todos: defaultTodoSettings,
   branchSummary: { enabled: false, reserveTokens: 16_384 },
+  pending: defaultPendingSettings,
   steeringMode: "one-at-a-time",
   followUpMode: "one-at-a-time",
   interruptMode: "wait",

@@ -1,7 +1,7 @@
 // What a session consists of and what it has cost. Messages are counted in the context; tokens and dollars over every
 // entry of the file, abandoned branches, failed attempts and summaries included, so that they never fall.
 
-import { isObject } from "../base/json.js";
+import { isObject, type JsonObject } from "../base/json.js";
 import type { ContextUsage, SessionStats, TokenTotals } from "../protocol/data.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, Usage } from "../protocol/messages.js";
@@ -46,6 +46,7 @@ export function sessionStats({ sessionId, sessionFile, entries, messages, contex
 
 /** Sub-agents whose model is not told. */
 const taskModel = "task";
+const unknownModel = "unknown";
 
 function charge(bill: Bill, entry: SessionEntry): void {
   switch (entry.type) {
@@ -64,9 +65,13 @@ function charge(bill: Bill, entry: SessionEntry): void {
 /** Read as it stands in the file: a message that is no longer fit for use was paid for all the same. */
 function chargeMessage(bill: Bill, message: unknown): void {
   if (!isObject(message)) return;
-  if (message.role === "assistant") bill.add(`${message.provider}/${message.model}`, message.usage);
+  if (message.role === "assistant") bill.add(modelOf(message), message.usage);
   else if (message.role === "toolResult" && message.toolName === "task" && isObject(message.details))
     bill.add(taskModel, message.details.usage);
+}
+
+function modelOf({ provider, model }: JsonObject): string {
+  return typeof provider === "string" && typeof model === "string" ? `${provider}/${model}` : unknownModel;
 }
 
 function countMessages(messages: readonly AgentMessage[]) {

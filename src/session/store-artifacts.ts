@@ -5,6 +5,7 @@ import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { GalleyError, systemCode } from "../base/errors.js";
 import type { ArtifactSource, ArtifactWriter } from "../tools/tool.js";
+import { artifactDirectory } from "./session-paths.js";
 import { nodeDisk } from "./store-disk.js";
 import { writeWhole } from "./store-whole.js";
 
@@ -111,6 +112,12 @@ function diskWriter(id: string, file: FileHandle, directory: string): ArtifactWr
 
 /** What all outputs written bit by bit may take of the memory. */
 export const maxMemoryBytes = 64 * 1024 * 1024;
+
+/** Whether a session file has plans beside it: only then can anything in it be pending. */
+export async function hasPlans(sessionFile: string): Promise<boolean> {
+  const names = await fs.readdir(artifactDirectory(sessionFile)).catch(() => []); // no directory, no plans
+  return names.some((name) => name.endsWith(".plan"));
+}
 
 /** For sessions that leave nothing on the disk. */
 export function createMemoryArtifacts(): ArtifactStore {

@@ -4,8 +4,8 @@
 import { dirname, join } from "node:path";
 import { systemCode } from "../base/errors.js";
 import { encodeFrame } from "../base/ndjson.js";
+import { sha256Hex } from "../base/sha256.js";
 import type { SessionHeader } from "../protocol/entries.js";
-import { sha256Hex } from "./sha256.js";
 import { writeAll } from "./store-append.js";
 import { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, type SessionDisk } from "./store-disk.js";
 

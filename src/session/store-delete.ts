@@ -4,11 +4,11 @@
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError, systemCode } from "../base/errors.js";
+import { acquireLock } from "../base/path-lock.js";
 import { SessionReader } from "./read-entries.js";
 import { removeBeside } from "./store-beside.js";
 import { nodeDisk, O_RDONLY, realPath, type SessionDisk } from "./store-disk.js";
 import { inUseText } from "./store-load.js";
-import { acquireLock } from "./store-lock.js";
 
 export async function deleteSession(path: string, clock: Clock = systemClock, disk = nodeDisk): Promise<void> {
   const real = realPath(resolve(path));

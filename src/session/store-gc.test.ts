@@ -95,13 +95,14 @@ it("removes plans settled thirty days ago, and drafts of long ago", async () => 
       entry("again", "settled", 90),
       entry("again", "pushed", 80),
       entry("../../x", "settled", 90),
+      { ...entry("open", "settled", 90), timestamp: { toString: 1 } },
     ),
   );
   for (const id of ["old", "new", "open", "again"]) write(join(sessions, "-x", "a", `${id}.plan`), id);
   write(join(sessions, "-x", ".b.tmp"), "half");
   write(join(sessions, "-x", ".c.tmp"), "half", 0);
   write(join(blobs, ".abc.1-1.tmp"), "half");
-  expect(await collect()).toMatchObject({ removedPlans: 1, removedDrafts: 2 });
+  expect(await collect()).toMatchObject({ removedPlans: 1, removedDrafts: 2, problems: [] });
   expect(readdirSync(join(sessions, "-x", "a")).sort()).toEqual(["again.plan", "new.plan", "open.plan"]);
   expect(readdirSync(join(sessions, "-x")).sort()).toEqual([".c.tmp", "a", "a.jsonl"]);
 });

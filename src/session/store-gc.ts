@@ -131,7 +131,8 @@ function notePlan(record: Buffer, now: number, settled: Set<string>): void {
   if (!parsed?.ok || parsed.value.customType !== "pending_action" || !isObject(parsed.value.data)) return;
   const { event, id } = parsed.value.data;
   if (typeof id !== "string" || !/^[\w-]+$/.test(id)) return;
-  const isLongAgo = now - Date.parse(String(parsed.value.timestamp)) > planAgeMs;
+  const { timestamp } = parsed.value;
+  const isLongAgo = typeof timestamp === "string" && now - Date.parse(timestamp) > planAgeMs;
   if (event === "settled" && isLongAgo) settled.add(id);
   else settled.delete(id);
 }

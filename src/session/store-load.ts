@@ -4,10 +4,10 @@
 import * as fs from "node:fs";
 import type { Clock } from "../base/clock.js";
 import { GalleyError, systemCode } from "../base/errors.js";
+import { acquireLock, type FileLock, type LockAttempt } from "../base/path-lock.js";
 import { type ReadProblem, type ReadSession, SessionReader, versionProblem } from "./read-entries.js";
 import { writeAll } from "./store-append.js";
 import { nodeDisk, O_APPEND, O_CREAT, O_RDONLY, O_RDWR, realPath, type SessionDisk } from "./store-disk.js";
-import { acquireLock, type FileLock, type LockAttempt } from "./store-lock.js";
 
 export interface LoadOptions {
   readonly clock: Clock;

@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../base/clock.js";
 import { countedIds } from "../base/ids.js";
+import { acquireLock } from "../base/path-lock.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { SessionManager, type SessionManagerOptions } from "./session-manager.js";
 import { artifactDirectory } from "./session-paths.js";
 import { faultyDisk, header, linesOf, readFile, temporaryDirectory, userEntry } from "./store.test-kit.js";
 import { SessionIndex } from "./store-list.js";
-import { acquireLock } from "./store-lock.js";
 import { SessionPlaces } from "./store-places.js";
 
 const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });

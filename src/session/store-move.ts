@@ -3,12 +3,12 @@
 import { dirname } from "node:path";
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { acquireLock, type FileLock } from "../base/path-lock.js";
 import type { SessionHeader } from "../protocol/entries.js";
 import { AppendFile } from "./store-append.js";
 import { createFile, type NewFile, replaceFile } from "./store-create.js";
 import type { SessionDisk } from "./store-disk.js";
 import { inUseText } from "./store-load.js";
-import { acquireLock, type FileLock } from "./store-lock.js";
 
 interface OpenFile {
   readonly file: AppendFile;

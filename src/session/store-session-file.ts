@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
+import { type LockKind, platformLock } from "../base/path-lock.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { currentVersion } from "./migrate-entries.js";
 import { artifactDirectory } from "./session-paths.js";
@@ -15,7 +16,6 @@ import { type BlobStore, copyBlobs } from "./store-blobs.js";
 import { writeBreadcrumb } from "./store-breadcrumbs.js";
 import { realPath, type SessionDisk } from "./store-disk.js";
 import type { LoadedSession } from "./store-load.js";
-import { type LockKind, platformLock } from "./store-lock.js";
 import type { SessionPlaces } from "./store-places.js";
 
 /** The record, as it is at the moment of asking. */

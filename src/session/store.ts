@@ -5,12 +5,12 @@ import { dirname } from "node:path";
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
+import { acquireLock, type FileLock, type LockKind, platformLock } from "../base/path-lock.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { AppendFile } from "./store-append.js";
 import { createFile, type FileContent, replaceFile } from "./store-create.js";
 import { nodeDisk, type SessionDisk } from "./store-disk.js";
 import { inUseText, type WriteAccess } from "./store-load.js";
-import { acquireLock, type FileLock, type LockKind, platformLock } from "./store-lock.js";
 import { type MovePlace, moveFile } from "./store-move.js";
 import { plainLine, type StoredFormSinks, storedLine } from "./stored-form.js";
 

@@ -20,6 +20,8 @@ type Files = Readonly<Record<string, string | Uint8Array>>;
 export interface MemoryWorkspace extends Workspace {
   /** What is there now, by path as in the argument; text where it is UTF-8. A copy. */
   readonly files: Record<string, string | Uint8Array>;
+  /** As somebody else would, whatever the rules. */
+  remove(path: string): void;
 }
 
 /** `files` maps paths, absolute or below `cwd`, to contents; a path that ends in `/` is an empty directory. */
@@ -35,7 +37,10 @@ export function createMemoryWorkspace(
     if (!name.endsWith("/")) tree.addFile(path, typeof content === "string" ? Buffer.from(content) : content);
   }
   const workspace = createWorkspace(memoryDisk(tree), { ...options, cwd, home, agentDir: `${home}/.galley/agent` });
-  return Object.defineProperty(workspace, "files", { get: () => tree.contents(cwd) }) as MemoryWorkspace;
+  const more = { remove: (path: string) => void tree.nodes.delete(path) };
+  return Object.defineProperty(Object.assign(workspace, more), "files", {
+    get: () => tree.contents(cwd),
+  }) as MemoryWorkspace;
 }
 
 interface MemoryNode {

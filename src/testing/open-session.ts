@@ -7,7 +7,8 @@ import type { ProviderModel } from "../provider/provider.js";
 import { type AgentSession, type AnyTool, type CreateAgentSessionOptions, createAgentSession } from "../sdk/index.js";
 import { Settings } from "../sdk/settings/settings.js";
 import { type ManualClock, manualClock } from "./manual-clock.js";
-import { createMemoryWorkspace } from "./memory-workspace.js";
+import { createMemoryPlans } from "./memory-plans.js";
+import { createMemoryWorkspace, type MemoryWorkspace } from "./memory-workspace.js";
 import { type ScriptedModel, type ScriptStep, scriptedModel } from "./scripted-model.js";
 
 export interface OpenSessionOptions {
@@ -22,6 +23,8 @@ export interface OpenSession {
   session: AgentSession;
   model: ScriptedModel;
   clock: ManualClock;
+  /** What the session's tools see, unless another was given. */
+  workspace: MemoryWorkspace;
   /** Every event so far. */
   events: AgentSessionEvent[];
 }
@@ -41,6 +44,7 @@ export const scriptedProviderModel: ProviderModel = {
 
 export async function openSession(options: OpenSessionOptions = {}): Promise<OpenSession> {
   const model = scriptedModel(options.model ?? []);
+  const workspace = createMemoryWorkspace(options.files ?? {});
   const clock = manualClock();
   const { session } = await createAgentSession({
     cwd: "/project",
@@ -48,7 +52,8 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
     env: {},
     model: scriptedProviderModel,
     streamFn: model.stream,
-    workspace: createMemoryWorkspace(options.files ?? {}),
+    workspace,
+    ...(options.session?.workspace ? {} : { plans: createMemoryPlans(workspace) }),
     customTools: options.tools ?? [],
     clock,
     ids: countedIds(),
@@ -61,5 +66,5 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
   session.subscribe((event) => {
     events.push(event);
   });
-  return { session, model, clock, events };
+  return { session, model, clock, events, workspace };
 }

@@ -8,6 +8,7 @@ import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { type AstEditOptions, createAstEdit } from "./ast-edit.js";
 import type { AstEditDetails } from "./ast-preview.js";
+import { toolParts } from "./parts.test-kit.js";
 
 type Files = Parameters<typeof createMemoryWorkspace>[0];
 interface Call {
@@ -19,7 +20,7 @@ interface Call {
 
 function run(source: Files | Workspace, call: Call): Promise<ToolResult> {
   const workspace = "walk" in source ? (source as Workspace) : createMemoryWorkspace(source as Files);
-  const tool = createAstEdit(workspace, call.options);
+  const tool = createAstEdit({ ...toolParts(workspace), ...call.options });
   const prepared = tool.prepareArguments?.(call.args) as { ops: { pat: string; out: string }[] };
   return tool.execute("call_1", prepared, call.signal, call.onUpdate ?? (() => {}), { cwd: workspace.cwd });
 }
@@ -43,7 +44,7 @@ describe("the preview", () => {
     const result = await edit(files, "oldApi($$$A)", "newApi($$$A)");
     expect(textOf(result)).toBe(
       [
-        "Preview only – files NOT modified.",
+        "Staged as pa_1 – files NOT modified. Call resolve to apply or discard.",
         "",
         "# root.ts (1 replacement)",
         "-1:1 oldApi()",
@@ -84,7 +85,9 @@ describe("the preview", () => {
 
   it("needs no headings for a single file, and carries a diff", async () => {
     const result = await edit(files, "oldApi($A)", "newApi($A)", { path: "src/util/log.ts" });
-    expect(textOf(result)).toBe("Preview only – files NOT modified.\n\n-1:1 oldApi(x)\n+1:1 newApi(x)");
+    expect(textOf(result)).toBe(
+      "Staged as pa_1 – files NOT modified. Call resolve to apply or discard.\n\n-1:1 oldApi(x)\n+1:1 newApi(x)",
+    );
     expect(detailsOf(result).diff).toBe(
       "--- a/src/util/log.ts\n+++ b/src/util/log.ts\n@@ -1,1 +1,1 @@\n-oldApi(x)\n+newApi(x)\n",
     );
@@ -98,7 +101,7 @@ describe("the preview", () => {
   it("shows 200 changes and counts the rest", async () => {
     const text = textOf(await edit({ "a.ts": "f(1);\n".repeat(250) }, "f($A)", "g($A)"));
     expect(text.split("\n")).toHaveLength(2 + 1 + 400 + 1);
-    expect(text).toMatch(/\n… 50 more changes$/);
+    expect(text).toMatch(/\n… 50 more changes; full diff in artifact:\/\/1$/);
   });
 
   it("bounds the diff", async () => {
@@ -240,7 +243,7 @@ describe("parse issues", () => {
     ];
     expect(textOf(result)).toBe(
       [
-        "Preview only – files NOT modified.",
+        "Staged as pa_1 – files NOT modified. Call resolve to apply or discard.",
         "",
         "# good.ts (1 replacement)",
         "-1:1 f(1)",

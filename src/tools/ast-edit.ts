@@ -1,16 +1,26 @@
-// The ast_edit tool: structural search and replace, shown before anything happens. It computes the exact plan and shows
-// it; it has no way to write.
+// The ast_edit tool: structural search and replace. It computes the exact bytes of every file and stages them: what is
+// applied later is what was shown, not another search.
 
 import type { XStatic } from "typebox/schema";
+import { type PlannedChange, stampOf } from "../preview/plan.js";
+import type { ToolResult } from "../protocol/events.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { findFiles } from "./ast-files.js";
 import { type Parsers, sharedParsers } from "./ast-parsers.js";
 import { maxPatternLength } from "./ast-pattern.js";
-import { previewDetails, previewText } from "./ast-preview.js";
-import { planRewrite, type RewriteOp } from "./ast-rewrite.js";
+import {
+  type AstEditDetails,
+  fileDiff,
+  maxShownChanges,
+  nothingFoundText,
+  previewDetails,
+  previewText,
+} from "./ast-preview.js";
+import { planRewrite, type RewriteOp, type RewritePlan } from "./ast-rewrite.js";
 import { parseTemplate } from "./ast-template.js";
 import { count } from "./output-text.js";
-import { type AgentTool, textResult, toolFailure } from "./tool.js";
+import type { Staging } from "./staging.js";
+import { type AgentTool, type ArtifactSink, type OnUpdate, textResult, toolFailure } from "./tool.js";
 
 const parameters = {
   type: "object",
@@ -50,49 +60,138 @@ export interface AstEditOptions {
   parsers?: Parsers | undefined;
 }
 
-export function createAstEdit(
-  workspace: Workspace,
-  { maxFiles = 1000, parsers = sharedParsers() }: AstEditOptions = {},
-): AgentTool<AstEditParams> {
+export interface AstEditParts extends AstEditOptions {
+  readonly workspace: Workspace;
+  readonly staging: Staging;
+  readonly artifacts: ArtifactSink;
+}
+
+export function createAstEdit(parts: AstEditParts): AgentTool<AstEditParams> {
   return {
     name: "ast_edit",
     label: "AST Edit",
     description:
-      "Preview a structural code rewrite (ast-grep): $NAME matches one node, $$$NAME any number. Files are not modified.",
+      "Preview a structural code rewrite (ast-grep): $NAME matches one node, $$$NAME any number. Staged, not written: see resolve.",
     parameters,
     approval: "write",
+    deferrable: true,
     prepareArguments,
-    async execute(_toolCallId, params, signal, onUpdate) {
-      const ops = checkOps(params.ops);
-      const maxReplacements = checkLimit(params.limit);
-      const paths = params.paths?.length ? params.paths : ["."];
-      for (const path of paths) refuseUrl(path);
-      const { glob, lang, sel } = params;
-      const { files, language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, signal });
-      if (files.length === 0 && !language)
-        throw toolFailure("`lang` is required for ast_edit when no files match path/glob");
-
-      const plan = await planRewrite(workspace, parsers, {
-        files,
-        ops,
-        language,
-        sel,
-        maxReplacements,
-        maxFiles,
-        signal,
-        onProgress: ({ filesSearched, totalReplacements }) =>
-          onUpdate(
-            textResult(
-              `Searched ${filesSearched} of ${count(files.length, "file")}; ${count(totalReplacements, "replacement")} so far.`,
-              { filesSearched, filesTotal: files.length, totalReplacements },
-            ),
-          ),
-      });
-      plan.issues.push(...found.issues);
-      const result = textResult(previewText(plan, found), previewDetails(plan, paths.join(", ")));
-      return plan.totalReplacements === 0 ? { ...result, isWarning: true } : result;
+    async execute(toolCallId, params, signal, onUpdate) {
+      const search = (stop: AbortSignal | undefined) => planFor(parts, params, { signal: stop, onUpdate });
+      const found = await search(signal);
+      if (found.plan.totalReplacements === 0)
+        return { ...textResult(nothingFoundText(found.plan), found.details), isWarning: true };
+      return deliver(parts, found, { toolCallId, search });
     },
   };
+}
+
+interface Found {
+  plan: RewritePlan;
+  details: AstEditDetails;
+  isSingleFile: boolean;
+}
+
+async function planFor(
+  { workspace, parsers = sharedParsers(), maxFiles = 1000 }: AstEditParts,
+  params: AstEditParams,
+  { signal, onUpdate }: { signal: AbortSignal | undefined; onUpdate: OnUpdate },
+): Promise<Found> {
+  const ops = checkOps(params.ops);
+  const maxReplacements = checkLimit(params.limit);
+  const paths = params.paths?.length ? params.paths : ["."];
+  for (const path of paths) refuseUrl(path);
+  const { glob, lang, sel } = params;
+  const { files, language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, signal });
+  if (files.length === 0 && !language)
+    throw toolFailure("`lang` is required for ast_edit when no files match path/glob");
+
+  const plan = await planRewrite(workspace, parsers, {
+    files,
+    ops,
+    language,
+    sel,
+    maxReplacements,
+    maxFiles,
+    signal,
+    onProgress: ({ filesSearched, totalReplacements }) =>
+      onUpdate(
+        textResult(
+          `Searched ${filesSearched} of ${count(files.length, "file")}; ${count(totalReplacements, "replacement")} so far.`,
+          { filesSearched, filesTotal: files.length, totalReplacements },
+        ),
+      ),
+  });
+  plan.issues.push(...found.issues);
+  return { plan, details: previewDetails(plan, paths.join(", ")), isSingleFile: found.isSingleFile };
+}
+
+/** Before somebody's eyes, or, where nobody wants to look, onto the disk at once. */
+async function deliver(
+  parts: AstEditParts,
+  found: Found,
+  { toolCallId, search }: { toolCallId: string; search: (signal: AbortSignal | undefined) => Promise<Found> },
+): Promise<ToolResult> {
+  const { staging } = parts;
+  const action = await actionFor(parts, found);
+  const { label, sourceToolName, work } = action;
+  const artifactId = await keepDiff(parts, found.plan);
+  const { isSingleFile, plan, details } = found;
+  const told = (headline: string, more: object) =>
+    textResult(previewText(plan, { isSingleFile, headline, artifactId }), { ...details, ...more });
+  if (staging.mode() === "off") {
+    const { changeId } = await staging.applyNow(work.plan.changes, { label, sourceToolName });
+    return told(work.plan.applied.text, { applied: true, changeId });
+  }
+  const isForReview = staging.mode() === "all";
+  const id = await staging.stage({
+    ...action,
+    toolCallId,
+    isForReview,
+    work: {
+      ...work,
+      refresh: async (signal) => {
+        const fresh = await search(signal);
+        const { label: again, work: made, preview } = await actionFor(parts, fresh);
+        const result = textResult(
+          previewText(fresh.plan, { isSingleFile, headline: `Previewed again; files NOT modified.` }),
+          { ...fresh.details, pendingId: id },
+        );
+        return { plan: made.plan, label: again, preview, result };
+      },
+    },
+  });
+  const next = isForReview ? "The user decides." : "Call resolve to apply or discard.";
+  return told(`Staged as ${id} – files NOT modified. ${next}`, { pendingId: id });
+}
+
+/** Refuses here what could not be written later. */
+async function actionFor({ workspace }: AstEditParts, { plan, details }: Found) {
+  if (plan.totalReplacements === 0) throw toolFailure("The pattern matches nothing any more.");
+  const changes: PlannedChange[] = [];
+  for (const { target, before, after } of plan.files) {
+    const { path, displayPath } = await workspace.resolve(target.path, "write");
+    const { mode } = await workspace.stat(target);
+    changes.push({ kind: "modify", path, stamp: stampOf(displayPath, { bytes: before, mode }), before, after });
+  }
+  const amount = `${count(plan.totalReplacements, "replacement")} in ${count(plan.files.length, "file")}`;
+  const applied = { text: `Applied ${amount}.`, details: { ...details, applied: true } };
+  return {
+    label: `AST Edit: ${amount}`,
+    sourceToolName: "ast_edit",
+    details: { totalReplacements: plan.totalReplacements, filesTouched: plan.files.length },
+    preview: { diff: details.diff },
+    work: { kind: "plan" as const, plan: { changes, applied } },
+  };
+}
+
+/** The whole diff, where the text shows only its beginning. */
+async function keepDiff({ artifacts }: AstEditParts, plan: RewritePlan): Promise<string | undefined> {
+  if (plan.totalReplacements <= maxShownChanges) return undefined;
+  const writer = await artifacts.open("ast_edit");
+  for (const file of plan.files) await writer.write(Buffer.from(fileDiff(file, Number.MAX_SAFE_INTEGER)));
+  await writer.close();
+  return writer.id;
 }
 
 /** `path` for `paths`, and one text for a list. */

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createAstEdit } from "./ast-edit.js";
 import type { AstEditDetails } from "./ast-preview.js";
+import { toolParts } from "./parts.test-kit.js";
 
 const depth = 100_000;
 const nested = (open: string, inner: string, close: string) => open.repeat(depth) + inner + close.repeat(depth);
@@ -11,7 +12,7 @@ const innocent = { "z.ts": "f(1)", "z.py": "f(1)\n" };
 
 async function edit(name: string, source: string | Uint8Array, pat = "f($A)"): Promise<AstEditDetails> {
   const workspace = createMemoryWorkspace({ ...innocent, [name]: source });
-  const tool = createAstEdit(workspace);
+  const tool = createAstEdit(toolParts(workspace));
   const ops = [{ pat, out: "g($A)" }];
   const { details } = await tool.execute("1", { ops }, undefined, () => {}, { cwd: workspace.cwd });
   return details as AstEditDetails;

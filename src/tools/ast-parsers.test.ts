@@ -11,6 +11,7 @@ import { createAstEdit } from "./ast-edit.js";
 import { createAstGrep } from "./ast-grep.js";
 import { type ParserOptions, ParserPool } from "./ast-parsers.js";
 import type { MatchRequest } from "./ast-worker.js";
+import { toolParts } from "./parts.test-kit.js";
 
 function pool(options: ParserOptions = {}): ParserPool {
   const parsers = new ParserPool(options);
@@ -150,7 +151,7 @@ describe("grammars", () => {
     const parsers = pool({ grammarsFrom: grammarsFrom() });
     const files = { "a.py": "f(1)", "b.go": "package a\n\nvar x = f(1)\n", "c.yaml": "f: 1", "d.kt": "f(1)" };
     const workspace = createMemoryWorkspace(files);
-    const tool = createAstEdit(workspace, { parsers });
+    const tool = createAstEdit({ ...toolParts(workspace), parsers });
     const edit = (args: { paths?: string[]; lang?: string }) => {
       const ops = [{ pat: "f($A)", out: "g($A)" }];
       return tool.execute("1", { ops, ...args }, undefined, () => {}, { cwd: workspace.cwd });

@@ -1,19 +1,18 @@
 // How a rewrite plan is told: the text a model reads, and the details for people and programs.
 
 import { stripEscapes } from "../base/sanitize.js";
-import { unifiedDiff } from "./ast-diff.js";
+import { diffFile } from "../preview/file-diff.js";
 import { groupByDirectory, type IssueDetails, issueBlock, issueDetails } from "./ast-report.js";
 import type { PlannedFile, Replacement, RewritePlan } from "./ast-rewrite.js";
 import { count, cutText, maxOutputBytes } from "./output-text.js";
 
-const maxShownChanges = 200;
 const maxLineLength = 120;
 
 export interface AstEditDetails extends IssueDetails {
   totalReplacements: number;
   filesTouched: number;
   filesSearched: number;
-  applied: false;
+  applied: boolean;
   limitReached: boolean;
   scopePath: string;
   files: string[];
@@ -21,13 +20,31 @@ export interface AstEditDetails extends IssueDetails {
   diff: string;
 }
 
-/** `isSingleFile`: the call named one file, so nothing needs to say which. */
-export function previewText(plan: RewritePlan, { isSingleFile }: { isSingleFile: boolean }): string {
-  if (plan.totalReplacements === 0) return ["No replacements made", ...issueBlock(plan.issues)].join("\n\n");
-  const blocks = ["Preview only – files NOT modified.", changeLines(plan, isSingleFile).join("\n")];
+export interface PreviewWords {
+  /** The call named one file, so nothing needs to say which. */
+  isSingleFile: boolean;
+  /** What became of it. */
+  headline: string;
+  /** Where the whole diff is, if not everything is shown. */
+  artifactId?: string | undefined;
+}
+
+export function nothingFoundText(plan: RewritePlan): string {
+  return ["No replacements made", ...issueBlock(plan.issues)].join("\n\n");
+}
+
+export function previewText(plan: RewritePlan, { isSingleFile, headline, artifactId }: PreviewWords): string {
+  const lines = changeLines(plan, isSingleFile);
+  const hidden = plan.totalReplacements - Math.min(plan.totalReplacements, maxShownChanges);
+  if (hidden > 0)
+    lines.push(`… ${hidden} more changes${artifactId === undefined ? "" : `; full diff in artifact://${artifactId}`}`);
+  const blocks = [headline, lines.join("\n")];
   if (plan.limitReached) blocks.push("Limit reached; narrow path or increase limit.");
   return [...blocks, ...issueBlock(plan.issues)].join("\n\n");
 }
+
+/** More than this is only told as a number. */
+export const maxShownChanges = 200;
 
 export function previewDetails(plan: RewritePlan, scopePath: string): AstEditDetails {
   const { files, issues, totalReplacements, filesSearched, limitReached } = plan;
@@ -58,7 +75,6 @@ function changeLines(plan: RewritePlan, isSingleFile: boolean): string[] {
     lines.push(...headings, ...visible.flatMap(changeOf));
     shown += visible.length;
   }
-  if (plan.totalReplacements > shown) lines.push(`… ${plan.totalReplacements - shown} more changes`);
   return lines;
 }
 
@@ -78,9 +94,24 @@ function firstLine(text: string): string {
 function boundedDiff(files: readonly PlannedFile[]): string {
   let diff = "";
   for (const file of files) {
-    const next = unifiedDiff(file);
+    const next = fileDiff(file, maxOutputBytes);
     if (diff.length + next.length > maxOutputBytes) return `${diff}… diff cut at 50KB\n`;
     diff += next;
   }
   return diff;
+}
+
+/** The places are known: nothing has to be searched for. */
+export function fileDiff({ target, before, after, replacements }: PlannedFile, maxLength: number): string {
+  const spans = replacements.map(({ byteStart: start, byteEnd: end, after: text }) => ({
+    start,
+    end,
+    length: Buffer.byteLength(text),
+  }));
+  const sides = { before: asBuffer(before), after: asBuffer(after), spans };
+  return diffFile({ displayPath: target.displayPath, ...sides }, maxLength).diff;
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

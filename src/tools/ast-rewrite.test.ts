@@ -3,10 +3,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
-import { unifiedDiff } from "./ast-diff.js";
 import { type Language, languageOf } from "./ast-languages.js";
 import { containsLiteral, literalsIn } from "./ast-literals.js";
 import { sharedParsers } from "./ast-parsers.js";
+import { fileDiff } from "./ast-preview.js";
 import { planRewrite, type RewritePlan } from "./ast-rewrite.js";
 import { parseTemplate } from "./ast-template.js";
 
@@ -195,7 +195,7 @@ describe("the diff", () => {
     const source = `${Array.from({ length: 20 }, (_, index) => (index % 17 === 1 ? `f(${index})` : `x${index}`)).join("\n")}`;
     const { files } = await plan(source, [["f($A)", "g(\n  $A)"]]);
     const [file] = files;
-    expect(file && unifiedDiff(file)).toBe(
+    expect(file && fileDiff(file, 1e6)).toBe(
       [
         "--- a/a.ts",
         "+++ b/a.ts",
@@ -231,7 +231,8 @@ describe("the diff", () => {
         async (lines, out, hasFinalNewline) => {
           const source = lines.join("\n") + (hasFinalNewline ? "\n" : "");
           const { files } = await plan(source, [["f($A)", out]]);
-          for (const file of files) expect(patched(source, unifiedDiff(file))).toBe(Buffer.from(file.after).toString());
+          for (const file of files)
+            expect(patched(source, fileDiff(file, 1e6))).toBe(Buffer.from(file.after).toString());
         },
       ),
     );

@@ -20,7 +20,7 @@ const parameters = {
   type: "object",
   properties: {
     command: { type: "string", pattern: "\\S", maxLength: 100_000 },
-    description: { type: "string", description: "What it does, in a few words" },
+    description: { type: "string" },
     timeout: { type: "number", description: "Seconds (300; 1 to 3600)" },
     cwd: { type: "string", description: "Directory to run in" },
     env: { type: "object", additionalProperties: { type: "string" } },

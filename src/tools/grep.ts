@@ -16,7 +16,7 @@ import type { AgentTool } from "./tool.js";
 const parameters = {
   type: "object",
   properties: {
-    pattern: { type: "string", description: "Regular expression" },
+    pattern: { type: "string", description: "Regex" },
     path: { type: "string", description: "File, directory, glob or comma list" },
     glob: { type: "string", description: "Filter, e.g. *.ts or src/**/*.md" },
     type: { type: "string", description: "File type, e.g. ts, py, rust" },

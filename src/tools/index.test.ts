@@ -60,7 +60,7 @@ it("previews the example of the README", async () => {
     {
       type: "text",
       text: [
-        "Preview only – files NOT modified.",
+        "Staged as pa_1 – files NOT modified. Call resolve to apply or discard.",
         "",
         "# examples/hello",
         "## └─ greet.ts (2 replacements)",

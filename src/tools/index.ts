@@ -14,6 +14,7 @@ import { createLs } from "./ls.js";
 import { published } from "./published-schema.js";
 import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
+import type { Staging } from "./staging.js";
 import { createTodoWrite, type TodoStore } from "./todo-write.js";
 import type { AnyTool, ArtifactSource, Dialogs } from "./tool.js";
 import { createWrite } from "./write.js";
@@ -24,6 +25,7 @@ export interface BuiltInToolParts {
   readonly unattended: Workspace;
   readonly processes: Processes;
   readonly artifacts: ArtifactSource;
+  readonly staging: Staging;
   readonly todos: TodoStore;
   readonly clock: Clock;
   /** The session, and so the todo list, is kept in a file. */
@@ -44,7 +46,7 @@ export interface ToolSettings {
 
 /** In the order in which a model is offered them. */
 export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
-  const { workspace, unattended, processes, artifacts, todos, clock, dialogs, settings } = parts;
+  const { workspace, unattended, processes, artifacts, staging, todos, clock, dialogs, settings } = parts;
   const seen = new SeenFiles({ isEnforced: settings.checksSeenFiles ?? true });
   const search = { workspace, unattended, processes };
   const tools: AnyTool[] = [
@@ -56,7 +58,7 @@ export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
     createFind(search, { clock }),
     createLs(workspace),
     createAstGrep(unattended),
-    createAstEdit(workspace, settings.astEdit),
+    createAstEdit({ workspace, staging, artifacts, ...settings.astEdit }),
     createTodoWrite({ store: todos, storage: () => (parts.isPersistent ? "session" : "memory") }),
     ...(dialogs ? [createAsk({ dialogs, timeoutMs: settings.ask?.timeoutMs ?? 30_000 })] : []),
   ];

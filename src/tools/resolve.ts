@@ -9,15 +9,15 @@ const parameters = {
   properties: {
     action: { type: "string", enum: ["apply", "discard"] },
     reason: { type: "string", description: "Why" },
-    extra: { type: "object", description: "For the tool that made the preview" },
-    id: { type: "string", description: "A certain pending action; default: the next" },
-    all: { type: "boolean", description: "Every pending action" },
+    extra: { type: "object" },
+    id: { type: "string", description: "Default: the next" },
+    all: { type: "boolean" },
   },
   required: ["action", "reason"],
   additionalProperties: false,
 } as const;
 
-export type ResolveToolParams = XStatic<typeof parameters>;
+export type ResolveToolParams = XStatic<typeof parameters> & { readonly extra?: Record<string, unknown> };
 
 export type DecidePending = (params: ResolveToolParams) => Promise<ToolResult>;
 

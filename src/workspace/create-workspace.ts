@@ -62,8 +62,8 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     mayWriteBelow: (target) => writing.isInRoots(target.path),
 
     async stat(target) {
-      const { sizeBytes, modifiedMs } = await statOf(target);
-      return { sizeBytes, modifiedMs };
+      const { sizeBytes, modifiedMs, mode } = await statOf(target);
+      return { sizeBytes, modifiedMs, mode };
     },
 
     async readFile(target, { maxBytes = options.maxReadBytes ?? defaultMaxReadBytes, signal } = {}) {

@@ -4,6 +4,7 @@
 import { lstatSync, opendirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemCode } from "../base/errors.js";
+import { ownIds } from "./module-files.js";
 import { isWithin } from "./resolve-path.js";
 
 export interface ProjectPlace {
@@ -114,11 +115,4 @@ function ownerOf(path: string): number | undefined {
 /** Windows knows no such ids: there every directory counts as our own. */
 function isOurs(uid: number, owners: readonly number[]): boolean {
   return owners.length === 0 || owners.includes(uid);
-}
-
-function ownIds(): number[] {
-  const own = process.geteuid?.();
-  if (own === undefined) return [];
-  const caller = Number(process.env.SUDO_UID);
-  return own === 0 && process.env.SUDO_UID && Number.isSafeInteger(caller) ? [own, caller] : [own];
 }

@@ -57,6 +57,8 @@ export interface FileStat {
   readonly sizeBytes: number;
   /** Milliseconds since the Unix epoch. */
   readonly modifiedMs: number;
+  /** The permission bits. */
+  readonly mode: number;
 }
 
 export interface ReadOptions {

@@ -30,7 +30,7 @@ export function getState({ session }: HandlerContext): SessionState {
     pendingMessageCount: session.queuedMessageCount,
     autoRetryEnabled: session.autoRetryEnabled,
     isRetrying: session.isRetrying,
-    pendingActionCount: 0,
+    pendingActionCount: session.pendingActionCount,
     sandbox: { mode: "off", mechanism: "none", reason: "This version has no sandbox: commands run with your rights." },
   };
 }

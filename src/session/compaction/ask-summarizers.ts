@@ -4,11 +4,11 @@
 import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import type { SessionEntry } from "../../protocol/entries.js";
-import type { StreamFunction } from "../../provider/provider.js";
+import { plannerApi, type StreamFunction } from "../../provider/provider.js";
 import { Bill, type UsageByModel } from "../billing.js";
 import { estimateRatio } from "../context-usage.js";
 import type { FailedReply } from "../overflow.js";
-import { plannerApi, type RetrySettings } from "../retry.js";
+import type { RetrySettings } from "../retry.js";
 import type { Summarizer, SummaryCaller } from "./summarize.js";
 
 export interface SummaryRequest {

@@ -12,7 +12,8 @@ import {
   type PendingChange,
   type StoredAction,
 } from "../../preview/pending-action-store.js";
-import { decodePlan, encodePlan, type PlannedChange } from "../../preview/plan.js";
+import { encodePlan, type PlannedChange } from "../../preview/plan.js";
+import type { Subset } from "../../preview/plan-diff.js";
 import {
   type AppliedChanges,
   type ApplyOwner,
@@ -23,6 +24,7 @@ import {
   settleAction,
   settleAll,
 } from "../../preview/settle.js";
+import { settlePart } from "../../preview/settle-part.js";
 import type { AgentSessionEvent, ToolResult } from "../../protocol/events.js";
 import type { AgentMessage, AssistantMessage, CustomMessage } from "../../protocol/messages.js";
 import type { ProviderModel } from "../../provider/provider.js";
@@ -30,6 +32,7 @@ import type { SessionRecord } from "../session-record.js";
 import type { ArtifactStore } from "../store-artifacts.js";
 import { foldPending, type PushedData, pushedEntry, settledEntry } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
+import { readPending } from "./read-pending.js";
 import { ResolveForce } from "./resolve-force.js";
 
 /** A handler for decisions when nothing is pending: never forced, never used up. */
@@ -46,7 +49,7 @@ export interface PendingControlParts {
   readonly queues: MessageQueues;
   readonly toolChoice: ToolChoiceQueue;
   emit(event: AgentSessionEvent): void;
-  record(): SessionRecord & { readonly artifacts: ArtifactStore };
+  record(): SessionRecord & { readonly artifacts: ArtifactStore; readonly sessionId: string };
   settings(): PendingSettings;
   model(): ProviderModel | undefined;
   isThinkingInTheWay(): boolean;
@@ -73,7 +76,10 @@ export class PendingControl {
   #standing: StandingHandler | undefined;
   /** What has to reach the disk, in order. Never rejects. */
   #saving = Promise.resolve();
+  /** Settled on record already, by the journal that applied them. */
+  readonly #recorded = new Set<string>();
   #isLeaving = false;
+  #isRestoring = false;
 
   constructor(parts: PendingControlParts) {
     const { clock, log, settings, toolChoice, model, applyPlan, confirm } = parts;
@@ -133,16 +139,41 @@ export class PendingControl {
   }
 
   /** Somebody else's decision. The model is told with its next request. */
-  async decide(ids: readonly string[], decision: Decision): Promise<ToolResult> {
+  async decide(ids: readonly string[], decision: Decision, { isList = false } = {}): Promise<ToolResult> {
     const labels = new Map(this.store.list().map(({ action }) => [action.id, action.label]));
     for (const id of ids) if (!labels.has(id)) throw new GalleyError("not_found", missingText(this.store, id));
     const result =
-      ids.length === 1 && ids[0] !== undefined
+      !isList && ids[0] !== undefined
         ? (await settleAction(this.#settle, ids[0], decision)).result
         : await settleAll(this.#settle, ids, decision);
-    for (const id of ids) this.#tellModel(id, labels.get(id) ?? "", decision, result);
+    // What failed is still pending, and nothing to tell.
+    for (const id of ids)
+      if (this.store.endOf(id) !== undefined)
+        this.#tellModel(id, labels.get(id) ?? "", decision, { result, isPart: false });
     await this.flush();
     return result;
+  }
+
+  /** A part of a plan: it is settled by itself, the rest stays pending under the same id. */
+  async decidePart(id: string, decision: Decision, subset: Subset): Promise<ToolResult> {
+    const label = this.store.get(id)?.action.label;
+    if (label === undefined) throw new GalleyError("not_found", missingText(this.store, id));
+    const { result, isWhole } = await settlePart(this.#settle, id, { decision, subset });
+    if (!result.isError) this.#tellModel(id, label, decision, { result, isPart: !isWhole });
+    await this.flush();
+    return result;
+  }
+
+  /**
+   * The journal's last word before it forgets: the outcome is on record, by whoever gets there first. An action that
+   * still waits here was applied by a process that died.
+   */
+  async recordApplied(id: string, { by, reason }: Pick<Decision, "by" | "reason">): Promise<void> {
+    if (!this.#openOnPath().some((pushed) => pushed.id === id)) return;
+    this.#recorded.add(id);
+    this.#save(async () => void this.#parts.record().append(settledEntry({ id, outcome: "applied", by, reason })));
+    await this.flush();
+    if (this.store.get(id)?.action.status !== "applying") this.store.remove(id, { outcome: "applied", by, reason });
   }
 
   /** After the tools of a turn, before the next request. */
@@ -165,19 +196,17 @@ export class PendingControl {
 
   /** Finds again what the record's path holds, and ends what did not survive. */
   async restore(): Promise<void> {
-    const { tree, artifacts } = this.#parts.record();
-    for (const id of foldPending(tree.entries).ids) this.store.reserve(id);
-    for (const pushed of foldPending(tree.pathTo()).open) {
-      if (this.store.get(pushed.id)) continue;
-      const text = pushed.kind === "plan" ? await artifacts.readPlan(pushed.id) : undefined;
-      await this.#bringBack(pushed, text).catch((error: unknown) => this.#orphan(pushed, messageOf(error)));
-    }
+    const record = this.#parts.record();
+    for (const id of foldPending(record.tree.entries, record.sessionId).ids) this.store.reserve(id);
+    const { found, lost } = await readPending(record);
+    for (const stored of found) if (!this.store.get(stored.action.id)) await this.#bringBack(stored);
+    for (const { pushed, cause } of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed, cause);
     await this.flush();
   }
 
   /** The session's leaf moved: what was staged on another branch ends. */
   async branchChanged(): Promise<void> {
-    const open = new Set(foldPending(this.#parts.record().tree.pathTo()).open.map(({ id }) => id));
+    const open = new Set(this.#openOnPath().map(({ id }) => id));
     for (const stored of this.store.list())
       if (!open.has(stored.action.id)) await this.#end(stored, "orphaned", "Session branch changed.");
     await this.restore();
@@ -196,6 +225,11 @@ export class PendingControl {
 
   dispose(): void {
     this.store.dispose();
+  }
+
+  #openOnPath(): readonly PushedData[] {
+    const { tree, sessionId } = this.#parts.record();
+    return foldPending(tree.pathTo(), sessionId).open;
   }
 
   #ids(): string[] {
@@ -221,17 +255,21 @@ export class PendingControl {
     this.#parts.emit(change);
     const { id } = stored.action;
     if (change.type === "pending_action_added") {
-      this.#save(async () => {
-        await this.#savePlan(stored);
-        this.#parts.record().append(pushedEntry(stored.action, stored.isForReview));
-      });
+      if (!this.#isRestoring)
+        this.#save(async () => {
+          await this.#savePlan(stored);
+          const { sessionId } = this.#parts.record();
+          this.#parts
+            .record()
+            .append(pushedEntry(stored.action, { isForReview: stored.isForReview, session: sessionId }));
+        });
       this.#force.changed(id, true);
     } else if (change.type === "pending_action_changed") {
       if (change.status === "pending") this.#save(() => this.#savePlan(stored));
       this.#force.changed(id, false);
     } else {
       const { outcome } = change;
-      if (outcome !== "failed" && outcome !== "stale")
+      if (outcome !== "failed" && outcome !== "stale" && !this.#recorded.delete(id))
         this.#save(async () => void this.#parts.record().append(settledEntry(change)));
       this.#force.changed(id, outcome === "failed" || outcome === "stale");
     }
@@ -249,31 +287,14 @@ export class PendingControl {
     if (work.kind === "plan") await this.#parts.record().artifacts.savePlan(action.id, encodePlan(work.plan));
   }
 
-  async #bringBack(pushed: PushedData, text: string | undefined): Promise<void> {
-    if (text === undefined) return this.#orphan(pushed);
-    const plan = decodePlan(text);
-    const { id, label, sourceToolName, toolCallId, details, createdAt, expiresAt, dependsOn, isForReview } = pushed;
-    this.store.restore({
-      work: { kind: "plan", plan },
-      isForReview: isForReview ?? false,
-      action: {
-        id,
-        label,
-        sourceToolName,
-        kind: "plan",
-        files: plan.changes.map((change) => change.stamp),
-        createdAt,
-        status: "pending",
-        attempts: 0,
-        ...(toolCallId === undefined ? {} : { toolCallId }),
-        ...(details === undefined ? {} : { details }),
-        ...(expiresAt === undefined ? {} : { expiresAt }),
-        ...(dependsOn === undefined ? {} : { dependsOn }),
-      },
-    });
-    const changed = await this.#parts.staleFiles(plan.changes);
-    const stamps = plan.changes.map(({ stamp }) => stamp).filter(({ path }) => changed.includes(path));
-    if (stamps.length > 0) this.store.markStale(id, stamps);
+  async #bringBack(stored: StoredAction): Promise<void> {
+    this.#isRestoring = true; // it is on record already
+    this.store.restore(stored);
+    this.#isRestoring = false;
+    if (stored.work.kind !== "plan") return;
+    const changed = await this.#parts.staleFiles(stored.work.plan.changes);
+    const stamps = (stored.action.files ?? []).filter(({ path }) => changed.includes(path));
+    if (stamps.length > 0) this.store.markStale(stored.action.id, stamps);
   }
 
   #orphan({ id, label, sourceToolName }: PushedData, cause?: string): void {
@@ -300,11 +321,14 @@ export class PendingControl {
     this.store.remove(id, { outcome, by: "runtime", reason, ...(error === undefined ? {} : { error }) });
   }
 
-  #tellModel(id: string, label: string, { action, by }: Decision, result: ToolResult): void {
-    const outcome = this.store.endOf(id);
-    if (outcome === undefined) return; // it failed and is still pending
+  #tellModel(
+    id: string,
+    label: string,
+    { action, by }: Decision,
+    { result, isPart }: { result: ToolResult; isPart: boolean },
+  ): void {
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-    const word = action === "apply" ? "applied" : "discarded";
+    const word = `${isPart ? "partly " : ""}${action === "apply" ? "applied" : "discarded"}`;
     const message: CustomMessage = {
       role: "custom",
       customType: "pending-action-outcome",

@@ -22,6 +22,8 @@ export interface PushedData {
   readonly expiresAt?: number;
   readonly dependsOn?: string[];
   readonly isForReview?: true;
+  /** Whose it is: a copy of the file has the entry, and not the action. */
+  readonly session: string;
 }
 
 interface SettledData {
@@ -33,7 +35,7 @@ interface SettledData {
   readonly error?: string;
 }
 
-export function pushedEntry(action: PendingAction, isForReview: boolean): EntryFields {
+export function pushedEntry(action: PendingAction, own: { isForReview: boolean; session: string }): EntryFields {
   const { id, label, sourceToolName, toolCallId, kind, files, details, createdAt, expiresAt, dependsOn } = action;
   const data: PushedData = {
     event: "pushed",
@@ -48,7 +50,8 @@ export function pushedEntry(action: PendingAction, isForReview: boolean): EntryF
     createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(dependsOn === undefined ? {} : { dependsOn }),
-    ...(isForReview ? { isForReview } : {}),
+    ...(own.isForReview ? { isForReview: true } : {}),
+    session: own.session,
   };
   return { type: "custom", customType: pendingActionType, data };
 }
@@ -66,8 +69,11 @@ export interface PendingFold {
   readonly ids: readonly string[];
 }
 
-/** `entries` in the order of the file. Entries of another form, or of a later version, are passed over. */
-export function foldPending(entries: Iterable<SessionEntry>): PendingFold {
+/**
+ * `entries` in the order of the file; only what this session staged itself is open. Entries of another form, or of a
+ * later version, are passed over.
+ */
+export function foldPending(entries: Iterable<SessionEntry>, session: string): PendingFold {
   const open = new Map<string, PushedData>();
   const ids = new Set<string>();
   for (const entry of entries) {
@@ -76,7 +82,7 @@ export function foldPending(entries: Iterable<SessionEntry>): PendingFold {
     if (typeof id !== "string") continue;
     ids.add(id);
     if (event === "settled") open.delete(id);
-    else if (isPushed(entry.data)) open.set(id, entry.data);
+    else if (isPushed(entry.data) && entry.data.session === session) open.set(id, entry.data);
   }
   return { open: [...open.values()], ids: [...ids] };
 }

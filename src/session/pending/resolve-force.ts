@@ -7,7 +7,7 @@ import type { PendingActionStore, StoredAction } from "../../preview/pending-act
 import { type SettleParts, settleAction } from "../../preview/settle.js";
 import type { ToolResult } from "../../protocol/events.js";
 import type { AssistantMessage, CustomMessage } from "../../protocol/messages.js";
-import type { ProviderModel } from "../../provider/provider.js";
+import { type ProviderModel, plannerApi } from "../../provider/provider.js";
 import type { PendingSettings } from "./pending-settings.js";
 
 export const resolveToolName = "resolve";
@@ -62,8 +62,12 @@ export class ResolveForce {
     if (!this.#directive && effort.reminders > 0 && !effort.wantsReminder) effort.ignored++;
     const isDue = effort.wantsReminder || effort.reminders < this.#parts.settings().reminders;
     if (isDue) {
-      effort.reminders++;
-      for (const other of this.#efforts.values()) other.wantsReminder = false;
+      // It names them all, so it counts for each.
+      for (const { action } of this.#parts.store.list()) {
+        const told = this.#effort(action.id);
+        told.reminders++;
+        told.wantsReminder = false;
+      }
     }
     this.#alignDirective();
     return isDue ? [this.#reminder(next)] : [];
@@ -153,7 +157,7 @@ export class ResolveForce {
     const name = `${model.provider}/${model.id}`;
     const isPossible = model.compat?.supportsToolChoice !== false && !this.#unforceable.has(name);
     // Our own planner says so by design; of any other model the user should know.
-    if (!isPossible && !this.#hasWarned && model.api !== "galley-planner") {
+    if (!isPossible && !this.#hasWarned && model.api !== plannerApi) {
       this.#hasWarned = true;
       this.#parts.warn(`${name} cannot be made to call a tool: it is only reminded of pending previews`);
     }

@@ -3,8 +3,8 @@
 // It does not reach into other containers; there the check before each append is the second line.
 
 import type { Server, Socket } from "node:net";
-import { type Clock, sleep } from "../base/clock.js";
-import { systemCode } from "../base/errors.js";
+import { type Clock, sleep } from "./clock.js";
+import { systemCode } from "./errors.js";
 import { sha256Hex } from "./sha256.js";
 
 export type LockKind = "socket" | "pipe" | "none";

@@ -1,0 +1,245 @@
+// The journal with one thing wrong. `file` is below src/workspace/journal; each change is the text there and the text
+// that takes its place. `why` says of a mutant that may live why nobody can notice.
+
+const drop = (name, file, from, to = "") => ({ name, file, changes: [[from, to]] });
+
+const swap = (name, file, changes) => ({ name, file, changes });
+
+export const mutants = [
+  // Syncs, one by one.
+  drop(
+    "no sync of a record",
+    "journal-file.ts",
+    "await this.#file.append(bytes);\n        await this.#file.fsync();",
+    "await this.#file.append(bytes);",
+  ),
+  drop("no sync of a journal that was found", "journal-file.ts", "await file.fsync();\n      } catch", "} catch"),
+  drop("no sync of the journal's name", "apply.ts", "await journal.syncName();"),
+  drop("no sync after the journal is gone", "journal-file.ts", "await this.syncName();\n  }", "}"),
+  drop("no sync of the undo record", "undo-record.ts", "await failingFor(itself, () => file.fsync());"),
+  drop("no sync of the undo record's name", "apply.ts", "await parts.pins.sync([dirname(begin.undoRecord)]);"),
+  drop("no sync after the undo record is gone", "finish.ts", "await pins.sync([dirname(undoRecord)]);"),
+  drop(
+    "no sync of a staged file",
+    "stage.ts",
+    "like, mode, mtimeMs });\n    await file.fsync();",
+    "like, mode, mtimeMs });",
+  ),
+  drop(
+    "no sync of a copied backup",
+    "stage.ts",
+    "mtimeMs: found.modifiedMs });\n    await file.fsync();",
+    "mtimeMs: found.modifiedMs });",
+  ),
+  drop(
+    "no sync of the targets' directories before the commit",
+    "stage.ts",
+    "...ops.map(({ path }) => dirname(path)), ",
+  ),
+  drop("no sync of what holds a new directory", "stage.ts", ", ...dirs.map((directory) => dirname(directory))"),
+  drop(
+    "no sync after the renames",
+    "finish.ts",
+    "await parts.pins.syncExisting(directoriesOf(begin));\n  // A",
+    "// A",
+  ),
+  swap("a sync only of what this process renamed", "finish.ts", [
+    [
+      "await parts.pins.syncExisting(directoriesOf(begin));\n  // A",
+      "await parts.pins.syncExisting(pending.map(({ path }) => dirname(path)));\n  // A",
+    ],
+  ]),
+  drop(
+    "no sync after going back",
+    "finish.ts",
+    "await parts.pins.syncExisting(directoriesOf(begin));\n  return foreign;",
+    "return foreign;",
+  ),
+  drop("no sync after clearing away", "stage.ts", "await pins.sync(touched);"),
+  drop(
+    "no sync between the two spellings",
+    "carry-out.ts",
+    'ignoring("ENOENT"));\n    await pins.sync([dirname(op.path)]);',
+    'ignoring("ENOENT"));',
+  ),
+
+  // The order of the steps.
+  swap("begin after staging", "apply.ts", [
+    ["await journal.append(begin);\n", ""],
+    [
+      "await stageFiles(parts, prepared, signal);",
+      "await stageFiles(parts, prepared, signal);\n    await journal.append(begin);",
+    ],
+  ]),
+  drop(
+    "commit before staging",
+    "apply.ts",
+    "await stageFiles(parts, prepared, signal);",
+    'await journal.append({ type: "commit" });\n    await stageFiles(parts, prepared, signal);',
+  ),
+  drop(
+    "commit after the renames",
+    "apply.ts",
+    'await journal.append({ type: "commit" });\n    await goForward(parts, { begin, pending: prepared.ops, marks });',
+    'await goForward(parts, { begin, pending: prepared.ops, marks });\n    await journal.append({ type: "commit" });',
+  ),
+  drop("no commit", "apply.ts", 'await journal.append({ type: "commit" });'),
+  drop(
+    "end before the renames",
+    "apply.ts",
+    "await goForward(parts, { begin, pending: prepared.ops, marks });",
+    'await journal.append({ type: "end", result: "applied", foreign: [] });\n    await goForward(parts, { begin, pending: prepared.ops, marks });',
+  ),
+  swap("clearing away before the end", "finish.ts", [
+    ['if (!isEnded) await journal.append({ type: "end", result, foreign });\n', ""],
+    [
+      "await clearAway(parts, begin, { withDirectories: isReverted });",
+      'await clearAway(parts, begin, { withDirectories: isReverted });\n  if (!isEnded) await journal.append({ type: "end", result, foreign });',
+    ],
+  ]),
+  drop("no end", "finish.ts", 'if (!isEnded) await journal.append({ type: "end", result, foreign });'),
+  swap("the undo record after the renames", "apply.ts", [
+    ["await keepOriginals(parts, { set, prepared, begin, signal });\n", ""],
+    ["{ begin, prepared, marks }: Work", "{ set, signal, begin, prepared, marks }: Work"],
+    ["// All files are new.", "await keepOriginals(parts, { set, prepared, begin, signal });\n  // All files are new."],
+  ]),
+  swap("the journal gone before the staged files", "finish.ts", [
+    [
+      "await clearAway(parts, begin, { withDirectories: true });",
+      "await journal.remove();\n    await clearAway(parts, begin, { withDirectories: true });",
+    ],
+    [
+      "  await journal.remove();\n}\n\nasync function dropUndoRecord",
+      "  if (!begin) await journal.remove();\n}\n\nasync function dropUndoRecord",
+    ],
+  ]),
+  drop(
+    "the journal gone before the owner is told",
+    "finish.ts",
+    "if (await parts.settle(outcome).catch(() => false)) await journal.remove();",
+    "await journal.remove();\n  await parts.settle(outcome);",
+  ),
+  swap("the owner told before the end", "finish.ts", [
+    [
+      "if (!isEnded) await journal.append(",
+      "await parts.settle({ txid: begin.txid, result, foreign });\n  if (!isEnded) await journal.append(",
+    ],
+  ]),
+  drop(
+    "going back before it is on record",
+    "apply.ts",
+    'await journal.append({ type: "undo" });\n    foreign = await goBack(parts, begin);',
+    'foreign = await goBack(parts, begin);\n    await journal.append({ type: "undo" });',
+  ),
+  drop("going back without a record", "apply.ts", 'await journal.append({ type: "undo" });'),
+  drop("recovery goes back without a record", "recover.ts", 'await journal.append({ type: "undo" });'),
+  drop(
+    "mode and owner after the sync",
+    "stage.ts",
+    "await dress(file, { shownPath: op.shownPath, like, mode, mtimeMs });\n    await file.fsync();",
+    "await file.fsync();\n    await dress(file, { shownPath: op.shownPath, like, mode, mtimeMs });",
+  ),
+  drop(
+    "a new file loses its staged name at once",
+    "carry-out.ts",
+    "await appear({ disk }, { from: staged, to: target, op });",
+    "await appear({ disk }, { from: staged, to: target, op });\n  await disk.unlink(staged).catch(() => {});",
+  ),
+  drop(
+    "a new file keeps its staged name to the end",
+    "finish.ts",
+    "await parts.disk.unlink(await parts.pins.of(staged)).catch(() => {});",
+  ),
+  drop(
+    "the old file goes first",
+    "carry-out.ts",
+    'if (op.kind === "modify") return disk.rename(staged, target);',
+    'if (op.kind === "modify") {\n    await disk.unlink(target);\n    return disk.rename(staged, target);\n  }',
+  ),
+
+  // What is looked at.
+  drop("no checksum", "records.ts", "if (line !== lineOf(text)) return undefined;"),
+  drop("a torn line is not cut off", "journal-file.ts", "await file.truncate(soundBytes);"),
+  drop("no second look", "second-look.ts", "if (files.length > 0) throw staleError(files, ops.length);"),
+  drop("no last look", "finish.ts", "await refuseChanged(parts, op, marks);"),
+  drop("the second look does not see modes", "second-look.ts", "if (!isAlike || ", "if ("),
+  drop(
+    "recovery does not see modes",
+    "carry-out.ts",
+    "hash === op.before && mode === op.beforeMode",
+    "hash === op.before",
+  ),
+  drop(
+    "recovery judges by the hash alone",
+    "carry-out.ts",
+    'if (!isStaged) return hash === op.after ? "applied" : "edited";',
+  ),
+  drop("recovery sees no conflict", "recover.ts", 'if (state === "conflict") return undefined;'),
+  drop("recovery goes forward without a commit", "recover.ts", 'state.stage === "begun"', "false"),
+  drop(
+    "recovery takes a gone directory for a failure",
+    "pinned-paths.ts",
+    'return this.of(path).catch(ignoring("ENOENT", "ENOTDIR"));',
+    "return this.of(path);",
+  ),
+  drop(
+    "going back does not look",
+    "carry-out.ts",
+    "if (!isOurs && !isBetween) return hash !== op.before;",
+    "if (hash === op.before) return false;",
+  ),
+  drop(
+    "going back knows its files by the hash alone",
+    "carry-out.ts",
+    "staged ? staged.identity === stat?.identity : hash === op.after",
+    "hash === op.after",
+  ),
+  drop(
+    "a new file replaces what is there",
+    "carry-out.ts",
+    "return await disk.link(from, to);",
+    "return await disk.rename(from, to);",
+  ),
+  drop(
+    "a failed commit is taken for none",
+    "apply.ts",
+    "throw await revert(parts, journal, { begin, error });",
+    "await forget(parts, journal, begin);\n    throw untouchedError(error);",
+  ),
+  drop(
+    "lanes go on after a failure",
+    "in-lanes.ts",
+    "await work(list[next++] as T).catch((error: unknown) => failures.push(error));",
+    "await work(list[next++] as T);",
+  ),
+
+  // What is left.
+  drop("backups stay", "stage.ts", "for (const name of [staged, backup]) {", "for (const name of [staged]) {"),
+  drop("staged files stay", "stage.ts", "for (const name of [staged, backup]) {", "for (const name of [backup]) {"),
+  drop("made directories are not removed", "stage.ts", "if (withDirectories)", "if (!withDirectories)"),
+  drop(
+    "the undo record of what did not happen stays",
+    "finish.ts",
+    "if (isReverted) await dropUndoRecord(parts, begin);",
+  ),
+  drop("nothing is tidied up after a failure", "apply.ts", "await forget(parts, journal, begin).catch(() => {});"),
+
+  // Alive, and rightly so.
+  {
+    ...drop("no first look", "prepare.ts", "if (stat && hash === op.beforeHash)", "if (stat)"),
+    why: "the second look compares the same bytes with the same hash; the first one only saves the work",
+  },
+  {
+    ...drop(
+      "a torn append is not cut off",
+      "journal-file.ts",
+      "await this.#file.truncate(this.#soundBytes).catch(",
+      "await Promise.resolve().catch(",
+    ),
+    why: "what is lost behind half a line is an undo of nothing, or an end that recovery reaches again",
+  },
+  {
+    ...drop("the backup is not compared", "second-look.ts", "if (backup === null) return true;", "return true;"),
+    why: "it takes a file that is swapped for another and swapped back while it is staged",
+  },
+];

@@ -1,0 +1,1 @@
+export function hostileSession(seed: number): string;

@@ -1,0 +1,26 @@
+// How changes look on a terminal. Colours only where a person looks, and never against their wish.
+
+import type { WriteStream } from "node:tty";
+
+const green = "\u001b[32m";
+const red = "\u001b[31m";
+const cyan = "\u001b[36m";
+const plain = "\u001b[0m";
+
+/** The text is clean already: the colours added here are the only sequences in it. */
+export function colouredDiff(diff: string, output: Pick<WriteStream, "isTTY">): string {
+  if (!output.isTTY || process.env.NO_COLOR) return diff;
+  return diff.replace(/^.*$/gm, (line) => {
+    if (line.startsWith("+++") || line.startsWith("---")) return line;
+    const colour = { "+": green, "-": red, "@": cyan }[line[0] ?? ""];
+    return colour === undefined ? line : `${colour}${line}${plain}`;
+  });
+}
+
+export function ageText(ageMs: number): string {
+  const minutes = Math.floor(ageMs / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes}m ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours}h ago` : `${Math.floor(hours / 24)}d ago`;
+}

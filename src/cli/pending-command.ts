@@ -1,0 +1,197 @@
+// `galley pending`, `show`, `apply`, `discard`, `undo` and `redo`: the plans that sessions of this directory left, decided
+// from the command line. Text for people, one JSON document for programs, an exit code for scripts.
+
+import { GalleyError, messageOf } from "../base/errors.js";
+import { logTo } from "../base/log.js";
+import { sanitizeForTerminal } from "../base/sanitize.js";
+import type { PendingActionView } from "../protocol/pending.js";
+import { agentDirectory } from "../sdk/agent-directory.js";
+import {
+  listPendingSessions,
+  type PendingPlace,
+  type PendingSession,
+  withSessionFile,
+} from "../sdk/pending-sessions.js";
+import { ageText, colouredDiff } from "./diff-text.js";
+import { type ExitReason, exitCodes } from "./exit-codes.js";
+import { type PendingWords, parsePendingWords } from "./pending-words.js";
+
+const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
+
+export async function runPendingCommand(verb: string, words: readonly string[]): Promise<void> {
+  const request = parsePendingWords(verb, words);
+  if (request === "help") return;
+  const place: PendingPlace = { cwd: process.cwd(), agentDir: agentDirectory(process.env), log };
+  const release = keepAlive();
+  try {
+    const reason = await verbs[request.verb](place, request);
+    process.exitCode = exitCodes[reason];
+  } catch (error) {
+    process.stderr.write(sanitizeForTerminal(`galley: ${messageOf(error)}\n`));
+    process.exitCode = exitCodes[reasonOf(error)];
+  } finally {
+    release();
+  }
+}
+
+type Verb = (place: PendingPlace, words: PendingWords) => Promise<ExitReason>;
+
+const verbs: { [V in PendingWords["verb"]]: Verb } = {
+  pending: async (place, { isJson }) => {
+    const found = await listPendingSessions(place);
+    const all = found.flatMap(({ session, actions }) => actions.map((action) => ({ ...action, session: session.id })));
+    if (isJson) printJson({ actions: all });
+    else print(all.length === 0 ? "Nothing pending.\n" : all.map(lineOf).join(""));
+    return "done";
+  },
+  show: async (place, { ids, isJson }) => {
+    const { action } = findAction(await listPendingSessions(place, { diff: true }), ids[0] ?? "");
+    if (isJson) printJson({ action });
+    else print(shown(action));
+    return "done";
+  },
+  apply: settle,
+  discard: settle,
+  undo: takeBack,
+  redo: takeBack,
+};
+
+interface Decided {
+  id: string;
+  outcome: string;
+  text: string;
+  error?: string;
+}
+
+async function settle(
+  place: PendingPlace,
+  { verb, ids, isAll, isJson, reason, files }: PendingWords,
+): Promise<ExitReason> {
+  const found = await listPendingSessions(place);
+  const chosen = isAll ? found.flatMap(({ session, actions }) => actions.map(({ id }) => ({ session, id }))) : [];
+  for (const id of ids) chosen.push(findAction(found, id));
+  const results: Decided[] = [];
+  const action = verb === "discard" ? "discard" : "apply";
+  let failure: ExitReason | undefined;
+  for (const [path, group] of groupBySession(chosen)) {
+    if (failure) break;
+    await withSessionFile(place, path, async (session) => {
+      for (const id of group) {
+        // It may have gone with another one that rests on it, or that it rests on.
+        if (!(await session.getPendingActions({ ids: [id] })).length) continue;
+        try {
+          const request = { action, reason, by: "user", pendingId: id, ...(files ? { files } : {}) } as const;
+          const { text } = await session.resolvePendingAction(request);
+          results.push({ id, outcome: action === "apply" ? "applied" : "discarded", text });
+          if (!isJson) print(`${text}\n`);
+        } catch (error) {
+          const text = messageOf(error);
+          results.push({ id, outcome: "failed", text, error: text });
+          process.stderr.write(sanitizeForTerminal(`galley: ${text}\n`));
+          failure = reasonOf(error);
+          if (action === "apply") return; // the rest may rest on it
+        }
+      }
+    });
+  }
+  if (isJson) printJson({ results });
+  else if (results.length === 0) print("Nothing pending.\n");
+  return failure ?? "done";
+}
+
+async function takeBack(
+  place: PendingPlace,
+  { verb, ids, isJson, isPreview, reason }: PendingWords,
+): Promise<ExitReason> {
+  return withSessionFile(place, await ownerOf(place, verb, ids[0]), async (session) => {
+    const request = { isWholeRoot: true, ...(isPreview ? {} : { apply: { by: "user", reason } as const }) };
+    const { action, result } =
+      verb === "undo" ? await session.undo({ ...request, changeId: ids[0] }) : await session.redo(request);
+    const text = result ? result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") : "";
+    if (result?.isError) throw new GalleyError("apply_failed", text);
+    const [view] = isPreview ? await session.getPendingActions({ ids: [action.id], diff: true }) : [];
+    const staged = `Staged as ${action.id} – files NOT modified. Apply it with: galley apply ${action.id}`;
+    if (isJson) {
+      const change = (await session.getChanges({ isWholeRoot: true })).find(({ pendingId }) => pendingId === action.id);
+      printJson({
+        ...(change ? { change } : {}),
+        ...(isPreview ? { pendingId: action.id } : {}),
+        text: text || staged,
+      });
+    } else if (view) print(`${shown(view)}\n${staged}\n`);
+    else print(`${text}\n`);
+    return isPreview ? "pending" : "done";
+  });
+}
+
+/** Undo stages in the session that made the change; the file tells which. */
+async function ownerOf(place: PendingPlace, verb: string, changeId: string | undefined): Promise<string | undefined> {
+  return withSessionFile(place, undefined, async (session) => {
+    const changes = await session.getChangeOwners();
+    const candidates = changeId === undefined ? changes : changes.filter(({ id }) => id === changeId);
+    const wanted =
+      candidates.find(({ isUndo, isUndone }) => !isUndone && isUndo === (verb === "redo")) ?? candidates[0];
+    return wanted?.session;
+  });
+}
+
+interface FoundAction {
+  session: PendingSession["session"];
+  id: string;
+  action: PendingActionView;
+}
+
+/** `pa_1`, or `<session>:pa_1` where several sessions have one. */
+function findAction(found: readonly PendingSession[], given: string): FoundAction {
+  const [, of, id = given] = /^(.+):([^:]+)$/.exec(given) ?? [];
+  const matches = found.flatMap(({ session, actions }) =>
+    actions
+      .filter((action) => action.id === id && (of === undefined || session.id === of))
+      .map((action) => ({ session, id, action })),
+  );
+  const [only, ...others] = matches;
+  if (!only) {
+    const pending = found.flatMap(({ actions }) => actions.map((action) => action.id)).join(", ") || "none";
+    throw new GalleyError("usage", `No pending action with id "${given}". Pending: ${pending}.`);
+  }
+  if (others.length === 0) return only;
+  const names = matches.map(({ session }) => `${session.id}:${id}`).join(", ");
+  throw new GalleyError("usage", `Several sessions have a pending action ${id}. Name one: ${names}.`);
+}
+
+function groupBySession(chosen: readonly { session: PendingSession["session"]; id: string }[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { session, id } of chosen) groups.set(session.path, [...(groups.get(session.path) ?? []), id]);
+  return groups;
+}
+
+function reasonOf(error: unknown): ExitReason {
+  if (GalleyError.is(error, "usage") || GalleyError.is(error, "invalid_argument")) return "usage";
+  return GalleyError.is(error, "file_refused") ? "denied" : "failed";
+}
+
+function lineOf({ id, status, label, sourceToolName, createdAt }: PendingActionView): string {
+  return `${id}  ${status}  ${label}  (${sourceToolName}, ${ageText(Date.now() - createdAt)})\n`;
+}
+
+function shown({ label, files = [] }: PendingActionView): string {
+  const list = files.map(
+    ({ path, kind = "modify", added = 0, removed = 0 }) => `  ${kind} ${path} (+${added} -${removed})\n`,
+  );
+  const diffs = files.map(({ diff = "" }) => diff).join("");
+  return `${label}\n${list.join("")}\n${colouredDiff(sanitizeForTerminal(diffs), process.stdout)}`;
+}
+
+function print(text: string): void {
+  process.stdout.write(text.includes("\u001b[") ? text : sanitizeForTerminal(text));
+}
+
+function printJson(document: object): void {
+  process.stdout.write(`${JSON.stringify(document)}\n`);
+}
+
+/** Waiting for a lock is waiting for a timer that keeps nobody alive. */
+function keepAlive(): () => void {
+  const timer = setInterval(() => {}, 2 ** 30);
+  return () => clearInterval(timer);
+}

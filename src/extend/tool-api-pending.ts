@@ -1,0 +1,151 @@
+// `pi.pushPendingAction`: a tool stages what it would do, and `resolve` or a person decides. A callback is checked
+// against the files it was made for; with a plan galley writes the files itself.
+
+import { GalleyError } from "../base/errors.js";
+import { isObject } from "../base/json.js";
+import type { ActionWork, NewAction, SettleInfo } from "../preview/pending-action-store.js";
+import type { PlannedChange } from "../preview/plan.js";
+import type { ToolResult } from "../protocol/events.js";
+import type { FileStamp } from "../protocol/pending.js";
+import { type Guest, type GuestCall, runAsGuest } from "./load-guard.js";
+
+type Extra = Record<string, unknown> | undefined;
+
+export interface CustomToolPendingAction {
+  label: string;
+  /** Needed unless there is a plan; with one it runs after the files were written and supplies the result. */
+  apply?(reason: string, extra?: Extra, info?: SettleInfo): Promise<ToolResult> | ToolResult;
+  reject?(reason: string, extra?: Extra, info?: SettleInfo): Promise<ToolResult | undefined> | ToolResult | undefined;
+  details?: unknown;
+  /** Default `custom_tool`. */
+  sourceToolName?: string;
+  /** What the preview rests on: when one of them has changed, nothing is applied. */
+  files?: readonly string[];
+  plan?: readonly FileChange[];
+  preview?: { text?: string; diff?: string };
+  expiresInMs?: number;
+}
+
+export interface FileChange {
+  path: string;
+  /** The whole new content; `null` deletes the file. */
+  after: string | Uint8Array | null;
+  /** Permission bits of a new file. */
+  mode?: number;
+}
+
+/** The session's side. */
+export interface PendingActions {
+  push(action: NewAction): string;
+  /** The files as they are now, those that are not there included. */
+  stamp(paths: readonly string[]): Promise<readonly FileStamp[]>;
+  /** Reads and stamps the files and refuses what must not be written. */
+  plan(changes: readonly FileChange[]): Promise<readonly PlannedChange[]>;
+}
+
+/** A plan that somebody wants to hear of once it is written, or when it is discarded. */
+export type PlanWork = Extract<ActionWork, { kind: "plan" }> & {
+  afterApply?(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult>;
+  reject?(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult | undefined>;
+};
+
+const unavailableText = "Pending action store unavailable for custom tools in this runtime.";
+const incompleteText = "pushPendingAction requires a label and an apply callback.";
+
+/** A call of the guest that is being carried out is not over before what it stages is stamped. */
+export function pushPendingAction(
+  pending: PendingActions | undefined,
+  action: CustomToolPendingAction,
+  guest: Guest | undefined,
+): string | Promise<string> {
+  const call = guest?.call;
+  if (!pending) throw new GalleyError("pending_unavailable", unavailableText);
+  if (!isComplete(action)) throw new GalleyError("invalid_argument", incompleteText);
+  const { plan, label } = action;
+  if (!plan) {
+    const stamps = action.files?.length ? pending.stamp(action.files) : undefined;
+    if (stamps) call?.unfinished.push(stamps);
+    stamps?.catch(() => {}); // heard at the end of the call, and again when it is applied
+    return pending.push({ ...common(action, call), work: closure(pending, callbacks(action, guest), stamps) });
+  }
+  const pushed = pending.plan(plan).then((changes) => {
+    const { apply: afterApply, reject } = callbacks(action, guest);
+    const work: PlanWork = {
+      kind: "plan",
+      plan: { changes, applied: { text: `Applied: ${label}.` } },
+      ...(afterApply ? { afterApply } : {}),
+      ...(reject ? { reject } : {}),
+    };
+    return pending.push({ ...common(action, call), work });
+  });
+  call?.unfinished.push(pushed);
+  pushed.catch(() => {}); // heard at the end of the call, or by whoever waits for the id
+  return pushed;
+}
+
+function isComplete(action: unknown): action is CustomToolPendingAction {
+  if (!isObject(action) || typeof action.label !== "string" || action.label.trim() === "") return false;
+  return typeof action.apply === "function" || Array.isArray(action.plan);
+}
+
+function common(action: CustomToolPendingAction, call: GuestCall | undefined): Omit<NewAction, "work"> {
+  const { label, sourceToolName = "custom_tool", details, preview, expiresInMs } = action;
+  return {
+    label,
+    sourceToolName,
+    toolCallId: call?.toolCallId,
+    details,
+    ...(preview ? { preview } : {}),
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+  };
+}
+
+function closure(
+  pending: PendingActions,
+  { apply, reject }: ReturnType<typeof callbacks>,
+  stamps: Promise<readonly FileStamp[]> | undefined,
+): ActionWork {
+  return {
+    kind: "closure",
+    async apply(reason, extra, info) {
+      if (stamps) await refuseStale(pending, await stamps);
+      return (await apply?.(reason, extra, info)) ?? { content: [] };
+    },
+    ...(reject ? { reject } : {}),
+  };
+}
+
+async function refuseStale(pending: PendingActions, before: readonly FileStamp[]): Promise<void> {
+  const now = await pending.stamp(before.map(({ path }) => path));
+  const files = before
+    .filter(({ exists, size, sha256 }, index) => {
+      const found = now[index];
+      return found?.exists !== exists || found.size !== size || found.sha256 !== sha256;
+    })
+    .map(({ path }) => path);
+  if (files.length === 0) return;
+  throw new GalleyError("stale_preview", "Files changed since the preview.", {
+    details: { files, total: before.length },
+  });
+}
+
+/** Bound to the action, since it may be an object with methods; and as much a guest as whoever staged it. */
+function callbacks(action: CustomToolPendingAction, guest: Guest | undefined) {
+  const { apply, reject } = action;
+  const asGuest = <Result>(work: () => Result): Result =>
+    guest ? runAsGuest({ path: guest.path, log: guest.log }, work) : work();
+  return {
+    ...(apply
+      ? {
+          apply: async (reason: string, extra: Extra, info: SettleInfo) =>
+            asGuest(() => apply.call(action, reason, extra, info)),
+        }
+      : {}),
+    ...(reject
+      ? {
+          reject: async (reason: string, extra: Extra, info: SettleInfo) =>
+            asGuest(() => reject.call(action, reason, extra, info)),
+        }
+      : {}),
+  };
+}

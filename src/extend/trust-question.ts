@@ -1,0 +1,86 @@
+// The question whether a project may run its own code, in words: every item with its path and its whole command, and
+// what changed. Names and commands come from strangers, so what cannot be seen is written out.
+
+import type { TrustItem, TrustItemKind } from "./digest-project.js";
+import type { TrustChange, TrustDecision } from "./trust.js";
+
+export interface TrustQuestion {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+export function trustQuestion(decision: TrustDecision): TrustQuestion {
+  const { root, items, changedSince, isForeign, problem } = decision;
+  return {
+    title: `Trust ${visible(root)} to run its own code?`,
+    lines: [
+      ...(isForeign ? ["This directory belongs to another user."] : []),
+      ...(problem === undefined ? [] : [`${problem}.`]),
+      ...(changedSince ? changeLines(changedSince) : []),
+      ...(items.length === 0 ? ["There is nothing in it that galley would run."] : itemLines(items)),
+    ],
+  };
+}
+
+const headings: Readonly<Record<TrustItemKind, string>> = {
+  tool: "Tools it would load:",
+  extension: "Extensions it would load:",
+  hook: "Hooks it would load:",
+  mcp: "Servers it would start or ask:",
+  setting: "Settings it would make:",
+  file: "Files that these load:",
+  package: "Package manifests that decide what is loaded:",
+};
+
+function itemLines(items: readonly TrustItem[]): string[] {
+  return (Object.keys(headings) as TrustItemKind[]).flatMap((kind) => {
+    const own = items.filter((item) => item.kind === kind);
+    return own.length === 0 ? [] : [headings[kind], ...own.map((item) => `  ${itemLine(item)}`)];
+  });
+}
+
+function itemLine({ name, target, argv, value, problem, computedLines }: TrustItem): string {
+  return [
+    visible(name),
+    ...(target === undefined ? [] : [`-> ${visible(target)}`]),
+    ...(argv ? [`runs ${argv.map(visible).join(" ")}`] : []),
+    ...(value === undefined ? [] : [`= ${shortened(written(JSON.stringify(value) ?? ""))}`]),
+    ...(computedLines ? [`(puts names of files together in line ${computedLines.slice(0, 5).join(", ")})`] : []),
+    ...(problem === undefined ? [] : [`(${written(problem)}; it will not be loaded)`]),
+  ].join(" ");
+}
+
+function changeLines({ decidedAt, added, removed, changed }: TrustChange): string[] {
+  const line = (word: string, names: readonly string[]) => names.map((name) => `  ${word} ${visible(name)}`);
+  return [
+    `Since it was trusted on ${written(decidedAt)}:`,
+    ...line("changed", changed),
+    ...line("new", added),
+    ...line("gone", removed),
+  ];
+}
+
+/** A name or an argument as one word: in quotes as soon as anything in it could be taken for something else. */
+export function visible(text: string): string {
+  const isPlain = /^[\p{L}\p{N}_./@:+,=%~#-]+$/u.test(text) && written(text) === text;
+  return shortened(isPlain ? text : written(JSON.stringify(text)));
+}
+
+/** Everything that would not be seen, or would move what is seen, as its code; runs of spaces as their number. */
+function written(text: string): string {
+  return text
+    .replace(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}⟨⟩]|(?! )\p{Zs}/gu, escaped)
+    .replace(/ {4,}/g, (run) => `⟨${run.length} spaces⟩`);
+}
+
+function escaped(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+}
+
+const maxShown = 4000;
+
+function shortened(text: string): string {
+  const rest = text.length - maxShown;
+  return rest <= 0 ? text : `${text.slice(0, maxShown)}⟨${rest} more characters⟩`;
+}

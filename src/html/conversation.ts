@@ -1,0 +1,140 @@
+// The path of a session as articles: what was said, done and changed, in order. One piece at a time, so that a long
+// session never stands in memory as a page.
+
+import type { ToolCall } from "../protocol/content.js";
+import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
+import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
+import { messageOfEntry, timeOf } from "../session/entry-message.js";
+import { renderMessage } from "./message.js";
+import { asText, type Renderer } from "./renderer.js";
+import { renderTime } from "./time.js";
+import { renderLoneResult, renderToolCall } from "./tool-call.js";
+
+export interface Conversation {
+  readonly path: readonly SessionEntry[];
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+/** Where a user's message stands, by its place on the path: an id out of a file is never part of the markup. */
+export function anchorOf(index: number): string {
+  return `e${index + 1}`;
+}
+
+export async function* renderConversation({ path, labels }: Conversation, renderer: Renderer): AsyncGenerator<string> {
+  const answers = pairResults(path);
+  let isReplying = false;
+  for (const [index, entry] of path.entries()) {
+    const message = messageOfEntry(entry);
+    const label = labels.get(entry.id);
+    if (message?.role === "user") yield `<span id="${anchorOf(index)}"></span>`;
+    if (label !== undefined) yield `<p class="label">${renderer.line(label, 80)}</p>`;
+    if (message?.role === "assistant") {
+      yield* renderReply({ message, entry, isFirst: !isReplying, resultOf: answers.resultOf }, renderer);
+      isReplying = true;
+    } else if (message?.role === "toolResult") {
+      if (!answers.paired.has(entry)) yield await renderLoneResult(message, renderer);
+    } else {
+      const article = message ? await renderMessage(message, entry, renderer) : renderNote(entry, renderer);
+      if (article !== "") isReplying = false;
+      yield article;
+    }
+  }
+}
+
+interface Answers {
+  resultOf(call: ToolCall): ToolResultMessage | undefined;
+  /** The entries of results that are shown with their calls. */
+  readonly paired: ReadonlySet<SessionEntry>;
+}
+
+/** A result belongs to the last call before it that has its id and no result yet. */
+function pairResults(path: readonly SessionEntry[]): Answers {
+  const waiting = new Map<string, ToolCall>();
+  const results = new Map<ToolCall, ToolResultMessage>();
+  const paired = new Set<SessionEntry>();
+  for (const entry of path) {
+    const message = messageOfEntry(entry);
+    for (const call of callsOf(message)) waiting.set(call.id, call);
+    if (message?.role !== "toolResult") continue;
+    const call = waiting.get(message.toolCallId);
+    if (!call) continue;
+    waiting.delete(message.toolCallId);
+    results.set(call, message);
+    paired.add(entry);
+  }
+  return { resultOf: (call) => results.get(call), paired };
+}
+
+function callsOf(message: AgentMessage | undefined): ToolCall[] {
+  return message?.role === "assistant" ? message.content.filter((block) => block.type === "toolCall") : [];
+}
+
+interface Reply {
+  readonly message: AssistantMessage;
+  readonly entry: SessionEntry;
+  /** Of several in a row only the first is introduced. */
+  readonly isFirst: boolean;
+  resultOf(call: ToolCall): ToolResultMessage | undefined;
+}
+
+async function* renderReply({ message, entry, isFirst, resultOf }: Reply, renderer: Renderer): AsyncGenerator<string> {
+  const model = message.model === "" ? "" : ` <span class="model">${renderer.line(message.model, 80)}</span>`;
+  const heading = isFirst ? `<h2>Assistant${model}${renderTime(timeOf(entry))}</h2>` : "";
+  yield `<article class="assistant">${heading}`;
+  for (const block of message.content) {
+    if (block.type === "toolCall") yield await renderToolCall(block, resultOf(block), renderer);
+    else if (block.type === "text") {
+      if (block.text.trim() !== "") yield `<div class="prose" dir="auto">${renderer.markdown(block.text)}</div>\n`;
+    } else if (renderer.includeThinking) yield renderThinking(block, renderer);
+  }
+  yield `${renderStop(message, renderer)}</article>\n`;
+}
+
+function renderThinking(
+  block: Extract<AssistantMessage["content"][number], { type: "thinking" | "redactedThinking" }>,
+  renderer: Renderer,
+): string {
+  if (block.type === "redactedThinking") return '<p class="note thinking">Thinking that the provider keeps hidden</p>';
+  if (block.thinking.trim() === "") return "";
+  const body = `<div class="prose" dir="auto">${renderer.markdown(block.thinking)}</div>`;
+  return `<details class="thinking"><summary>Thinking</summary>${body}</details>\n`;
+}
+
+function renderStop({ stopReason, errorMessage }: AssistantMessage, renderer: Renderer): string {
+  switch (stopReason) {
+    case "error":
+      return `<p class="problem">${renderer.text(errorMessage) || "The model call failed."}</p>`;
+    case "aborted":
+      return '<p class="note">Stopped before the end.</p>';
+    case "length":
+      return '<p class="note">Cut off at the length limit.</p>';
+    default:
+      return "";
+  }
+}
+
+/** Entries that are no messages. What changes nothing for a reader is left out. */
+function renderNote(entry: SessionEntry, renderer: Renderer): string {
+  switch (entry.type) {
+    case "model_change":
+      return `<p class="note">Model: ${renderer.line(modelOf(entry))}</p>\n`;
+    case "thinking_level_change":
+      return `<p class="note">Thinking: ${renderer.line(entry.thinkingLevel ?? "default")}</p>\n`;
+    case "compaction":
+      return renderCompaction(entry, renderer);
+    case "message":
+      return '<p class="note">An entry that cannot be shown.</p>\n';
+    default:
+      return "";
+  }
+}
+
+function modelOf(entry: ModelChangeEntry): string {
+  return "modelId" in entry ? `${asText(entry.provider)}/${asText(entry.modelId)}` : entry.model;
+}
+
+function renderCompaction(entry: CompactionEntry, renderer: Renderer): string {
+  const tokens = typeof entry.tokensBefore === "number" && entry.tokensBefore > 0 ? entry.tokensBefore : undefined;
+  const size = tokens === undefined ? "" : ` of ${tokens.toLocaleString("en-US")} tokens`;
+  return `<details class="summary"><summary>Context${size} summarized here</summary><div class="prose" dir="auto">${renderer.markdown(entry.summary)}</div></details>\n`;
+}

@@ -1,0 +1,71 @@
+// A session as one HTML page that stands alone: it loads nothing, runs nothing, and reads well without either. Every
+// field of a session is taken for hostile. The page comes in pieces, so that its size is nobody's memory.
+
+import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
+import { messageOfEntry } from "../session/entry-message.js";
+import { type EntryTree, isBookkeeping, userText } from "../session/entry-tree.js";
+import { sessionStats } from "../session/session-stats.js";
+import type { BlobStore } from "../session/store-blobs.js";
+import { renderConversation } from "./conversation.js";
+import { type LiveSession, renderFoot, renderHead, renderHeader, renderLive } from "./page.js";
+import { createRenderer, type ExportOptions, type Renderer } from "./renderer.js";
+
+export type { ExportOptions, LiveSession };
+
+/** A `SessionManager` is one; `readSource` makes one of a file. */
+export interface ExportSource {
+  readonly header: SessionHeader;
+  readonly tree: Pick<EntryTree, "entries" | "labels" | "name" | "pathTo">;
+  readonly blobs: Pick<BlobStore, "get">;
+  /** Of a session that is open; a file does not tell. */
+  readonly live?: LiveSession | undefined;
+}
+
+/** The whole page as one text. For a long session, hand the pieces to `writeExport` instead. */
+export async function exportHtml(source: ExportSource, options: ExportOptions = {}): Promise<string> {
+  let page = "";
+  for await (const piece of exportPieces(source, options)) page += piece;
+  return page;
+}
+
+/** The path is taken when the first piece is: what the session goes on to say meanwhile is not part of the page. */
+export async function* exportPieces(source: ExportSource, options: ExportOptions = {}): AsyncGenerator<string> {
+  const { header, tree, live } = source;
+  const path = tree.pathTo();
+  const labels = new Map(tree.labels);
+  const renderer = await createRenderer(options, source.blobs);
+  const entries = [...tree.entries];
+  const title = titleOf({ name: tree.name, path, id: header.id }, renderer);
+  yield await renderHead(title);
+  yield renderHeader({ title, header, path, ...figuresOf(header.id, entries, path) }, renderer);
+  if (live) yield renderLive(live, renderer);
+  let pausedAt = performance.now();
+  for await (const piece of renderConversation({ path, labels }, renderer)) {
+    if (piece !== "") yield piece;
+    if (performance.now() - pausedAt < busyMs) continue;
+    await new Promise(setImmediate); // whoever else lives in this process is answered meanwhile
+    pausedAt = performance.now();
+  }
+  yield renderFoot(entries.filter((entry) => !isBookkeeping(entry)).length - path.length);
+}
+
+const busyMs = 20;
+
+function titleOf(
+  { name, path, id }: { name: string | undefined; path: readonly SessionEntry[]; id: string },
+  renderer: Renderer,
+): string {
+  const firstText = path.map((entry) => userText(entry) ?? "").find((text) => text.trim() !== "");
+  return renderer.line(name, 100) || renderer.line(firstText, 100) || renderer.line(id, 100);
+}
+
+/** Messages are counted as the page shows them; tokens and cost are those of the whole file. */
+function figuresOf(sessionId: string, entries: readonly SessionEntry[], path: readonly SessionEntry[]) {
+  const messages = path.map(messageOfEntry).filter((message) => message !== undefined);
+  const models = new Set<string>();
+  for (const message of messages)
+    if (message.role === "assistant" && message.model !== "") models.add(`${message.provider}/${message.model}`);
+  return { stats: sessionStats({ sessionId, entries, messages }), models: [...models].slice(0, maxModels) };
+}
+
+const maxModels = 20;

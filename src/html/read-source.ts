@@ -1,0 +1,26 @@
+// A session file as something to export. It is only read: neither locked nor mended, whoever is writing to it.
+
+import { type Clock, systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import { silentLog } from "../base/log.js";
+import { EntryTree } from "../session/entry-tree.js";
+import { loadSession } from "../session/store-load.js";
+import { type PlaceOptions, SessionPlaces } from "../session/store-places.js";
+import type { ExportSource } from "./export-html.js";
+
+export interface ReadSource extends ExportSource {
+  /** What was found wrong with the file, as sentences for the user. */
+  readonly warnings: readonly string[];
+}
+
+/** Throws `not_found` for what is not there and `file_refused` for what is no session. */
+export async function readSource(path: string, places: PlaceOptions & { clock?: Clock }): Promise<ReadSource> {
+  const loaded = await loadSession(path, { clock: places.clock ?? systemClock, isReadOnly: true });
+  if (loaded.kind === "absent")
+    throw loaded.exists
+      ? new GalleyError("file_refused", `Not a session file: ${path}`)
+      : new GalleyError("not_found", `File not found: ${path}`);
+  const { header, entries } = loaded.session;
+  const blobs = new SessionPlaces(places, silentLog).blobs(loaded.path);
+  return { header, tree: new EntryTree(header, entries), blobs, warnings: loaded.warnings };
+}

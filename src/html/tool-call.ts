@@ -1,0 +1,79 @@
+// A tool call with its answer: one line that says what was done, and behind it the arguments, the output and the diff.
+
+import { isObject } from "../base/json.js";
+import type { ToolCall } from "../protocol/content.js";
+import type { ToolResultMessage } from "../protocol/messages.js";
+import { renderContent } from "./content.js";
+import { renderDiff } from "./diff.js";
+import type { Renderer } from "./renderer.js";
+
+export async function renderToolCall(
+  call: ToolCall,
+  result: ToolResultMessage | undefined,
+  renderer: Renderer,
+): Promise<string> {
+  const diff = renderer.includeToolOutput ? renderDetails(result, renderer) : "";
+  const summary = `${nameOf(call.name, renderer)} ${subjectOf(call, renderer)}${markOf(result)}`;
+  const body = `${diff}${renderArguments(call.arguments, renderer)}${await renderResult(result, renderer)}`;
+  return block({ summary, body, isOpen: diff !== "" || result?.isError === true, isError: result?.isError === true });
+}
+
+/** A result whose call is not on the path. */
+export async function renderLoneResult(result: ToolResultMessage, renderer: Renderer): Promise<string> {
+  const body = `${await renderResult(result, renderer)}${renderer.includeToolOutput ? renderDetails(result, renderer) : ""}`;
+  const summary = `${nameOf(result.toolName, renderer)} result${markOf(result)}`;
+  return block({ summary, body, isOpen: false, isError: result.isError });
+}
+
+interface Block {
+  readonly summary: string;
+  readonly body: string;
+  readonly isOpen: boolean;
+  readonly isError: boolean;
+}
+
+function block({ summary, body, isOpen, isError }: Block): string {
+  const kind = isError ? "tool error" : "tool";
+  return `<details class="${kind}"${isOpen ? " open" : ""}><summary>${summary}</summary>${body}</details>\n`;
+}
+
+function nameOf(name: string, renderer: Renderer): string {
+  return `<b>${renderer.line(name, 60) || "tool"}</b>`;
+}
+
+/** What the call is about, by the names that tools give it. */
+const subjects = ["command", "pattern", "query", "url", "path", "file_path", "code", "action"];
+
+function subjectOf({ arguments: given, intent }: ToolCall, renderer: Renderer): string {
+  if (typeof intent === "string" && intent !== "") return renderer.line(intent);
+  const name = subjects.find((subject) => Object.hasOwn(given, subject) && typeof given[subject] === "string");
+  return name === undefined ? "" : `<code>${renderer.line(given[name])}</code>`;
+}
+
+function markOf(result: ToolResultMessage | undefined): string {
+  if (!result) return ' <span class="mark">no result</span>';
+  if (result.isError) return ' <span class="mark bad">failed</span>';
+  return result.isWarning === true ? ' <span class="mark">warning</span>' : "";
+}
+
+function renderArguments(given: Readonly<Record<string, unknown>>, renderer: Renderer): string {
+  const rows = Object.entries(given).map(([name, value]) => {
+    const isBlock =
+      typeof value === "string" ? value.length > 200 || value.includes("\n") : isObject(value) || Array.isArray(value);
+    const shown = isBlock ? renderer.plain(value) : `<code>${renderer.text(value)}</code>`;
+    return `<dt>${renderer.line(name, 60)}</dt><dd>${shown}</dd>`;
+  });
+  return rows.length === 0 ? "" : `<dl>${rows.join("")}</dl>`;
+}
+
+async function renderResult(result: ToolResultMessage | undefined, renderer: Renderer): Promise<string> {
+  if (!result) return "";
+  if (!renderer.includeToolOutput) return '<p class="note">The output is left out of this page.</p>';
+  const content = await renderContent(result.content, renderer, renderer.plain);
+  return content === "" ? "" : `<div class="output">${content}</div>`;
+}
+
+function renderDetails(result: ToolResultMessage | undefined, renderer: Renderer): string {
+  const diff = isObject(result?.details) ? result.details.diff : undefined;
+  return typeof diff === "string" && diff.trim() !== "" ? renderDiff(diff, renderer.text) : "";
+}

@@ -1,0 +1,177 @@
+// Puts an export into its place on the disk: piece by piece under a hidden name beside it, closed to other users, and
+// only when it is whole under its own name. What is there already is replaced only if it is an earlier export, or if
+// the caller says so. What fails, or is aborted, leaves everything as it was.
+
+import { constants, promises as fs, type Stats } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { throwIfAborted } from "../base/abort.js";
+import { GalleyError, messageOf, systemCode } from "../base/errors.js";
+import { realPath } from "../session/store-disk.js";
+import { exportMarker, markerBytes } from "./page.js";
+
+export interface WriteExportRequest {
+  /** Absolute and canonical: whoever calls has checked that it may be written. `typedPath` makes one of a user's word. */
+  readonly path: string;
+  /** For the sentences; the path without it. */
+  readonly displayPath?: string;
+  readonly pieces: AsyncIterable<string>;
+  /** Replaces whatever file is there. */
+  readonly overwrite?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Throws `file_refused` for what must not or cannot be written, `file_changed` when somebody was faster. */
+export async function writeExport(request: WriteExportRequest): Promise<{ path: string; bytes: number }> {
+  const { path, displayPath = path } = request;
+  throwIfAborted(request.signal);
+  try {
+    const firstMade = await fs.mkdir(dirname(path), { recursive: true });
+    try {
+      return { path, bytes: await writeInto(await openDirectory(dirname(path)), request) };
+    } catch (error) {
+      if (firstMade !== undefined) await removeEmpty(dirname(path), firstMade);
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof GalleyError || systemCode(error) === undefined) throw error;
+    const reason = messageOf(error).replace(/, \w+(?: '.*)?$/s, ""); // without the names of drafts
+    throw new GalleyError("file_refused", `Cannot write ${displayPath}: ${reason}`, { cause: error });
+  }
+}
+
+/** `galley-session-<name of the session file>.html`, or the id of a session without a file. */
+export function exportName(session: { sessionFile?: string | undefined; sessionId: string }): string {
+  const { sessionFile, sessionId } = session;
+  return `galley-session-${sessionFile === undefined ? sessionId : basename(sessionFile, ".jsonl")}.html`;
+}
+
+/** A path that the user typed, which is the user's word that it may be written: absolute, links followed. */
+export function typedPath(path: string): string {
+  return realPath(resolve(path));
+}
+
+interface Directory {
+  readonly handle: fs.FileHandle;
+  /** Leads to the very directory that was opened, where the system can do that. */
+  readonly path: string;
+}
+
+/** Fails if a link has been put on the way since the path was checked. */
+async function openDirectory(path: string): Promise<Directory> {
+  const handle = await fs.open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const pinned = `/proc/self/fd/${handle.fd}`;
+  const isPinned = process.platform === "linux";
+  const real = await fs.realpath(isPinned ? pinned : path).catch(() => "");
+  if (real === path) return { handle, path: isPinned ? pinned : path };
+  await handle.close();
+  throw new GalleyError("file_changed", `The way to ${path} leads elsewhere`);
+}
+
+async function writeInto(directory: Directory, request: WriteExportRequest): Promise<number> {
+  const { path, displayPath = path } = request;
+  const target = join(directory.path, basename(path));
+  let draft: string | undefined;
+  try {
+    const before = await replaceable(target, request);
+    // A name that searches pass over.
+    draft = join(directory.path, `.galley-export.${await randomName()}-0.new`);
+    const bytes = await fill(draft, request);
+    throwIfAborted(request.signal);
+    if (!isSame(await lookAt(target), before))
+      throw new GalleyError(
+        "file_changed",
+        `${displayPath} was changed by somebody else meanwhile; nothing was written`,
+      );
+    if (before) await fs.rename(draft, target);
+    else await appear(draft, target, displayPath);
+    await directory.handle.sync().catch(() => {}); // the page is there; should its name be lost, it can be made again
+    return bytes;
+  } finally {
+    if (draft !== undefined) await fs.rm(draft, { force: true });
+    await directory.handle.close();
+  }
+}
+
+/** The file that is there and may be replaced; undefined where there is none. */
+async function replaceable(target: string, { path, displayPath = path, overwrite = false }: WriteExportRequest) {
+  const status = await lookAt(target);
+  if (!status) return undefined;
+  if (!status.isFile()) throw new GalleyError("file_refused", `Cannot write ${displayPath}: it is not a file`);
+  if (!overwrite && !(await isExport(target)))
+    throw new GalleyError("file_refused", `${displayPath} exists and is not an earlier export; it is left as it is`);
+  return status;
+}
+
+async function isExport(target: string): Promise<boolean> {
+  const file = await fs.open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(markerBytes), 0, markerBytes, 0);
+    const head = buffer.toString("latin1", 0, bytesRead);
+    return head.startsWith("<!doctype html>\n") && head.includes(exportMarker);
+  } finally {
+    await file.close();
+  }
+}
+
+async function lookAt(path: string): Promise<Stats | undefined> {
+  return fs.lstat(path).catch((error: unknown) => {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  });
+}
+
+function isSame(now: Stats | undefined, before: Stats | undefined): boolean {
+  return now?.ino === before?.ino && now?.dev === before?.dev && now?.mtimeMs === before?.mtimeMs;
+}
+
+/** In writes of some size: a page has many small pieces. */
+const batchLength = 256 * 1024;
+
+async function fill(draft: string, { pieces, signal }: WriteExportRequest): Promise<number> {
+  const file = await fs.open(draft, "wx", 0o600);
+  try {
+    let batch = "";
+    let bytes = 0;
+    const flush = async () => {
+      throwIfAborted(signal);
+      const buffer = Buffer.from(batch);
+      for (let at = 0; at < buffer.length; ) at += (await file.write(buffer, at)).bytesWritten;
+      bytes += buffer.length;
+      batch = "";
+    };
+    for await (const piece of pieces) {
+      batch += piece;
+      if (batch.length >= batchLength) await flush();
+    }
+    await flush();
+    await file.sync();
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gives a new file its name unless somebody took it meanwhile. */
+async function appear(draft: string, target: string, displayPath: string): Promise<void> {
+  try {
+    await fs.link(draft, target).catch(async (error: unknown) => {
+      if (systemCode(error) === "EEXIST") throw error;
+      // No hard links here: take the name with an empty file of our own, and replace that one.
+      await (await fs.open(target, "wx", 0o600)).close();
+      await fs.rename(draft, target);
+    });
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+    throw new GalleyError("file_changed", `${displayPath} was made by somebody else meanwhile; nothing was written`);
+  }
+}
+
+async function randomName(): Promise<string> {
+  const { randomBytes } = await import("node:crypto");
+  return randomBytes(16).toString("hex");
+}
+
+/** From the deepest up to the first that was made here; one that somebody uses by now stays. */
+async function removeEmpty(deepest: string, first: string): Promise<void> {
+  for (let path = deepest; path.length >= first.length; path = dirname(path)) await fs.rmdir(path).catch(() => {}); // not empty, or gone
+}

@@ -1,0 +1,81 @@
+// Pending plans of all sessions of a directory, found without opening what has none, and a session opened to decide about
+// its own. For a program that holds no session itself.
+
+import { homedir, tmpdir } from "node:os";
+import { systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import { randomIds } from "../base/ids.js";
+import { type Log, silentLog } from "../base/log.js";
+import { PendingActionStore } from "../preview/pending-action-store.js";
+import type { PendingActionView } from "../protocol/pending.js";
+import type { AgentSession } from "../session/agent-session.js";
+import { readPending } from "../session/pending/read-pending.js";
+import { viewPending } from "../session/pending/view-pending.js";
+import { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
+import { hasPlans } from "../session/store-artifacts.js";
+import { SessionIndex, type SessionInfo } from "../session/store-list.js";
+import { SessionPlaces } from "../session/store-places.js";
+import { createAgentSession } from "./create-agent-session.js";
+
+export interface PendingPlace {
+  readonly cwd: string;
+  readonly agentDir: string;
+  readonly log?: Log;
+}
+
+export interface PendingSession {
+  readonly session: SessionInfo;
+  /** The next one first. */
+  readonly actions: readonly PendingActionView[];
+}
+
+/** The newest session first; those without pending plans are left out. */
+export async function listPendingSessions(place: PendingPlace, { diff = false } = {}): Promise<PendingSession[]> {
+  const found: PendingSession[] = [];
+  const places = new SessionPlaces({ ...place, home: homedir(), temp: tmpdir() }, silentLog);
+  for (const session of await places.list(new SessionIndex())) {
+    if (!(await hasPlans(session.path))) continue;
+    const record = await SessionManager.open(session.path, managerOptions({ ...place, log: silentLog }), {
+      isReadOnly: true,
+    }).catch(() => undefined);
+    if (!record) continue; // damaged: `galley sessions` tells
+    const store = new PendingActionStore({ clock: systemClock });
+    for (const stored of (await readPending(record)).found) store.restore(stored);
+    const actions = await viewPending(store, { diff });
+    store.dispose();
+    await record.close();
+    if (actions.length > 0) found.push({ session, actions });
+  }
+  return found;
+}
+
+/** Runs `work` on the session of a file. Throws `busy` when another program has it. */
+export async function withSessionFile<T>(
+  place: PendingPlace,
+  path: string | undefined,
+  work: (session: AgentSession) => Promise<T>,
+): Promise<T> {
+  const { cwd, agentDir, log = silentLog } = place;
+  const { session } = await createAgentSession({
+    cwd,
+    agentDir,
+    log,
+    persist: true,
+    ...(path === undefined ? {} : { resume: { kind: "open", target: path } }),
+  });
+  try {
+    if (session.readOnlyReason !== undefined) throw new GalleyError("busy", inUse(session.readOnlyReason));
+    return await work(session);
+  } finally {
+    await session.dispose();
+  }
+}
+
+function inUse(reason: string): string {
+  const pid = /\(pid \d+\)/.exec(reason)?.[0];
+  return `Session is open in another galley${pid === undefined ? "" : ` ${pid}`}. Settle it there.`;
+}
+
+function managerOptions({ cwd, agentDir, log = silentLog }: PendingPlace): SessionManagerOptions {
+  return { cwd, agentDir, clock: systemClock, ids: randomIds, log };
+}

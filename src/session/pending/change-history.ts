@@ -1,0 +1,182 @@
+// Undo and redo: a change that was applied is taken back by a plan of its own, shown and decided like any other. What
+// was undone and what was not follows from the records alone.
+
+import { GalleyError } from "../../base/errors.js";
+import type { PlannedChange } from "../../preview/plan.js";
+import { diffOf } from "../../preview/plan-diff.js";
+import type { ToolResult } from "../../protocol/events.js";
+import type { Change, Decider, FileChangeKind, PendingAction } from "../../protocol/pending.js";
+import type { UndoFile, UndoRecord } from "../../workspace/changes.js";
+import type { PendingControl } from "./pending-control.js";
+import type { PlanHands } from "./plan-hands.js";
+
+export interface ChangeHistoryParts {
+  readonly plans: PlanHands;
+  readonly pending: PendingControl;
+  owner(): string;
+}
+
+export interface UndoRequest {
+  /** Default: the newest that is not undone. */
+  readonly changeId?: string | undefined;
+  /** Changes of other sessions in this project count too. */
+  readonly isWholeRoot?: boolean;
+  /** Decide at once. */
+  readonly apply?: { readonly by: Decider; readonly reason: string } | undefined;
+  readonly toolCallId?: string;
+}
+
+export interface Undone {
+  readonly action: PendingAction;
+  /** With `apply`. */
+  readonly result?: ToolResult;
+  /** The change that is taken back. */
+  readonly record: UndoRecord;
+}
+
+export interface ChangeOwnership {
+  readonly id: string;
+  /** The file of the session that made it, or its id. */
+  readonly session: string | undefined;
+  readonly isUndo: boolean;
+  readonly isUndone: boolean;
+}
+
+export function changeIdOf(txid: string): string {
+  return `ch_${txid.slice(0, 8)}`;
+}
+
+export class ChangeHistory {
+  readonly #parts: ChangeHistoryParts;
+
+  constructor(parts: ChangeHistoryParts) {
+    this.#parts = parts;
+  }
+
+  async undo(request: UndoRequest): Promise<Undone> {
+    const { changeId } = request;
+    const all = await this.#parts.plans.history();
+    const found =
+      changeId === undefined
+        ? this.#own(all, request).find((record) => record.undoes === undefined && !isUndone(record, all))
+        : all.find(({ txid }) => changeIdOf(txid) === changeId);
+    if (found) return this.#takeBack(found, `Undo: ${found.label}`, request);
+    if (changeId === undefined) throw new GalleyError("not_found", "Nothing to undo.");
+    throw new GalleyError("not_found", `Change ${changeId} can no longer be undone.`);
+  }
+
+  /** Takes the newest undo back. */
+  async redo(request: Omit<UndoRequest, "changeId">): Promise<Undone> {
+    const all = await this.#parts.plans.history();
+    const originals = new Map(all.map((record) => [record.txid, record]));
+    const isUndo = ({ undoes }: UndoRecord) => undoes !== undefined && originals.get(undoes)?.undoes === undefined;
+    const found = this.#own(all, request).find((record) => isUndo(record) && !isUndone(record, all));
+    if (!found) throw new GalleyError("not_found", "Nothing to redo.");
+    return this.#takeBack(found, found.label.replace(/^Undo: /, "Redo: "), request);
+  }
+
+  /** The newest first. */
+  async list({ isWholeRoot = false, withDiff = false, limit = 50 } = {}): Promise<Change[]> {
+    const all = await this.#parts.plans.history();
+    const shown = this.#own(all, { isWholeRoot }).slice(0, limit);
+    return Promise.all(shown.map((record) => this.#describe(record, { all, withDiff })));
+  }
+
+  async owners(): Promise<ChangeOwnership[]> {
+    const all = await this.#parts.plans.history();
+    return all.map((record) => ({
+      id: changeIdOf(record.txid),
+      session: record.owner?.session,
+      isUndo: record.undoes !== undefined,
+      isUndone: isUndone(record, all),
+    }));
+  }
+
+  #own(all: readonly UndoRecord[], { isWholeRoot = false }: Pick<UndoRequest, "isWholeRoot">): readonly UndoRecord[] {
+    const owner = this.#parts.owner();
+    return isWholeRoot ? all : all.filter((record) => record.owner?.session === owner);
+  }
+
+  async #takeBack(record: UndoRecord, label: string, { apply, toolCallId }: UndoRequest): Promise<Undone> {
+    const { pending, plans } = this.#parts;
+    const changes: PlannedChange[] = [];
+    for (const file of record.files) changes.push(inverse(file, await plans.look(file.path)));
+    const isRedo = label.startsWith("Redo: ");
+    const text = `${isRedo ? "Redone" : "Undone"}: ${isRedo ? record.label.replace(/^Undo: /, "") : record.label}.`;
+    const id = await pending.stage({
+      label,
+      sourceToolName: "undo",
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      details: { changeId: changeIdOf(record.txid) },
+      isForReview: toolCallId === undefined,
+      work: { kind: "plan", plan: { changes, applied: { text }, undoes: record.txid } },
+    });
+    const action = pending.store.get(id)?.action;
+    if (!action) throw new GalleyError("invalid_argument", `Pending action ${id} ended at once.`);
+    if (!apply) return { action, record };
+    const result = await pending.decide([id], { action: "apply", ...apply });
+    // Whoever asked for it to happen at once does not want a preview that waits.
+    if (result.isError)
+      await pending.decide([id], { action: "discard", by: apply.by, reason: "It could not be applied." });
+    return { action, result, record };
+  }
+
+  async #describe(
+    record: UndoRecord,
+    { all, withDiff }: { all: readonly UndoRecord[]; withDiff: boolean },
+  ): Promise<Change> {
+    const { txid, label, sourceToolName, by, reason, at, owner } = record;
+    const files = await Promise.all(
+      record.files.map(async (file) => {
+        const now = await this.#parts.plans.look(file.path);
+        const { added, removed, diff } = await diffOf(forward(file, now));
+        const shown = withDiff ? { diff: diff(1024 * 1024) } : {};
+        return { path: file.shownPath, kind: file.kind as FileChangeKind, added, removed, ...shown };
+      }),
+    );
+    return {
+      id: changeIdOf(txid),
+      ...(owner ? { pendingId: owner.pendingId } : {}),
+      label,
+      sourceToolName,
+      by: by as Decider,
+      reason,
+      at,
+      files,
+      state: isUndone(record, all) ? "undone" : "applied",
+      undoable: true,
+    };
+  }
+}
+
+/** Some change that was not undone itself took it back. */
+function isUndone({ txid }: UndoRecord, all: readonly UndoRecord[]): boolean {
+  return all.some((other) => other.undoes === txid && !isUndone(other, all));
+}
+
+/** From what the change left to what was there before. */
+function inverse(
+  { kind, path, shownPath, before, afterHash }: UndoFile,
+  now: { bytes: Uint8Array; mode: number } | undefined,
+): PlannedChange {
+  const found = now ?? { bytes: new Uint8Array(), mode: 0 };
+  const stamp = {
+    path: shownPath,
+    exists: afterHash !== null,
+    size: found.bytes.length,
+    sha256: afterHash ?? "",
+    mode: found.mode,
+  };
+  if (before === null) return { kind: "delete", path, stamp, before: found.bytes, after: new Uint8Array() };
+  const old = { after: before.bytes, mode: before.mode, mtimeMs: before.mtimeMs };
+  if (kind === "delete") return { kind: "create", path, stamp, before: new Uint8Array(), ...old };
+  return { kind: "modify", path, stamp, before: found.bytes, ...old };
+}
+
+/** What the change did, for its diff. The bytes it left are on the disk unless somebody went on from there. */
+function forward(file: UndoFile, now: { bytes: Uint8Array; mode: number } | undefined): PlannedChange {
+  const before = file.before?.bytes ?? new Uint8Array();
+  const after = file.afterHash === null ? new Uint8Array() : (now?.bytes ?? new Uint8Array());
+  const stamp = { path: file.shownPath, exists: file.before !== null, size: before.length, sha256: "", mode: 0 };
+  return { kind: file.kind, path: file.path, stamp, before, after };
+}

@@ -1,0 +1,27 @@
+// What the session needs of the disk for its plans. The workspace stands behind it.
+
+import type { PlannedChange } from "../../preview/plan.js";
+import type { AppliedChanges, ApplyOwner, Decision } from "../../preview/settle.js";
+import type { UndoRecord } from "../../workspace/changes.js";
+
+/** The session that plans are applied for. */
+export interface PlanSession {
+  /** Its file, or its id where it has none: what a change is remembered by. */
+  owner(): string;
+  recordApplied(pendingId: string, decision: Pick<Decision, "by" | "reason">): Promise<void>;
+}
+
+export interface PlanHands {
+  /** Called once, before anything else. */
+  attach(session: PlanSession): void;
+  /** All or nothing. Throws `stale_preview` or `apply_failed`. Without a `pendingId` there is no action to settle. */
+  apply(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
+  /** Shown paths of what is not as it was seen. */
+  staleFiles(changes: readonly PlannedChange[]): Promise<string[]>;
+  /** Finishes what a crash left behind. */
+  recover(): Promise<void>;
+  /** What was applied and can be undone, the newest first; of all sessions that work on this project. */
+  history(): Promise<UndoRecord[]>;
+  /** The file as it is now, for the other side of an undo; undefined where there is none. */
+  look(path: string): Promise<{ bytes: Uint8Array; mode: number } | undefined>;
+}

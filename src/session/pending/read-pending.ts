@@ -1,0 +1,61 @@
+// What a record says is pending, with the plans that lie beside it. Reads only: whoever owns the session decides what
+// becomes of actions that did not survive.
+
+import { messageOf } from "../../base/errors.js";
+import type { StoredAction } from "../../preview/pending-action-store.js";
+import { decodePlan } from "../../preview/plan.js";
+import type { SessionRecord } from "../session-record.js";
+import type { ArtifactStore } from "../store-artifacts.js";
+import { foldPending, type PushedData } from "./pending-entries.js";
+
+export type PendingRecord = Pick<SessionRecord, "tree"> & {
+  readonly artifacts: Pick<ArtifactStore, "readPlan">;
+  readonly sessionId: string;
+};
+
+export interface PendingOnRecord {
+  readonly found: readonly StoredAction[];
+  /** Closures, and plans that cannot be read any more. */
+  readonly lost: readonly { readonly pushed: PushedData; readonly cause?: string }[];
+}
+
+export async function readPending({ tree, artifacts, sessionId }: PendingRecord): Promise<PendingOnRecord> {
+  const found: StoredAction[] = [];
+  const lost: { pushed: PushedData; cause?: string }[] = [];
+  for (const pushed of foldPending(tree.pathTo(), sessionId).open) {
+    const text = pushed.kind === "plan" ? await artifacts.readPlan(pushed.id) : undefined;
+    if (text === undefined) {
+      lost.push({ pushed });
+      continue;
+    }
+    try {
+      found.push(storedAction(pushed, text));
+    } catch (error) {
+      lost.push({ pushed, cause: messageOf(error) });
+    }
+  }
+  return { found, lost };
+}
+
+function storedAction(pushed: PushedData, text: string): StoredAction {
+  const plan = decodePlan(text);
+  const { id, label, sourceToolName, toolCallId, details, createdAt, expiresAt, dependsOn, isForReview } = pushed;
+  return {
+    work: { kind: "plan", plan },
+    isForReview: isForReview ?? false,
+    action: {
+      id,
+      label,
+      sourceToolName,
+      kind: "plan",
+      files: plan.changes.map((change) => change.stamp),
+      createdAt,
+      status: "pending",
+      attempts: 0,
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(details === undefined ? {} : { details }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(dependsOn === undefined ? {} : { dependsOn }),
+    },
+  };
+}

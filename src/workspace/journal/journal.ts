@@ -1,0 +1,92 @@
+// The journal on the real disk, as the rest of the program uses it. Loaded with the first change.
+
+import { promises } from "node:fs";
+import { join } from "node:path";
+import { systemCode } from "../../base/errors.js";
+import { type ApplyContext, applyChangeSet } from "./apply.js";
+import type { AppliedSet, ChangeOp, ChangeOutcome, ChangeSet, JournalPlaces } from "./change-set.js";
+import { nodeChangeDisk as disk } from "./node-change-disk.js";
+import { type RecoverContext, recoverChanges } from "./recover.js";
+import { readUndoRecord, type UndoRecord, undoEnding, undoPath } from "./undo-record.js";
+
+/** The same places, canonical. Ours alone: what was replaced may hold secrets. */
+export async function prepareDirectories({ root, journalDir, undoDir }: JournalPlaces): Promise<JournalPlaces> {
+  return { root, journalDir: await makeDirectory(journalDir), undoDir: await makeDirectory(undoDir) };
+}
+
+async function makeDirectory(path: string): Promise<string> {
+  await promises.mkdir(path, { recursive: true, mode: 0o700 });
+  return promises.realpath(path);
+}
+
+export function applyToRoot(
+  context: Omit<ApplyContext, "disk">,
+  set: ChangeSet,
+  signal: AbortSignal | undefined,
+): Promise<AppliedSet> {
+  return applyChangeSet({ ...context, disk }, set, signal);
+}
+
+export function recoverRoot({
+  places,
+  ...context
+}: Omit<RecoverContext, "disk" | "journalDir"> & { places: JournalPlaces }): Promise<ChangeOutcome[]> {
+  return recoverChanges({ ...context, disk, journalDir: places.journalDir });
+}
+
+/** Existence first, then size and bytes: what the apply itself will ask. */
+export async function staleFiles(ops: readonly ChangeOp[]): Promise<string[]> {
+  const stale: string[] = [];
+  for (const op of ops)
+    if ((await hashAt(op.path)) !== (op.kind === "create" ? undefined : op.beforeHash)) stale.push(op.shownPath);
+  return stale;
+}
+
+async function hashAt(path: string): Promise<string | undefined> {
+  try {
+    const { kind, identity } = await disk.lstat(path);
+    return kind === "file" ? await disk.digest(path, identity) : "";
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
+    return ""; // there, but not as it was seen
+  }
+}
+
+/** The newest first; what cannot be read is passed over. */
+export async function listUndoRecords(undoDir: string): Promise<UndoRecord[]> {
+  const records: UndoRecord[] = [];
+  for (const name of await undoNames(undoDir)) {
+    const record = await readUndoRecord(disk, join(undoDir, name)).catch(() => undefined);
+    if (record) records.push(record);
+  }
+  return records.sort((a, b) => b.at - a.at);
+}
+
+export function readUndo(undoDir: string, txid: string): Promise<UndoRecord | undefined> {
+  return readUndoRecord(disk, undoPath(undoDir, txid));
+}
+
+/** Drops the oldest until few enough, and small enough together, are left. */
+export async function retain(undoDir: string, { keep, maxBytes }: { keep: number; maxBytes: number }): Promise<void> {
+  const found: { path: string; modifiedMs: number; sizeBytes: number }[] = [];
+  for (const name of await undoNames(undoDir)) {
+    const path = join(undoDir, name);
+    const { modifiedMs, sizeBytes } = await disk.lstat(path);
+    found.push({ path, modifiedMs, sizeBytes });
+  }
+  found.sort((a, b) => b.modifiedMs - a.modifiedMs);
+  let total = 0;
+  for (const [index, { path, sizeBytes }] of found.entries()) {
+    total += sizeBytes;
+    if (index >= keep || total > maxBytes) await disk.unlink(path);
+  }
+}
+
+async function undoNames(undoDir: string): Promise<string[]> {
+  try {
+    return (await disk.list(undoDir, 100_000)).map(({ name }) => name).filter((name) => name.endsWith(undoEnding));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}

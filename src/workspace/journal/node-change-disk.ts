@@ -1,0 +1,32 @@
+// Node's own disk, with what only the journal needs.
+
+import { constants, promises } from "node:fs";
+import { nodeDisk } from "../node-disk.js";
+import type { ChangeDisk } from "./change-set.js";
+
+const appendFlags = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+
+export const nodeChangeDisk: ChangeDisk = {
+  ...nodeDisk,
+
+  mkdir: (path, mode = 0o777) => promises.mkdir(path, mode),
+
+  async create(path, mode) {
+    const file = await nodeDisk.create(path, mode);
+    // Node cuts off after the microsecond what a binary fraction may just fall short of.
+    return { ...file, utimes: (modifiedMs) => file.utimes(modifiedMs + 0.0005) };
+  },
+
+  async openAppend(path) {
+    const handle = await promises.open(path, appendFlags);
+    return {
+      async append(bytes) {
+        for (let written = 0; written < bytes.length; )
+          written += (await handle.write(bytes, written, bytes.length - written)).bytesWritten;
+      },
+      truncate: (sizeBytes) => handle.truncate(sizeBytes),
+      fsync: () => handle.sync(),
+      close: () => handle.close(),
+    };
+  },
+};

@@ -1,0 +1,14 @@
+// What every step of an apply works with.
+
+import type { ChangeDisk } from "./change-set.js";
+import type { PinnedPaths } from "./pinned-paths.js";
+
+export interface Parts {
+  readonly disk: ChangeDisk;
+  readonly pins: PinnedPaths;
+  /** How many files are read or written at the same time. */
+  readonly width: number;
+}
+
+/** For those that do one thing after the other. */
+export type SerialParts = Pick<Parts, "disk" | "pins">;

@@ -1,0 +1,232 @@
+// The names on the simulated disk: which are there, which would survive a loss of power, and what such a loss leaves.
+
+import { basename, dirname } from "node:path";
+
+export type Random = () => number;
+
+interface Dress {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly modifiedMs: number;
+}
+
+export interface File {
+  readonly kind: "file";
+  readonly number: number;
+  data: Buffer;
+  durable: Buffer;
+  dress: Dress;
+  durableDress: Dress;
+  mark: number;
+  linkCount: number;
+}
+
+export interface Directory {
+  readonly kind: "directory";
+  readonly number: number;
+  names: Map<string, Node>;
+  durable: Map<string, Node>;
+  /** Since the last sync, in order. A rename is one: both names change or neither. */
+  unsynced: NameChange[];
+}
+
+export type Node = File | Directory;
+type NameChange = readonly (readonly [name: string, node: Node | undefined])[];
+
+export class DirectoryNames {
+  readonly root = newDirectory(1);
+  readonly #foldsCase: boolean;
+  #lastNumber = 1_000_000;
+
+  constructor(foldsCase: boolean) {
+    this.#foldsCase = foldsCase;
+  }
+
+  find(path: string): Node | undefined {
+    try {
+      return this.node(path);
+    } catch {
+      return undefined; // asked by a test: there or not
+    }
+  }
+
+  /** No links here: it is what it is, if it is there. */
+  pathOf(path: string): string {
+    this.node(path);
+    return path;
+  }
+
+  node(path: string): Node {
+    let node: Node = this.root;
+    for (const name of partsOf(path)) {
+      if (node.kind !== "directory") throw failure("ENOTDIR", path);
+      const next: Node | undefined = node.names.get(this.#key(node.names, name));
+      if (!next) throw failure("ENOENT", path);
+      node = next;
+    }
+    return node;
+  }
+
+  file(path: string): File {
+    const node = this.node(path);
+    if (node.kind !== "file") throw failure("EISDIR", path);
+    return node;
+  }
+
+  directory(path: string, isMade = false): Directory {
+    let node: Node = this.root;
+    for (const name of partsOf(path)) {
+      if (node.kind !== "directory") throw failure("ENOTDIR", path);
+      let next: Node | undefined = node.names.get(this.#key(node.names, name));
+      if (!next && isMade) {
+        next = newDirectory(++this.#lastNumber);
+        this.setForGood(node, name, next);
+      }
+      if (!next) throw failure("ENOENT", path);
+      node = next;
+    }
+    if (node.kind !== "directory") throw failure("ENOTDIR", path);
+    return node;
+  }
+
+  setNew(path: string, node: Node): void {
+    const parent = this.directory(dirname(path));
+    if (parent.names.has(this.#key(parent.names, basename(path)))) throw failure("EEXIST", path);
+    this.#change(parent, [[basename(path), node]]);
+  }
+
+  unset(path: string): void {
+    this.#change(this.directory(dirname(path)), [[basename(path), undefined]]);
+  }
+
+  /** Within one directory. Two names of one file stay as they are, as the system has it. */
+  rename(from: string, to: string): void {
+    const node = this.node(from);
+    if (dirname(from) !== dirname(to)) throw failure("EXDEV", to);
+    if (this.find(to) === node) return;
+    this.#change(this.directory(dirname(to)), [
+      [basename(from), undefined],
+      [basename(to), node],
+    ]);
+  }
+
+  /** At once and for good, whatever else was still on its way to that name. */
+  setForGood(directory: Directory, name: string, node: Node | undefined): void {
+    this.#set(directory.names, name, node);
+    this.#set(directory.durable, name, node, { isCounted: false });
+    directory.unsynced = directory.unsynced.map((change) => change.filter(([changed]) => !this.#isSame(changed, name)));
+  }
+
+  sync(directory: Directory): void {
+    directory.durable = new Map(directory.names);
+    directory.unsynced = [];
+  }
+
+  /** Of each directory any subset of its unsynced changes, of each file any form of its unsynced bytes. */
+  lose(random: Random): void {
+    const files = new Set<File>();
+    const visit = (directory: Directory) => {
+      // Which ones matter differs: most of them gone, most of them there, or half and half.
+      const chance = [0.1, 0.5, 0.9][Math.floor(random() * 3)] ?? 0.5;
+      directory.names = new Map(directory.durable);
+      for (const change of directory.unsynced)
+        if (random() < chance)
+          for (const [name, node] of change) this.#set(directory.names, name, node, { isCounted: false });
+      this.sync(directory);
+      for (const node of directory.names.values()) {
+        if (node.kind === "directory") visit(node);
+        else {
+          if (!files.has(node)) node.linkCount = 0;
+          node.linkCount++;
+          files.add(node);
+        }
+      }
+    };
+    visit(this.root);
+    for (const file of files) loseData(file, random);
+  }
+
+  #change(directory: Directory, change: NameChange): void {
+    for (const [name, node] of change) this.#set(directory.names, name, node);
+    directory.unsynced.push(change);
+  }
+
+  #set(names: Map<string, Node>, name: string, node: Node | undefined, { isCounted = true } = {}): void {
+    const key = this.#key(names, name);
+    const old = names.get(key);
+    if (isCounted && old?.kind === "file") old.linkCount--;
+    if (isCounted && node?.kind === "file") node.linkCount++;
+    if (node) names.set(key, node);
+    else names.delete(key);
+  }
+
+  /** Under which spelling it is there already; that one stays. */
+  #key(names: Map<string, Node>, name: string): string {
+    if (!this.#foldsCase || names.has(name)) return name;
+    for (const key of names.keys()) if (this.#isSame(key, name)) return key;
+    return name;
+  }
+
+  #isSame(a: string, b: string): boolean {
+    return a === b || (this.#foldsCase && a.toLowerCase() === b.toLowerCase());
+  }
+}
+
+export function newFile(number: number, dress: Dress): File {
+  const empty = Buffer.alloc(0);
+  return { kind: "file", number, data: empty, durable: empty, dress, durableDress: dress, mark: 0, linkCount: 0 };
+}
+
+export function newDirectory(number: number): Directory {
+  return { kind: "directory", number, names: new Map(), durable: new Map(), unsynced: [] };
+}
+
+const split = new Map<string, string[]>();
+
+function partsOf(path: string): string[] {
+  let parts = split.get(path);
+  if (!parts) {
+    parts = path.split("/").filter((part) => part !== "");
+    split.set(path, parts);
+  }
+  return parts;
+}
+
+function loseData(file: File, random: Random): void {
+  if (file.dress !== file.durableDress && random() < 0.5) file.dress = file.durableDress;
+  file.durableDress = file.dress;
+  if (file.data === file.durable) return;
+  const { data, durable } = file;
+  // What was synced and is still meant to be there is there.
+  const kept = data.subarray(0, commonLength(data, durable));
+  const rest = data.subarray(kept.length);
+  const kind = random();
+  if (kind < 0.2) file.data = durable;
+  else if (kind < 0.4) file.data = Buffer.concat([kept, Buffer.alloc(rest.length)]);
+  else if (kind < 0.6) file.data = Buffer.concat([kept, rest.subarray(0, Math.floor(random() * rest.length))]);
+  else if (kind < 0.8) file.data = Buffer.concat([kept, holed(rest, random)]);
+  file.durable = file.data;
+}
+
+function commonLength(a: Buffer, b: Buffer): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) if (a[index] !== b[index]) return index;
+  return length;
+}
+
+/** Written in blocks, out of order, and not all of them. */
+function holed(data: Buffer, random: Random): Buffer {
+  const copy = Buffer.from(data);
+  for (let start = 0; start < copy.length; start += 16)
+    if (random() < 0.3) copy.subarray(start, start + 16).fill(random() < 0.5 ? 0 : 32);
+  return copy;
+}
+
+export function failure(code: string, path: string): Error {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0; // most are expected, and the stack is what takes the time
+  const error = Object.assign(new Error(`${code}: ${path}`), { code });
+  Error.stackTraceLimit = limit;
+  return error;
+}

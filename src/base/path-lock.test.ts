@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../session/store.test-kit.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { systemClock } from "./clock.js";
 import { acquireLock, type FileLock, platformLock } from "./path-lock.js";
 import { sha256Hex } from "./sha256.js";
-import { temporaryDirectory } from "../session/store.test-kit.js";
 
 const socketName = (path: string) => `\0galley-${sha256Hex(path).slice(0, 32)}`;
 

@@ -1,188 +1,380 @@
-// A host's end of the protocol: starts the agent, sends commands, hears events. Every request ends: with its answer,
-// with a typed error, or with the end of the process.
+// A host's end of the protocol: starts the agent, sends commands, hears events, lends tools, answers dialogs. Every call
+// ends: with its answer, with a typed error, or with the end of the process.
 
-import { isObject, type JsonObject } from "../base/json.js";
-import { encodeFrame, FrameReader, type TypedObject } from "../base/ndjson.js";
-import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
+import { messageOf } from "../base/errors.js";
+import { isObject } from "../base/json.js";
+import type { TypedObject } from "../base/ndjson.js";
+import type { RpcCommandType } from "../protocol/commands.js";
 import type { RpcData } from "../protocol/data.js";
 import type { ReadyFrame } from "../protocol/frames.js";
-import { type AgentProcess, type SpawnOptions, spawnAgent } from "./spawn.js";
+import { Activity, type PromptOutcome } from "./activity.js";
+import type { CommandFields, CommandOptions } from "./commands.js";
+import { type AgentExit, Connection } from "./connection.js";
+import { bounded, type CallOptions } from "./deadline.js";
+import { Dialogs, type HeadlessAnswers, headlessHandlers, type UiHandlers } from "./dialogs.js";
+import { type AgentEvent, isAgentEvent } from "./events.js";
+import { type HostTool, HostTools } from "./host-tools.js";
+import { failureOf, PendingRequests } from "./pending-requests.js";
+import { RpcError } from "./rpc-error.js";
+import { type ClientExit, type EventOptions, RpcEvents } from "./rpc-events.js";
+import { type SpawnOptions, spawnAgent } from "./spawn.js";
 
-export interface RpcClientOptions extends SpawnOptions {
-  startTimeoutMs?: number;
-  requestTimeoutMs?: number;
+export interface RpcClientOptions extends SpawnOptions, EventOptions {
+  /** Until `ready`; 30,000. */
+  startTimeoutMs?: number | undefined;
+  /** For each request that names no deadline of its own; 30,000. `bash`, `compact` and `export_html` have none. */
+  requestTimeoutMs?: number | undefined;
+  /** Lent to the model from the start. */
+  customTools?: readonly HostTool[] | undefined;
+  /** Asked for where the agent offers them. `delta-updates` saves bytes and leaves `message_update.message` empty. */
+  features?: readonly string[] | undefined;
+  maxStderrBytes?: number | undefined;
 }
 
-/** A command that was refused, or that can no longer be answered. */
-export class RpcError extends Error {
-  readonly command: string;
-  readonly code: string | undefined;
+const usualFeatures = ["prompt-result", "message-ids", "echo-ids", "queue-events"];
+const withoutDeadline = new Set<string>(["bash", "compact", "export_html"]);
+const promptTypes = new Set<string>(["prompt", "abort_and_prompt"]);
+/** After these another file may be the session's. */
+const sessionTypes = new Set<string>(["new_session", "switch_session", "branch", "fork", "clone"]);
 
-  constructor(command: string, message: string, code?: string) {
-    super(message);
-    this.name = "RpcError";
-    this.command = command;
-    this.code = code;
-  }
-}
-
-type Fields<C extends RpcCommandType> = Omit<Extract<RpcCommand, { type: C }>, "type" | "id">;
-type FrameListener = (frame: TypedObject) => void;
-
-interface Pending {
-  command: string;
-  resolve(data: unknown): void;
-  reject(error: RpcError): void;
-  timer: NodeJS.Timeout;
-}
-
-const maxStderrBytes = 64 * 1024;
-
-export class RpcClient {
+export class RpcClient extends RpcEvents {
   readonly #options: RpcClientOptions;
-  readonly #listeners = new Set<FrameListener>();
-  readonly #pending = new Map<string, Pending>();
-  #process: AgentProcess | undefined;
-  #exit: Promise<number | null> = Promise.resolve(null);
+  readonly #pending = new PendingRequests();
+  readonly #activity: Activity;
+  readonly #hostTools: HostTools;
+  readonly #dialogs: Dialogs;
+  #connection: Connection | undefined;
+  #ready: ReadyFrame | undefined;
+  #starting: { resolve(frame: ReadyFrame): void; reject(error: RpcError): void } | undefined;
+  #lastExit: ClientExit | undefined;
+  #isKilled = false;
   #requests = 0;
-  #stderr = "";
+  #sessionFile: string | undefined;
+  #isSessionFileSure = false;
 
   constructor(options: RpcClientOptions = {}) {
+    super(options);
     this.#options = options;
+    const send = (frame: object) => void this.#connection?.send(frame);
+    this.#activity = new Activity({
+      askState: () => this.getState(),
+      onLateFailure: (error) => this.tell(error),
+    });
+    this.#hostTools = new HostTools({
+      send,
+      isClogged: () => this.#connection?.isClogged ?? true,
+    });
+    this.#hostTools.list = options.customTools ?? [];
+    this.#dialogs = new Dialogs({ send, report: (thrown) => this.tellThrown(thrown) });
   }
 
-  /** Resolves with the `ready` frame. */
+  // Life ------------------------------------------------------------------------------------------------------------
+
+  /** Resolves when the agent is ready, the features are agreed and the tools are registered. Works again after an end. */
   async start(): Promise<ReadyFrame> {
-    if (this.#process) throw new RpcError("start", "The agent is already running");
-    const child = spawnAgent(this.#options);
-    this.#process = child;
-    this.#stderr = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-maxStderrBytes);
+    if (this.#connection) throw new RpcError("start_failed", "The agent is already running", { command: "start" });
+    const process = spawnAgent(this.#options); // a bad argument throws before anything is changed
+    const ready = new Promise<ReadyFrame>((resolve, reject) => {
+      this.#starting = { resolve, reject };
     });
-    child.stdin.on("error", () => {}); // the exit says it better
-    this.#exit = new Promise((resolve) => {
-      child.on("error", (error) => {
-        this.#stderr += error.message;
-        resolve(null);
-      });
-      child.on("close", resolve);
+    this.#ready = undefined;
+    this.#isKilled = false;
+    this.#isSessionFileSure = false;
+    this.#activity.hasPromptResults = false;
+    const connection: Connection = new Connection({
+      process,
+      maxStderrBytes: this.#options.maxStderrBytes ?? 64 * 1024,
+      onFrame: (frame) => this.#receive(frame),
+      onProblem: (problem) => this.#receiveProblem(problem),
+      onClose: (exit) => this.#ended(exit),
     });
-    void this.#exit.then((code) => this.#ended(child, code));
-    const reader = new FrameReader();
-    const ready = this.#next((frame) => frame.type === "ready", this.#options.startTimeoutMs ?? 30_000, "start");
-    child.stdout.on("data", (chunk: Buffer) => {
-      for (const frame of reader.push(chunk)) if (frame.ok) this.#receive(frame.value);
-    });
-    return (await ready) as unknown as ReadyFrame;
+    this.#connection = connection;
+    try {
+      const timeoutMs = this.#options.startTimeoutMs ?? 30_000;
+      this.#ready = await bounded(ready, { timeoutMs, command: "start" });
+      await this.#negotiate(this.#ready);
+      if (this.#hostTools.list.length > 0) await this.#registerTools(this.#hostTools.list);
+    } catch (error) {
+      connection.kill("SIGKILL");
+      const { code, stderr } = await connection.closed;
+      const reason = messageOf(error);
+      const text = reason.includes(stderr.trim()) ? reason : `${reason}\n${stderr.trim()}`;
+      throw new RpcError("start_failed", text, { command: "start", exitCode: code, cause: error });
+    }
+    void this.#learnSession();
+    return this.#ready;
   }
 
-  /** Closes stdin and waits for the orderly end; after the grace the process is killed. */
+  /** Closes stdin and waits for the orderly end; after `graceMs` SIGTERM, a second later SIGKILL. Gives the exit code. */
   async stop(graceMs = 6000): Promise<number | null> {
-    const child = this.#process;
-    if (!child) return this.#exit;
-    child.stdin.end();
-    const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
-    const code = await this.#exit;
-    clearTimeout(timer);
+    const connection = this.#connection;
+    if (!connection) return this.#lastExit?.code ?? null;
+    connection.end();
+    const terminate = setTimeout(() => connection.kill("SIGTERM"), graceMs);
+    const kill = setTimeout(() => connection.kill("SIGKILL"), graceMs + 1000);
+    const { code } = await connection.closed;
+    clearTimeout(terminate);
+    clearTimeout(kill);
     return code;
   }
 
   /** Ends the agent at once, without its orderly end. */
   kill(): void {
-    this.#process?.kill("SIGKILL");
+    this.#isKilled = true;
+    this.#connection?.kill("SIGKILL");
+  }
+
+  /**
+   * A new process for an old one that crashed or is stopped here: the same options, tools, handlers and listeners, and
+   * the same session file. False if there is no such file, or an extension does not let it be opened.
+   */
+  async restart(): Promise<boolean> {
+    await this.stop();
+    const sessionFile = this.#sessionFile;
+    await this.start();
+    if (sessionFile === undefined) return false;
+    const { cancelled } = await this.switchSession(sessionFile);
+    return !cancelled;
+  }
+
+  [Symbol.asyncDispose](): Promise<unknown> {
+    return this.stop();
+  }
+
+  get isRunning(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  /** The agent's first frame: version and features. */
+  get ready(): ReadyFrame | undefined {
+    return this.#ready;
+  }
+
+  /** The file the conversation is kept in, as far as it is known; `restart` opens it again. */
+  get sessionFile(): string | undefined {
+    return this.#sessionFile;
   }
 
   /** What the agent wrote to stderr, the last part of it. */
   get stderr(): string {
-    return this.#stderr;
+    return this.#connection?.stderr ?? this.#lastExit?.stderr ?? "";
   }
 
-  /** Every frame that is no answer to a request of this client. */
-  onFrame(listener: FrameListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  // Requests --------------------------------------------------------------------------------------------------------
+
+  /** Any command by its name. */
+  async request<C extends RpcCommandType>(
+    type: C,
+    fields: CommandFields<C>,
+    options?: CallOptions,
+  ): Promise<RpcData[C]> {
+    const data = await this.#issue(type, fields, options).answer;
+    if (sessionTypes.has(type)) {
+      this.#isSessionFileSure = false;
+      await this.#learnSession();
+    }
+    return data;
   }
 
-  request<C extends RpcCommandType>(type: C, fields: Fields<C>): Promise<RpcData[C]> {
+  /** A raw frame; resolves when the pipe has taken it. */
+  async send(frame: object): Promise<void> {
+    await this.#live("send").send(frame);
+  }
+
+  // Prompts ---------------------------------------------------------------------------------------------------------
+
+  /** Resolves with the request's id when the prompt is accepted; `waitForPrompt` tells how it ends. */
+  async prompt(message: string, options: CommandOptions<"prompt"> = {}): Promise<string> {
+    return this.#prompt("prompt", message, options).accepted;
+  }
+
+  async abortAndPrompt(message: string, options: CommandOptions<"abort_and_prompt"> = {}): Promise<string> {
+    return this.#prompt("abort_and_prompt", message, options).accepted;
+  }
+
+  /** Rejects if the prompt fails late or the agent ends. The deadline is for the whole run; there is none by default. */
+  async promptAndWait(message: string, options: CommandOptions<"prompt"> = {}): Promise<PromptOutcome> {
+    const { timeoutMs, ...fields } = options;
+    const { id, accepted } = this.#prompt("prompt", message, fields);
+    const outcome = this.waitForPrompt(id, options);
+    await Promise.race([accepted, outcome]); // a refusal, or the deadline if it comes first
+    return outcome;
+  }
+
+  /** How the prompt with this id ended, now or earlier. */
+  async waitForPrompt(id: string, options: CallOptions = {}): Promise<PromptOutcome> {
+    const outcome = this.#activity.outcome(id);
+    if (!outcome) throw new RpcError("refused", `No prompt has the id ${id}`, { command: "prompt", requestId: id });
+    return bounded(outcome, { ...options, command: "prompt", requestId: id });
+  }
+
+  /** Resolves when nothing runs, at once if nothing does. */
+  async waitForIdle(options: CallOptions = {}): Promise<void> {
+    this.#live("waitForIdle");
+    return bounded(this.#activity.whenIdle(), { ...options, command: "waitForIdle" });
+  }
+
+  /** The events of one prompt, from its acceptance to its end. Throws what `promptAndWait` would reject with. */
+  async *stream(message: string, options: CommandOptions<"prompt"> = {}): AsyncGenerator<AgentEvent, PromptOutcome> {
+    const events = this.events();
+    const outcome = this.promptAndWait(message, options);
+    outcome.then(
+      () => events.end(),
+      (error: RpcError) => events.end(error),
+    );
+    yield* events;
+    return outcome;
+  }
+
+  // Tools and dialogs -----------------------------------------------------------------------------------------------
+
+  /** Replaces the tools that the host lends to the model; `[]` takes them all back. Refused, the old ones stay. */
+  async setHostTools(tools: readonly HostTool[], options?: CallOptions): Promise<RpcData["set_host_tools"]> {
+    const before = this.#hostTools.list;
+    this.#hostTools.list = [...before, ...tools]; // a call may overtake the answer
+    try {
+      const data = await this.#registerTools(tools, options);
+      this.#hostTools.list = tools;
+      return data;
+    } catch (error) {
+      this.#hostTools.list = before;
+      throw error;
+    }
+  }
+
+  /** Answers dialogs with these functions from now on. */
+  setUiHandlers(handlers: UiHandlers | undefined): void {
+    this.#dialogs.handlers = handlers;
+  }
+
+  /** For a host without a screen: `confirm` is answered with false and the rest cancelled, unless values are given. */
+  installHeadlessUi(answers: HeadlessAnswers = {}): void {
+    this.setUiHandlers(headlessHandlers(answers));
+  }
+
+  respondValue(id: string, value: string): Promise<void> {
+    return this.#respond(id, { value });
+  }
+
+  respondConfirm(id: string, confirmed: boolean): Promise<void> {
+    return this.#respond(id, { confirmed });
+  }
+
+  respondCancel(id: string, { timedOut }: { timedOut?: boolean } = {}): Promise<void> {
+    return this.#respond(id, { cancelled: true, timedOut });
+  }
+
+  // Inside ----------------------------------------------------------------------------------------------------------
+
+  #respond(id: string, answer: object): Promise<void> {
+    return this.send({ type: "extension_ui_response", id, ...answer });
+  }
+
+  #live(command: string): Connection {
+    const connection = this.#connection;
+    if (connection?.isOpen) return connection;
+    throw new RpcError("stopped", "The agent is not running", { command });
+  }
+
+  #issue<C extends RpcCommandType>(type: C, fields: CommandFields<C>, options: CallOptions = {}) {
+    const connection = this.#live(type);
     const id = `req_${++this.#requests}`;
-    return new Promise<unknown>((resolve, reject) => {
-      if (!this.#process) return reject(new RpcError(type, "The agent is not running"));
-      const late = () => this.#settle(id)?.reject(new RpcError(type, `No answer to ${type} in time`));
-      const timer = setTimeout(late, this.#options.requestTimeoutMs ?? 30_000);
-      this.#pending.set(id, { command: type, resolve, reject, timer });
-      this.send({ ...fields, id, type });
-    }) as Promise<RpcData[C]>;
+    const pending = this.#pending.add(id, type) as Promise<RpcData[C]>;
+    const standardMs = withoutDeadline.has(type)
+      ? Number.POSITIVE_INFINITY
+      : (this.#options.requestTimeoutMs ?? 30_000);
+    const { timeoutMs = standardMs, signal } = options;
+    const onGiveUp = () => this.#pending.forget(id);
+    const answer = bounded(pending, { timeoutMs, signal, command: type, requestId: id, onGiveUp });
+    if (promptTypes.has(type)) {
+      this.#activity.sent(id);
+      answer.catch(() => this.#activity.forget(id));
+    }
+    try {
+      void connection.send({ ...fields, id, type });
+    } catch (error) {
+      this.#pending.forget(id, error);
+    }
+    return { id, answer };
   }
 
-  /** A raw frame. */
-  send(frame: JsonObject): void {
-    this.#process?.stdin.write(encodeFrame(frame));
+  #prompt(type: "prompt" | "abort_and_prompt", message: string, options: CommandOptions<"prompt">) {
+    const { timeoutMs, signal, ...fields } = options;
+    const { id, answer } = this.#issue(type, { message, ...fields } as CommandFields<"prompt">, { timeoutMs, signal });
+    const accept = async () => {
+      await answer;
+      if (!this.#isSessionFileSure) await this.#learnSession();
+      this.#isSessionFileSure = true;
+      return id;
+    };
+    return { id, accepted: accept() };
   }
 
-  /** Prompts and waits until the session has settled; rejects if the prompt fails late or the agent ends. */
-  async promptAndWait(message: string, timeoutMs = 600_000): Promise<void> {
-    const settled = this.#next((frame) => frame.type === "agent_settled", timeoutMs, "prompt");
-    const failed = this.#next((frame) => frame.type === "response" && frame.success === false, timeoutMs, "prompt");
-    const late = failed.then((frame) => {
-      throw new RpcError("prompt", String(frame.error));
-    });
-    await Promise.all([this.request("prompt", { message }), Promise.race([settled, late])]);
+  async #negotiate({ supportedProtocolVersions = [], features = [] }: Partial<ReadyFrame>): Promise<void> {
+    const wanted = (this.#options.features ?? usualFeatures).filter((feature) => features.includes(feature));
+    if (wanted.length === 0 && !supportedProtocolVersions.includes(2)) return;
+    const agreed = await this.negotiateProtocol(2, { features: wanted });
+    this.#activity.hasPromptResults = agreed.features.includes("prompt-result");
   }
 
-  #next(matches: (frame: TypedObject) => boolean, timeoutMs: number, command: string): Promise<TypedObject> {
-    const found = new Promise<TypedObject>((resolve, reject) => {
-      const done = () => {
-        clearTimeout(timer);
-        stopListening();
-      };
-      const timer = setTimeout(() => {
-        done();
-        reject(new RpcError(command, `Waited ${timeoutMs} ms in vain. ${this.#stderr}`.trim()));
-      }, timeoutMs);
-      timer.unref();
-      const stopListening = this.onFrame((frame) => {
-        if (!matches(frame)) return;
-        done();
-        resolve(frame);
-      });
-      void this.#exit.then((code) => {
-        done();
-        reject(new RpcError(command, `The agent ended (exit code ${code}). ${this.#stderr}`.trim()));
-      });
-    });
-    found.catch(() => {}); // whoever awaits it hears; a wait that lost a race must not end the host
-    return found;
+  #registerTools(tools: readonly HostTool[], options?: CallOptions) {
+    return this.request("set_host_tools", { tools: HostTools.definitions(tools) }, options);
+  }
+
+  /** The answer comes by `#receive`; without one the file known so far stays. */
+  async #learnSession(): Promise<void> {
+    if (this.#connection?.isOpen) await this.getState().catch(() => {});
   }
 
   #receive(frame: TypedObject): void {
+    if (this.#starting) return this.#receiveFirst(frame);
+    this.#activity.see(frame);
     if (frame.type === "response") {
-      const id = typeof frame.id === "string" ? frame.id : frame.requestId;
-      const pending = typeof id === "string" ? this.#settle(id) : undefined;
-      if (pending) return this.#answer(pending, frame);
+      const { command, success, data } = frame;
+      if (command === "get_state" && isObject(data))
+        this.#sessionFile = typeof data.sessionFile === "string" ? data.sessionFile : undefined;
+      if (this.#pending.settle(frame)) return;
+      // A second answer is the late failure of a prompt, which the activity knows; a late success helps nobody.
+      if (success !== true && typeof frame.id !== "string") this.tell(failureOf(frame, "protocol"));
     }
-    for (const listener of [...this.#listeners]) listener(frame);
-  }
-
-  #answer(pending: Pending, frame: TypedObject): void {
-    if (frame.success === true) return pending.resolve(frame.data);
-    const code = isObject(frame) && typeof frame.code === "string" ? frame.code : undefined;
-    pending.reject(new RpcError(pending.command, String(frame.error), code));
-  }
-
-  #settle(id: string): Pending | undefined {
-    const pending = this.#pending.get(id);
-    if (!pending) return undefined;
-    this.#pending.delete(id);
-    clearTimeout(pending.timer);
-    return pending;
-  }
-
-  #ended(child: AgentProcess, code: number | null): void {
-    if (this.#process === child) this.#process = undefined;
-    for (const id of [...this.#pending.keys()]) {
-      const pending = this.#settle(id);
-      pending?.reject(new RpcError(pending.command, `The agent ended (exit code ${code}). ${this.#stderr}`.trim()));
+    if (isAgentEvent(frame)) {
+      this.#hostTools.see(frame);
+      if (frame.type === "extension_ui_request") this.#dialogs.see(frame, this.isUiLeftToHost);
     }
+    this.deliver(frame);
+  }
+
+  #receiveFirst(frame: TypedObject): void {
+    const starting = this.#starting;
+    this.#starting = undefined;
+    if (frame.type === "ready") starting?.resolve(frame as unknown as ReadyFrame);
+    else starting?.reject(new RpcError("start_failed", `The agent began with "${frame.type}" instead of "ready"`));
+  }
+
+  #receiveProblem(problem: string): void {
+    const error = new RpcError("protocol", `The agent wrote what is no frame: ${problem}`);
+    if (this.#starting) this.#starting.reject(error);
+    else this.tell(error);
+  }
+
+  #ended(exit: AgentExit): void {
+    const wasStopped = this.#isKilled || (this.#connection?.isStopping ?? false);
+    this.#connection = undefined;
+    this.#lastExit = { ...exit, isExpected: wasStopped };
+    const how = exit.signal ? `by ${exit.signal}` : `with code ${exit.code}`;
+    const text = [wasStopped ? "The agent was stopped" : `The agent ended ${how}`, exit.stderr.trim()];
+    const errorOf = (command?: string, requestId?: string) =>
+      new RpcError(wasStopped ? "stopped" : "exited", text.filter(Boolean).join(": "), {
+        command,
+        requestId,
+        exitCode: exit.code,
+      });
+    this.#starting?.reject(errorOf("start"));
+    this.#starting = undefined;
+    this.#pending.rejectAll(errorOf);
+    this.#activity.fail(errorOf("prompt"));
+    this.#hostTools.abortAll();
+    this.#dialogs.abortAll();
+    this.endEvents(this.#lastExit);
   }
 }

@@ -1,5 +1,7 @@
 // What went wrong in somebody else's code outside a tool call, as hosts are told.
 
+import { messageOf } from "../base/errors.js";
+
 export interface ToolFailure {
   /** The module. */
   readonly extensionPath: string;
@@ -8,4 +10,18 @@ export interface ToolFailure {
   readonly error: string;
   /** For a log; hosts are not sent it. */
   readonly stack?: string;
+}
+
+const maxSentence = 4000;
+
+/** Somebody else's words: they may be endless, and even asking for them may fail. */
+export function failureOf(thrown: unknown): Pick<ToolFailure, "error" | "stack"> {
+  try {
+    const error = messageOf(thrown);
+    const stack = thrown instanceof Error ? thrown.stack : undefined;
+    const short = error.length > maxSentence ? `${error.slice(0, maxSentence)}…` : error;
+    return { error: short, ...(typeof stack === "string" ? { stack } : {}) };
+  } catch {
+    return { error: "it threw something that cannot be read" };
+  }
 }

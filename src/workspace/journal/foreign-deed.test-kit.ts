@@ -109,8 +109,8 @@ function isSpelling(a: string, b: string): boolean {
 }
 
 function isStaged(disk: SimDisk, path: string): boolean {
-  const beside = path.replace(/([^/]+)$/, ".$1.");
-  return [...disk.tree().keys()].some((other) => other.startsWith(beside) && other.endsWith(".new"));
+  const beside = path.replace(/([^/]+)$/, ".$1.").toLowerCase();
+  return [...disk.tree().keys()].some((other) => other.toLowerCase().startsWith(beside) && other.endsWith(".new"));
 }
 
 function isEnded({ text }: Found): boolean {

@@ -1,0 +1,28 @@
+"""A client for `galley --mode rpc`: RpcClient for threads, AsyncRpcClient for asyncio. Needs the standard library only."""
+
+from . import types
+from ._activity import PromptOutcome
+from ._calls import CallContext, HostTool, HostToolContext, HostToolOutput, UiHandlers
+from ._process import AgentExit
+from .aio import AsyncEventStream, AsyncRpcClient
+from .client import EventStream, RpcClient
+from .errors import RpcError, RpcErrorKind
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AgentExit",
+    "AsyncEventStream",
+    "AsyncRpcClient",
+    "CallContext",
+    "EventStream",
+    "HostTool",
+    "HostToolContext",
+    "HostToolOutput",
+    "PromptOutcome",
+    "RpcClient",
+    "RpcError",
+    "RpcErrorKind",
+    "UiHandlers",
+    "types",
+]

@@ -1,0 +1,227 @@
+"""Whether the agent works, and what became of each prompt. It is told every frame in the order of the wire, so that
+nothing that already happened can be missed; where an agent does not say it all by events, it is asked.
+
+Not thread-safe: the client calls it with its lock held.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, List, Optional, Set
+
+from ._wire import Frame
+from .errors import RpcError
+
+#: How long silence lasts before the agent is asked: not long when a run has ended.
+CLOSING_PROBE_SECONDS = 0.25
+OTHER_PROBE_SECONDS = 5.0
+MAX_REMEMBERED = 256
+
+
+@dataclass(frozen=True)
+class PromptOutcome:
+    """How a prompt ended. A failing model is an outcome; a prompt that never ran is an error."""
+
+    #: "completed", "aborted" or "error"
+    status: str
+    #: False when the prompt was dealt with without the model.
+    agent_invoked: bool
+    #: The text of the last reply.
+    text: str
+    error: Optional[Dict[str, Any]] = None
+
+
+@dataclass(eq=False)
+class Prompt:
+    #: `open`: nothing has run for it yet, so the agent counts as busy.
+    state: str = "sent"
+    #: Accepted while the run before it closed: the end of that one is not its end.
+    is_after_closing: bool = False
+    is_awaited: bool = False
+    outcome: "Future[PromptOutcome]" = field(default_factory=Future)
+
+
+NO_REPLY = PromptOutcome("completed", True, "")
+
+
+def failure_of(response: Frame, kind: Any, request_id: Optional[str] = None, command: Optional[str] = None) -> RpcError:
+    code = response.get("code")
+    return RpcError(
+        kind,
+        str(response.get("error")),
+        command=command or str(response.get("command")),
+        code=code if isinstance(code, str) else None,
+        request_id=request_id,
+    )
+
+
+class Activity:
+    def __init__(self, on_late_failure: Callable[[RpcError], None]) -> None:
+        #: The agent announces the end of each prompt by `prompt_result`.
+        self.has_prompt_results = False
+        self._on_late_failure = on_late_failure
+        self._prompts: Dict[str, Prompt] = {}
+        self._live: Set[Prompt] = set()
+        self._idle_waiters: List["Future[None]"] = []
+        self._phase = "idle"
+        self._reply = NO_REPLY
+        self._last_frame = time.monotonic()
+
+    def sent(self, request_id: str) -> None:
+        prompt = self._prompts[request_id] = Prompt()
+        self._live.add(prompt)
+        done = [key for key, old in self._prompts.items() if old.state == "done"]
+        for key in done[: max(0, len(self._prompts) - MAX_REMEMBERED)]:
+            del self._prompts[key]
+
+    def forget(self, request_id: str) -> None:
+        """Refused, or given up before the acceptance; should it run all the same, then its events say so."""
+        prompt = self._prompts.get(request_id)
+        if prompt is not None and prompt.state == "sent":
+            del self._prompts[request_id]
+            self._live.discard(prompt)
+            self._wake_if_idle()
+
+    def outcome(self, request_id: str) -> "Optional[Future[PromptOutcome]]":
+        prompt = self._prompts.get(request_id)
+        if prompt is None:
+            return None
+        prompt.is_awaited = True
+        return prompt.outcome
+
+    @property
+    def is_idle(self) -> bool:
+        return self._phase == "idle" and all(prompt.state == "taken" for prompt in self._live)
+
+    def when_idle(self) -> "Future[None]":
+        future: "Future[None]" = Future()
+        self._idle_waiters.append(future)
+        self._wake_if_idle()
+        return future
+
+    def see(self, frame: Frame) -> None:
+        self._last_frame = time.monotonic()
+        kind = frame["type"]
+        if kind == "response":
+            self._see_response(frame)
+        elif kind == "agent_start":
+            self._started()
+        elif kind == "agent_end":
+            self._phase = "running" if frame.get("isTerminal") is False else "closing"
+        elif kind == "message_end":
+            self._see_message(frame.get("message"))
+        elif kind == "agent_settled":
+            self._settled()
+        elif kind == "prompt_result":
+            self._finish(frame)
+        self._wake_if_idle()
+
+    def fail(self, error: RpcError) -> None:
+        """The process is gone: nobody waits any longer."""
+        self._phase = "idle"
+        for prompt in list(self._live):
+            self._close(prompt).set_exception(error)
+        waiters, self._idle_waiters = self._idle_waiters, []
+        for waiter in waiters:
+            if waiter.set_running_or_notify_cancel():
+                waiter.set_exception(error)
+
+    def is_waited_for(self) -> bool:
+        return bool(self._idle_waiters) or (not self.has_prompt_results and bool(self._live))
+
+    def wants_probe(self) -> bool:
+        patience = CLOSING_PROBE_SECONDS if self._phase == "closing" else OTHER_PROBE_SECONDS
+        return self.is_waited_for() and time.monotonic() - self._last_frame >= patience
+
+    def asked(self) -> List[Prompt]:
+        """The prompts that an idle answer to a question asked now would end."""
+        self._last_frame = time.monotonic()
+        return [prompt for prompt in self._live if prompt.state != "sent"]
+
+    def probed(self, asked: List[Prompt]) -> None:
+        """The agent has answered, and `see` has seen it."""
+        if self._phase == "idle" and not self.has_prompt_results:
+            for prompt in asked:
+                if prompt in self._live:
+                    self._end_of_run(prompt, "completed")
+            self._wake_if_idle()
+
+    def _see_response(self, response: Frame) -> None:
+        data = response.get("data")
+        if response.get("command") == "get_state" and isinstance(data, dict):
+            if data.get("isStreaming") is False:
+                self._phase = "idle"
+            elif data.get("isStreaming") is True and self._phase == "idle":
+                self._phase = "running"
+        request_id = response.get("id") or response.get("requestId")
+        prompt = self._prompts.get(request_id) if isinstance(request_id, str) else None
+        if prompt is None or prompt.state == "done":
+            return
+        if response.get("success") is not True:
+            is_late = prompt.state != "sent"
+            error = failure_of(response, "late" if is_late else "refused", str(request_id))
+            if is_late and not prompt.is_awaited:
+                self._on_late_failure(error)
+            self._close(prompt).set_exception(error)
+        elif prompt.state == "sent":
+            prompt.state = "taken" if self._phase == "running" else "open"
+            prompt.is_after_closing = self._phase == "closing"
+            if isinstance(data, dict) and data.get("agentInvoked") is False:
+                self._close(prompt).set_result(PromptOutcome("completed", False, ""))
+
+    def _started(self) -> None:
+        self._phase = "running"
+        self._reply = NO_REPLY
+        for prompt in self._live:
+            if prompt.state == "open":
+                prompt.state = "taken"
+                prompt.is_after_closing = False
+
+    def _see_message(self, message: Any) -> None:
+        if not isinstance(message, dict) or message.get("role") != "assistant":
+            return
+        content = message.get("content")
+        blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+        text = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
+        reason = message.get("stopReason")
+        error = {"message": str(message.get("errorMessage"))} if reason == "error" else None
+        self._reply = PromptOutcome(reason if reason in ("error", "aborted") else "completed", True, text, error)
+
+    def _settled(self) -> None:
+        self._phase = "idle"
+        for prompt in list(self._live):
+            if prompt.is_after_closing:
+                prompt.is_after_closing = False
+            elif prompt.state != "sent":
+                self._end_of_run(prompt, "aborted")
+
+    def _end_of_run(self, prompt: Prompt, otherwise: str) -> None:
+        """With `prompt_result` a prompt that is only queued stays open beyond the run. `otherwise`: if nothing ran."""
+        outcome = self._reply if prompt.state == "taken" else PromptOutcome(otherwise, False, "")
+        if self.has_prompt_results:
+            prompt.state = "taken"
+        else:
+            self._close(prompt).set_result(outcome)
+
+    def _finish(self, frame: Frame) -> None:
+        prompt = self._prompts.get(str(frame.get("id")))
+        if prompt is None or prompt.state == "done":
+            return
+        agent_invoked = frame.get("agentInvoked") is True
+        text = self._reply.text if agent_invoked else ""
+        outcome = PromptOutcome(str(frame.get("status")), agent_invoked, text, frame.get("error"))
+        self._close(prompt).set_result(outcome)
+
+    def _close(self, prompt: Prompt) -> "Future[PromptOutcome]":
+        prompt.state = "done"
+        self._live.discard(prompt)
+        return prompt.outcome
+
+    def _wake_if_idle(self) -> None:
+        if self._idle_waiters and self.is_idle:
+            waiters, self._idle_waiters = self._idle_waiters, []
+            for waiter in waiters:
+                if waiter.set_running_or_notify_cancel():
+                    waiter.set_result(None)

@@ -1,0 +1,244 @@
+"""What the agent asks of the host: calls of the host's tools, and dialogs. Each runs in a thread of its own and ends with
+one answer, or is taken back and answers nothing."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+
+from ._wire import Frame
+from .types import ToolResult
+
+#: What a tool hands back; a string is one block of text.
+HostToolOutput = Union[str, ToolResult]
+Send = Callable[[Frame], None]
+
+
+class CallContext:
+    """Of one call or dialog. `cancelled` is set when the agent takes it back, its time is up, or the agent ends."""
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+        self._lock = threading.Lock()
+        self._on_cancel: List[Callable[[], object]] = []
+
+    def on_cancel(self, callback: Callable[[], object]) -> None:
+        """Calls back at once if it is cancelled already."""
+        with self._lock:
+            if not self.cancelled.is_set():
+                self._on_cancel.append(callback)
+                return
+        callback()
+
+    def cancel(self) -> None:
+        with self._lock:
+            callbacks, self._on_cancel = self._on_cancel, []
+            self.cancelled.set()
+        for callback in callbacks:
+            callback()
+
+
+class HostToolContext(CallContext):
+    def __init__(self, tool_call_id: str, update: Callable[[HostToolOutput], None]) -> None:
+        super().__init__()
+        self.tool_call_id = tool_call_id
+        self._update = update
+
+    def send_update(self, partial_result: HostToolOutput) -> None:
+        """Shows progress; each update replaces the one before, and one that the agent is too slow for is left out."""
+        if not self.cancelled.is_set():
+            self._update(partial_result)
+
+
+@dataclass(frozen=True)
+class HostTool:
+    """A tool that the host lends to the model. `parameters` is a JSON Schema; what `execute` raises the model reads."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    execute: Callable[[Dict[str, Any], HostToolContext], Any]
+    label: Optional[str] = None
+    hidden: Optional[bool] = None
+    timeout_ms: Optional[float] = None
+
+    def definition(self) -> Dict[str, Any]:
+        fields = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": dict(self.parameters),
+            "label": self.label,
+            "hidden": self.hidden,
+            "timeoutMs": self.timeout_ms,
+        }
+        return {key: value for key, value in fields.items() if value is not None}
+
+
+class OpenCalls:
+    """Those that have not ended, by their id."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: Dict[str, CallContext] = {}
+
+    def add(self, call_id: str, context: CallContext) -> None:
+        with self._lock:
+            self._open[call_id] = context
+
+    def end(self, call_id: str, context: CallContext) -> bool:
+        """True once, and only while the call is wanted."""
+        with self._lock:
+            return self._open.pop(call_id, None) is context and not context.cancelled.is_set()
+
+    def cancel(self, call_id: object) -> None:
+        with self._lock:
+            context = self._open.pop(str(call_id), None)
+        if context is not None:
+            context.cancel()
+
+    def cancel_all(self) -> None:
+        for call_id in list(self._open):
+            self.cancel(call_id)
+
+
+def run_in_thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="galley-rpc-call", daemon=True).start()
+
+
+class HostTools:
+    def __init__(self, send: Send, is_clogged: Callable[[], bool], tools: Sequence[HostTool]) -> None:
+        self._send, self._is_clogged = send, is_clogged
+        self._calls = OpenCalls()
+        self.tools: List[HostTool] = list(tools)
+
+    def see(self, frame: Frame) -> None:
+        if frame["type"] == "host_tool_call" and isinstance(frame.get("id"), str):
+            run_in_thread(self._prepare(frame))
+        elif frame["type"] == "host_tool_cancel":
+            self._calls.cancel(frame.get("targetId"))
+
+    def cancel_all(self) -> None:
+        self._calls.cancel_all()
+
+    def _prepare(self, frame: Frame) -> Callable[[], None]:
+        """Before the thread runs, so that a cancel right behind the call finds it."""
+        call_id, name = frame["id"], str(frame.get("toolName"))
+
+        def update(partial: HostToolOutput) -> None:
+            if not self._is_clogged():
+                self._send({"type": "host_tool_update", "id": call_id, "partialResult": result_of(partial)})
+
+        context = HostToolContext(str(frame.get("toolCallId")), update)
+        self._calls.add(call_id, context)
+        # The last of a name wins: while a new set is on its way both are here.
+        tool = next((tool for tool in reversed(self.tools) if tool.name.strip() == name), None)
+        arguments = frame.get("arguments")
+
+        def work() -> None:
+            answer: Dict[str, Any]
+            try:
+                if tool is None:
+                    raise LookupError(f'Host tool "{name}" is not registered')
+                result = result_of(tool.execute(arguments if isinstance(arguments, dict) else {}, context))
+                if not isinstance(result, dict) or not isinstance(result.get("content"), list):
+                    raise TypeError(f'Host tool "{name}" returned a malformed result')
+                answer = {"result": result, **({"isError": True} if result.get("isError") is True else {})}
+            except BaseException as error:  # a cancelled task too: the call must end, and the model reads why
+                answer = failed(error)
+            if not self._calls.end(call_id, context):
+                return
+            try:
+                self._send({"type": "host_tool_result", "id": call_id, **answer})
+            except Exception as error:  # no JSON, or too much of it
+                self._send({"type": "host_tool_result", "id": call_id, **failed(error)})
+
+        return work
+
+
+def failed(error: BaseException) -> Dict[str, Any]:
+    text = str(error) or type(error).__name__
+    return {"result": {"content": [{"type": "text", "text": text}]}, "isError": True}
+
+
+def result_of(output: Any) -> Any:
+    return {"content": [{"type": "text", "text": output}]} if isinstance(output, str) else output
+
+
+#: One function per method of a dialog, called with the request and its context. A question without one, or answered by
+#: `None`, is cancelled; silence and failure never count as consent.
+UiHandlers = Mapping[str, Callable[[Frame, CallContext], Any]]
+
+QUESTIONS = ("select", "confirm", "input", "editor")
+
+
+class Dialogs:
+    def __init__(self, send: Send, report: Callable[[BaseException], None]) -> None:
+        self._send, self._report = send, report
+        self._calls = OpenCalls()
+        self.handlers: Optional[UiHandlers] = None
+
+    def see(self, frame: Frame, is_left_to_host: bool) -> None:
+        request_id, method = frame.get("id"), frame.get("method")
+        if not isinstance(request_id, str) or not isinstance(method, str):
+            return
+        if method == "cancel":
+            self._calls.cancel(frame.get("targetId"))
+        elif self.handlers is None and is_left_to_host:
+            return
+        elif method in QUESTIONS:
+            run_in_thread(self._prepare(request_id, method, frame))
+        elif self.handlers is not None and method in self.handlers:
+            run_in_thread(lambda: self._show(method, frame))
+
+    def cancel_all(self) -> None:
+        self._calls.cancel_all()
+
+    def _show(self, method: str, frame: Frame) -> None:
+        try:
+            (self.handlers or {})[method](frame, CallContext())
+        except Exception as error:
+            self._report(error)
+
+    def _prepare(self, request_id: str, method: str, frame: Frame) -> Callable[[], None]:
+        context = CallContext()
+        self._calls.add(request_id, context)
+        handler = (self.handlers or {}).get(method)
+
+        def answer(**fields: Any) -> None:
+            if self._calls.end(request_id, context):
+                self._send({"type": "extension_ui_response", "id": request_id, **fields})
+
+        def late() -> None:
+            answer(cancelled=True, timedOut=True)
+            context.cancel()
+
+        def work() -> None:
+            timer: Optional[threading.Timer] = None
+            if isinstance(frame.get("timeout"), (int, float)):
+                timer = threading.Timer(frame["timeout"] / 1000, late)
+                timer.daemon = True
+                timer.start()
+            try:
+                value = handler(frame, context) if handler else None
+                if isinstance(value, bool if method == "confirm" else str):
+                    answer(**({"confirmed": value} if method == "confirm" else {"value": value}))
+                else:
+                    answer(cancelled=True)
+            except BaseException as error:
+                is_wanted = not context.cancelled.is_set()
+                answer(cancelled=True)
+                if is_wanted:
+                    self._report(error)
+            finally:
+                if timer is not None:
+                    timer.cancel()
+
+        return work
+
+
+def headless_handlers(
+    confirm: bool, select: Optional[str], input: Optional[str], editor: Optional[str]
+) -> Dict[str, Callable[[Frame, CallContext], Any]]:
+    answers: Dict[str, Any] = {"confirm": confirm, "select": select, "input": input, "editor": editor}
+    return {method: (lambda value: lambda request, context: value)(value) for method, value in answers.items()}

@@ -1,0 +1,335 @@
+"""The same client for asyncio. The pipes are served by threads, so it works in any loop, also one beside the main thread;
+everything of the host's (listeners, tools, handlers) runs in the loop in which `start` was called."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import dataclasses
+import inspect
+import math
+from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Sequence, Set, Tuple, Union
+
+from . import types
+from ._activity import PromptOutcome
+from ._calls import HostTool, UiHandlers, headless_handlers
+from ._commands import AsyncCommands, given
+from ._process import AgentExit
+from ._wire import Frame
+from .client import SESSION_COMMANDS, Remove, RpcClient, error_of
+from .errors import RpcError
+
+
+class AsyncEventStream:
+    """Events as an `async for` reads them; see EventStream."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, limit: int, on_close: Callable[[Any], None]) -> None:
+        self._loop, self._limit, self._on_close = loop, limit, on_close
+        self._queue: "asyncio.Queue[Union[types.Event, RpcError, None]]" = asyncio.Queue()
+        self._is_ended = False
+
+    def push(self, event: types.Event) -> None:
+        self._later(self._push, event)
+
+    def end(self, error: Optional[RpcError] = None) -> None:
+        self._later(self._end, error)
+
+    def _later(self, work: Callable[[Any], None], value: Any) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(work, value)
+
+    def _push(self, event: types.Event) -> None:
+        if not self._is_ended:
+            self._queue.put_nowait(event)
+            if self._queue.qsize() > self._limit:
+                self._end(RpcError("overflow", f"More than {self._limit} events wait to be read"))
+
+    def _end(self, error: Optional[RpcError]) -> None:
+        if not self._is_ended:
+            self._is_ended = True
+            self._on_close(self)
+            self._queue.put_nowait(error)
+
+    async def aclose(self) -> None:
+        self._end(None)
+
+    def __aiter__(self) -> "AsyncEventStream":
+        return self
+
+    async def __anext__(self) -> types.Event:
+        item = await self._queue.get()
+        if item is None or isinstance(item, RpcError):
+            self._queue.put_nowait(None)
+            raise item or StopAsyncIteration
+        return item
+
+
+class AsyncRpcClient(AsyncCommands):
+    """Takes the options of RpcClient. Tools and handlers may be coroutine functions; a call that is taken back cancels its
+    task. Plain functions run in a thread, so that they cannot hold up the loop."""
+
+    def __init__(self, command: Optional[Any] = None, **options: Any) -> None:
+        tools = options.pop("custom_tools", ())
+        self._client = RpcClient(command, custom_tools=[self._bridged_tool(tool) for tool in tools], **options)
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._tasks: "Set[asyncio.Future[Any]]" = set()
+
+    # Life
+
+    async def start(self) -> types.ReadyFrame:
+        self._loop = asyncio.get_running_loop()
+        try:
+            return await self._in_thread(self._client.start)
+        except asyncio.CancelledError:
+            self._client.kill()
+            raise
+
+    async def stop(self, grace: float = 6.0) -> Optional[int]:
+        return await self._in_thread(lambda: self._client.stop(grace))
+
+    def kill(self) -> None:
+        self._client.kill()
+
+    async def restart(self) -> bool:
+        self._loop = asyncio.get_running_loop()
+        return await self._in_thread(self._client.restart)
+
+    async def __aenter__(self) -> "AsyncRpcClient":
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    @property
+    def is_running(self) -> bool:
+        return self._client.is_running
+
+    @property
+    def ready(self) -> Optional[types.ReadyFrame]:
+        return self._client.ready
+
+    @property
+    def session_file(self) -> Optional[str]:
+        return self._client.session_file
+
+    @property
+    def stderr(self) -> str:
+        return self._client.stderr
+
+    @property
+    def history(self) -> List[types.Event]:
+        return self._client.history
+
+    # Requests and prompts
+
+    async def request(
+        self, command: str, fields: Optional[Dict[str, Any]] = None, *, timeout: Optional[float] = None
+    ) -> Any:
+        request_id, future = self._client._issue(command, fields or {})
+        data = await self._wait(future, command, request_id, timeout)
+        if command in SESSION_COMMANDS:
+            self._client._is_session_file_sure = False
+            await self._learn_session()
+        return data
+
+    def send(self, frame: Frame) -> None:
+        self._client.send(frame)
+
+    async def prompt(
+        self,
+        message: str,
+        *,
+        images: Optional[List[types.ImageContent]] = None,
+        streaming_behavior: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> str:
+        fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
+        return await self._accepted(*self._client._issue("prompt", fields), timeout)
+
+    async def abort_and_prompt(
+        self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None
+    ) -> str:
+        fields = {"message": message, **given({"images": images})}
+        return await self._accepted(*self._client._issue("abort_and_prompt", fields), timeout)
+
+    async def prompt_and_wait(
+        self,
+        message: str,
+        *,
+        images: Optional[List[types.ImageContent]] = None,
+        streaming_behavior: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> PromptOutcome:
+        fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
+        request_id, future = self._client._issue("prompt", fields)
+        outcome = self._client._outcome(request_id)
+
+        async def both() -> PromptOutcome:
+            await self._accepted(request_id, future, timeout)
+            return await self._wait(outcome, "prompt", request_id, math.inf)
+
+        try:
+            return await asyncio.wait_for(both(), self._client._deadline("prompt", math.inf if timeout is None else timeout))
+        except asyncio.TimeoutError:
+            raise self._client._timed_out("prompt", request_id, timeout) from None
+
+    async def wait_for_prompt(self, request_id: str, *, timeout: Optional[float] = None) -> PromptOutcome:
+        outcome = self._client._outcome(request_id)
+        return await self._wait(outcome, "prompt", request_id, math.inf if timeout is None else timeout)
+
+    async def wait_for_idle(self, *, timeout: Optional[float] = None) -> None:
+        await self._wait(self._client._when_idle(), "wait_for_idle", None, math.inf if timeout is None else timeout)
+
+    async def stream(self, message: str, **options: Any) -> AsyncIterator[types.Event]:
+        events = self.events()
+        try:
+            outcome = self._client._outcome(await self.prompt(message, **options))
+            outcome.add_done_callback(lambda done: events.end(error_of(done)))
+            async for event in events:
+                yield event
+        finally:
+            await events.aclose()
+
+    # Events
+
+    def events(self) -> AsyncEventStream:
+        client = self._client
+        with client._lock:
+            stream = AsyncEventStream(self._running_loop(), client._max_unread_events, client._sinks.discard)
+            if client.is_running:
+                client._sinks.add(stream)
+            else:
+                stream._end(None)
+            return stream
+
+    def on_event(self, listener: Callable[[types.Event], object]) -> Remove:
+        return self._client.on_event(self._in_loop(listener))
+
+    def on(self, event_type: str, listener: Callable[[Any], object]) -> Remove:
+        return self._client.on(event_type, self._in_loop(listener))
+
+    def on_ui_request(self, listener: Callable[[types.ExtensionUiRequest], object]) -> Remove:
+        return self._client.on_ui_request(self._in_loop(listener))
+
+    def on_extension_error(self, listener: Callable[[types.ExtensionError], object]) -> Remove:
+        return self._client.on_extension_error(self._in_loop(listener))
+
+    def on_unknown(self, listener: Callable[[Frame], object]) -> Remove:
+        return self._client.on_unknown(self._in_loop(listener))
+
+    def on_frame(self, listener: Callable[[Frame], object]) -> Remove:
+        return self._client.on_frame(self._in_loop(listener))
+
+    def on_exit(self, listener: Callable[[AgentExit], object]) -> Remove:
+        return self._client.on_exit(self._in_loop(listener))
+
+    def on_protocol_error(self, listener: Callable[[RpcError], object]) -> Remove:
+        return self._client.on_protocol_error(self._in_loop(listener))
+
+    # Tools and dialogs
+
+    async def set_host_tools(
+        self, tools: Sequence[HostTool], *, timeout: Optional[float] = None
+    ) -> types.SetHostToolsData:
+        bridged = [self._bridged_tool(tool) for tool in tools]
+        return await self._in_thread(lambda: self._client.set_host_tools(bridged, timeout=timeout))
+
+    def set_ui_handlers(self, handlers: Optional[UiHandlers]) -> None:
+        bridged = {method: self._bridged(handler) for method, handler in (handlers or {}).items()}
+        self._client.set_ui_handlers(None if handlers is None else bridged)
+
+    def install_headless_ui(
+        self,
+        *,
+        confirm: bool = False,
+        select: Optional[str] = None,
+        input: Optional[str] = None,
+        editor: Optional[str] = None,
+    ) -> None:
+        self._client.set_ui_handlers(headless_handlers(confirm, select, input, editor))
+
+    def respond_value(self, request_id: str, value: str) -> None:
+        self._client.respond_value(request_id, value)
+
+    def respond_confirm(self, request_id: str, confirmed: bool) -> None:
+        self._client.respond_confirm(request_id, confirmed)
+
+    def respond_cancel(self, request_id: str, *, timed_out: Optional[bool] = None) -> None:
+        self._client.respond_cancel(request_id, timed_out=timed_out)
+
+    # Inside
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        self._loop = self._loop or asyncio.get_running_loop()
+        return self._loop
+
+    @staticmethod
+    async def _in_thread(work: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(None, work)
+
+    async def _wait(
+        self, future: "concurrent.futures.Future[Any]", command: str, request_id: Optional[str], timeout: Optional[float]
+    ) -> Any:
+        seconds = self._client._deadline(command, timeout)
+        try:
+            # Shielded: several may wait for one outcome, and none may cancel it for the others.
+            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), seconds)
+        except asyncio.TimeoutError:
+            raise self._client._timed_out(command, request_id, seconds) from None
+        except BaseException:
+            self._client._forget(request_id)
+            raise
+
+    async def _accepted(
+        self, request_id: str, future: "concurrent.futures.Future[Any]", timeout: Optional[float]
+    ) -> str:
+        await self._wait(future, "prompt", request_id, timeout)
+        if not self._client._is_session_file_sure:
+            await self._learn_session()
+        self._client._is_session_file_sure = True
+        return request_id
+
+    async def _learn_session(self) -> None:
+        try:
+            await self.get_state()
+        except RpcError:
+            pass
+
+    def _in_loop(self, listener: Callable[[Any], object]) -> Callable[[Any], None]:
+        def call(value: Any) -> None:
+            try:
+                result = listener(value)
+                if inspect.isawaitable(result):
+                    task = asyncio.ensure_future(result)
+                    self._tasks.add(task)  # the loop keeps only a weak reference
+                    task.add_done_callback(self._listened)
+            except Exception as raised:
+                self._client._tell_raised(raised)
+
+        return lambda value: self._running_loop().call_soon_threadsafe(call, value) and None
+
+    def _listened(self, task: "asyncio.Future[Any]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._client._tell_raised(task.exception())  # type: ignore[arg-type]
+
+    def _bridged_tool(self, tool: HostTool) -> HostTool:
+        return dataclasses.replace(tool, execute=self._bridged(tool.execute))
+
+    def _bridged(self, function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Runs in the thread of the call; what it has to await is awaited in the loop."""
+
+        def call(value: Any, context: Any) -> Any:
+            result = function(value, context)
+            if not inspect.isawaitable(result):
+                return result
+
+            async def awaited() -> Any:
+                return await result
+
+            task = asyncio.run_coroutine_threadsafe(awaited(), self._running_loop())
+            context.on_cancel(task.cancel)
+            return task.result()
+
+        return call

@@ -1,0 +1,222 @@
+// Whether the agent works, and what became of each prompt. It is told every frame in the order of the wire, so that
+// nothing that already happened can be missed; where an agent does not say it all by events, it is asked.
+
+import { isObject, type JsonObject } from "../base/json.js";
+import type { TypedObject } from "../base/ndjson.js";
+import type { PromptResult } from "../protocol/frames.js";
+import { failureOf } from "./pending-requests.js";
+import type { RpcError } from "./rpc-error.js";
+
+/** How a prompt ended. A failing model is an outcome; a prompt that never ran is an error. */
+export interface PromptOutcome {
+  status: PromptResult["status"];
+  /** False when the prompt was dealt with without the model. */
+  agentInvoked: boolean;
+  /** The text of the last reply. */
+  text: string;
+  error?: Partial<NonNullable<PromptResult["error"]>> & { message: string };
+}
+
+interface Prompt {
+  /** `open`: nothing has run for it yet, so the agent counts as busy. */
+  state: "sent" | "open" | "taken" | "done";
+  /** Accepted while the run before it closed: the end of that one is not its end. */
+  isAfterClosing: boolean;
+  isAwaited: boolean;
+  outcome: Promise<PromptOutcome>;
+  resolve(outcome: PromptOutcome): void;
+  reject(error: RpcError): void;
+}
+
+export interface ActivityParts {
+  /** Asks the agent for its state; the answer comes by `see` like every frame. */
+  askState(): Promise<unknown>;
+  /** A late failure that nobody waits for. */
+  onLateFailure(error: RpcError): void;
+}
+
+type Reply = Omit<PromptOutcome, "agentInvoked">;
+const noReply: Reply = { status: "completed", text: "" };
+
+/** How often the agent is asked while somebody waits: soon when a run has ended, else now and then. */
+const closingProbeMs = 250;
+const otherProbeMs = 5000;
+const maxRemembered = 256;
+
+export class Activity {
+  /** The agent announces the end of each prompt by `prompt_result`. */
+  hasPromptResults = false;
+  readonly #parts: ActivityParts;
+  /** Also those that are done, for a while: their outcome may be asked for later. */
+  readonly #prompts = new Map<string, Prompt>();
+  readonly #live = new Set<Prompt>();
+  readonly #idleWaiters = new Set<(error?: RpcError) => void>();
+  #phase: "idle" | "running" | "closing" = "idle";
+  #reply: Reply = noReply;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: ActivityParts) {
+    this.#parts = parts;
+  }
+
+  /** Before the prompt is written. */
+  sent(id: string): void {
+    const prompt: Partial<Prompt> = { state: "sent", isAfterClosing: false, isAwaited: false };
+    prompt.outcome = new Promise((resolve, reject) => Object.assign(prompt, { resolve, reject }));
+    prompt.outcome.catch(() => {}); // who asks for it hears it
+    this.#prompts.set(id, prompt as Prompt);
+    this.#live.add(prompt as Prompt);
+    for (const [old, { state }] of this.#prompts) {
+      if (this.#prompts.size <= maxRemembered) break;
+      if (state === "done") this.#prompts.delete(old);
+    }
+  }
+
+  /** Refused, or given up before the acceptance; should it run all the same, then its events say so. */
+  forget(id: string): void {
+    const prompt = this.#prompts.get(id);
+    if (prompt?.state !== "sent") return;
+    this.#prompts.delete(id);
+    this.#live.delete(prompt);
+    this.#wakeIfIdle();
+  }
+
+  outcome(id: string): Promise<PromptOutcome> | undefined {
+    const prompt = this.#prompts.get(id);
+    if (prompt) prompt.isAwaited = true;
+    this.#watch();
+    return prompt?.outcome;
+  }
+
+  get isIdle(): boolean {
+    return this.#phase === "idle" && ![...this.#live].some(({ state }) => state !== "taken");
+  }
+
+  /** Resolves when nothing runs and nothing is about to; asks the agent when it looks idle from here. */
+  async whenIdle(): Promise<void> {
+    if (this.isIdle) await this.#parts.askState();
+    if (this.isIdle) return;
+    await new Promise<void>((resolve, reject) => {
+      this.#idleWaiters.add((error) => (error ? reject(error) : resolve()));
+      this.#watch();
+    });
+  }
+
+  see(frame: TypedObject): void {
+    if (frame.type === "response") this.#seeResponse(frame);
+    else if (frame.type === "agent_start") this.#started();
+    else if (frame.type === "agent_end") this.#phase = frame.isTerminal === false ? "running" : "closing";
+    else if (frame.type === "message_end" && isObject(frame.message)) this.#seeMessage(frame.message);
+    else if (frame.type === "agent_settled") this.#settled();
+    else if (frame.type === "prompt_result") this.#finish(frame.id, frame as unknown as PromptResult);
+    this.#wakeIfIdle();
+    this.#watch();
+  }
+
+  /** The process is gone: nobody waits any longer. */
+  fail(error: RpcError): void {
+    clearTimeout(this.#timer);
+    this.#phase = "idle";
+    for (const prompt of this.#live) this.#close(prompt).reject(error);
+    this.#wake(error);
+  }
+
+  #seeResponse(response: TypedObject): void {
+    if (response.command === "get_state" && isObject(response.data)) {
+      const { isStreaming } = response.data;
+      if (isStreaming === false) this.#phase = "idle";
+      else if (isStreaming === true && this.#phase === "idle") this.#phase = "running";
+    }
+    const id = response.id ?? response.requestId;
+    const prompt = typeof id === "string" ? this.#prompts.get(id) : undefined;
+    if (!prompt || prompt.state === "done") return;
+    if (response.success !== true) {
+      const isLate = prompt.state !== "sent";
+      const error = failureOf(response, isLate ? "late" : "refused", String(id));
+      if (isLate && !prompt.isAwaited) this.#parts.onLateFailure(error);
+      return this.#close(prompt).reject(error);
+    }
+    if (prompt.state !== "sent") return;
+    prompt.state = this.#phase === "running" ? "taken" : "open";
+    prompt.isAfterClosing = this.#phase === "closing";
+    if (isObject(response.data) && response.data.agentInvoked === false)
+      this.#close(prompt).resolve({ ...noReply, agentInvoked: false });
+  }
+
+  #started(): void {
+    this.#phase = "running";
+    this.#reply = noReply;
+    for (const prompt of this.#live) {
+      if (prompt.state !== "open") continue;
+      prompt.state = "taken";
+      prompt.isAfterClosing = false;
+    }
+  }
+
+  #seeMessage(message: JsonObject): void {
+    if (message.role !== "assistant" || !Array.isArray(message.content)) return;
+    const text = message.content.map((block) => (isObject(block) && block.type === "text" ? block.text : "")).join("");
+    const { stopReason } = message;
+    const status = stopReason === "error" || stopReason === "aborted" ? stopReason : "completed";
+    this.#reply = { status, text, ...(status === "error" ? { error: { message: String(message.errorMessage) } } : {}) };
+  }
+
+  #settled(): void {
+    this.#phase = "idle";
+    for (const prompt of this.#live)
+      if (prompt.isAfterClosing) prompt.isAfterClosing = false;
+      else if (prompt.state !== "sent") this.#endOfRun(prompt, "aborted");
+  }
+
+  /** With `prompt_result` a prompt that is only queued stays open beyond the run. `otherwise`: if nothing ran for it. */
+  #endOfRun(prompt: Prompt, otherwise: PromptOutcome["status"]): void {
+    const agentInvoked = prompt.state === "taken";
+    const reply = agentInvoked ? this.#reply : { status: otherwise, text: "" };
+    if (this.hasPromptResults) prompt.state = "taken";
+    else this.#close(prompt).resolve({ ...reply, agentInvoked });
+  }
+
+  #finish(id: unknown, { status, agentInvoked, error }: PromptResult): void {
+    const prompt = typeof id === "string" ? this.#prompts.get(id) : undefined;
+    const { text } = agentInvoked ? this.#reply : noReply;
+    if (prompt) this.#close(prompt).resolve({ status, agentInvoked, text, ...(error ? { error } : {}) });
+  }
+
+  #close(prompt: Prompt): Prompt {
+    prompt.state = "done";
+    this.#live.delete(prompt);
+    return prompt;
+  }
+
+  #wakeIfIdle(): void {
+    if (this.#idleWaiters.size > 0 && this.isIdle) this.#wake();
+  }
+
+  #wake(error?: RpcError): void {
+    for (const wake of this.#idleWaiters) wake(error);
+    this.#idleWaiters.clear();
+  }
+
+  /** Asks now and then while somebody waits, since an agent may be older than `agent_settled`, or filter its events. */
+  #watch(): void {
+    clearTimeout(this.#timer);
+    const isWaitedFor = this.#idleWaiters.size > 0 || (!this.hasPromptResults && this.#live.size > 0);
+    if (!isWaitedFor) return;
+    this.#timer = setTimeout(() => void this.#probe(), this.#phase === "closing" ? closingProbeMs : otherProbeMs);
+    this.#timer.unref();
+  }
+
+  async #probe(): Promise<void> {
+    const asked = [...this.#live].filter(({ state }) => state !== "sent");
+    try {
+      await this.#parts.askState();
+      if (this.#phase !== "idle" || this.hasPromptResults) return;
+      for (const prompt of asked) if (this.#live.has(prompt)) this.#endOfRun(prompt, "completed");
+      this.#wakeIfIdle();
+    } catch {
+      // The agent refuses or is slow: it is asked again. If it is gone, its end has told everybody.
+    } finally {
+      this.#watch();
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// One agent process and its three pipes. Promises: frames in the order in which they were written, bounded buffers in
+// every direction, and exactly one `onClose`, after the last frame, whatever the process or its children do.
+
+import type { Frame, TypedObject } from "../base/ndjson.js";
+import { ChunkAssembler } from "./chunks.js";
+import { LineReader, maxRecordBytes } from "./line-reader.js";
+import { RpcError } from "./rpc-error.js";
+import type { AgentProcess } from "./spawn.js";
+
+/** How a process ended. */
+export interface AgentExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** The last part of what it wrote there, or why it could not be started. */
+  stderr: string;
+}
+
+export interface ConnectionParts {
+  process: AgentProcess;
+  maxStderrBytes: number;
+  onFrame(frame: TypedObject): void;
+  onProblem(problem: string): void;
+  onClose(exit: AgentExit): void;
+}
+
+/** A grandchild that holds the pipes open keeps nobody waiting longer than this after the agent's end. */
+const lingerMs = 1000;
+
+export class Connection {
+  readonly closed: Promise<AgentExit>;
+  readonly #parts: ConnectionParts;
+  readonly #reader = new LineReader();
+  readonly #chunks = new ChunkAssembler();
+  #stderr: Buffer = Buffer.alloc(0);
+  #isStopping = false;
+  #isClosed = false;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    const { process, maxStderrBytes, onClose } = parts;
+    process.stdin.on("error", () => {}); // the exit says it better
+    process.stdout.on("error", () => {});
+    process.stderr.on("error", () => {});
+    process.stdout.on("data", (chunk: Buffer) => this.#take(this.#reader.push(chunk)));
+    // An agent that no longer writes can answer nobody.
+    process.stdout.on("end", () => setTimeout(() => process.kill("SIGKILL"), lingerMs).unref());
+    process.stderr.on("data", (chunk: Buffer) => {
+      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-maxStderrBytes);
+    });
+    this.closed = new Promise((resolve) => {
+      const close = (code: number | null, signal: NodeJS.Signals | null, reason = "") => {
+        this.#isClosed = true;
+        resolve({ code, signal, stderr: this.stderr || reason });
+      };
+      process.on("close", close);
+      process.on("error", (error) => process.pid === undefined && close(null, null, error.message));
+      process.on("exit", (code, signal) => {
+        const linger = setTimeout(() => close(code, signal), lingerMs);
+        void this.closed.then(() => clearTimeout(linger));
+      });
+    });
+    void this.closed.then((exit) => {
+      process.stdout.destroy();
+      process.stderr.destroy();
+      this.#take(this.#reader.end());
+      onClose(exit);
+    });
+  }
+
+  get stderr(): string {
+    return this.#stderr.toString("utf8");
+  }
+
+  /** The host closed stdin. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  get isOpen(): boolean {
+    return !this.#isStopping && !this.#isClosed;
+  }
+
+  /** The agent has not read what was sent so far. */
+  get isClogged(): boolean {
+    return this.#parts.process.stdin.writableNeedDrain;
+  }
+
+  /** Resolves when the pipe has taken the frame or is gone; throws what cannot be sent at all. */
+  send(frame: object): Promise<void> {
+    const line = `${JSON.stringify(frame)}\n`;
+    const { stdin } = this.#parts.process;
+    const bytes = Buffer.byteLength(line);
+    if (bytes > maxRecordBytes) throw new RpcError("overflow", `A frame of ${bytes} bytes is too large for the agent`);
+    if (bytes + stdin.writableLength > 2 * maxRecordBytes)
+      throw new RpcError("overflow", "The agent does not read what it is sent");
+    return new Promise((resolve) => stdin.write(line, () => resolve()));
+  }
+
+  /** Closes stdin: the agent ends in order. */
+  end(): void {
+    this.#isStopping = true;
+    this.#parts.process.stdin.end();
+  }
+
+  kill(signal: "SIGTERM" | "SIGKILL"): void {
+    this.#parts.process.kill(signal);
+  }
+
+  #take(lines: readonly Frame[]): void {
+    for (const line of lines)
+      for (const frame of line.ok ? this.#chunks.take(line.value) : [line]) {
+        if (frame.ok) this.#parts.onFrame(frame.value);
+        else this.#parts.onProblem(frame.problem);
+      }
+  }
+}

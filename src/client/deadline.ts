@@ -1,0 +1,42 @@
+// How long a caller waits. A wait ends with what it waited for, with its deadline, or with the caller's signal.
+
+import { RpcError } from "./rpc-error.js";
+
+export interface CallOptions {
+  /** `Infinity` waits for ever. */
+  timeoutMs?: number | undefined;
+  /** Gives up waiting; what the agent was asked to do goes on. */
+  signal?: AbortSignal | undefined;
+}
+
+/** setTimeout takes no more than this, and fires at once when it gets more. */
+const longestTimerMs = 2 ** 31 - 1;
+
+export interface Wait extends CallOptions {
+  command: string;
+  requestId?: string | undefined;
+  /** Called when the caller gives up, so that nobody keeps what belongs to the wait. */
+  onGiveUp?: (() => void) | undefined;
+}
+
+export function bounded<T>(work: Promise<T>, { timeoutMs, signal, command, requestId, onGiveUp }: Wait): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (kind: "timeout" | "aborted", message: string) => {
+      release();
+      onGiveUp?.();
+      reject(new RpcError(kind, message, { command, requestId, cause: signal?.aborted ? signal.reason : undefined }));
+    };
+    const onAbort = () => giveUp("aborted", `Gave up waiting for ${command}`);
+    const timer =
+      timeoutMs !== undefined && timeoutMs <= longestTimerMs
+        ? setTimeout(() => giveUp("timeout", `No answer to ${command} within ${timeoutMs} ms`), timeoutMs)
+        : undefined;
+    const release = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    work.finally(release).then(resolve, reject);
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

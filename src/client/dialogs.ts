@@ -1,0 +1,104 @@
+// Questions and notices of extensions. A question gets one answer at most, and always one in the end: the handler's, or
+// "cancelled" when nobody handles it, the handler fails, or its time is up. Silence and failure never count as consent.
+
+import type { TypedObject } from "../base/ndjson.js";
+import type { ExtensionUiRequest } from "../protocol/frames.js";
+
+export type UiRequestOf<M extends ExtensionUiRequest["method"]> = Extract<ExtensionUiRequest, { method: M }>;
+type Answer<T> = T | undefined | Promise<T | undefined>;
+
+/** Fires when the agent takes the question back, its time is up, or the agent ends. */
+export interface DialogContext {
+  signal: AbortSignal;
+}
+
+/** One function per method, each of them optional. A question without one, or answered by `undefined`, is cancelled. */
+export interface UiHandlers {
+  select?(request: UiRequestOf<"select">, context: DialogContext): Answer<string>;
+  confirm?(request: UiRequestOf<"confirm">, context: DialogContext): Answer<boolean>;
+  input?(request: UiRequestOf<"input">, context: DialogContext): Answer<string>;
+  editor?(request: UiRequestOf<"editor">, context: DialogContext): Answer<string>;
+  notify?(request: UiRequestOf<"notify">): unknown;
+  setStatus?(request: UiRequestOf<"setStatus">): unknown;
+  setWidget?(request: UiRequestOf<"setWidget">): unknown;
+  setTitle?(request: UiRequestOf<"setTitle">): unknown;
+  set_editor_text?(request: UiRequestOf<"set_editor_text">): unknown;
+}
+
+/** What a host without a screen answers; without a value the question is cancelled. */
+export interface HeadlessAnswers {
+  confirm?: boolean;
+  select?: string;
+  input?: string;
+  editor?: string;
+}
+
+export interface DialogParts {
+  send(frame: object): void;
+  report(thrown: unknown): void;
+}
+
+const questions: readonly string[] = ["select", "confirm", "input", "editor"];
+
+export class Dialogs {
+  /** Without handlers every question is cancelled, unless a listener of the host answers them (`isLeftToHost`). */
+  handlers: UiHandlers | undefined;
+  readonly #parts: DialogParts;
+  readonly #open = new Map<string, AbortController>();
+
+  constructor(parts: DialogParts) {
+    this.#parts = parts;
+  }
+
+  see(frame: TypedObject, isLeftToHost: boolean): void {
+    const { id, method } = frame;
+    if (typeof id !== "string" || typeof method !== "string") return;
+    if (method === "cancel") return this.#open.get(String(frame.targetId))?.abort();
+    if (!this.handlers && isLeftToHost) return;
+    if (questions.includes(method)) return void this.#ask(id, method, frame);
+    void this.#run(method, frame).catch(this.#parts.report);
+  }
+
+  abortAll(): void {
+    for (const controller of this.#open.values()) controller.abort();
+  }
+
+  async #ask(id: string, method: string, frame: TypedObject): Promise<void> {
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    const answer = (fields: object) => {
+      if (controller.signal.aborted || !this.#open.delete(id)) return;
+      this.#parts.send({ type: "extension_ui_response", id, ...fields });
+    };
+    const late = () => {
+      answer({ cancelled: true, timedOut: true });
+      controller.abort();
+    };
+    const timer = typeof frame.timeout === "number" ? setTimeout(late, frame.timeout) : undefined;
+    controller.signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      this.#open.delete(id);
+    });
+    try {
+      const value = await this.#run(method, frame, { signal: controller.signal });
+      const isFitting = method === "confirm" ? typeof value === "boolean" : typeof value === "string";
+      if (!isFitting) answer({ cancelled: true });
+      else answer(method === "confirm" ? { confirmed: value } : { value });
+    } catch (thrown) {
+      answer({ cancelled: true });
+      if (!controller.signal.aborted) this.#parts.report(thrown);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #run(method: string, frame: TypedObject, context?: DialogContext): Promise<unknown> {
+    const handlers = (this.handlers ?? {}) as Record<string, unknown>;
+    const handler = method in Object.prototype ? undefined : handlers[method];
+    return typeof handler === "function" ? handler.call(handlers, frame, context) : undefined;
+  }
+}
+
+export function headlessHandlers({ confirm = false, select, input, editor }: HeadlessAnswers): UiHandlers {
+  return { confirm: () => confirm, select: () => select, input: () => input, editor: () => editor };
+}

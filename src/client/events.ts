@@ -1,0 +1,106 @@
+// What the agent reports by itself: listeners by type, listeners for everything, iterators, and the last few events. A
+// listener that throws harms nobody else.
+
+import type { TypedObject } from "../base/ndjson.js";
+import type { OutboundFrame, ReadyFrame, RpcChunk, RpcResponse } from "../protocol/frames.js";
+import { RpcError } from "./rpc-error.js";
+
+/** Everything a host can be told beside the answers to its requests. */
+export type AgentEvent = Exclude<OutboundFrame, RpcResponse | ReadyFrame | RpcChunk>;
+export type AgentEventType = AgentEvent["type"];
+export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { type: T }>;
+
+/** Every type that can come; a test holds it against the schema. */
+const known =
+  /^(agent_(start|end|settled)|turn_(start|end)|message_(start|update|end)|tool_execution_(start|update|end)|auto_(compaction|retry)_(start|end)|retry_fallback_(applied|succeeded)|ttsr_triggered|todo_(reminder|auto_clear)|queue_update|pending_action_(added|changed|resolved|stalled)|extension_(ui_request|error)|host_tool_(call|cancel)|prompt_result|session_settled|rpc_frame_error)$/;
+
+export function isAgentEvent(frame: TypedObject): frame is AgentEvent & TypedObject {
+  return known.test(frame.type);
+}
+
+/** A set of listeners. Each is called in turn; what one throws goes to `report`. */
+export class Listeners<T> {
+  readonly #listeners = new Set<(value: T) => unknown>();
+  readonly #report: (thrown: unknown) => void;
+
+  constructor(report: (thrown: unknown) => void) {
+    this.#report = report;
+  }
+
+  get size(): number {
+    return this.#listeners.size;
+  }
+
+  add(listener: (value: T) => unknown): () => void {
+    const own = (value: T) => listener(value); // so that the same function added twice is called twice
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  call(value: T): void {
+    for (const listener of [...this.#listeners])
+      try {
+        const outcome = listener(value);
+        if (outcome instanceof Promise) outcome.catch(this.#report);
+      } catch (thrown) {
+        this.#report(thrown);
+      }
+  }
+}
+
+/** Events as a loop reads them. A loop that falls behind by more than `limit` gets an error, never a gap. */
+export class EventQueue implements AsyncIterableIterator<AgentEvent> {
+  readonly #limit: number;
+  readonly #onReturn: () => void;
+  #waiting: AgentEvent[] = [];
+  #end: { error: RpcError | undefined } | undefined;
+  #wake = () => {};
+
+  constructor(limit: number, onReturn: () => void) {
+    this.#limit = limit;
+    this.#onReturn = onReturn;
+  }
+
+  push(event: AgentEvent): void {
+    if (this.#end) return;
+    this.#waiting.push(event);
+    if (this.#waiting.length > this.#limit) {
+      this.#waiting = [];
+      this.end(new RpcError("overflow", `More than ${this.#limit} events wait to be read`));
+    }
+    this.#wake();
+  }
+
+  /** What waits is still read first. */
+  end(error?: RpcError): void {
+    this.#end ??= { error };
+    this.#onReturn();
+    this.#wake();
+  }
+
+  async next(): Promise<IteratorResult<AgentEvent, undefined>> {
+    for (;;) {
+      const value = this.#waiting.shift();
+      if (value) return { value, done: false };
+      if (this.#end) {
+        const { error } = this.#end;
+        this.#end = { error: undefined };
+        if (error) throw error;
+        return { value: undefined, done: true };
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  async return(): Promise<IteratorResult<AgentEvent, undefined>> {
+    this.#waiting = [];
+    this.end();
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}

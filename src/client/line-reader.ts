@@ -1,0 +1,59 @@
+// Bytes in, frames out. The server's reader guards itself against hostile structure as well; a host reads only its own
+// agent, and a client that must weigh next to nothing does without. What stays: LF only, strict UTF-8, bounded memory.
+
+import { messageOf } from "../base/errors.js";
+import { isObject } from "../base/json.js";
+import type { Frame, TypedObject } from "../base/ndjson.js";
+
+/** What either side takes as one record. */
+export const maxRecordBytes = 64 * 1024 * 1024;
+
+const LF = 0x0a;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+export class LineReader {
+  /** The record under way, in the pieces in which it came: joined once, when it is whole. */
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+
+  push(chunk: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
+    let start = 0;
+    // LF only. U+2028 and friends are legal inside a JSON string, and a line reader would cut the frame there.
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.#take(chunk.subarray(start, end));
+      frames.push(...this.end());
+      start = end + 1;
+    }
+    this.#take(chunk.subarray(start));
+    return frames;
+  }
+
+  /** What stands between the last LF and now; at the end of the stream that counts as a record. */
+  end(): Frame[] {
+    const isTooLarge = this.#bytes > maxRecordBytes;
+    const record = Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#bytes = 0;
+    return isTooLarge ? [{ ok: false, problem: `a line of more than ${maxRecordBytes} bytes` }] : parseLine(record);
+  }
+
+  #take(piece: Uint8Array): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > maxRecordBytes) this.#pieces = [];
+    else this.#pieces.push(piece);
+  }
+}
+
+/** Nothing for a blank line. */
+export function parseLine(bytes: Uint8Array): Frame[] {
+  try {
+    const text = utf8.decode(bytes).trim();
+    if (!text) return [];
+    const value: unknown = JSON.parse(text);
+    if (isObject(value) && typeof value.type === "string") return [{ ok: true, value: value as TypedObject }];
+    return [{ ok: false, problem: `no object with a type: ${text.slice(0, 80)}` }];
+  } catch (error) {
+    return [{ ok: false, problem: messageOf(error) }];
+  }
+}

@@ -1,0 +1,156 @@
+// What docs/extensions.md shows is what happens: each module on the page is loaded, and each line of the block below it
+// is carried out and compared. The example in examples/extensions is run the same way.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { HookName } from "../src/extend/hooks.js";
+import { extensionToolHooks } from "../src/extend/hooks-tools.js";
+import { callTool } from "../src/loop/call-tool.js";
+import { fakeRun, fakeTool, finishedCall } from "../src/loop/run.test-kit.js";
+import { textResult } from "../src/tools/tool.js";
+import { type Extensions, openExtensions, quiet } from "./extension-modules.js";
+import { projectRoot } from "./run-galley.js";
+import { toolModules } from "./tool-modules.js";
+
+const page = readFileSync(join(projectRoot, "docs/extensions.md"), "utf8");
+const examples = page.split(/^## /m).flatMap((section) =>
+  [...section.matchAll(/```ts\n(.*?)```\n\n```text\n(.*?)```/gs)].map(([, module = "", script = ""]) => ({
+    title: section.split("\n")[0],
+    module,
+    script,
+  })),
+);
+
+/** Complete by its type: a new hook without an example does not compile or does not pass. */
+const hooks: Record<HookName, true> = {
+  session_start: true,
+  session_shutdown: true,
+  session_before_switch: true,
+  session_switch: true,
+  session_before_branch: true,
+  session_branch: true,
+  session_before_tree: true,
+  session_tree: true,
+  session_before_compact: true,
+  "session.compacting": true,
+  session_compact: true,
+  input: true,
+  before_agent_start: true,
+  context: true,
+  tool_call: true,
+  tool_result: true,
+  user_bash: true,
+  project_trust: true,
+};
+
+describe("docs/extensions.md", () => {
+  it("has nothing but examples that are run, and one for every hook", () => {
+    expect(page.match(/```(ts|text)$/gm)).toHaveLength(2 * examples.length);
+    const shown = examples.map(({ module }) => module).join("\n");
+    expect(Object.keys(hooks).filter((name) => !shown.includes(`pi.on("${name}"`))).toEqual([]);
+  });
+
+  it.each(examples)("$title", async ({ module, script }) => {
+    expect(await play(module, script)).toBe(script);
+  });
+});
+
+describe("examples/extensions/guard.ts", () => {
+  const module = readFileSync(join(projectRoot, "examples/extensions/guard.ts"), "utf8");
+
+  it("asks about what is risky, and without a yes it does not happen", async () => {
+    const call = '> call bash {"command": "rm -rf build"}\n';
+    const question = '? confirm "Run this command?" "rm -rf build"\n';
+    const refusal = "! Not allowed: rm -rf build. Ask the user what to do instead.\n";
+    const script = `> call bash {"command": "ls"}\nran ls\n${call}${question}${refusal}> answer confirm true\n${call}${question}ran rm -rf build\n> /guard\n? notify "The guard asked 2 times" "info"\n`;
+    expect(await play(module, script)).toBe(script);
+  });
+});
+
+/** The script again, with what really came out. */
+async function play(module: string, script: string): Promise<string> {
+  const modules = toolModules();
+  modules.write({ "extension.ts": module });
+  const opened = await openExtensions([modules.candidate("extension.ts")], {
+    host: { getAllTools: () => ["read", "bash"].map((name) => ({ name, description: name, parameters: {} })) },
+  });
+  const shown = showUi(opened);
+  try {
+    let played = "";
+    for (const [, line = ""] of script.matchAll(/^> (.*)$/gm)) {
+      const out = await perform(line, opened, shown.answers);
+      await quiet();
+      const asked = opened.asked.splice(0).map((text) => `= ${text}`);
+      const told = [...opened.told].map((text) => `x ${text}`);
+      opened.failures.length = 0;
+      for (const text of [`> ${line}`, ...shown.lines.splice(0), ...asked, ...out, ...told]) played += `${text}\n`;
+    }
+    if (!script.startsWith("> load")) expect(opened.errors).toEqual([]);
+    return played;
+  } finally {
+    modules.remove();
+  }
+}
+
+function showUi({ live }: Extensions) {
+  const lines: string[] = [];
+  const answers = new Map<string, unknown>([["confirm", false]]);
+  const show =
+    (name: string) =>
+    (...args: unknown[]) => {
+      const words = args.filter((one) => typeof one === "string").map((one) => JSON.stringify(one));
+      lines.push(`? ${[name, ...words].join(" ")}`);
+      return answers.get(name);
+    };
+  const names = ["notify", "setStatus", "confirm"];
+  live.set(Object.fromEntries(names.map((name) => [name, show(name)])), true);
+  return { lines, answers };
+}
+
+async function perform(line: string, opened: Extensions, answers: Map<string, unknown>): Promise<string[]> {
+  const { runner } = opened;
+  const [verb = "", name = "", ...words] = line.split(" ");
+  const rest = words.join(" ");
+  if (verb.startsWith("/")) {
+    expect(await runner.runCommand(line)).toBe(true);
+    return [];
+  }
+  switch (verb) {
+    case "load":
+      return opened.errors.map(({ error }) => error);
+    case "answer":
+      answers.set(name, JSON.parse(rest));
+      return [];
+    case "flag":
+      runner.flagValues.set(name, true);
+      return [];
+    case "event": {
+      const { signal } = new AbortController();
+      const outcome: unknown = await runner.emit({ type: name, signal, ...JSON.parse(rest) });
+      return outcome === undefined ? [] : [JSON.stringify(outcome)];
+    }
+    case "call":
+      return call(opened, name, JSON.parse(rest));
+    default:
+      throw new Error(`what does "${line}" mean?`);
+  }
+}
+
+/** Through the loop, as a model's call would go. */
+async function call({ runner, clock }: Extensions, name: string, args: Record<string, unknown>): Promise<string[]> {
+  const parameters = { type: "object", properties: { command: { type: "string" } } };
+  const bash = fakeTool(
+    "bash",
+    async (_id, params: { command: string }) => {
+      if (params.command === "fail") throw new Error("Command failed");
+      return textResult(`ran ${params.command}`);
+    },
+    { parameters },
+  );
+  const tools = [bash, ...runner.tools().map(({ tool }) => tool)];
+  const { run } = fakeRun({ clock, tools: () => tools, hooks: extensionToolHooks(runner) });
+  const { content, isError } = await callTool(run, finishedCall(name, args), new AbortController().signal);
+  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+  return text.split("\n").map((line) => (isError ? `! ${line}`.trimEnd() : line));
+}

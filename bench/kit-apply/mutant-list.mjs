@@ -240,6 +240,6 @@ export const mutants = [
   },
   {
     ...drop("the backup is not compared", "second-look.ts", "if (backup === null) return true;", "return true;"),
-    why: "it takes a file that is swapped for another and swapped back while it is staged",
+    why: "it takes a file that is replaced by its like while it is staged, and a failure after the commit",
   },
 ];

@@ -41,10 +41,12 @@ function underWatch(argv, options) {
     detached: true,
   });
   const seen = new Map();
+  // A child that is yet to become another program still looks like the one it came from.
+  const own = argv.map((word) => `${word}\0`).join("");
   const look = () => {
     for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && Number(entry) !== child.pid)) {
       const line = read(pid, "cmdline");
-      if (line !== "" && !seen.has(pid + line) && read(pid, "environ").includes(tag))
+      if (line !== "" && line !== own && !seen.has(pid + line) && read(pid, "environ").includes(tag))
         seen.set(pid + line, line.split("\0").slice(0, -1));
     }
   };

@@ -154,6 +154,8 @@ async function editUtf16({ tools, place, figures, tell }, random) {
 }
 
 function edit({ createEdit, createNodeWorkspace, SeenFiles }, cwd, edits) {
-  const tool = createEdit({ workspace: createNodeWorkspace({ cwd, home: cwd }), seen: new SeenFiles() });
+  // Written at once, with nothing staged and nothing kept.
+  const staging = { mode: () => "auto", staged: () => [], note: async () => async () => {} };
+  const tool = createEdit({ workspace: createNodeWorkspace({ cwd, home: cwd }), seen: new SeenFiles(), staging });
   return tool.execute("call_1", { edits }, undefined, () => {}, { cwd });
 }

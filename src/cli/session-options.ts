@@ -33,7 +33,10 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
     persist: !line.options.has("no-session"),
     ...(sessionDir === undefined ? {} : { sessionDir: resolve(cwd, sessionDir) }),
     ...resumeOption(line),
-    assignments: (line.options.get("set") ?? []).map(parseAssignment),
+    assignments: [...(line.options.get("set") ?? []), ...(line.options.has("stage") ? ["staging=all"] : [])].map(
+      parseAssignment,
+    ),
+    allowExec: line.options.has("allow-exec"),
     resetWorkflowSettings: settings.lenient,
     ...(provider === undefined ? {} : { provider }),
     ...(modelPattern === undefined ? {} : { modelPattern }),

@@ -3,6 +3,9 @@
 
 import type { FoundModule } from "./discover-findings.js";
 
+/** What is said of each module that is left out for that reason. */
+export const untrustedText = "Skipped: project is not trusted";
+
 export interface ChosenModules {
   /** In order, each file once. */
   readonly load: readonly FoundModule[];

@@ -11,6 +11,7 @@ import type { Processes } from "../workspace/processes.js";
 import type { CustomTool, CustomToolAPI, CustomToolFactory } from "./custom-tool.js";
 import { within } from "./custom-tool-events.js";
 import { createLiveUI, type LiveUI, type ToolUI } from "./custom-tool-ui.js";
+import { untrustedText } from "./discover-choose.js";
 import type { ModuleSource } from "./discover-findings.js";
 import { type FoundTool, factoryOf, type ModuleFactory, makeTools, noFactoryText } from "./load-factory.js";
 import { runAsGuest } from "./load-guard.js";
@@ -73,7 +74,6 @@ export interface LoadedCustomTools {
   setUIContext(ui: Partial<ToolUI> | undefined, hasUI: boolean): void;
 }
 
-const untrustedText = "Skipped: project is not trusted";
 const declarativeText = "Declarative tool files (.md, .json) cannot be loaded as executable modules";
 const limitMs = 10_000;
 const maxModuleBytes = 16 * 1024 * 1024;

@@ -262,7 +262,8 @@ function dependentsOf(store: PendingActionStore, id: string): StoredAction[] {
   return found;
 }
 
-function numberOf({ action }: StoredAction): number {
+/** Ids count up, so they tell which came first. */
+export function numberOf({ action }: StoredAction): number {
   return Number(action.id.replace(/\D/g, ""));
 }
 

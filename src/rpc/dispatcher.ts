@@ -26,6 +26,12 @@ const interrupts = new Map<string, (session: AgentSession) => void>([
   ["abort_retry", (session) => void session.abortRetry()],
 ]);
 
+/** What these do or answer depends on the tools and commands that modules of others bring. */
+const equippedTypes = new Set([
+  ...["prompt", "abort_and_prompt", "steer", "follow_up", "get_state", "get_commands", "set_host_tools"],
+  ...["bash", "new_session", "switch_session", "branch", "fork", "export_html"],
+]);
+
 const maxUnanswered = 1024;
 
 export interface DispatcherParts {
@@ -115,6 +121,7 @@ export class Dispatcher {
       const checked = checkCommand(frame);
       if (!checked.ok) return checked.kind === "invalid" ? request.refuse(checked.problem) : request.refuseUnknown();
       const session = await this.#parts.session;
+      if (equippedTypes.has(frame.type)) await session.whenReady();
       request.succeed(await handler({ ...this.#parts, session, request }, checked.command));
     } catch (error) {
       request.fail(error);

@@ -21,6 +21,7 @@ type Coming = Exclude<
   | "abort"
   | "abort_and_prompt"
   | "get_state"
+  | "get_commands"
   | "get_messages"
   | "get_last_assistant_text"
   | "set_steering_mode"
@@ -63,7 +64,7 @@ const table: { [C in Served]: Handler<C> } = {
   abort_retry: ({ session }) => session.abortRetry(),
   bash: ({ session }, { command, excludeFromContext = false }) =>
     session.executeBash(command, undefined, { excludeFromContext }),
-  branch: async ({ session }, { entryId }) => ({ ...(await session.branch(entryId)), cancelled: false }),
+  branch: ({ session }, { entryId }) => session.branch(entryId),
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),
   cycle_model: ({ session }) => {
     const next = session.cycleModel();
@@ -75,13 +76,14 @@ const table: { [C in Served]: Handler<C> } = {
   },
   export_html: exportHtml,
   follow_up: ({ session }, command) => session.followUp(command.message, boundedImages(command)),
-  fork: async ({ session }, { entryId }) => ({ ...(await session.branch(entryId)), cancelled: false }),
+  fork: ({ session }, { entryId }) => session.branch(entryId),
   get_available_models: ({ session }) => ({ models: session.getAvailableModels().map(toWireModel) }),
   get_available_thinking_levels: ({ session }) => ({ levels: session.getAvailableThinkingLevels() }),
   get_branch_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
   get_fork_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
   get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
   get_messages: ({ session }) => ({ messages: [...session.messages] }),
+  get_commands: ({ session }) => ({ commands: session.getCommands() }),
   get_changes: async ({ session }, { all = false, diff = false, limit }) => ({
     changes: await session.getChanges({ isWholeRoot: all, withDiff: diff, ...(limit === undefined ? {} : { limit }) }),
   }),
@@ -91,10 +93,9 @@ const table: { [C in Served]: Handler<C> } = {
   get_session_stats: ({ session }) => session.getSessionStats(),
   get_state: getState,
   negotiate_protocol: negotiateProtocol,
-  new_session: async ({ session }, { parentSession }) => {
-    await session.newSession(parentSession === undefined ? {} : { parentSession });
-    return { cancelled: false };
-  },
+  new_session: async ({ session }, { parentSession }) => ({
+    cancelled: !(await session.newSession(parentSession === undefined ? {} : { parentSession })),
+  }),
   prompt,
   redo: async ({ session }, command) => undone(await session.redo(decisionOf(command)), session),
   resolve_pending_action: ({ session }, { type: _type, id: _id, ...decision }) =>
@@ -114,10 +115,9 @@ const table: { [C in Served]: Handler<C> } = {
   },
   set_thinking_level: ({ session }, { level }) => session.setThinkingLevel(level === "inherit" ? undefined : level),
   set_todos: ({ session }, { phases }) => ({ todoPhases: session.setTodoPhases(phases) }),
-  switch_session: async ({ session }, { sessionPath }) => {
-    await session.switchSession(sessionPath);
-    return { cancelled: false };
-  },
+  switch_session: async ({ session }, { sessionPath }) => ({
+    cancelled: !(await session.switchSession(sessionPath)),
+  }),
   steer: ({ session }, command) => session.steer(command.message, boundedImages(command)),
   undo: async ({ session }, command) =>
     undone(await session.undo({ changeId: command.changeId, ...decisionOf(command) }), session),

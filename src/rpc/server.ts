@@ -35,7 +35,11 @@ export function serveRpc({ input, output, session, clock, log }: RpcServerOption
   const outbox = new Outbox({ output, features, clock });
   const dispatcher = new Dispatcher({ session, outbox, features, clock });
   session.then(
-    (live) => live.subscribe((event) => outbox.sendEvent(event)),
+    (live) => {
+      live.subscribe((event) => outbox.sendEvent(event));
+      live.onReport((report) => outbox.send(report));
+      void live.whenReady(); // never rejects; whoever needs the tools waits for it
+    },
     () => {}, // whoever made the promise tells of its failure
   );
 

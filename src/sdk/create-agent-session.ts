@@ -37,6 +37,7 @@ import { sessionSettingsOf } from "./session-settings.js";
 import type { Assignment } from "./settings/assignment.js";
 import type { Settings } from "./settings/settings.js";
 import { stagingOf } from "./staging.js";
+import { withStagingPolicy } from "./staging-policy.js";
 import { defaultSystemPrompt, withContextFiles } from "./system-prompt.js";
 
 /** For a command that the user or the host runs. */
@@ -66,6 +67,8 @@ export interface CreateAgentSessionOptions extends ModelOptions {
   permit?: Permit;
   /** Policy on every tool call that is about to run; default: all may. */
   approve?: ApprovalPolicy;
+  /** Commands may run although every change is staged, which they do not know of. */
+  allowExec?: boolean;
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */
   persist?: boolean;
   sessionDir?: string;
@@ -148,7 +151,10 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       ];
     },
     ...(options.hooks ? { hooks: options.hooks } : {}),
-    approve: options.approve,
+    approve: withStagingPolicy(options.approve, {
+      isReviewed: settings.get("staging") === "all",
+      allowExec: options.allowExec ?? false,
+    }),
     plans,
     runBash: async (request, artifacts) => {
       const { runCommand } = await import("../tools/output-command.js");

@@ -1,23 +1,8 @@
 // The door `galley`: everything a program needs to hold a session in its own process.
 
-export { GalleyError } from "../base/errors.js";
-export type { AgentSessionEvent } from "../protocol/events.js";
-export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
-export { toWireModel } from "../provider/model-registry.js";
-export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
-export { AgentSession, type PromptOptions } from "../session/agent-session.js";
-export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
-export type { ModelChoice } from "../session/model-source.js";
-export type { PlanHands, PlanSession } from "../session/pending/plan-hands.js";
-export { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
-export { SessionIndex, type SessionInfo } from "../session/store-list.js";
-export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
-export type { ProcessEnd, Processes, ProcessRequest } from "../workspace/processes.js";
-export type { Permit, PermitQuestion } from "../workspace/workspace.js";
-export type { ContextFile } from "./context-files.js";
 export {
   type CreateAgentSessionOptions,
   type CreateAgentSessionResult,
   createAgentSession,
 } from "./create-agent-session.js";
-export { Settings } from "./settings/settings.js";
+export * from "./exports.js";

@@ -58,6 +58,7 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
         applying = undefined;
       }
     },
+    note: (change) => changes.note({ ...change, owner: { session: own?.owner() ?? "", pendingId: "" } }),
     staleFiles: (planned) => changes.staleFiles(planned.map(opOf)),
     async recover() {
       await changes.recover();

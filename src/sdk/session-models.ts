@@ -55,6 +55,7 @@ export async function findSessionModels(options: ModelOptions, around: Surroundi
   if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
   const source: ModelSource = {
     available: () => registry.available(),
+    all: () => registry.all(),
     find: (provider, modelId) => registry.find(provider, modelId),
     hasCredential: (model) => registry.hasCredential(model),
     apiKeyFor: (model) => registry.apiKeyFor(model),

@@ -8,16 +8,16 @@ import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { NewAction } from "../preview/pending-action-store.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
-import type { BashResult, ContextUsage, ResolveDetails, SessionStats } from "../protocol/data.js";
+import type { BashResult, ContextUsage, ResolveDetails, SessionStats, SlashCommand } from "../protocol/data.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
-import type { Change, PendingActionView } from "../protocol/pending.js";
+import type { Change, PendingAction, PendingActionView } from "../protocol/pending.js";
 import type { TodoPhase, TodoPhaseInput } from "../protocol/todos.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { WriteTarget } from "../workspace/workspace.js";
-import { namesOf } from "./active-tools.js";
+import { type AddedTool, namesOf } from "./active-tools.js";
 import { contextUsage } from "./context-usage.js";
 import type { BranchPoint } from "./entry-tree.js";
 import type { CycledModel } from "./model-control.js";
@@ -35,6 +35,7 @@ import {
   steer,
 } from "./prompting.js";
 import { type AgentSessionParts, SessionCore } from "./session-core.js";
+import type { GuestReport } from "./session-guests.js";
 import type { SessionManager } from "./session-manager.js";
 import { type CustomMessageInput, partsOf, plainText } from "./session-messages.js";
 import * as operations from "./session-operations.js";
@@ -145,6 +146,16 @@ export class AgentSession {
 
   get messages(): readonly AgentMessage[] {
     return this.#core.record.context.messages;
+  }
+
+  /** The record at this moment; after a switch it is another one. */
+  get sessionManager(): SessionManager {
+    return this.#core.record;
+  }
+
+  /** Fires when the run under way is to stop. */
+  get signal(): AbortSignal | undefined {
+    return this.#core.driver.signal;
   }
 
   get isStreaming(): boolean {
@@ -304,13 +315,13 @@ export class AgentSession {
 
   // Sessions
 
-  /** An empty record; model, thinking level and modes stay. The old one keeps what it has. */
-  newSession(options: { parentSession?: string } = {}): Promise<void> {
+  /** An empty record; model, thinking level and modes stay. The old one keeps what it has. False: it was prevented. */
+  newSession(options: { parentSession?: string } = {}): Promise<boolean> {
     return operations.newSession(this.#core, options);
   }
 
   /** Reads and checks the file first: when that fails, the session at hand goes on as if nothing had been asked. */
-  switchSession(path: string): Promise<void> {
+  switchSession(path: string): Promise<boolean> {
     return operations.switchSession(this.#core, path);
   }
 
@@ -320,7 +331,7 @@ export class AgentSession {
   }
 
   /** A new record with what came before a user message, whose text is returned. */
-  branch(entryId: string): Promise<{ text: string }> {
+  branch(entryId: string): Promise<{ text: string; cancelled: boolean }> {
     return operations.branch(this.#core, entryId);
   }
 
@@ -365,6 +376,11 @@ export class AgentSession {
   async getPendingActions(options: PendingViewOptions = {}): Promise<PendingActionView[]> {
     await this.#core.whenRestored();
     return viewPending(this.#core.pending.store, options);
+  }
+
+  /** At this moment, the next one first. */
+  get pendingActions(): readonly Readonly<PendingAction>[] {
+    return this.#core.pending.store.list().map(({ action }) => action);
   }
 
   get pendingActionCount(): number {
@@ -436,6 +452,23 @@ export class AgentSession {
     return this.#core.todos.set(phases);
   }
 
+  // Modules of others
+
+  /** Custom tools and extensions are loaded. Never rejects: what cannot be loaded is reported. */
+  async whenReady(): Promise<void> {
+    await this.#core.parts.guests?.ready();
+  }
+
+  /** The `/name` words that a prompt may begin with. */
+  getCommands(): SlashCommand[] {
+    return this.#core.parts.guests?.commands() ?? [];
+  }
+
+  /** Hears what a host is told of modules: failures, and messages of theirs that were refused. */
+  onReport(listener: (report: GuestReport) => void): () => void {
+    return this.#core.parts.guests?.onReport(listener) ?? (() => {});
+  }
+
   // Tools
 
   get toolChoiceQueue(): ToolChoiceQueue {
@@ -446,6 +479,11 @@ export class AgentSession {
     return namesOf(this.#core.tools.active);
   }
 
+  /** Those that can be switched on, in their order. */
+  get allTools(): readonly AnyTool[] {
+    return this.#core.tools.all;
+  }
+
   getAllToolNames(): string[] {
     return namesOf(this.#core.tools.all);
   }
@@ -453,6 +491,11 @@ export class AgentSession {
   /** Exactly these, from the next model call on. A name that no tool has is passed over. */
   setActiveToolsByName(names: readonly string[]): void {
     this.#core.tools.choose(names);
+  }
+
+  /** From the next model call on; one with the name of another takes its place. */
+  addTools(tools: readonly AddedTool[]): void {
+    this.#core.tools.add(tools);
   }
 
   peekQueueInvoker(): Invoker | undefined {

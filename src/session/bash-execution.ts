@@ -22,6 +22,7 @@ export interface BashExecutionParts {
 
 export interface BashRunRequest {
   readonly command: string;
+  readonly excludeFromContext: boolean;
   readonly signal: AbortSignal;
   readonly onChunk?: (text: string) => void;
 }
@@ -69,7 +70,7 @@ export class BashExecutions {
     this.#running.add(abort);
     const previous = this.#last;
     const run = previous.then(() =>
-      this.#parts.run({ command, signal: abort.signal, ...(onChunk ? { onChunk } : {}) }),
+      this.#parts.run({ command, excludeFromContext, signal: abort.signal, ...(onChunk ? { onChunk } : {}) }),
     );
     this.#last = run.catch(() => {}); // whoever asked hears of it
     try {

@@ -1,6 +1,8 @@
 // Random interleavings of steering, follow-ups, prompts and aborts: every pair closes, no call is left without a
 // result, no message is lost and none is delivered twice.
 
+// Of some hundred thousand events: `expect` would be most of the time.
+import { deepStrictEqual as deepEqual, strictEqual as equal } from "node:assert";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentSessionEvent } from "../protocol/events.js";
@@ -151,28 +153,31 @@ function checkPairs(events: readonly AgentSessionEvent[]): void {
   let open: string | undefined;
   const calls = new Map<string, number>();
   for (const event of events) {
-    if (event.type === "agent_start") expect(++agents).toBe(1);
-    if (event.type === "agent_end") expect([--agents, turns]).toEqual([0, 0]);
-    if (event.type === "turn_start") expect(++turns).toBe(1);
+    if (event.type === "agent_start") equal(++agents, 1);
+    if (event.type === "agent_end") deepEqual([--agents, turns], [0, 0]);
+    if (event.type === "turn_start") equal(++turns, 1);
     if (event.type === "turn_end") {
-      expect(--turns).toBe(0);
+      equal(--turns, 0);
       const wanted = event.message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
-      expect(event.toolResults.map((result) => result.toolCallId)).toEqual(wanted);
+      deepEqual(
+        event.toolResults.map((result) => result.toolCallId),
+        wanted,
+      );
     }
     if (event.type === "message_start") {
-      expect(open).toBeUndefined();
+      equal(open, undefined);
       open = event.message.role;
     }
     if (event.type === "message_end") {
-      expect(event.message.role).toBe(open);
+      equal(event.message.role, open);
       open = undefined;
     }
     if (event.type === "tool_execution_start") {
-      expect(calls.has(event.toolCallId)).toBe(false);
+      equal(calls.has(event.toolCallId), false);
       calls.set(event.toolCallId, 1);
     }
     if (event.type === "tool_execution_end") {
-      expect(calls.get(event.toolCallId)).toBe(1);
+      equal(calls.get(event.toolCallId), 1);
       calls.set(event.toolCallId, 0);
     }
   }

@@ -17,6 +17,8 @@ export type RequestSettings = Pick<
 export interface ModelSource {
   /** Models with a usable credential; asks nobody over the network. */
   available(): readonly ProviderModel[];
+  /** With a credential or without; absent where only usable ones are known. */
+  all?(): readonly ProviderModel[];
   find(provider: string, modelId: string): ProviderModel | undefined;
   hasCredential(model: ProviderModel): boolean;
   /** Asked when a request is made, since a key may come from a command. */

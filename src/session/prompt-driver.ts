@@ -70,6 +70,11 @@ export class PromptDriver {
     return this.#active !== undefined && !this.#active.isClosing;
   }
 
+  /** Of the prompt under way. */
+  get signal(): AbortSignal | undefined {
+    return this.#active?.abort.signal;
+  }
+
   waitForIdle(): Promise<void> {
     return this.#active?.settled ?? Promise.resolve();
   }

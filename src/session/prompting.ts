@@ -6,6 +6,7 @@ import type { ImageContent } from "../protocol/content.js";
 import type { ProviderModel, ToolChoice } from "../provider/provider.js";
 import { busyText, entryOf } from "./prompt-driver.js";
 import type { SessionCore } from "./session-core.js";
+import type { HeardPrompt, PromptSource } from "./session-guests.js";
 import { type CustomMessageInput, customMessage, userMessage } from "./session-messages.js";
 import { type EagerTodoParts, startEagerTodos } from "./todos/eager-todo.js";
 
@@ -17,12 +18,25 @@ export interface PromptOptions {
   toolChoice?: ToolChoice;
   /** Not a person's words: a program speaks for its user. */
   synthetic?: boolean;
+  /** Whose words they are, for modules of others that look at a prompt first. */
+  source?: PromptSource;
   /** Called once the prompt is accepted and on record, before the first event it causes. */
   onAccepted?: () => void;
 }
 
+/** What modules of others have to say comes first; without any, the prompt has begun when this returns. */
 export async function prompt(core: SessionCore, text: string, options: PromptOptions): Promise<void> {
+  const { guests } = core.parts;
+  const { images = [], synthetic, source, onAccepted = () => {} } = options;
+  if (!guests?.hearsPrompts || synthetic) return begin(core, text, options);
+  const heard = await guests.hear({ text, images }, { onAccepted, ...(source ? { source } : {}) });
+  if (heard) await begin(core, heard.text, { ...options, images: heard.images });
+}
+
+async function begin(core: SessionCore, text: string, options: PromptOptions): Promise<void> {
   const { images = [], streamingBehavior, synthetic = false } = options;
+  const isAsked = core.parts.guests?.hearsPrompts === true && !core.driver.isBusy;
+  const restore = isAsked ? await askBeforeRun(core, { text, images }) : undefined;
   const message = userMessage(text, { images, isSynthetic: synthetic, now: core.now() });
   const onAccepted = () => options.onAccepted?.();
   if (!core.driver.isBusy) {
@@ -31,12 +45,30 @@ export async function prompt(core: SessionCore, text: string, options: PromptOpt
       text,
       eagerTodos(core, start.model, synthetic || options.toolChoice !== undefined),
     );
-    return withToolChoice(core, options.toolChoice, () => core.driver.start(start)).finally(endEager);
+    return withToolChoice(core, options.toolChoice, () => core.driver.start(start)).finally(() => {
+      endEager();
+      restore?.();
+    });
   }
+  restore?.();
   if (!streamingBehavior) throw new GalleyError("busy", busyText);
   onAccepted();
   if (streamingBehavior === "steer") core.queues.steer(message);
   else core.queues.queueFollowUp(message);
+}
+
+/** What it says rides with the prompt; its system prompt holds until the answer is called. */
+async function askBeforeRun(core: SessionCore, prompt: HeardPrompt): Promise<(() => void) | undefined> {
+  core.models.usable(); // refused before anybody is asked
+  const { systemPrompt } = core;
+  const said = await core.parts.guests?.beforeRun({ ...prompt, systemPrompt });
+  if (!said) return undefined;
+  for (const input of said.messages) core.queues.queueNextTurn(customMessage(input, core.now()));
+  if (said.systemPrompt === systemPrompt || core.driver.isBusy) return undefined;
+  core.runSystemPrompt = said.systemPrompt;
+  return () => {
+    if (core.runSystemPrompt === said.systemPrompt) core.runSystemPrompt = undefined;
+  };
 }
 
 /** Somebody who chose the first tool, or speaks for a program, wants no plan before it. */

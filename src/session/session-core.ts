@@ -30,6 +30,7 @@ import type { PlanHands } from "./pending/plan-hands.js";
 import { resolveToolName } from "./pending/resolve-force.js";
 import { PromptDriver } from "./prompt-driver.js";
 import { failureText, RetryController } from "./retry.js";
+import type { SessionGuests } from "./session-guests.js";
 import type { SessionManager } from "./session-manager.js";
 import { plainText } from "./session-messages.js";
 import type { SessionRecords } from "./session-record.js";
@@ -56,6 +57,8 @@ export interface AgentSessionParts {
     changes: ChangeHistory;
   }): readonly AnyTool[];
   readonly hooks?: ToolHooks;
+  /** Modules of others; absent where there are none. */
+  readonly guests?: SessionGuests | undefined;
   /** Policy on every call that is about to run; default: all may. */
   readonly approve?: ApprovalPolicy | undefined;
   /** How plans reach the disk. */
@@ -96,6 +99,8 @@ export class SessionCore {
   settings: SessionSettings;
   /** The last turn used a tool because the user forced it to. */
   wasForced = false;
+  /** What the run under way is told in place of the usual prompt. */
+  runSystemPrompt: string | undefined;
   #record: SessionManager;
   #modelMessages = new ModelMessages();
   #ttsr: TtsrController | undefined;
@@ -164,7 +169,7 @@ export class SessionCore {
   }
 
   get systemPrompt(): string {
-    return this.parts.systemPrompt(this.tools.active);
+    return this.runSystemPrompt ?? this.parts.systemPrompt(this.tools.active);
   }
 
   now(): number {
@@ -345,6 +350,7 @@ export class SessionCore {
   async #prepare(): Promise<void> {
     this.wasForced = false;
     await this.#restored;
+    await this.parts.guests?.ready();
     this.bash.flush();
     this.todos.promptStart();
     const { context, blobs } = this.#record;

@@ -9,22 +9,23 @@ import type { BranchNotes } from "./compaction/branch-summary.js";
 import { messageOfEntry } from "./entry-message.js";
 import { entryNotFound } from "./entry-tree.js";
 import type { SessionCore } from "./session-core.js";
+import type { RecordWish } from "./session-guests.js";
 import type { SessionManager } from "./session-manager.js";
 import { plainText } from "./session-messages.js";
 import { defaultSessionSettings } from "./session-settings.js";
 import { realPath } from "./store-disk.js";
 
-/** An empty record; model, thinking level and modes stay. The old one keeps what it has. */
-export function newSession(core: SessionCore, origin: { parentSession?: string }): Promise<void> {
-  return core.exclusively(async () => {
+/** An empty record; model, thinking level and modes stay. The old one keeps what it has. False: it was prevented. */
+export function newSession(core: SessionCore, origin: { parentSession?: string }): Promise<boolean> {
+  return unlessPrevented(core, { kind: "switch", reason: "new" }, async () => {
     await change(core, async () => core.parts.records.create(origin));
     core.models.record();
   });
 }
 
-/** Reads and checks the file first. */
-export function switchSession(core: SessionCore, path: string): Promise<void> {
-  return core.exclusively(async () => {
+/** Reads and checks the file first. False: it was prevented. */
+export function switchSession(core: SessionCore, path: string): Promise<boolean> {
+  return unlessPrevented(core, { kind: "switch", reason: "resume", targetSessionFile: path }, async () => {
     // Its own file, which it alone may write: opening it again would only find it taken.
     if (isOwnFile(core, path)) await change(core, async (own) => own);
     else {
@@ -43,13 +44,15 @@ export function restoreModel(core: SessionCore): string | undefined {
 }
 
 /** A new record with what came before a user message, whose text is returned. */
-export function branch(core: SessionCore, entryId: string): Promise<{ text: string }> {
-  return core.exclusively(async () => {
+export async function branch(core: SessionCore, entryId: string): Promise<{ text: string; cancelled: boolean }> {
+  let text = "";
+  const isDone = await unlessPrevented(core, { kind: "branch", entryId }, async () => {
     const target = core.record.tree.userMessages().find((point) => point.entryId === entryId);
     if (!target) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
     await change(core, async (old) => (await old.branchTo(entryId)).session);
-    return { text: target.text };
+    text = target.text;
   });
+  return { text, cancelled: !isDone };
 }
 
 /** A full copy under a new id; false for a session that is in memory only. */
@@ -87,6 +90,7 @@ export function navigateTree(core: SessionCore, entryId: string, options: Naviga
     const entry = core.record.tree.get(entryId);
     if (!entry) throw entryNotFound(entryId);
     await core.settle();
+    const oldLeafId = core.record.tree.leafId;
     const editorText = editableText(entry);
     const target = editorText === undefined ? entryId : entry.parentId;
     let notes: BranchNotes | undefined;
@@ -100,12 +104,24 @@ export function navigateTree(core: SessionCore, entryId: string, options: Naviga
     const summaryEntry = notes && core.record.append({ type: "branch_summary", fromId: target ?? "root", ...notes });
     core.restoreBehaviour();
     await core.pending.branchChanged();
+    await core.parts.guests?.changed({ kind: "tree", newLeafId: core.record.tree.leafId, oldLeafId });
     return {
       ...(editorText === undefined ? {} : { editorText }),
       cancelled: false,
       ...(summaryEntry ? { summaryEntry } : {}),
     };
   });
+}
+
+/** Modules of others may object, and hear of what became of it. */
+async function unlessPrevented(core: SessionCore, wish: RecordWish, work: () => Promise<void>): Promise<boolean> {
+  const { guests } = core.parts;
+  if (await guests?.prevents(wish)) return false;
+  const previousSessionFile = core.record.sessionFile;
+  await core.exclusively(work);
+  const { kind } = wish;
+  await guests?.changed(kind === "branch" ? { kind, previousSessionFile } : { ...wish, previousSessionFile });
+  return true;
 }
 
 /** The closing events of a run come first; then the old record is left for another. */

@@ -25,6 +25,13 @@ export function createMemoryPlans(workspace: MemoryWorkspace): PlanHands {
     },
     look,
     recover: async () => {},
+    async note(change) {
+      const txid = (records.length + 1).toString(16).padStart(8, "0").padEnd(32, "0");
+      const owner = { session: own?.owner() ?? "", pendingId: "" };
+      const record: UndoRecord = { type: "change", version: 1, txid, at: records.length, ...change, owner };
+      records.push(record);
+      return async () => void records.splice(records.indexOf(record), 1);
+    },
     history: async () => records.toReversed(),
     async staleFiles(changes) {
       const stale: string[] = [];

@@ -148,6 +148,7 @@ async function deliver(
     ...action,
     toolCallId,
     isForReview,
+    dependsOn: [...new Set(work.plan.changes.flatMap(({ path }) => staging.staged(path).map((file) => file.id)))],
     work: {
       ...work,
       refresh: async (signal) => {

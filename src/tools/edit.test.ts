@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createEdit } from "./edit.js";
+import { stagingKit } from "./parts.test-kit.js";
 import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
 import { createWrite } from "./write.js";
@@ -17,8 +18,8 @@ const one = (path: string, old_text: string, new_text: string, all?: boolean): E
 function tools(files: Record<string, string | Uint8Array>) {
   const workspace = createMemoryWorkspace(files);
   const seen = new SeenFiles();
-  const editor = createEdit({ workspace, seen });
-  const writer = createWrite({ workspace, seen });
+  const editor = createEdit({ workspace, staging: stagingKit().staging, seen });
+  const writer = createWrite({ workspace, staging: stagingKit().staging, seen });
   const reader = createRead(workspace, { seen });
   return {
     workspace,
@@ -175,7 +176,11 @@ describe("calls at the same time", () => {
 
 describe("other spellings", () => {
   const prepare = (args: Record<string, unknown>) =>
-    createEdit({ workspace: createMemoryWorkspace({}), seen: new SeenFiles() }).prepareArguments?.(args);
+    createEdit({
+      staging: stagingKit().staging,
+      workspace: createMemoryWorkspace({}),
+      seen: new SeenFiles(),
+    }).prepareArguments?.(args);
   const expected = { edits: [{ path: "a", old_text: "o", new_text: "n" }] };
 
   it.each([

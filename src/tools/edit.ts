@@ -9,7 +9,15 @@ import { diffFile, joinDiffs } from "../preview/file-diff.js";
 import { foldPath } from "../workspace/resolve-path.js";
 import type { Workspace, WriteTarget } from "../workspace/workspace.js";
 import { type ComputedEdit, computeEdit, type TextEdit } from "./edit-compute.js";
-import { type OpenFile, openText, replaceText, type TextFileParts } from "./text-file.js";
+import {
+  noteTexts,
+  type OpenFile,
+  openText,
+  replaceText,
+  stagedText,
+  stageText,
+  type TextFileParts,
+} from "./text-file.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
 const parameters = {
@@ -44,7 +52,7 @@ export function createEdit(parts: TextFileParts): AgentTool<EditParams> {
     parameters,
     approval: "write",
     prepareArguments,
-    async execute(_toolCallId, { edits }, signal) {
+    async execute(toolCallId, { edits }, signal) {
       if (edits.length === 0) throw toolFailure("`edits` must include at least one edit.");
       if (edits.some(({ old_text }) => old_text === "")) throw toolFailure("old_text must not be empty.");
       const tasks = await groupByFile(workspace, edits);
@@ -52,6 +60,16 @@ export function createEdit(parts: TextFileParts): AgentTool<EditParams> {
         const changes: Change[] = [];
         for (const task of tasks) changes.push(await compute(parts, task, { signal, total: edits.length }));
         throwIfAborted(signal);
+        const texts = changes.map(({ file, computed }) => ({ file, after: computed.after }));
+        const paths = changes.map(({ file }) => file.target.displayPath).join(", ");
+        const what = { label: `Edit: ${paths}`, sourceToolName: "edit" };
+        if (parts.staging.mode() === "all") {
+          const { details } = report(changes);
+          const { diff } = details as { diff: string };
+          const id = await stageText(parts, texts, { ...what, toolCallId, diff });
+          return textResult(stagedText(id, paths), { ...(details as object), pendingId: id });
+        }
+        await noteTexts(parts, texts, what);
         return report(await writeAll(parts, changes));
       });
     },

@@ -14,6 +14,7 @@ import { createLs } from "./ls.js";
 import { published } from "./published-schema.js";
 import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
+import { stagedWorkspace } from "./staged-workspace.js";
 import type { Staging } from "./staging.js";
 import { createTodoWrite, type TodoStore } from "./todo-write.js";
 import type { AnyTool, ArtifactSource, Dialogs } from "./tool.js";
@@ -46,14 +47,19 @@ export interface ToolSettings {
 
 /** In the order in which a model is offered them. */
 export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
-  const { workspace, unattended, processes, artifacts, staging, todos, clock, dialogs, settings } = parts;
+  const { processes, artifacts, staging, todos, clock, dialogs, settings } = parts;
   const seen = new SeenFiles({ isEnforced: settings.checksSeenFiles ?? true });
-  const search = { workspace, unattended, processes };
+  // While everything waits for review, tools see what is staged; ripgrep would only see the disk.
+  const isReviewed = staging.mode() === "all";
+  const seenBy = (disk: Workspace) => (isReviewed ? stagedWorkspace(disk, staging) : disk);
+  const workspace = seenBy(parts.workspace);
+  const unattended = seenBy(parts.unattended);
+  const search = { workspace, unattended, processes, ...(isReviewed ? { ripgrepPath: () => undefined } : {}) };
   const tools: AnyTool[] = [
     createRead(workspace, { clock, seen, artifacts, ...settings.read }),
     createBash({ workspace, processes, artifacts, clock, settings: settings.bash }),
-    createEdit({ workspace, seen }),
-    createWrite({ workspace, seen }),
+    createEdit({ workspace, seen, staging }),
+    createWrite({ workspace, seen, staging }),
     createGrep(search),
     createFind(search, { clock }),
     createLs(workspace),

@@ -12,6 +12,9 @@ export function stagingKit(mode: "off" | "auto" | "all" = "auto") {
   const staging: Staging = {
     mode: () => mode,
     stage: async (action) => `pa_${actions.push(action)}`,
+    staged: () => [],
+    stagedPaths: () => [],
+    note: async () => async () => {},
     applyNow: () => Promise.reject(new Error("nothing is applied here")),
   };
   return { staging, actions };

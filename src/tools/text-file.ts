@@ -2,10 +2,12 @@
 // lock, guarded, and replaced only if it is still that.
 
 import { GalleyError } from "../base/errors.js";
+import { type PlannedChange, stampOf } from "../preview/plan.js";
 import type { Target, Workspace, WriteOutcome, WriteTarget } from "../workspace/workspace.js";
 import { refuseGenerated } from "./generated-marker.js";
 import { sizeText } from "./output-text.js";
 import { type SeenFiles, sha256 } from "./seen-files.js";
+import type { NotedFile, Staging } from "./staging.js";
 import { toolFailure } from "./tool.js";
 
 const maxFileBytes = 256 * 1024 * 1024;
@@ -13,6 +15,7 @@ const maxFileBytes = 256 * 1024 * 1024;
 export interface TextFileParts {
   readonly workspace: Workspace;
   readonly seen: SeenFiles;
+  readonly staging: Staging;
   /** Files that say they are generated may be changed. */
   readonly allowGenerated?: boolean | undefined;
 }
@@ -25,13 +28,13 @@ export interface OpenFile {
 
 /** To be called, and its result used, inside `workspace.exclusively`. */
 export async function openText(
-  { workspace, seen, allowGenerated = false }: TextFileParts,
+  { workspace, seen, staging, allowGenerated = false }: TextFileParts,
   checked: { input: string; target: WriteTarget },
   signal: AbortSignal | undefined,
 ): Promise<OpenFile> {
   const readable = await existing(workspace, checked.target);
   // While the call waited for its turn, another may have put a new file there or taken it away.
-  const isSame = readable?.identity === checked.target.identity;
+  const isSame = readable?.identity === checked.target.identity || staging.staged(checked.target.path).length > 0;
   const target = isSame ? checked.target : await workspace.resolve(checked.input, "write");
   if (!readable) return { target };
   const file = await workspace.readFile(readable, { maxBytes: maxFileBytes, signal });
@@ -41,6 +44,65 @@ export async function openText(
   if (await seen.hasChanged(target.path, bytes)) throw changedSinceRead(displayPath);
   if (!allowGenerated) refuseGenerated(bytes, displayPath);
   return { target, before: { bytes, hash: await sha256(bytes) } };
+}
+
+export interface TextChange {
+  readonly file: OpenFile;
+  readonly after: Buffer;
+}
+
+/** With `all`, the way of every change: what it would become waits for review, on top of what already does. */
+export async function stageText(
+  { workspace, seen, staging }: TextFileParts,
+  changes: readonly TextChange[],
+  {
+    label,
+    sourceToolName,
+    toolCallId,
+    diff,
+  }: { label: string; sourceToolName: string; toolCallId: string; diff?: string },
+): Promise<string> {
+  const planned: PlannedChange[] = [];
+  for (const { file, after } of changes) {
+    const { path, displayPath } = file.target;
+    const mode = file.before ? (await workspace.stat(await workspace.resolve(path, "read"))).mode : 0;
+    const stamp = stampOf(displayPath, file.before && { bytes: file.before.bytes, mode });
+    const kind = file.before ? "modify" : "create";
+    planned.push({ kind, path, stamp, before: file.before?.bytes ?? new Uint8Array(), after });
+  }
+  const paths = changes.map(({ file }) => file.target.displayPath).join(", ");
+  const dependsOn = [...new Set(planned.flatMap(({ path }) => staging.staged(path).map(({ id }) => id)))];
+  const id = await staging.stage({
+    label,
+    sourceToolName,
+    toolCallId,
+    isForReview: true,
+    dependsOn,
+    ...(diff === undefined ? {} : { preview: { diff } }),
+    work: { kind: "plan", plan: { changes: planned, applied: { text: `Wrote ${paths}.` } } },
+  });
+  for (const { file, after } of changes) seen.note(file.target.path, { bytes: after, isTruncated: false });
+  return id;
+}
+
+export function stagedText(id: string, paths: string): string {
+  return `Staged as ${id} – not written yet: ${paths}`;
+}
+
+/** What undo will need, kept before the first byte is written. */
+export async function noteTexts(
+  { workspace, staging }: TextFileParts,
+  changes: readonly TextChange[],
+  what: { label: string; sourceToolName: string },
+): Promise<() => Promise<void>> {
+  const files: NotedFile[] = [];
+  for (const { file, after } of changes) {
+    const { path, displayPath } = file.target;
+    const old = file.before && (await workspace.stat(await workspace.resolve(path, "read")));
+    const before = file.before && old ? { bytes: file.before.bytes, mode: old.mode, mtimeMs: old.modifiedMs } : null;
+    files.push({ path, shownPath: displayPath, before, afterHash: await sha256(after) });
+  }
+  return staging.note({ ...what, files });
 }
 
 /** Not abortable: what is begun here takes milliseconds, and half of several files would be worse than a late stop. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryWorkspace, type MemoryWorkspace } from "../testing/memory-workspace.js";
+import { stagingKit } from "./parts.test-kit.js";
 import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
 import { createWrite } from "./write.js";
@@ -9,7 +10,7 @@ const context = { cwd: "/project" };
 function tools(files: Record<string, string | Uint8Array>, options: { allowGenerated?: boolean } = {}) {
   const workspace: MemoryWorkspace = createMemoryWorkspace(files);
   const seen = new SeenFiles();
-  const writer = createWrite({ workspace, seen, ...options });
+  const writer = createWrite({ workspace, staging: stagingKit().staging, seen, ...options });
   const reader = createRead(workspace, { seen });
   return {
     workspace,
@@ -79,13 +80,17 @@ describe("what is written", () => {
   it("makes a file anew that was seen and is gone", async () => {
     const seen = new SeenFiles();
     seen.note("/project/a.txt", { bytes: Buffer.from("old"), isTruncated: false });
-    const { execute } = createWrite({ workspace: createMemoryWorkspace({}), seen });
+    const { execute } = createWrite({ staging: stagingKit().staging, workspace: createMemoryWorkspace({}), seen });
     const result = await execute("call_1", { path: "a.txt", content: "x" }, undefined, () => {}, context);
     expect(result.details).toEqual({ created: true });
   });
 
   it("takes file_path", () => {
-    const { prepareArguments } = createWrite({ workspace: createMemoryWorkspace({}), seen: new SeenFiles() });
+    const { prepareArguments } = createWrite({
+      staging: stagingKit().staging,
+      workspace: createMemoryWorkspace({}),
+      seen: new SeenFiles(),
+    });
     expect(prepareArguments?.({ file_path: "a", content: "" })).toEqual({ path: "a", content: "" });
   });
 });

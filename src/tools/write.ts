@@ -5,7 +5,7 @@ import { throwIfAborted } from "../base/abort.js";
 import { compareTexts } from "../preview/compare-texts.js";
 import { diffFile } from "../preview/file-diff.js";
 import { notice } from "./output-text.js";
-import { openText, replaceText, type TextFileParts } from "./text-file.js";
+import { noteTexts, openText, replaceText, stagedText, stageText, type TextFileParts } from "./text-file.js";
 import { computeWrite } from "./text-keep.js";
 import { isUtf16 } from "./text-view.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
@@ -30,7 +30,7 @@ export function createWrite(parts: TextFileParts): AgentTool<WriteParams> {
     parameters,
     approval: "write",
     prepareArguments,
-    async execute(_toolCallId, { path, content }, signal) {
+    async execute(toolCallId, { path, content }, signal) {
       const target = await workspace.resolve(path, "write");
       return workspace.exclusively(target, async () => {
         const file = await openText(parts, { input: path, target }, signal);
@@ -40,8 +40,18 @@ export function createWrite(parts: TextFileParts): AgentTool<WriteParams> {
           throw toolFailure(`Cannot overwrite ${displayPath}: it is UTF-16 text, and only UTF-8 can be written.`);
         const { after, kept } = computeWrite(before, content);
         throwIfAborted(signal);
-        const outcome = await replaceText(parts, file, after);
         const diff = before && (await wholeDiff(displayPath, before, after));
+        const what = { label: `Write: ${displayPath}`, sourceToolName: "write" };
+        if (parts.staging.mode() === "all") {
+          const told = diff === undefined ? {} : { diff };
+          const id = await stageText(parts, [{ file, after }], { ...what, toolCallId, ...told });
+          return textResult(stagedText(id, displayPath), { ...told, created: !before, pendingId: id });
+        }
+        const forget = await noteTexts(parts, [{ file, after }], what);
+        const outcome = await replaceText(parts, file, after).catch(async (error: unknown) => {
+          await forget();
+          throw error;
+        });
         const remarks = kept.length > 0 ? [`Kept from the old file: ${kept.join(", ")}`] : [];
         return textResult(`Successfully wrote ${after.length} bytes to ${displayPath}${notice(remarks)}`, {
           ...(diff === undefined ? {} : { diff }),

@@ -30,10 +30,14 @@ export interface ChangesOptions {
   settle(outcome: ChangeOutcome): Promise<boolean>;
 }
 
+export type DirectChange = Omit<UndoRecord, "type" | "version" | "txid" | "at">;
+
 export interface Changes {
   readonly root: string;
   /** Throws `stale_preview`, `apply_failed`, `aborted`, or `timeout` while somebody else applies here. */
   apply(set: ChangeSet, signal?: AbortSignal): Promise<AppliedSet>;
+  /** Keeps what a file that is written without the journal replaces. Answers how to forget it, if nothing came of it. */
+  note(change: DirectChange): Promise<() => Promise<void>>;
   /** Shown paths of what is not as it was seen. */
   staleFiles(ops: readonly ChangeOp[]): Promise<string[]>;
   /** Brings what a crash left behind to its end. Undefined: somebody applies right now, and takes care of it. */
@@ -70,6 +74,17 @@ export function createChanges(options: ChangesOptions): Changes {
         });
         return applied;
       }),
+
+    async note(change) {
+      const { keep, maxBytes } = options.retention();
+      if (keep === 0) return async () => {};
+      const journal = await load();
+      const { undoDir } = await journal.prepareDirectories(places);
+      const txid = await newTransaction();
+      await journal.noteUndo(undoDir, { type: "change", version: 1, txid, at: clock.now(), ...change });
+      await journal.retain(undoDir, { keep, maxBytes });
+      return () => journal.forgetUndo(undoDir, txid);
+    },
 
     async staleFiles(ops) {
       const journal = await load();

@@ -7,6 +7,7 @@ import os
 import queue
 import subprocess
 import threading
+import time
 from dataclasses import dataclass
 from typing import Callable, Mapping, Optional, Sequence
 
@@ -155,8 +156,9 @@ class Connection:
 
     def _await_end(self) -> None:
         code = self._process.wait()
+        deadline = time.monotonic() + LINGER_SECONDS
         for reader in self._readers:
-            reader.join(LINGER_SECONDS)
+            reader.join(max(0.0, deadline - time.monotonic()))
         self.is_closed = True
         self._unwritten.put(None)
         self.exit = AgentExit(code, self.stderr, self.is_stopping or self.is_killed)

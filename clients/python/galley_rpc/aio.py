@@ -8,7 +8,7 @@ import concurrent.futures
 import dataclasses
 import inspect
 import math
-from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Sequence, Set, Union
 
 from . import types
 from ._activity import PromptOutcome
@@ -162,8 +162,7 @@ class AsyncRpcClient(AsyncCommands):
         timeout: Optional[float] = None,
     ) -> PromptOutcome:
         fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
-        request_id, future = self._client._issue("prompt", fields)
-        outcome = self._client._outcome(request_id)
+        request_id, future, outcome = self._client._begin(fields)
 
         async def both() -> PromptOutcome:
             await self._accepted(request_id, future, timeout)
@@ -181,11 +180,20 @@ class AsyncRpcClient(AsyncCommands):
     async def wait_for_idle(self, *, timeout: Optional[float] = None) -> None:
         await self._wait(self._client._when_idle(), "wait_for_idle", None, math.inf if timeout is None else timeout)
 
-    async def stream(self, message: str, **options: Any) -> AsyncIterator[types.Event]:
+    async def stream(
+        self,
+        message: str,
+        *,
+        images: Optional[List[types.ImageContent]] = None,
+        streaming_behavior: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> AsyncIterator[types.Event]:
+        fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
         events = self.events()
         try:
-            outcome = self._client._outcome(await self.prompt(message, **options))
+            request_id, future, outcome = self._client._begin(fields)
             outcome.add_done_callback(lambda done: events.end(error_of(done)))
+            await self._accepted(request_id, future, timeout)
             async for event in events:
                 yield event
         finally:

@@ -29,6 +29,8 @@ PROMPTS = frozenset({"prompt", "abort_and_prompt"})
 #: After these another file may be the session's.
 SESSION_COMMANDS = frozenset({"new_session", "switch_session", "branch", "fork", "clone"})
 EVENT_TYPES = frozenset(types.EVENT_TYPES)
+#: How many frames may wait for slow listeners before they miss some.
+MAX_UNHEARD = 100_000
 
 Command = Union[Sequence[str], Callable[[List[str]], Sequence[str]]]
 Remove = Callable[[], None]
@@ -108,6 +110,7 @@ class RpcClient(SyncCommands):
         self._sinks: Set[Any] = set()
         self._listeners: Dict[str, List[Callable[[Any], object]]] = collections.defaultdict(list)
         self._tasks: "queue.Queue[Optional[Tuple[str, Any]]]" = queue.Queue()
+        self._is_deaf = False
         self._connection: Optional[Connection] = None
         self._starting: "Optional[Future[types.ReadyFrame]]" = None
         self._ready: Optional[types.ReadyFrame] = None
@@ -132,7 +135,7 @@ class RpcClient(SyncCommands):
             starting: "Future[types.ReadyFrame]" = Future()
             self._starting, self._ready, self._is_session_file_sure = starting, None, False
             self._activity.has_prompt_results = False
-            self._tasks = queue.Queue()
+            self._tasks, self._is_deaf = queue.Queue(), False
             try:
                 connection = self._connection = Connection(
                     self.command_line(),
@@ -266,9 +269,8 @@ class RpcClient(SyncCommands):
         """Raises if the prompt fails late or the agent ends. The deadline is for the whole run; by default none."""
         fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
-        request_id, future = self._issue("prompt", fields)
-        outcome = self._outcome(request_id)
-        self._accepted(request_id, future, None if timeout is None else timeout)
+        request_id, future, outcome = self._begin(fields)
+        self._accepted(request_id, future, timeout)
         return self._wait(outcome, "prompt", request_id, max(0.0, deadline - time.monotonic()))
 
     def wait_for_prompt(self, request_id: str, *, timeout: Optional[float] = None) -> PromptOutcome:
@@ -281,11 +283,21 @@ class RpcClient(SyncCommands):
         future = self._when_idle()
         self._wait(future, "wait_for_idle", None, math.inf if timeout is None else timeout)
 
-    def stream(self, message: str, **options: Any) -> Iterator[types.Event]:
-        """The events of one prompt, to its end. Raises what `prompt_and_wait` would raise."""
+    def stream(
+        self,
+        message: str,
+        *,
+        images: Optional[List[types.ImageContent]] = None,
+        streaming_behavior: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> Iterator[types.Event]:
+        """The events of one prompt, to its end. Raises if the prompt fails late; `timeout` is for the acceptance."""
+        fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
         events = self.events()
         try:
-            self._outcome(self.prompt(message, **options)).add_done_callback(lambda done: events.end(error_of(done)))
+            request_id, future, outcome = self._begin(fields)
+            outcome.add_done_callback(lambda done: events.end(error_of(done)))
+            self._accepted(request_id, future, timeout)
             yield from events
         finally:
             events.close()
@@ -411,6 +423,12 @@ class RpcClient(SyncCommands):
             self._poke()
             return request_id, future
 
+    def _begin(self, fields: Dict[str, Any]) -> "Tuple[str, Future[Any], Future[PromptOutcome]]":
+        """A prompt whose outcome is awaited from the start."""
+        with self._lock:
+            request_id, future = self._issue("prompt", fields)
+            return request_id, future, self._outcome(request_id)
+
     def _forget(self, request_id: Optional[str]) -> None:
         with self._lock:
             if request_id is not None and self._pending.pop(request_id, None) is not None:
@@ -491,6 +509,13 @@ class RpcClient(SyncCommands):
         with self._lock:
             if self._starting is not None:
                 return self._receive_first(frame)
+            # Before the activity, which may end a stream with the very event that the stream still has to see.
+            is_event = frame["type"] in EVENT_TYPES
+            if is_event:
+                event = cast(types.Event, frame)
+                self._history.append(event)
+                for sink in list(self._sinks):
+                    sink.push(event)
             self._activity.see(frame)
             if frame["type"] == "response":
                 if self._settle(frame):
@@ -498,17 +523,15 @@ class RpcClient(SyncCommands):
                 # A second answer is the late failure of a prompt, which the activity knows.
                 if frame.get("success") is not True and not isinstance(frame.get("id"), str):
                     self._tell(failure_of(frame, "protocol"))
-            is_event = frame["type"] in EVENT_TYPES
-            event = cast(types.Event, frame)
-            if is_event:
-                self._history.append(event)
-                for sink in list(self._sinks):
-                    sink.push(event)
         if is_event:
             self._host_tools.see(frame)
             if frame["type"] == "extension_ui_request":
                 self._dialogs.see(frame, bool(self._listeners["ui"]))
-        self._tasks.put(("frame", frame))
+        if self._tasks.qsize() < MAX_UNHEARD:
+            self._tasks.put(("frame", frame))
+        elif not self._is_deaf:
+            self._is_deaf = True
+            self._tell(RpcError("overflow", "Listeners are too slow: they miss frames"))
 
     def _receive_first(self, frame: Frame) -> None:
         starting, self._starting = cast("Future[types.ReadyFrame]", self._starting), None

@@ -291,7 +291,8 @@ export class PendingControl {
     this.#isRestoring = true; // it is on record already
     this.store.restore(stored);
     this.#isRestoring = false;
-    if (stored.work.kind !== "plan") return;
+    // What rests on another stage is not made for the disk as it is.
+    if (stored.work.kind !== "plan" || stored.action.dependsOn?.length) return;
     const changed = await this.#parts.staleFiles(stored.work.plan.changes);
     const stamps = (stored.action.files ?? []).filter(({ path }) => changed.includes(path));
     if (stamps.length > 0) this.store.markStale(stored.action.id, stamps);

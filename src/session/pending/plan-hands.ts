@@ -2,7 +2,7 @@
 
 import type { PlannedChange } from "../../preview/plan.js";
 import type { AppliedChanges, ApplyOwner, Decision } from "../../preview/settle.js";
-import type { UndoRecord } from "../../workspace/changes.js";
+import type { DirectChange, UndoRecord } from "../../workspace/changes.js";
 
 /** The session that plans are applied for. */
 export interface PlanSession {
@@ -16,6 +16,8 @@ export interface PlanHands {
   attach(session: PlanSession): void;
   /** All or nothing. Throws `stale_preview` or `apply_failed`. Without a `pendingId` there is no action to settle. */
   apply(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
+  /** Keeps what a direct write replaces, for undo. Answers how to forget it, if nothing came of it. */
+  note(change: Omit<DirectChange, "owner">): Promise<() => Promise<void>>;
   /** Shown paths of what is not as it was seen. */
   staleFiles(changes: readonly PlannedChange[]): Promise<string[]>;
   /** Finishes what a crash left behind. */

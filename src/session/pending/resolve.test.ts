@@ -360,3 +360,75 @@ describe("a host", () => {
     );
   });
 });
+
+describe("36: with every change staged", () => {
+  const staged = (more: object = {}) => ({ session: { settings: withSettings({ staging: "all" }), ...more } });
+  const script = [
+    call("write", { path: "new.txt", content: "one\n" }, "w1"),
+    call("edit", { edits: [{ path: "new.txt", old_text: "one", new_text: "two" }] }, "e1"),
+    call("read", { path: "new.txt" }, "r1"),
+    call("bash", { command: "echo three > new.txt" }, "b1"),
+    resolve("apply"),
+    say("Staged."),
+  ];
+
+  it("the disk stays as it was, tools see what is staged, and the user decides", async () => {
+    const open = await play(script, staged());
+    expect(open.workspace.files).toEqual(files);
+    expect(texts(results(open, "write")[0])).toEqual(["Staged as pa_1 – not written yet: new.txt"]);
+    expect(texts(results(open, "edit")[0])).toEqual(["Staged as pa_2 – not written yet: new.txt"]);
+    expect(texts(results(open, "read")[0])).toEqual(["two"]);
+    expect(texts(results(open, "bash")[0])).toEqual([
+      "Refused: commands bypass staging. Use --allow-exec to permit them.",
+    ]);
+    expect(texts(results(open, "resolve")[0])).toEqual(["Staged for review: the user decides."]);
+    expect(forced(open).every((choice) => choice === undefined)).toBe(true);
+    const { text } = await open.session.resolvePendingAction({
+      action: "apply",
+      reason: "ok",
+      by: "user",
+      pendingId: "pa_2",
+    });
+    expect(text).toBe("Wrote new.txt.\nApplied with it: pa_1 Write: new.txt");
+    expect(open.workspace.files).toEqual({ ...files, "new.txt": "two\n" });
+    expect(open.session.pendingActionCount).toBe(0);
+  });
+
+  it("discarding the lower one takes the upper one along", async () => {
+    const open = await play(script, staged());
+    const decision = { action: "discard", reason: "no", by: "user", pendingId: "pa_1" } as const;
+    expect((await open.session.resolvePendingAction(decision)).text).toBe(
+      "Discarded: Write: new.txt. Reason: no\nDiscarded with it: pa_2 Edit: new.txt",
+    );
+    expect(open.session.pendingActionCount).toBe(0);
+  });
+
+  it("searches and rewrites see it too", async () => {
+    const open = await play(
+      [
+        call("write", { path: "src/c.ts", content: "old(7);\n" }, "w1"),
+        call("grep", { pattern: "old\\(7" }, "g1"),
+        call("find", { pattern: "**/c.ts" }, "f1"),
+        call("ls", { path: "src" }, "l1"),
+        call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: ["src"] }, "a1"),
+        say("ok"),
+      ],
+      staged(),
+    );
+    expect(texts(results(open, "grep")[0])?.[0]).toContain("1:old(7);");
+    expect(texts(results(open, "find")[0])?.[0]).toContain("src/c.ts");
+    expect(texts(results(open, "ls")[0])?.[0]).toContain("c.ts");
+    expect(results(open, "ast_edit")[0]?.details).toMatchObject({ totalReplacements: 4, pendingId: "pa_2" });
+    const decided = await open.session.resolvePendingAction({ action: "apply", reason: "", by: "user", all: true });
+    expect(decided.details).toMatchObject({ results: [{ id: "pa_2", outcome: "applied" }] });
+    expect(open.workspace.files).toEqual({ ...applied, "src/c.ts": "fresh(7);\n" });
+  });
+
+  it("a direct write can be undone where nothing is staged", async () => {
+    const open = await play([call("write", { path: "src/a.ts", content: "other;\n" }, "w1"), say("ok")]);
+    expect(open.workspace.files["src/a.ts"]).toBe("other;\n");
+    const { result } = await open.session.undo({ apply: { by: "user", reason: "no" } });
+    expect(texts(result)).toEqual(["Undone: Write: src/a.ts."]);
+    expect(open.workspace.files).toEqual(files);
+  });
+});

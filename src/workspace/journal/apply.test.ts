@@ -170,6 +170,20 @@ describe("a change set on the real disk", () => {
     expect(project.tree()).toEqual({ a: "new", b: "new" });
   });
 
+  it("J-13: does not commit with a copy that is not what it would put back", async () => {
+    project.write("a", "old");
+    project.disk = {
+      ...nodeChangeDisk,
+      async link() {
+        project.write("its like", "old");
+        renameSync(project.path("its like"), project.path("a"));
+        throw Object.assign(new Error("EPERM"), { code: "EPERM" });
+      },
+    };
+    await expect(project.apply([project.modify("a", "new")])).rejects.toMatchObject({ code: "stale_preview" });
+    expect([project.tree(), project.journals(), project.undoRecords()]).toEqual([{ a: "old" }, [], []]);
+  });
+
   it("refuses what is not a plain file, and a way that is none", async () => {
     project.write("a", "old");
     symlinkSync(project.path("a"), project.path("link"));

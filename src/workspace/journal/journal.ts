@@ -7,7 +7,7 @@ import { type ApplyContext, applyChangeSet } from "./apply.js";
 import type { AppliedSet, ChangeOp, ChangeOutcome, ChangeSet, JournalPlaces } from "./change-set.js";
 import { nodeChangeDisk as disk } from "./node-change-disk.js";
 import { type RecoverContext, recoverChanges } from "./recover.js";
-import { readUndoRecord, type UndoRecord, undoEnding, undoPath } from "./undo-record.js";
+import { encodeUndoRecord, readUndoRecord, type UndoRecord, undoEnding, undoPath } from "./undo-record.js";
 
 /** The same places, canonical. Ours alone: what was replaced may hold secrets. */
 export async function prepareDirectories({ root, journalDir, undoDir }: JournalPlaces): Promise<JournalPlaces> {
@@ -64,6 +64,20 @@ export async function listUndoRecords(undoDir: string): Promise<UndoRecord[]> {
 
 export function readUndo(undoDir: string, txid: string): Promise<UndoRecord | undefined> {
   return readUndoRecord(disk, undoPath(undoDir, txid));
+}
+
+/** Written before the file it speaks of, without a sync of its own: a crash may cost the undo, never the file. */
+export async function noteUndo(undoDir: string, record: UndoRecord): Promise<void> {
+  const handle = await promises.open(undoPath(undoDir, record.txid), "wx", 0o600);
+  try {
+    await handle.writeFile(encodeUndoRecord(record));
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function forgetUndo(undoDir: string, txid: string): Promise<void> {
+  await promises.rm(undoPath(undoDir, txid), { force: true });
 }
 
 /** Drops the oldest until few enough, and small enough together, are left. */

@@ -80,6 +80,15 @@ export async function writeUndoRecord(
   }
 }
 
+/** The text of a record whose originals are at hand: for a file that is about to be written without the journal. */
+export function encodeUndoRecord({ files, ...header }: UndoRecord): Uint8Array {
+  const lines = files.map(({ kind, path, shownPath, before, afterHash }) => {
+    const old = before && { ...before, bytes: base64(before.bytes) };
+    return encodeRecord({ type: "file", kind, path, shownPath, before: old, after: afterHash });
+  });
+  return Buffer.concat([encodeRecord(header), ...lines]);
+}
+
 /** What undo would put back must be what was previewed. */
 async function originalOf(
   { disk, pins }: SerialParts,

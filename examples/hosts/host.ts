@@ -1,0 +1,56 @@
+// A host in sixty lines: reads prompts from the terminal, shows what the agent says and does, asks before it goes on,
+// stops a run with Ctrl-C, and survives a crash of the agent.
+// Run: npx tsx examples/hosts/host.ts   (or bun examples/hosts/host.ts)
+
+import { stdin, stdout } from "node:process";
+import { createInterface } from "node:readline/promises";
+import { RpcClient, RpcError } from "galley/client";
+
+const client = new RpcClient();
+const terminal = createInterface({ input: stdin, output: stdout });
+
+client.on("message_update", ({ assistantMessageEvent: update }) => {
+  if (update.type === "text_delta") stdout.write(update.delta);
+});
+client.on("tool_execution_start", ({ toolName, args }) => {
+  stdout.write(`\n[${toolName}] ${JSON.stringify(args)}\n`);
+});
+client.on("tool_execution_end", ({ toolName, isError }) => {
+  if (isError) stdout.write(`[${toolName}] failed\n`);
+});
+client.setUiHandlers({
+  confirm: async ({ title, message }, { signal }) =>
+    (await terminal.question(`\n${title}: ${message} [y/N] `, { signal })) === "y",
+  select: async ({ title, options }, { signal }) => {
+    const list = options.map((option, index) => `${index + 1}. ${option}`).join("\n");
+    return options[Number(await terminal.question(`\n${title}\n${list}\n> `, { signal })) - 1];
+  },
+  input: ({ title }, { signal }) => terminal.question(`\n${title}: `, { signal }),
+  notify: ({ message }) => stdout.write(`\n${message}\n`),
+});
+client.onExit(async ({ isExpected, stderr }) => {
+  if (isExpected) return;
+  stdout.write(`\nThe agent ended. ${stderr}`);
+  stdout.write((await client.restart()) ? "It is back, in the same session.\n" : "It is back, in a new session.\n");
+});
+terminal.on("SIGINT", () => {
+  if (client.isRunning) void client.abort();
+});
+
+await client.start();
+const { model } = await client.getState();
+stdout.write(`galley ${client.ready?.version}, ${model?.provider}/${model?.id}. An empty line ends.\n`);
+stdout.write("> ");
+for await (const line of terminal) {
+  if (line.trim() === "") break;
+  try {
+    const { status, error } = await client.promptAndWait(line);
+    if (status !== "completed") stdout.write(`\n(${status}) ${error?.message ?? ""}`);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    stdout.write(`\n(${error.kind}) ${error.message}`);
+  }
+  stdout.write("\n> ");
+}
+terminal.close();
+await client.stop();

@@ -1,0 +1,45 @@
+// What `pi.pushPendingAction` stands on: the session's pending actions, and the workspace that says what its files are.
+
+import { GalleyError } from "../base/errors.js";
+import type { FileChange, PendingActions } from "../extend/tool-api-pending.js";
+import type { NewAction } from "../preview/pending-action-store.js";
+import { type PlannedChange, stampOf } from "../preview/plan.js";
+import type { PlanHands } from "../session/pending/plan-hands.js";
+import type { Workspace } from "../workspace/workspace.js";
+
+export interface ModulePendingParts {
+  readonly workspace: Workspace;
+  readonly plans: Pick<PlanHands, "look">;
+  push(action: NewAction): string;
+}
+
+export function createModulePending({ workspace, plans, push }: ModulePendingParts): PendingActions {
+  return {
+    push,
+    stamp: (paths) => Promise.all(paths.map(async (path) => stampOf(path, await plans.look(path)))),
+    async plan(changes) {
+      const planned: PlannedChange[] = [];
+      for (const change of changes) planned.push(await planOne(change, { workspace, plans }));
+      const twice = planned.find(({ path }, index) => planned.findIndex((other) => other.path === path) !== index);
+      if (twice) throw new GalleyError("invalid_argument", `The plan names ${twice.stamp.path} twice.`);
+      return planned;
+    },
+  };
+}
+
+async function planOne(
+  { path: wanted, after, mode }: FileChange,
+  { workspace, plans }: Pick<ModulePendingParts, "workspace" | "plans">,
+): Promise<PlannedChange> {
+  const { path, displayPath } = await workspace.resolve(wanted, "write");
+  const found = await plans.look(path);
+  const before = found?.bytes ?? new Uint8Array();
+  const stamp = stampOf(displayPath, found);
+  if (after !== null) {
+    const bytes = typeof after === "string" ? Buffer.from(after) : Uint8Array.from(after);
+    const bits = mode === undefined || found ? {} : { mode };
+    return { kind: found ? "modify" : "create", path, stamp, before, after: bytes, ...bits };
+  }
+  if (!found) throw new GalleyError("not_found", `The plan deletes ${displayPath}, which is not there.`);
+  return { kind: "delete", path, stamp, before, after: new Uint8Array() };
+}

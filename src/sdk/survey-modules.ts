@@ -1,0 +1,71 @@
+// The modules of others that a session, or a person who asks, could have here, and whether the project may run its own.
+// Where there are none it costs a few looks at names, and nothing that finds or loads modules is read.
+
+import { join } from "node:path";
+import type { ProjectDigest } from "../extend/digest-project.js";
+import type { Discovery } from "../extend/discover-findings.js";
+import type { ExplicitPath } from "../extend/discover-modules.js";
+import type { TrustDecision } from "../extend/trust.js";
+import type { Environment } from "../provider/credentials.js";
+import { lookAt } from "../workspace/module-files.js";
+import { resourceDirectories } from "./config-resources.js";
+import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
+import type { Settings } from "./settings/settings.js";
+
+export interface ModuleSpot {
+  readonly cwd: string;
+  readonly home: string;
+  readonly agentDir: string;
+  readonly env: Environment;
+  readonly settings: Settings;
+}
+
+export interface ModuleSurvey {
+  readonly discovery: Discovery;
+  readonly project: ProjectDigest;
+  readonly decision: TrustDecision;
+  /** Files with servers that cannot be read. */
+  readonly problems: readonly { readonly path: string; readonly error: string }[];
+}
+
+/** Where decisions about projects are kept. */
+export function trustFile({ env, home }: Pick<ModuleSpot, "env" | "home">): string {
+  return join(configRootDirectory(env, home), "trust.json");
+}
+
+export function moduleRoots({ cwd, home, agentDir, env, settings }: ModuleSpot): readonly ConfigRoot[] {
+  const disabled = settings.get("disabledProviders");
+  return findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home), disabled }).roots;
+}
+
+/** False is certain; true only says that it is worth a look. */
+export function mayHaveModules({ home }: ModuleSpot, roots: readonly ConfigRoot[]): boolean {
+  const kinds = ["tools", "extensions", "hooks"] as const;
+  return (
+    roots.some(({ source }) => source === "plugin") ||
+    kinds.some((kind) => resourceDirectories(roots, kind).length > 0) ||
+    lookAt(join(home, ".claude", "plugins", "installed_plugins.json")).kind !== "missing"
+  );
+}
+
+/** Runs nothing of what it finds. */
+export async function surveyModules(
+  spot: ModuleSpot,
+  options: { explicit?: readonly ExplicitPath[]; isTrustedForThisRun?: boolean } = {},
+): Promise<ModuleSurvey> {
+  const [{ surveyProject }, { decideTrust }, { isHostModule }] = await Promise.all([
+    import("../extend/trust-survey.js"),
+    import("../extend/trust.js"),
+    import("../extend/virtual-modules.js"),
+  ]);
+  const { cwd, home, settings } = spot;
+  const { explicit = [], isTrustedForThisRun = false } = options;
+  const survey = await surveyProject({ cwd, home, roots: moduleRoots(spot), explicit, isHostModule });
+  const decision = decideTrust({
+    project: survey.project,
+    file: trustFile(spot),
+    isTrustedForThisRun,
+    projectModules: settings.get("security.projectModules"),
+  });
+  return { ...survey, decision };
+}

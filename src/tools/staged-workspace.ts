@@ -1,0 +1,101 @@
+// The session's own view while every change waits for review: what is staged lies over the disk, so that a tool reads
+// what the tool before it wrote. Nothing here writes.
+
+import { relative, sep } from "node:path";
+import { GalleyError } from "../base/errors.js";
+import { displayPath, isWithin, quoted } from "../workspace/resolve-path.js";
+import type { Target, Workspace } from "../workspace/workspace.js";
+import type { Staging } from "./staging.js";
+
+type View = Pick<Staging, "staged" | "stagedPaths">;
+
+const identityPrefix = "staged:";
+
+export function stagedWorkspace(disk: Workspace, view: View): Workspace {
+  const newest = (path: string) => view.staged(path).at(-1);
+  const overlaid = (target: Target) => {
+    const top = newest(target.path);
+    if (top && !top.bytes) throw notFound(target.displayPath);
+    return top?.bytes;
+  };
+  const stagedTarget = (path: string): Target => ({
+    path,
+    displayPath: displayPath(path, disk.cwd),
+    kind: "file",
+    identity: `${identityPrefix}${path}`,
+  });
+
+  async function resolveRead(input: string): Promise<Target> {
+    try {
+      const target = await disk.resolve(input, "read");
+      overlaid(target);
+      return target;
+    } catch (error) {
+      if (!GalleyError.is(error, "not_found") || view.stagedPaths().length === 0) throw error;
+      const { path } = await disk.resolve(input, "write").catch(() => ({ path: undefined })); // not ours to write: not staged
+      if (path === undefined || !newest(path)?.bytes) throw error;
+      return stagedTarget(path);
+    }
+  }
+
+  return {
+    ...disk,
+    resolve: ((input: string, intent: "read" | "write") =>
+      intent === "write" ? disk.resolve(input, "write") : resolveRead(input)) as Workspace["resolve"],
+
+    async stat(target) {
+      const bytes = overlaid(target);
+      if (!bytes) return disk.stat(target);
+      const old = isStaged(target) ? { modifiedMs: Date.now(), mode: 0o644 } : await disk.stat(target);
+      return { ...old, sizeBytes: bytes.length };
+    },
+
+    async readFile(target, options = {}) {
+      const bytes = overlaid(target);
+      if (!bytes) return disk.readFile(target, options);
+      const { maxBytes = bytes.length } = options;
+      return { bytes: bytes.subarray(0, maxBytes), isTruncated: bytes.length > maxBytes };
+    },
+
+    async list(target, options) {
+      const { entries, total } = await disk.list(target, options);
+      const gone = (name: string) => {
+        const top = newest(`${target.path}${sep}${name}`);
+        return top !== undefined && !top.bytes;
+      };
+      const there = entries.filter(({ name }) => !gone(name));
+      const names = new Set(there.map(({ name }) => name));
+      const fresh = view.stagedPaths().flatMap((path) => {
+        if (!newest(path)?.bytes || !isWithin(path, target.path)) return [];
+        const [name = "", ...below] = relative(target.path, path).split(sep);
+        if (names.has(name)) return [];
+        names.add(name);
+        return [{ name, kind: below.length > 0 ? ("directory" as const) : ("file" as const), modifiedMs: Date.now() }];
+      });
+      const all = [...there, ...fresh].sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+      return { entries: all.slice(0, options.limit), total: total - (entries.length - there.length) + fresh.length };
+    },
+
+    async *walk(target, options = {}) {
+      const seen = new Set<string>();
+      for await (const file of disk.walk(target, options)) {
+        seen.add(file.path);
+        const top = newest(file.path);
+        if (!top || top.bytes) yield file;
+      }
+      for (const path of view.stagedPaths()) {
+        const isNew = !seen.has(path) && newest(path)?.bytes && isWithin(path, target.path);
+        const name = relative(target.path, path).split(sep).join("/");
+        if (isNew && (options.include?.(name) ?? true)) yield stagedTarget(path);
+      }
+    },
+  };
+}
+
+function isStaged({ identity }: Target): boolean {
+  return identity.startsWith(identityPrefix);
+}
+
+function notFound(shownPath: string): GalleyError {
+  return new GalleyError("not_found", `Path ${quoted(shownPath)} not found`);
+}

@@ -1,0 +1,154 @@
+// The pending verbs of the command line, each call a process of its own: what one leaves, the next one finds.
+
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ensureBuilt } from "./rpc-host.js";
+import { emptyHome, galleyBin, type Outcome, projectRoot, run } from "./run-galley.js";
+
+beforeAll(ensureBuilt, 150_000);
+
+const { home, env, remove } = emptyHome();
+afterAll(remove);
+
+let cwd = "";
+let number = 0;
+beforeEach(() => {
+  cwd = join(home, `project${++number}`);
+  mkdirSync(cwd);
+  cpSync(join(projectRoot, "examples/hello"), join(cwd, "hello"), { recursive: true });
+  chmodSync(join(cwd, "hello/greet.ts"), 0o755);
+  utimesSync(join(cwd, "hello/greet.ts"), 1_600_000_000.123456, 1_600_000_000.123456);
+});
+
+const galley = (...args: string[]): Promise<Outcome> => run(process.execPath, [galleyBin, ...args], { env, cwd });
+const json = async (...args: string[]) => JSON.parse((await galley(...args, "--json")).stdout) as Record<string, never>;
+const preview = (pattern = "console.log($$$A)", out = "logger.debug($$$A)") =>
+  galley("-p", `replace ${pattern} with ${out} in hello`);
+
+function state() {
+  return readdirSync(join(cwd, "hello")).map((name) => {
+    const path = join(cwd, "hello", name);
+    const { mode, mtimeMs } = statSync(path);
+    // Times are set to the microsecond, and a number of milliseconds is not quite as exact.
+    return { name, text: readFileSync(path, "utf8"), mode, modified: Math.round(mtimeMs * 100) };
+  });
+}
+
+describe("38: a preview", () => {
+  it("is applied, undone and redone from processes of their own: bytes, modes and times", async () => {
+    const original = state();
+    expect((await preview()).code).toBe(5);
+    expect(state()).toEqual(original);
+    expect(await galley("apply", "pa_1")).toEqual({
+      code: 0,
+      stdout: "Applied 4 replacements in 2 files.\n",
+      stderr: "",
+    });
+    const changed = state();
+    expect(changed.map(({ mode }) => mode)).toEqual(original.map(({ mode }) => mode));
+    expect(changed.map(({ text }) => text)).not.toEqual(original.map(({ text }) => text));
+    expect((await galley("undo")).stdout).toBe("Undone: AST Edit: 4 replacements in 2 files.\n");
+    expect(state()).toEqual(original);
+    expect((await galley("redo")).stdout).toBe("Redone: AST Edit: 4 replacements in 2 files.\n");
+    expect(state().map(({ text }) => text)).toEqual(changed.map(({ text }) => text));
+    expect(await galley("redo")).toEqual({ code: 3, stdout: "", stderr: "galley: Nothing to redo.\n" });
+  });
+
+  it("is stale once somebody edited, and its undo as well", async () => {
+    await preview();
+    const path = join(cwd, "hello/main.ts");
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, `${text}// more\n`);
+    const before = state();
+    const stale = await galley("apply", "pa_1");
+    expect(stale.code).toBe(3);
+    expect(stale.stderr).toBe(
+      "galley: Preview is stale: 1 of 2 files changed since the preview (hello/main.ts). Nothing was written. Run ast_edit again or discard.\n",
+    );
+    expect(state()).toEqual(before);
+    writeFileSync(path, text);
+    expect((await galley("apply", "pa_1")).code).toBe(0);
+    writeFileSync(path, "mine\n");
+    expect((await galley("undo")).code).toBe(3);
+    expect(readFileSync(path, "utf8")).toBe("mine\n");
+    expect((await galley("pending")).stdout).toBe("Nothing pending.\n");
+  });
+
+  it("keeps as many changes as the setting says", async () => {
+    await galley("config", "set", "undo.keep", "1");
+    await preview();
+    await galley("apply", "pa_1");
+    await preview("logger.debug($$$A)", "trace($$$A)");
+    await galley("apply", "--all");
+    expect((await galley("undo")).code).toBe(0);
+    await galley("config", "set", "undo.keep", "50");
+    expect(await galley("undo", "ch_00000000")).toMatchObject({
+      code: 3,
+      stderr: "galley: Change ch_00000000 can no longer be undone.\n",
+    });
+  });
+});
+
+describe("39: every verb", () => {
+  it("speaks text and JSON", async () => {
+    expect(await galley("pending")).toEqual({ code: 0, stdout: "Nothing pending.\n", stderr: "" });
+    await preview();
+    expect((await galley("pending")).stdout).toBe(
+      "pa_1  pending  AST Edit: 4 replacements in 2 files  (ast_edit, just now)\n",
+    );
+    expect(await json("pending")).toMatchObject({
+      actions: [{ id: "pa_1", status: "pending", session: expect.any(String) }],
+    });
+    const shown = await galley("show", "pa_1");
+    expect(shown.stdout).toContain("  modify hello/greet.ts (+3 -5)\n");
+    expect(shown.stdout).toContain('-  console.log("greeting", name);\n+  logger.debug("greeting", name);\n');
+    expect(shown.stdout).not.toContain("\u001b");
+    expect(await json("show", "pa_1")).toMatchObject({ action: { files: [{ path: "hello/greet.ts", hunks: 1 }, {}] } });
+    expect(await json("apply", "pa_1", "--files", "hello/main.ts", "--reason", "main first")).toEqual({
+      results: [{ id: "pa_1", outcome: "applied", text: "Applied 1 of 2 hunks in 1 of 2 files (hello/main.ts)." }],
+    });
+    expect(await json("discard", "--all")).toMatchObject({ results: [{ id: "pa_1", outcome: "discarded" }] });
+    const staged = await galley("undo", "--preview");
+    expect(staged.code).toBe(5);
+    expect(staged.stdout).toContain("Undo: AST Edit: 4 replacements in 2 files\n  modify hello/main.ts (+2 -2)\n");
+    expect(await json("undo")).toMatchObject({
+      text: expect.stringMatching(/^Undone: /),
+      change: { sourceToolName: "undo" },
+    });
+  });
+
+  it.each([
+    [["show"], "Name one pending action to show."],
+    [["apply"], "Name what to apply, or use --all."],
+    [["discard", "pa_1", "--all"], "Name what to discard, or use --all."],
+    [["apply", "pa_7"], 'No pending action with id "pa_7". Pending: none.'],
+    [["show", "pa_7"], 'No pending action with id "pa_7". Pending: none.'],
+    [["pending", "--frob"], "Unknown option --frob."],
+    [["undo", "a", "b"], "galley undo takes one change at most."],
+    [["apply", "--reason"], "--reason needs a value."],
+  ])("%j is wrong usage: 2", async (args, text) => {
+    const { code, stdout, stderr } = await galley(...args);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(text);
+  });
+
+  it("asks which session is meant where two have the same id", async () => {
+    await preview();
+    await preview("shout($A)", "loud($A)");
+    const ambiguous = await galley("show", "pa_1");
+    expect(ambiguous.code).toBe(2);
+    const [, name = ""] = /Name one: ([^,]+),/.exec(ambiguous.stderr) ?? [];
+    expect((await galley("show", name)).code).toBe(0);
+    expect((await galley("discard", "--all")).stdout.match(/^Discarded: /gm)).toHaveLength(2);
+  });
+
+  it("a run with --yes applies what it staged, and --stage leaves everything to the user", async () => {
+    expect((await galley("--yes", "-p", "replace console.log($$$A) with trace($$$A) in hello")).code).toBe(0);
+    expect(readFileSync(join(cwd, "hello/greet.ts"), "utf8")).toContain("trace(");
+    const refused = await galley("--stage", "-p", "run touch made");
+    expect(refused.stderr).toContain("Refused: commands bypass staging. Use --allow-exec to permit them.");
+    expect((await galley("--stage", "--allow-exec", "-p", "run touch made")).code).toBe(0);
+    expect(readdirSync(cwd)).toContain("made");
+  });
+});

@@ -60,6 +60,8 @@ async function load() {
   const { pacedAnswer } = await import("./rows/paced.mjs");
   const { reads } = await import("./rows/reads.mjs");
   const { ast } = await import("./rows/ast.mjs");
+  const { apply } = await import("./rows/apply.mjs");
+  const { commands } = await import("./rows/commands.mjs");
   const { stall } = await import("./rows/stall.mjs");
   const { queue } = await import("./rows/queue.mjs");
   const { sessions } = await import("./rows/sessions.mjs");
@@ -72,7 +74,9 @@ async function load() {
     { name: "deltas", measure: deltas },
     { name: "paced", measure: pacedAnswer, needsLong: true },
     { name: "reads", measure: reads },
+    { name: "commands", measure: commands },
     { name: "ast", measure: ast },
+    { name: "apply", measure: apply },
     { name: "stall", measure: stall },
     { name: "queue", measure: queue },
     { name: "sessions", measure: sessions },

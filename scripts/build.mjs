@@ -65,8 +65,8 @@ async function bundleProgram() {
   const separateLibraries = {
     name: "separate-libraries",
     setup: (build) =>
-      build.onResolve({ filter: /^[a-z]/, namespace: "file" }, ({ path, kind }) => {
-        if (kind === "entry-point" || path.startsWith("node:")) return undefined;
+      build.onResolve({ filter: /^(?:@sinclair\/|[a-z])/, namespace: "file" }, ({ path, kind }) => {
+        if (kind === "entry-point" || path.startsWith("node:") || path === "jiti") return undefined;
         libraries.add(path);
         return { path: `./lib/${path.replaceAll("/", "-")}.js`, external: true };
       }),
@@ -123,7 +123,8 @@ function common() {
     legalComments: "linked",
     sourcemap: false,
     mainFields: ["module", "main"],
-    external: ["@ast-grep/napi"],
+    // A program for other programs: jiti finds its own parts beside itself, and ast-grep is no JavaScript.
+    external: ["@ast-grep/napi", "jiti"],
     define: { GALLEY_VERSION: JSON.stringify(version) },
     logLevel: "warning",
   };

@@ -38,7 +38,8 @@ class Types:
     def __init__(self, schema: Schema) -> None:
         self.defs: Dict[str, Schema] = schema["$defs"]
         self.out: Dict[str, str] = {}
-        for name, shape in self.defs.items():
+        # Sorted, because the order in the document is an accident of its writer.
+        for name, shape in sorted(self.defs.items()):
             # Responses are taken apart command by command below.
             if name not in ("RpcSuccess", "RpcResponse", "OutboundFrame", "InboundFrame"):
                 self.define(name, shape)

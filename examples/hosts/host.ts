@@ -8,6 +8,8 @@ import { RpcClient, RpcError } from "galley/client";
 
 const client = new RpcClient();
 const terminal = createInterface({ input: stdin, output: stdout });
+const lines = terminal[Symbol.asyncIterator](); // from now on, so that no line is lost
+let recovery: Promise<unknown> = Promise.resolve();
 
 client.on("message_update", ({ assistantMessageEvent: update }) => {
   if (update.type === "text_delta") stdout.write(update.delta);
@@ -28,10 +30,10 @@ client.setUiHandlers({
   input: ({ title }, { signal }) => terminal.question(`\n${title}: `, { signal }),
   notify: ({ message }) => stdout.write(`\n${message}\n`),
 });
-client.onExit(async ({ isExpected, stderr }) => {
+client.onExit(({ isExpected, stderr }) => {
   if (isExpected) return;
   stdout.write(`\nThe agent ended. ${stderr}`);
-  stdout.write((await client.restart()) ? "It is back, in the same session.\n" : "It is back, in a new session.\n");
+  recovery = client.restart().then((isSame) => stdout.write(`It is back${isSame ? ", in the same session" : ""}.\n`));
 });
 terminal.on("SIGINT", () => {
   if (client.isRunning) void client.abort();
@@ -41,8 +43,9 @@ await client.start();
 const { model } = await client.getState();
 stdout.write(`galley ${client.ready?.version}, ${model?.provider}/${model?.id}. An empty line ends.\n`);
 stdout.write("> ");
-for await (const line of terminal) {
+for await (const line of lines) {
   if (line.trim() === "") break;
+  await recovery;
   try {
     const { status, error } = await client.promptAndWait(line);
     if (status !== "completed") stdout.write(`\n(${status}) ${error?.message ?? ""}`);
@@ -53,4 +56,5 @@ for await (const line of terminal) {
   stdout.write("\n> ");
 }
 terminal.close();
+await recovery;
 await client.stop();

@@ -59,7 +59,10 @@ async function run(
 ): Promise<Outcome> {
   const options = sessionOptions(line, { log, lenient: false });
   const prompts = await firstMessage(line.words, options.cwd ?? process.cwd());
-  const { session, modelFallbackMessage } = await createAgentSession(options);
+  const { session, modelFallbackMessage } = await createAgentSession({
+    ...options,
+    mode: mode === "json" ? "json" : "print",
+  });
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
   stop.watch(session);
   if (mode === "json") {

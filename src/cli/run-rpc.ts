@@ -22,12 +22,18 @@ export async function runRpc(line: CommandLine): Promise<void> {
   // Before anything else is loaded: stdout is ours alone, and a signal or a broken pipe always finds its way out.
   const output = guardStdout();
   let server: RpcServer | undefined;
+  let endWhenIdle = () => {};
   const end = (code: number) => finish(server?.shutdown(code) ?? Promise.resolve(code));
   output.on("error", () => end(1));
   listenForSignals(end);
 
   for (const warning of line.warnings) log.warn(warning);
-  const options = sessionOptions(line, { log, lenient: true });
+  const options: CreateAgentSessionOptions = {
+    ...sessionOptions(line, { log, lenient: true }),
+    mode: "rpc",
+    deferModules: true,
+    onShutdownRequest: () => endWhenIdle(),
+  };
   const { provider, modelPattern, resume } = options;
   // A model or session that cannot be had is a failed start, and a failed start writes nothing on stdout.
   const mayFail = (provider ?? modelPattern ?? resume) !== undefined;
@@ -36,6 +42,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
 
   const { serveRpc } = await import("../rpc/server.js");
   const session = early ? Promise.resolve(early) : createSession(options);
+  endWhenIdle = () => void session.then((open) => open.waitForIdle()).then(() => end(0));
   session.catch((error: unknown) => finish(Promise.resolve(1), messageOf(error)));
   const live = serveRpc({ input: process.stdin, output, session, clock: systemClock, log });
   server = live;

@@ -36,7 +36,7 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
     assignments: [...(line.options.get("set") ?? []), ...(line.options.has("stage") ? ["staging=all"] : [])].map(
       parseAssignment,
     ),
-    allowExec: line.options.has("allow-exec"),
+    ...(line.options.has("allow-exec") ? { allowExec: true } : {}),
     resetWorkflowSettings: settings.lenient,
     ...(provider === undefined ? {} : { provider }),
     ...(modelPattern === undefined ? {} : { modelPattern }),
@@ -48,12 +48,24 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
       roleFlags.flatMap((role) => line.options.get(role)?.map((name) => [role, name]) ?? []),
     ),
     ...(providerSessionId === undefined ? {} : { providerSessionId }),
+    ...moduleOptions(line),
     ...(line.options.has("no-rules") ? { rules: [] } : {}),
     systemPrompt: (standard) =>
       [
         replaced === undefined ? standard : textOrFile(replaced, cwd),
         ...added.map((text) => textOrFile(text, cwd)),
       ].join("\n\n"),
+  };
+}
+
+function moduleOptions({ options }: CommandLine): Partial<CreateAgentSessionOptions> {
+  const extensions = [...(options.get("extension") ?? []), ...(options.get("hook") ?? [])];
+  const tools = options.get("tool") ?? [];
+  return {
+    ...(tools.length > 0 ? { additionalToolPaths: tools } : {}),
+    ...(extensions.length > 0 ? { additionalExtensionPaths: extensions } : {}),
+    ...(options.has("no-extensions") ? { disableExtensionDiscovery: true } : {}),
+    ...(options.has("trust-project") ? { trustProject: true } : {}),
   };
 }
 

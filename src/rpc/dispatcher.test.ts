@@ -167,8 +167,11 @@ describe("a prompt", () => {
     const { outbox, output, features } = rig();
     const open = await openSession();
     const none = new Proxy(open.session, {
-      get: (session, name) =>
-        name === "prompt" ? () => Promise.reject(new Error("No model selected.")) : Reflect.get(session, name),
+      get(session, name) {
+        if (name === "prompt") return () => Promise.reject(new Error("No model selected."));
+        const member: unknown = Reflect.get(session, name);
+        return typeof member === "function" ? member.bind(session) : member;
+      },
     });
     const dispatcher = new Dispatcher({ session: Promise.resolve(none), outbox, features, clock: open.clock });
     dispatcher.dispatch({ type: "prompt", id: "a", message: "Hello" });

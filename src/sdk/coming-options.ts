@@ -4,7 +4,7 @@
 import { GalleyError } from "../base/errors.js";
 
 const comingOptions = [
-  ...["extensions", "additionalExtensionPaths", "skills", "promptTemplates", "slashCommands"],
+  ...["skills", "promptTemplates", "slashCommands"],
   ...["hasUI", "taskDepth", "outputSchema", "parentTaskPrefix"],
 ];
 

@@ -275,7 +275,7 @@ describe("where sessions are kept", () => {
 
 describe("options of a later version", () => {
   it.each([
-    [{ extensions: ["x"], hasUI: true }, "createAgentSession: not in this version yet: extensions, hasUI."],
+    [{ slashCommands: ["x"], hasUI: true }, "createAgentSession: not in this version yet: slashCommands, hasUI."],
     [{ skills: [{}] }, "createAgentSession: not in this version yet: skills."],
     [{ taskDepth: 1 }, "createAgentSession: not in this version yet: taskDepth."],
   ])("%j are refused", async (options, message) => {

@@ -27,12 +27,14 @@ import { refuseComingOptions } from "./coming-options.js";
 import { type ContextFile, findContextFiles } from "./context-files.js";
 import { discoverEnvironment, discoverRules, discoverSettings } from "./discover.js";
 import { variable } from "./environment.js";
+import type { ModuleOptions } from "./load-session-modules.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { createPlanHands } from "./plan-hands.js";
 import { readPromptFiles } from "./prompt-files.js";
 import { selectTools } from "./select-tools.js";
 import { createHands, toolSettingsOf } from "./session-hands.js";
 import { findSessionModels, type ModelOptions, withoutKeys } from "./session-models.js";
+import { findSessionModules } from "./session-modules.js";
 import { sessionSettingsOf } from "./session-settings.js";
 import type { Assignment } from "./settings/assignment.js";
 import type { Settings } from "./settings/settings.js";
@@ -43,7 +45,7 @@ import { defaultSystemPrompt, withContextFiles } from "./system-prompt.js";
 /** For a command that the user or the host runs. */
 const userCommandSeconds = 300;
 
-export interface CreateAgentSessionOptions extends ModelOptions {
+export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions {
   cwd?: string;
   agentDir?: string;
   env?: Environment;
@@ -56,6 +58,12 @@ export interface CreateAgentSessionOptions extends ModelOptions {
   /** Always active. */
   customTools?: readonly AnyTool[];
   hooks?: ToolHooks;
+  /** Do not wait for custom tools and extensions: `session.whenReady()` does, and a prompt. */
+  deferModules?: boolean;
+  /** What extensions are told of who drives the session; default `print`. */
+  mode?: "interactive" | "rpc" | "print" | "json";
+  /** An extension wants the program to end; default: it does not. */
+  onShutdownRequest?: () => void;
   /** Replaces the provider layer (tests, proxies), and with it the question of keys. */
   streamFn?: StreamFunction;
   workspace?: Workspace;
@@ -126,12 +134,24 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       sessions: { cwd, agentDir, clock, ids, log },
     });
   const opened = await openRecords(options, { env, settings }, { cwd, agentDir, clock, ids, log });
+  const sources = options.streamFn ? withoutKeys(models.source) : models.source;
+  const modules = findSessionModules(
+    {
+      ...{ cwd, home: homedir(), agentDir, env, settings, workspace, processes, plans, clock, log },
+      models: sources,
+      mode: options.mode ?? "print",
+      hostModules: { galley: async () => ({ ...(await import("./exports.js")), createAgentSession }) },
+      shutdown: () => options.onShutdownRequest?.(),
+    },
+    options,
+  );
   const session = new AgentSession({
     ...opened,
     cwd,
     clock,
     log,
-    models: options.streamFn ? withoutKeys(models.source) : models.source,
+    models: sources,
+    guests: modules,
     stream: options.streamFn ?? streamByApi,
     createTools: (own) => {
       const isPersistent = options.persist ?? false;
@@ -143,20 +163,24 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
         settings,
         options.toolNames?.filter((name) => name !== "undo"),
       );
-      return [
-        ...chosen,
+      const added = [
         createUndo((request) => own.changes.undo(request), { hidden: !isNamed }),
         ...(options.customTools ?? []),
         createResolve((params) => own.pending.resolve(params)),
       ];
+      modules?.reserve([...builtIn, ...added].map(({ name }) => name));
+      return [...chosen, ...added];
     },
-    ...(options.hooks ? { hooks: options.hooks } : {}),
+    hooks: modules?.around(options.hooks ?? {}) ?? options.hooks ?? {},
     approve: withStagingPolicy(options.approve, {
       isReviewed: settings.get("staging") === "all",
       allowExec: options.allowExec ?? false,
     }),
     plans,
     runBash: async (request, artifacts) => {
+      const { command, excludeFromContext } = request;
+      const outcome = await modules?.runUserBash({ command, excludeFromContext, cwd });
+      if (outcome) return outcome;
       const { runCommand } = await import("../tools/output-command.js");
       return runCommand(
         { processes, artifacts, output: toolSettings.bash?.output },
@@ -164,7 +188,10 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       );
     },
     resolveWrite: (path) => workspace.resolve(path, "write"),
-    release: () => processes.shutdown(),
+    release: async () => {
+      await modules?.shutdown();
+      await processes.shutdown();
+    },
     systemPrompt: (active) => {
       const base = promptFiles.replaced ?? defaultSystemPrompt({ cwd, tools: active });
       const standard = promptFiles.added === undefined ? base : `${base}\n\n${promptFiles.added}`;
@@ -178,7 +205,9 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       options.loadRules ?? (async () => options.rules ?? discoverRules({ cwd, agentDir, log }, { env, disabled })),
     ...(options.random ? { random: options.random } : {}),
   });
+  modules?.attach(session);
   const modelFallbackMessage = restore(session, options);
+  if (!options.deferModules) await session.whenReady();
   return { session, ...(modelFallbackMessage === undefined ? {} : { modelFallbackMessage }) };
 }
 

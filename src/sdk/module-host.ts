@@ -55,7 +55,14 @@ export function createToolHost({ session, models, settings }: ModuleHostParts): 
 
 export function createExtensionHost(parts: ModuleHostParts): ExtensionHost {
   const { session, mode } = parts;
-  const own: Omit<ExtensionHost, keyof ToolHost | "signal"> = {
+  return {
+    ...createToolHost(parts),
+    get model() {
+      return session.model; // copying the members above has asked for it once
+    },
+    get signal() {
+      return session.signal;
+    },
     mode,
     shutdown: () => parts.shutdown(),
     getContextUsage: () => session.getContextUsage(),
@@ -90,6 +97,4 @@ export function createExtensionHost(parts: ModuleHostParts): ExtensionHost {
     setThinkingLevel: (level) => session.setThinkingLevel(level),
     toolsChanged: () => parts.toolsChanged(),
   };
-  const host = Object.defineProperties(createToolHost(parts), Object.getOwnPropertyDescriptors(own));
-  return Object.defineProperty(host, "signal", { get: () => session.signal }) as ExtensionHost;
 }

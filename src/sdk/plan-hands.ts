@@ -3,6 +3,7 @@
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { inLanes } from "../base/in-lanes.js";
 import type { Log } from "../base/log.js";
 import type { PlannedChange } from "../preview/plan.js";
 import type { ApplyOwner, Decision } from "../preview/settle.js";
@@ -40,7 +41,7 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
       own = session;
     },
     async apply(planned, owner) {
-      for (const change of planned) await checkStillAllowed(workspace, change);
+      await inLanes(planned, 8, (change) => checkStillAllowed(workspace, change));
       const { label, sourceToolName, by, reason, undoes, pendingId } = owner;
       applying = owner;
       try {

@@ -2,6 +2,7 @@
 // applied later is what was shown, not another search.
 
 import type { XStatic } from "typebox/schema";
+import { inLanes } from "../base/in-lanes.js";
 import { type PlannedChange, stampOf } from "../preview/plan.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Workspace } from "../workspace/workspace.js";
@@ -170,11 +171,11 @@ async function deliver(
 async function actionFor({ workspace }: AstEditParts, { plan, details }: Found) {
   if (plan.totalReplacements === 0) throw toolFailure("The pattern matches nothing any more.");
   const changes: PlannedChange[] = [];
-  for (const { target, before, after } of plan.files) {
+  await inLanes(plan.files.entries(), 8, async ([index, { target, before, after }]) => {
     const { path, displayPath } = await workspace.resolve(target.path, "write");
     const { mode } = await workspace.stat(target);
-    changes.push({ kind: "modify", path, stamp: stampOf(displayPath, { bytes: before, mode }), before, after });
-  }
+    changes[index] = { kind: "modify", path, stamp: stampOf(displayPath, { bytes: before, mode }), before, after };
+  });
   const amount = `${count(plan.totalReplacements, "replacement")} in ${count(plan.files.length, "file")}`;
   const applied = { text: `Applied ${amount}.`, details: { ...details, applied: true } };
   return {

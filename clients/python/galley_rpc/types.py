@@ -90,427 +90,38 @@ EVENT_TYPES: Tuple[str, ...] = (
 )
 
 
-AssistantContent = Union["TextContent", "ThinkingContent", "RedactedThinkingContent", "ToolCall"]
+class _AbortAndPromptCommandRequired(TypedDict):
+    type: Literal["abort_and_prompt"]
+    message: str
 
 
-class ImageContent(TypedDict):
-    type: Literal["image"]
-    data: str
-    mimeType: str
+class AbortAndPromptCommand(_AbortAndPromptCommandRequired, total=False):
+    id: "RequestId"
+    images: List["ImageContent"]
 
 
-InputContent = Union["TextContent", "ImageContent"]
+class _AbortBashCommandRequired(TypedDict):
+    type: Literal["abort_bash"]
 
 
-class RedactedThinkingContent(TypedDict):
-    type: Literal["redactedThinking"]
-    data: str
+class AbortBashCommand(_AbortBashCommandRequired, total=False):
+    id: "RequestId"
 
 
-class _TextContentRequired(TypedDict):
-    type: Literal["text"]
-    text: str
+class _AbortCommandRequired(TypedDict):
+    type: Literal["abort"]
 
 
-class TextContent(_TextContentRequired, total=False):
-    textSignature: str
+class AbortCommand(_AbortCommandRequired, total=False):
+    id: "RequestId"
 
 
-class _ThinkingContentRequired(TypedDict):
-    type: Literal["thinking"]
-    thinking: str
+class _AbortRetryCommandRequired(TypedDict):
+    type: Literal["abort_retry"]
 
 
-class ThinkingContent(_ThinkingContentRequired, total=False):
-    thinkingSignature: str
-
-
-class _ToolCallRequired(TypedDict):
-    type: Literal["toolCall"]
-    id: str
-    name: str
-    arguments: Dict[str, Any]
-
-
-class ToolCall(_ToolCallRequired, total=False):
-    thoughtSignature: str
-    intent: str
-
-
-AgentMessage = Union["UserMessage", "DeveloperMessage", "AssistantMessage", "ToolResultMessage", "BashExecutionMessage", "PythonExecutionMessage", "CustomMessage", "HookMessage", "CompactionSummaryMessage", "BranchSummaryMessage", "FileMentionMessage"]
-
-
-class _AssistantMessageRequired(TypedDict):
-    role: Literal["assistant"]
-    content: List["AssistantContent"]
-    api: str
-    provider: str
-    model: str
-    usage: "Usage"
-    stopReason: "StopReason"
-    timestamp: float
-
-
-class AssistantMessage(_AssistantMessageRequired, total=False):
-    errorMessage: str
-    error: "ProviderFailure"
-    responseId: str
-    duration: float
-    ttft: float
-    providerPayload: Any
-
-
-class _BashExecutionMessageRequired(TypedDict):
-    role: Literal["bashExecution"]
-    command: str
-    output: str
-    cancelled: bool
-    truncated: bool
-    timestamp: float
-
-
-class BashExecutionMessage(_BashExecutionMessageRequired, total=False):
-    exitCode: int
-    meta: Any
-    excludeFromContext: bool
-
-
-class BranchSummaryMessage(TypedDict):
-    role: Literal["branchSummary"]
-    summary: str
-    fromId: str
-    timestamp: float
-
-
-class _CompactionSummaryMessageRequired(TypedDict):
-    role: Literal["compactionSummary"]
-    summary: str
-    tokensBefore: float
-    timestamp: float
-
-
-class CompactionSummaryMessage(_CompactionSummaryMessageRequired, total=False):
-    shortSummary: str
-    providerPayload: Any
-
-
-class _CustomMessageRequired(TypedDict):
-    role: Literal["custom"]
-    customType: str
-    content: Union[str, List["InputContent"]]
-    display: bool
-    timestamp: float
-
-
-class CustomMessage(_CustomMessageRequired, total=False):
-    details: Any
-    attribution: Literal["user", "agent"]
-
-
-class _DeveloperMessageRequired(TypedDict):
-    role: Literal["developer"]
-    content: Union[str, List["InputContent"]]
-    timestamp: float
-
-
-class DeveloperMessage(_DeveloperMessageRequired, total=False):
-    attribution: Literal["user", "agent"]
-    providerPayload: Any
-
-
-class FileMentionMessage(TypedDict):
-    role: Literal["fileMention"]
-    files: List["FileMentionMessageFilesItem"]
-    timestamp: float
-
-
-class _FileMentionMessageFilesItemRequired(TypedDict):
-    path: str
-    content: str
-
-
-class FileMentionMessageFilesItem(_FileMentionMessageFilesItemRequired, total=False):
-    lineCount: int
-    byteSize: int
-    skippedReason: Literal["tooLarge"]
-    image: "ImageContent"
-
-
-class _HookMessageRequired(TypedDict):
-    role: Literal["hookMessage"]
-    customType: str
-    content: Union[str, List["InputContent"]]
-    display: bool
-    timestamp: float
-
-
-class HookMessage(_HookMessageRequired, total=False):
-    details: Any
-    attribution: Literal["user", "agent"]
-
-
-class _ProviderFailureRequired(TypedDict):
-    kind: Literal["rate_limit", "overloaded", "server", "network", "usage_limit", "auth", "invalid_request", "refusal", "content_filter", "overflow", "unknown"]
-
-
-class ProviderFailure(_ProviderFailureRequired, total=False):
-    status: int
-    code: str
-    retryAfterMs: float
-
-
-class _PythonExecutionMessageRequired(TypedDict):
-    role: Literal["pythonExecution"]
-    code: str
-    output: str
-    cancelled: bool
-    truncated: bool
-    timestamp: float
-
-
-class PythonExecutionMessage(_PythonExecutionMessageRequired, total=False):
-    exitCode: int
-    meta: Any
-    excludeFromContext: bool
-
-
-StopReason = Literal["stop", "length", "toolUse", "error", "aborted"]
-
-
-class _ToolResultMessageRequired(TypedDict):
-    role: Literal["toolResult"]
-    toolCallId: str
-    toolName: str
-    content: List["InputContent"]
-    isError: bool
-    timestamp: float
-
-
-class ToolResultMessage(_ToolResultMessageRequired, total=False):
-    details: Any
-    isWarning: bool
-    attribution: Literal["user", "agent"]
-    prunedAt: float
-
-
-class _UsageRequired(TypedDict):
-    input: float
-    output: float
-    cacheRead: float
-    cacheWrite: float
-    totalTokens: float
-    cost: "TokenTotals"
-
-
-class Usage(_UsageRequired, total=False):
-    premiumRequests: float
-
-
-class _UserMessageRequired(TypedDict):
-    role: Literal["user"]
-    content: Union[str, List["InputContent"]]
-    timestamp: float
-
-
-class UserMessage(_UserMessageRequired, total=False):
-    attribution: Literal["user", "agent"]
-    synthetic: bool
-    providerPayload: Any
-
-
-class _ModelRequired(TypedDict):
-    id: str
-    name: str
-    api: str
-    provider: str
-    baseUrl: str
-    reasoning: bool
-    input: List[Literal["text", "image"]]
-    cost: "ModelCost"
-    contextWindow: int
-    maxTokens: int
-
-
-class Model(_ModelRequired, total=False):
-    thinking: "ModelThinking"
-    premiumMultiplier: float
-    preferWebsockets: bool
-    contextPromotionTarget: str
-    priority: float
-    compat: Dict[str, Any]
-
-
-class ModelThinking(TypedDict):
-    minLevel: Literal["minimal", "low", "medium", "high", "xhigh"]
-    maxLevel: Literal["minimal", "low", "medium", "high", "xhigh"]
-    mode: Literal["effort", "budget", "google-level", "anthropic-adaptive", "anthropic-budget-effort"]
-
-
-class ModelCost(TypedDict):
-    input: float
-    output: float
-    cacheRead: float
-    cacheWrite: float
-
-
-ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
-
-
-class TodoPhase(TypedDict):
-    id: str
-    name: str
-    tasks: List["TodoTask"]
-
-
-class _TodoPhaseInputRequired(TypedDict):
-    name: str
-
-
-class TodoPhaseInput(_TodoPhaseInputRequired, total=False):
-    id: str
-    tasks: List["TodoPhaseInputTasksItem"]
-
-
-class _TodoPhaseInputTasksItemRequired(TypedDict):
-    content: str
-
-
-class TodoPhaseInputTasksItem(_TodoPhaseInputTasksItemRequired, total=False):
-    id: str
-    status: "TodoStatus"
-    notes: str
-    details: str
-
-
-TodoStatus = Literal["pending", "in_progress", "completed", "abandoned"]
-
-
-class _TodoTaskRequired(TypedDict):
-    id: str
-    content: str
-    status: "TodoStatus"
-
-
-class TodoTask(_TodoTaskRequired, total=False):
-    notes: str
-    details: str
-
-
-class _ChangeRequired(TypedDict):
-    id: str
-    label: str
-    sourceToolName: str
-    by: "Decider"
-    reason: str
-    at: float
-    files: List["ChangeFilesItem"]
-    state: Literal["applied", "undone"]
-    undoable: bool
-
-
-class Change(_ChangeRequired, total=False):
-    pendingId: str
-
-
-class _ChangeFilesItemRequired(TypedDict):
-    path: str
-    kind: "FileChangeKind"
-    added: int
-    removed: int
-
-
-class ChangeFilesItem(_ChangeFilesItemRequired, total=False):
-    diff: str
-
-
-Decider = Literal["model", "user", "host", "runtime"]
-
-
-FileChangeKind = Literal["modify", "create", "delete", "rename"]
-
-
-class FileStamp(TypedDict):
-    path: str
-    exists: bool
-    size: int
-    sha256: str
-    mode: int
-
-
-class _PendingActionRequired(TypedDict):
-    id: str
-    label: str
-    sourceToolName: str
-    kind: Literal["plan", "closure"]
-    createdAt: float
-    status: "PendingStatus"
-    attempts: int
-
-
-class PendingAction(_PendingActionRequired, total=False):
-    toolCallId: str
-    details: Any
-    preview: "PendingActionPreview"
-    expiresAt: float
-    entryId: str
-    lastError: str
-    dependsOn: List[str]
-    files: List["FileStamp"]
-
-
-class PendingActionPreview(TypedDict, total=False):
-    text: str
-    diff: str
-
-
-class _PendingActionViewRequired(TypedDict):
-    id: str
-    label: str
-    sourceToolName: str
-    kind: Literal["plan", "closure"]
-    createdAt: float
-    status: "PendingStatus"
-    attempts: int
-
-
-class PendingActionView(_PendingActionViewRequired, total=False):
-    toolCallId: str
-    details: Any
-    preview: "PendingActionViewPreview"
-    expiresAt: float
-    entryId: str
-    lastError: str
-    dependsOn: List[str]
-    files: List["PendingActionViewFilesItem"]
-    diffTruncated: Literal[True]
-
-
-class PendingActionViewPreview(TypedDict, total=False):
-    text: str
-    diff: str
-
-
-class _PendingActionViewFilesItemRequired(TypedDict):
-    path: str
-    exists: bool
-    size: int
-    sha256: str
-    mode: int
-
-
-class PendingActionViewFilesItem(_PendingActionViewFilesItemRequired, total=False):
-    kind: "FileChangeKind"
-    to: str
-    added: int
-    removed: int
-    hunks: int
-    diff: str
-
-
-PendingOutcome = Literal["applied", "discarded", "failed", "stale", "expired", "orphaned"]
-
-
-PendingStatus = Literal["pending", "applying", "stale"]
+class AbortRetryCommand(_AbortRetryCommandRequired, total=False):
+    id: "RequestId"
 
 
 AgentEvent = Union["AgentStartEvent", "AgentEndEvent", "TurnStartEvent", "TurnEndEvent", "MessageStartEvent", "MessageUpdateEvent", "MessageEndEvent", "ToolExecutionStartEvent", "ToolExecutionUpdateEvent", "ToolExecutionEndEvent"]
@@ -600,7 +211,33 @@ class ToolExecutionEndEvent(_ToolExecutionEndEventRequired, total=False):
     isWarning: bool
 
 
+AgentMessage = Union["UserMessage", "DeveloperMessage", "AssistantMessage", "ToolResultMessage", "BashExecutionMessage", "PythonExecutionMessage", "CustomMessage", "HookMessage", "CompactionSummaryMessage", "BranchSummaryMessage", "FileMentionMessage"]
+
+
 AgentSessionEvent = Union["AgentEvent", "SessionEvent"]
+
+
+AssistantContent = Union["TextContent", "ThinkingContent", "RedactedThinkingContent", "ToolCall"]
+
+
+class _AssistantMessageRequired(TypedDict):
+    role: Literal["assistant"]
+    content: List["AssistantContent"]
+    api: str
+    provider: str
+    model: str
+    usage: "Usage"
+    stopReason: "StopReason"
+    timestamp: float
+
+
+class AssistantMessage(_AssistantMessageRequired, total=False):
+    errorMessage: str
+    error: "ProviderFailure"
+    responseId: str
+    duration: float
+    ttft: float
+    providerPayload: Any
 
 
 AssistantMessageEvent = Union["AssistantStart", "AssistantTextStart", "AssistantTextDelta", "AssistantTextEnd", "AssistantThinkingStart", "AssistantThinkingDelta", "AssistantThinkingEnd", "AssistantToolcallStart", "AssistantToolcallDelta", "AssistantToolcallEnd", "AssistantDone", "AssistantError"]
@@ -683,156 +320,64 @@ class AssistantError(TypedDict):
     error: "AssistantMessage"
 
 
-class _CompactionResultRequired(TypedDict):
-    summary: str
-    firstKeptEntryId: str
-    tokensBefore: float
-
-
-class CompactionResult(_CompactionResultRequired, total=False):
-    shortSummary: str
-    details: Any
-    preserveData: Any
-
-
-ContinueReason = Literal["retry", "overflow", "ttsr", "todo", "auto_continue", "queued"]
-
-
-SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
-
-
-class AutoCompactionStartEvent(TypedDict):
-    type: Literal["auto_compaction_start"]
-    reason: Literal["threshold", "overflow", "idle"]
-    action: Literal["context-full", "handoff"]
-
-
-class _AutoCompactionEndEventRequired(TypedDict):
-    type: Literal["auto_compaction_end"]
-    action: Literal["context-full", "handoff"]
-    aborted: bool
-    willRetry: bool
-
-
-class AutoCompactionEndEvent(_AutoCompactionEndEventRequired, total=False):
-    result: "CompactionResult"
-    errorMessage: str
-    skipped: bool
-
-
-class AutoRetryStartEvent(TypedDict):
-    type: Literal["auto_retry_start"]
-    attempt: int
-    maxAttempts: int
-    delayMs: float
-    errorMessage: str
-
-
-class _AutoRetryEndEventRequired(TypedDict):
-    type: Literal["auto_retry_end"]
-    success: bool
-    attempt: int
-
-
-class AutoRetryEndEvent(_AutoRetryEndEventRequired, total=False):
-    finalError: str
-
-
-RetryFallbackAppliedEvent = TypedDict("RetryFallbackAppliedEvent", {"type": Literal["retry_fallback_applied"], "from": str, "to": str, "role": str})
-
-
-class RetryFallbackSucceededEvent(TypedDict):
-    type: Literal["retry_fallback_succeeded"]
-    model: str
-    role: str
-
-
-class TtsrTriggeredEvent(TypedDict):
-    type: Literal["ttsr_triggered"]
-    rules: List["TriggeredRule"]
-
-
-class TodoReminderEvent(TypedDict):
-    type: Literal["todo_reminder"]
-    todos: List["TodoReminderEventTodosItem"]
-    attempt: int
-    maxAttempts: int
-
-
-class TodoReminderEventTodosItem(TypedDict):
-    id: str
-    content: str
-    status: "TodoStatus"
-
-
-class TodoAutoClearEvent(TypedDict):
-    type: Literal["todo_auto_clear"]
-
-
-class QueueUpdateEvent(TypedDict):
-    type: Literal["queue_update"]
-    steering: List[str]
-    followUp: List[str]
-
-
-class AgentSettledEvent(TypedDict):
-    type: Literal["agent_settled"]
-
-
-class PendingActionAddedEvent(TypedDict):
-    type: Literal["pending_action_added"]
-    action: "PendingAction"
-
-
-class _PendingActionChangedEventRequired(TypedDict):
-    type: Literal["pending_action_changed"]
-    id: str
-    status: "PendingStatus"
-
-
-class PendingActionChangedEvent(_PendingActionChangedEventRequired, total=False):
-    files: List["FileStamp"]
-
-
-class _PendingActionResolvedEventRequired(TypedDict):
-    type: Literal["pending_action_resolved"]
-    id: str
-    label: str
-    sourceToolName: str
-    outcome: "PendingOutcome"
-    by: "Decider"
-    reason: str
-
-
-class PendingActionResolvedEvent(_PendingActionResolvedEventRequired, total=False):
-    error: str
-
-
-class PendingActionStalledEvent(TypedDict):
-    type: Literal["pending_action_stalled"]
-    ids: List[str]
-
-
-class _ToolResultRequired(TypedDict):
-    content: List["InputContent"]
-
-
-class ToolResult(_ToolResultRequired, total=False):
-    details: Any
-    isError: bool
-    isWarning: bool
-    terminate: bool
-
-
-class _TriggeredRuleRequired(TypedDict):
+class _AvailableCommandRequired(TypedDict):
     name: str
-    path: str
+    source: str
 
 
-class TriggeredRule(_TriggeredRuleRequired, total=False):
-    content: str
-    condition: List[str]
-    scope: List[str]
+class AvailableCommand(_AvailableCommandRequired, total=False):
+    description: str
+
+
+class _BashCommandRequired(TypedDict):
+    type: Literal["bash"]
+    command: str
+
+
+class BashCommand(_BashCommandRequired, total=False):
+    id: "RequestId"
+    excludeFromContext: bool
+
+
+class _BashExecutionMessageRequired(TypedDict):
+    role: Literal["bashExecution"]
+    command: str
+    output: str
+    cancelled: bool
+    truncated: bool
+    timestamp: float
+
+
+class BashExecutionMessage(_BashExecutionMessageRequired, total=False):
+    exitCode: int
+    meta: Any
+    excludeFromContext: bool
+
+
+class _BashResultRequired(TypedDict):
+    output: str
+    cancelled: bool
+    truncated: bool
+    totalLines: int
+    totalBytes: int
+    outputLines: int
+    outputBytes: int
+
+
+class BashResult(_BashResultRequired, total=False):
+    exitCode: int
+    artifactId: str
+    newCwd: str
+    fullOutputPath: str
+
+
+class _BranchCommandRequired(TypedDict):
+    type: Literal["branch"]
+    entryId: str
+
+
+class BranchCommand(_BranchCommandRequired, total=False):
+    id: "RequestId"
 
 
 class _BranchSummaryEntryRequired(TypedDict):
@@ -847,6 +392,57 @@ class _BranchSummaryEntryRequired(TypedDict):
 class BranchSummaryEntry(_BranchSummaryEntryRequired, total=False):
     details: Any
     fromExtension: bool
+
+
+class BranchSummaryMessage(TypedDict):
+    role: Literal["branchSummary"]
+    summary: str
+    fromId: str
+    timestamp: float
+
+
+class _ChangeRequired(TypedDict):
+    id: str
+    label: str
+    sourceToolName: str
+    by: "Decider"
+    reason: str
+    at: float
+    files: List["ChangeFilesItem"]
+    state: Literal["applied", "undone"]
+    undoable: bool
+
+
+class Change(_ChangeRequired, total=False):
+    pendingId: str
+
+
+class _ChangeFilesItemRequired(TypedDict):
+    path: str
+    kind: "FileChangeKind"
+    added: int
+    removed: int
+
+
+class ChangeFilesItem(_ChangeFilesItemRequired, total=False):
+    diff: str
+
+
+class _CloneCommandRequired(TypedDict):
+    type: Literal["clone"]
+
+
+class CloneCommand(_CloneCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _CompactCommandRequired(TypedDict):
+    type: Literal["compact"]
+
+
+class CompactCommand(_CompactCommandRequired, total=False):
+    id: "RequestId"
+    customInstructions: str
 
 
 class _CompactionEntryRequired(TypedDict):
@@ -867,6 +463,30 @@ class CompactionEntry(_CompactionEntryRequired, total=False):
     fromHook: bool
 
 
+class _CompactionResultRequired(TypedDict):
+    summary: str
+    firstKeptEntryId: str
+    tokensBefore: float
+
+
+class CompactionResult(_CompactionResultRequired, total=False):
+    shortSummary: str
+    details: Any
+    preserveData: Any
+
+
+class _CompactionSummaryMessageRequired(TypedDict):
+    role: Literal["compactionSummary"]
+    summary: str
+    tokensBefore: float
+    timestamp: float
+
+
+class CompactionSummaryMessage(_CompactionSummaryMessageRequired, total=False):
+    shortSummary: str
+    providerPayload: Any
+
+
 class ContextChangeEntry(TypedDict):
     type: Literal["context_change"]
     id: str
@@ -875,6 +495,15 @@ class ContextChangeEntry(TypedDict):
     contextName: str
     tenant: str
     namespace: str
+
+
+class ContextUsage(TypedDict):
+    tokens: Union[float, None]
+    contextWindow: float
+    percent: Union[float, None]
+
+
+ContinueReason = Literal["retry", "overflow", "ttsr", "todo", "auto_continue", "queued"]
 
 
 class _CustomEntryRequired(TypedDict):
@@ -887,6 +516,19 @@ class _CustomEntryRequired(TypedDict):
 
 class CustomEntry(_CustomEntryRequired, total=False):
     data: Any
+
+
+class _CustomMessageRequired(TypedDict):
+    role: Literal["custom"]
+    customType: str
+    content: Union[str, List["InputContent"]]
+    display: bool
+    timestamp: float
+
+
+class CustomMessage(_CustomMessageRequired, total=False):
+    details: Any
+    attribution: Literal["user", "agent"]
 
 
 class _CustomMessageEntryRequired(TypedDict):
@@ -904,203 +546,41 @@ class CustomMessageEntry(_CustomMessageEntryRequired, total=False):
     attribution: Literal["user", "agent"]
 
 
+class _CycleModelCommandRequired(TypedDict):
+    type: Literal["cycle_model"]
+
+
+class CycleModelCommand(_CycleModelCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _CycleThinkingLevelCommandRequired(TypedDict):
+    type: Literal["cycle_thinking_level"]
+
+
+class CycleThinkingLevelCommand(_CycleThinkingLevelCommandRequired, total=False):
+    id: "RequestId"
+
+
+Decider = Literal["model", "user", "host", "runtime"]
+
+
+class _DeveloperMessageRequired(TypedDict):
+    role: Literal["developer"]
+    content: Union[str, List["InputContent"]]
+    timestamp: float
+
+
+class DeveloperMessage(_DeveloperMessageRequired, total=False):
+    attribution: Literal["user", "agent"]
+    providerPayload: Any
+
+
 class EntryBase(TypedDict):
     type: str
     id: str
     parentId: Union[str, None]
     timestamp: str
-
-
-class _LabelEntryRequired(TypedDict):
-    type: Literal["label"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    targetId: str
-
-
-class LabelEntry(_LabelEntryRequired, total=False):
-    label: str
-
-
-class LeafEntry(TypedDict):
-    type: Literal["leaf"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    targetId: Union[str, None]
-
-
-class McpToolSelectionEntry(TypedDict):
-    type: Literal["mcp_tool_selection"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    selectedToolNames: List[str]
-
-
-class MessageEntry(TypedDict):
-    type: Literal["message"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    message: "AgentMessage"
-
-
-class _ModeChangeEntryRequired(TypedDict):
-    type: Literal["mode_change"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    mode: str
-
-
-class ModeChangeEntry(_ModeChangeEntryRequired, total=False):
-    data: Any
-
-
-ModelChangeEntry = Union["ModelChangeEntry1", "ModelChangeEntry2"]
-
-
-class _ModelChangeEntry1Required(TypedDict):
-    type: Literal["model_change"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    model: str
-
-
-class ModelChangeEntry1(_ModelChangeEntry1Required, total=False):
-    role: str
-
-
-class ModelChangeEntry2(TypedDict):
-    type: Literal["model_change"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    provider: str
-    modelId: str
-
-
-class PruneEntry(TypedDict):
-    type: Literal["prune"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    entryIds: List[str]
-
-
-class ServiceTierChangeEntry(TypedDict):
-    type: Literal["service_tier_change"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    serviceTier: Union[str, None]
-
-
-SessionEntry = Union["MessageEntry", "ModelChangeEntry", "ThinkingLevelChangeEntry", "ServiceTierChangeEntry", "CompactionEntry", "BranchSummaryEntry", "CustomEntry", "CustomMessageEntry", "LabelEntry", "TtsrInjectionEntry", "McpToolSelectionEntry", "SessionInitEntry", "ModeChangeEntry", "ContextChangeEntry", "SessionInfoEntry", "LeafEntry", "PruneEntry"]
-
-
-class _SessionHeaderRequired(TypedDict):
-    type: Literal["session"]
-    id: str
-    timestamp: str
-    cwd: str
-
-
-class SessionHeader(_SessionHeaderRequired, total=False):
-    version: int
-    parentSession: str
-    parentSessionId: str
-    title: str
-    titleSource: Literal["auto", "user"]
-
-
-class _SessionInfoEntryRequired(TypedDict):
-    type: Literal["session_info"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    name: str
-
-
-class SessionInfoEntry(_SessionInfoEntryRequired, total=False):
-    source: Literal["auto", "user"]
-
-
-class _SessionInitEntryRequired(TypedDict):
-    type: Literal["session_init"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    systemPrompt: str
-    task: str
-    tools: List[str]
-
-
-class SessionInitEntry(_SessionInitEntryRequired, total=False):
-    outputSchema: Any
-
-
-class ThinkingLevelChangeEntry(TypedDict):
-    type: Literal["thinking_level_change"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    thinkingLevel: Union[str, None]
-
-
-class TtsrInjectionEntry(TypedDict):
-    type: Literal["ttsr_injection"]
-    id: str
-    parentId: Union[str, None]
-    timestamp: str
-    injectedRules: List[str]
-
-
-InterruptMode = Literal["immediate", "wait"]
-
-
-QueueMode = Literal["all", "one-at-a-time"]
-
-
-RequestId = Union[str, int]
-
-
-RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
-
-
-class _AvailableCommandRequired(TypedDict):
-    name: str
-    source: str
-
-
-class AvailableCommand(_AvailableCommandRequired, total=False):
-    description: str
-
-
-class _BashResultRequired(TypedDict):
-    output: str
-    cancelled: bool
-    truncated: bool
-    totalLines: int
-    totalBytes: int
-    outputLines: int
-    outputBytes: int
-
-
-class BashResult(_BashResultRequired, total=False):
-    exitCode: int
-    artifactId: str
-    newCwd: str
-    fullOutputPath: str
-
-
-class ContextUsage(TypedDict):
-    tokens: Union[float, None]
-    contextWindow: float
-    percent: Union[float, None]
 
 
 class _EntryTreeRequired(TypedDict):
@@ -1112,134 +592,13 @@ class EntryTree(_EntryTreeRequired, total=False):
     label: str
 
 
-ResolveDetails = Union["ResolveDetails1", "ResolveDetails2"]
+class _ExportHtmlCommandRequired(TypedDict):
+    type: Literal["export_html"]
 
 
-class _ResolveDetails1Required(TypedDict):
-    action: Literal["apply", "discard"]
-    reason: str
-    sourceToolName: str
-    label: str
-    id: str
-    remaining: int
-
-
-class ResolveDetails1(_ResolveDetails1Required, total=False):
-    extra: Dict[str, Any]
-    sourceDetails: Any
-    sourceResultDetails: Any
-    partial: Literal[True]
-    settled: List["ResolveDetails1SettledItem"]
-
-
-class _ResolveDetails1SettledItemRequired(TypedDict):
-    path: str
-
-
-class ResolveDetails1SettledItem(_ResolveDetails1SettledItemRequired, total=False):
-    hunks: List[int]
-
-
-class ResolveDetails2(TypedDict):
-    results: List["ResolveDetails2ResultsItem"]
-
-
-class _ResolveDetails2ResultsItemRequired(TypedDict):
-    id: str
-    outcome: "PendingOutcome"
-    label: str
-
-
-class ResolveDetails2ResultsItem(_ResolveDetails2ResultsItemRequired, total=False):
-    error: str
-
-
-class _SandboxStateRequired(TypedDict):
-    mode: Literal["workspace", "read-only", "off"]
-    mechanism: str
-
-
-class SandboxState(_SandboxStateRequired, total=False):
-    reason: str
-
-
-class _SessionStateRequired(TypedDict):
-    isStreaming: bool
-    isCompacting: bool
-    steeringMode: "QueueMode"
-    followUpMode: "QueueMode"
-    interruptMode: "InterruptMode"
-    sessionId: str
-    autoCompactionEnabled: bool
-    messageCount: int
-    queuedMessageCount: int
-    todoPhases: List["TodoPhase"]
-
-
-class SessionState(_SessionStateRequired, total=False):
-    model: "Model"
-    thinkingLevel: "ThinkingLevel"
-    sessionFile: str
-    sessionName: str
-    systemPrompt: str
-    dumpTools: List["SessionStateDumpToolsItem"]
-    contextUsage: "ContextUsage"
-    pendingMessageCount: int
-    autoRetryEnabled: bool
-    isRetrying: bool
-    pendingActionCount: int
-    sandbox: "SandboxState"
-    persistError: str
-    lockKind: Literal["none"]
-    isSettled: bool
-
-
-class SessionStateDumpToolsItem(TypedDict):
-    name: str
-    description: str
-    parameters: Dict[str, Any]
-
-
-class _SessionStatsRequired(TypedDict):
-    sessionId: str
-    userMessages: int
-    assistantMessages: int
-    toolCalls: int
-    toolResults: int
-    totalMessages: int
-    tokens: "TokenTotals"
-    premiumRequests: float
-    cost: float
-
-
-class SessionStats(_SessionStatsRequired, total=False):
-    sessionFile: str
-    contextUsage: "ContextUsage"
-    compactions: int
-    byModel: Dict[str, "SessionStatsByModelValue"]
-
-
-class SessionStatsByModelValue(TypedDict):
-    tokens: "TokenTotals"
-    cost: float
-
-
-class _SlashCommandRequired(TypedDict):
-    name: str
-    source: Literal["extension", "prompt", "skill"]
-    sourceInfo: Dict[str, Any]
-
-
-class SlashCommand(_SlashCommandRequired, total=False):
-    description: str
-
-
-class TokenTotals(TypedDict):
-    input: float
-    output: float
-    cacheRead: float
-    cacheWrite: float
-    total: float
+class ExportHtmlCommand(_ExportHtmlCommandRequired, total=False):
+    id: "RequestId"
+    outputPath: str
 
 
 class ExtensionError(TypedDict):
@@ -1385,6 +744,195 @@ class ExtensionUiResponse3(_ExtensionUiResponse3Required, total=False):
     timedOut: bool
 
 
+FileChangeKind = Literal["modify", "create", "delete", "rename"]
+
+
+class FileMentionMessage(TypedDict):
+    role: Literal["fileMention"]
+    files: List["FileMentionMessageFilesItem"]
+    timestamp: float
+
+
+class _FileMentionMessageFilesItemRequired(TypedDict):
+    path: str
+    content: str
+
+
+class FileMentionMessageFilesItem(_FileMentionMessageFilesItemRequired, total=False):
+    lineCount: int
+    byteSize: int
+    skippedReason: Literal["tooLarge"]
+    image: "ImageContent"
+
+
+class FileStamp(TypedDict):
+    path: str
+    exists: bool
+    size: int
+    sha256: str
+    mode: int
+
+
+class _FollowUpCommandRequired(TypedDict):
+    type: Literal["follow_up"]
+    message: str
+
+
+class FollowUpCommand(_FollowUpCommandRequired, total=False):
+    id: "RequestId"
+    images: List["ImageContent"]
+
+
+class _ForkCommandRequired(TypedDict):
+    type: Literal["fork"]
+    entryId: str
+
+
+class ForkCommand(_ForkCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetAvailableCommandsCommandRequired(TypedDict):
+    type: Literal["get_available_commands"]
+
+
+class GetAvailableCommandsCommand(_GetAvailableCommandsCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetAvailableModelsCommandRequired(TypedDict):
+    type: Literal["get_available_models"]
+
+
+class GetAvailableModelsCommand(_GetAvailableModelsCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetAvailableThinkingLevelsCommandRequired(TypedDict):
+    type: Literal["get_available_thinking_levels"]
+
+
+class GetAvailableThinkingLevelsCommand(_GetAvailableThinkingLevelsCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetBranchMessagesCommandRequired(TypedDict):
+    type: Literal["get_branch_messages"]
+
+
+class GetBranchMessagesCommand(_GetBranchMessagesCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetChangesCommandRequired(TypedDict):
+    type: Literal["get_changes"]
+
+
+class GetChangesCommand(_GetChangesCommandRequired, total=False):
+    id: "RequestId"
+    all: bool
+    diff: bool
+    limit: int
+
+
+class _GetCommandsCommandRequired(TypedDict):
+    type: Literal["get_commands"]
+
+
+class GetCommandsCommand(_GetCommandsCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetEntriesCommandRequired(TypedDict):
+    type: Literal["get_entries"]
+
+
+class GetEntriesCommand(_GetEntriesCommandRequired, total=False):
+    id: "RequestId"
+    since: str
+
+
+class _GetForkMessagesCommandRequired(TypedDict):
+    type: Literal["get_fork_messages"]
+
+
+class GetForkMessagesCommand(_GetForkMessagesCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetLastAssistantTextCommandRequired(TypedDict):
+    type: Literal["get_last_assistant_text"]
+
+
+class GetLastAssistantTextCommand(_GetLastAssistantTextCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetMessagesCommandRequired(TypedDict):
+    type: Literal["get_messages"]
+
+
+class GetMessagesCommand(_GetMessagesCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetMessagesPageCommandRequired(TypedDict):
+    type: Literal["get_messages_page"]
+
+
+class GetMessagesPageCommand(_GetMessagesPageCommandRequired, total=False):
+    id: "RequestId"
+    cursor: str
+    limit: float
+
+
+class _GetPendingActionsCommandRequired(TypedDict):
+    type: Literal["get_pending_actions"]
+
+
+class GetPendingActionsCommand(_GetPendingActionsCommandRequired, total=False):
+    id: "RequestId"
+    ids: List[str]
+    diff: bool
+
+
+class _GetSessionStatsCommandRequired(TypedDict):
+    type: Literal["get_session_stats"]
+
+
+class GetSessionStatsCommand(_GetSessionStatsCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetStateCommandRequired(TypedDict):
+    type: Literal["get_state"]
+
+
+class GetStateCommand(_GetStateCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _GetTreeCommandRequired(TypedDict):
+    type: Literal["get_tree"]
+
+
+class GetTreeCommand(_GetTreeCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _HookMessageRequired(TypedDict):
+    role: Literal["hookMessage"]
+    customType: str
+    content: Union[str, List["InputContent"]]
+    display: bool
+    timestamp: float
+
+
+class HookMessage(_HookMessageRequired, total=False):
+    details: Any
+    attribution: Literal["user", "agent"]
+
+
 class HostToolCall(TypedDict):
     type: Literal["host_tool_call"]
     id: str
@@ -1427,6 +975,231 @@ class HostToolUpdate(TypedDict):
     partialResult: "ToolResult"
 
 
+class ImageContent(TypedDict):
+    type: Literal["image"]
+    data: str
+    mimeType: str
+
+
+InputContent = Union["TextContent", "ImageContent"]
+
+
+InterruptMode = Literal["immediate", "wait"]
+
+
+class _LabelEntryRequired(TypedDict):
+    type: Literal["label"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    targetId: str
+
+
+class LabelEntry(_LabelEntryRequired, total=False):
+    label: str
+
+
+class LeafEntry(TypedDict):
+    type: Literal["leaf"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    targetId: Union[str, None]
+
+
+class McpToolSelectionEntry(TypedDict):
+    type: Literal["mcp_tool_selection"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    selectedToolNames: List[str]
+
+
+class MessageEntry(TypedDict):
+    type: Literal["message"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    message: "AgentMessage"
+
+
+class _ModeChangeEntryRequired(TypedDict):
+    type: Literal["mode_change"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    mode: str
+
+
+class ModeChangeEntry(_ModeChangeEntryRequired, total=False):
+    data: Any
+
+
+class _ModelRequired(TypedDict):
+    id: str
+    name: str
+    api: str
+    provider: str
+    baseUrl: str
+    reasoning: bool
+    input: List[Literal["text", "image"]]
+    cost: "ModelCost"
+    contextWindow: int
+    maxTokens: int
+
+
+class Model(_ModelRequired, total=False):
+    thinking: "ModelThinking"
+    premiumMultiplier: float
+    preferWebsockets: bool
+    contextPromotionTarget: str
+    priority: float
+    compat: Dict[str, Any]
+
+
+class ModelThinking(TypedDict):
+    minLevel: Literal["minimal", "low", "medium", "high", "xhigh"]
+    maxLevel: Literal["minimal", "low", "medium", "high", "xhigh"]
+    mode: Literal["effort", "budget", "google-level", "anthropic-adaptive", "anthropic-budget-effort"]
+
+
+ModelChangeEntry = Union["ModelChangeEntry1", "ModelChangeEntry2"]
+
+
+class _ModelChangeEntry1Required(TypedDict):
+    type: Literal["model_change"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    model: str
+
+
+class ModelChangeEntry1(_ModelChangeEntry1Required, total=False):
+    role: str
+
+
+class ModelChangeEntry2(TypedDict):
+    type: Literal["model_change"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    provider: str
+    modelId: str
+
+
+class ModelCost(TypedDict):
+    input: float
+    output: float
+    cacheRead: float
+    cacheWrite: float
+
+
+class _NegotiateProtocolCommandRequired(TypedDict):
+    type: Literal["negotiate_protocol"]
+    protocolVersion: float
+
+
+class NegotiateProtocolCommand(_NegotiateProtocolCommandRequired, total=False):
+    id: "RequestId"
+    features: List[str]
+
+
+class _NewSessionCommandRequired(TypedDict):
+    type: Literal["new_session"]
+
+
+class NewSessionCommand(_NewSessionCommandRequired, total=False):
+    id: "RequestId"
+    parentSession: str
+
+
+class _PendingActionRequired(TypedDict):
+    id: str
+    label: str
+    sourceToolName: str
+    kind: Literal["plan", "closure"]
+    createdAt: float
+    status: "PendingStatus"
+    attempts: int
+
+
+class PendingAction(_PendingActionRequired, total=False):
+    toolCallId: str
+    details: Any
+    preview: "PendingActionPreview"
+    expiresAt: float
+    entryId: str
+    lastError: str
+    dependsOn: List[str]
+    files: List["FileStamp"]
+
+
+class PendingActionPreview(TypedDict, total=False):
+    text: str
+    diff: str
+
+
+class _PendingActionViewRequired(TypedDict):
+    id: str
+    label: str
+    sourceToolName: str
+    kind: Literal["plan", "closure"]
+    createdAt: float
+    status: "PendingStatus"
+    attempts: int
+
+
+class PendingActionView(_PendingActionViewRequired, total=False):
+    toolCallId: str
+    details: Any
+    preview: "PendingActionViewPreview"
+    expiresAt: float
+    entryId: str
+    lastError: str
+    dependsOn: List[str]
+    files: List["PendingActionViewFilesItem"]
+    diffTruncated: Literal[True]
+
+
+class PendingActionViewPreview(TypedDict, total=False):
+    text: str
+    diff: str
+
+
+class _PendingActionViewFilesItemRequired(TypedDict):
+    path: str
+    exists: bool
+    size: int
+    sha256: str
+    mode: int
+
+
+class PendingActionViewFilesItem(_PendingActionViewFilesItemRequired, total=False):
+    kind: "FileChangeKind"
+    to: str
+    added: int
+    removed: int
+    hunks: int
+    diff: str
+
+
+PendingOutcome = Literal["applied", "discarded", "failed", "stale", "expired", "orphaned"]
+
+
+PendingStatus = Literal["pending", "applying", "stale"]
+
+
+class _PromptCommandRequired(TypedDict):
+    type: Literal["prompt"]
+    message: str
+
+
+class PromptCommand(_PromptCommandRequired, total=False):
+    id: "RequestId"
+    images: List["ImageContent"]
+    streamingBehavior: Literal["steer", "followUp"]
+
+
 class _PromptResultRequired(TypedDict):
     type: Literal["prompt_result"]
     agentInvoked: bool
@@ -1450,6 +1223,42 @@ class PromptResultError(_PromptResultErrorRequired, total=False):
     httpStatus: int
 
 
+class _ProviderFailureRequired(TypedDict):
+    kind: Literal["rate_limit", "overloaded", "server", "network", "usage_limit", "auth", "invalid_request", "refusal", "content_filter", "overflow", "unknown"]
+
+
+class ProviderFailure(_ProviderFailureRequired, total=False):
+    status: int
+    code: str
+    retryAfterMs: float
+
+
+class PruneEntry(TypedDict):
+    type: Literal["prune"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    entryIds: List[str]
+
+
+class _PythonExecutionMessageRequired(TypedDict):
+    role: Literal["pythonExecution"]
+    code: str
+    output: str
+    cancelled: bool
+    truncated: bool
+    timestamp: float
+
+
+class PythonExecutionMessage(_PythonExecutionMessageRequired, total=False):
+    exitCode: int
+    meta: Any
+    excludeFromContext: bool
+
+
+QueueMode = Literal["all", "one-at-a-time"]
+
+
 class ReadyFrame(TypedDict):
     type: Literal["ready"]
     version: str
@@ -1460,6 +1269,81 @@ class ReadyFrame(TypedDict):
     features: List[str]
 
 
+class RedactedThinkingContent(TypedDict):
+    type: Literal["redactedThinking"]
+    data: str
+
+
+class _RedoCommandRequired(TypedDict):
+    type: Literal["redo"]
+
+
+class RedoCommand(_RedoCommandRequired, total=False):
+    id: "RequestId"
+    apply: bool
+
+
+RequestId = Union[str, int]
+
+
+ResolveDetails = Union["ResolveDetails1", "ResolveDetails2"]
+
+
+class _ResolveDetails1Required(TypedDict):
+    action: Literal["apply", "discard"]
+    reason: str
+    sourceToolName: str
+    label: str
+    id: str
+    remaining: int
+
+
+class ResolveDetails1(_ResolveDetails1Required, total=False):
+    extra: Dict[str, Any]
+    sourceDetails: Any
+    sourceResultDetails: Any
+    partial: Literal[True]
+    settled: List["ResolveDetails1SettledItem"]
+
+
+class _ResolveDetails1SettledItemRequired(TypedDict):
+    path: str
+
+
+class ResolveDetails1SettledItem(_ResolveDetails1SettledItemRequired, total=False):
+    hunks: List[int]
+
+
+class ResolveDetails2(TypedDict):
+    results: List["ResolveDetails2ResultsItem"]
+
+
+class _ResolveDetails2ResultsItemRequired(TypedDict):
+    id: str
+    outcome: "PendingOutcome"
+    label: str
+
+
+class ResolveDetails2ResultsItem(_ResolveDetails2ResultsItemRequired, total=False):
+    error: str
+
+
+class _ResolvePendingActionCommandRequired(TypedDict):
+    type: Literal["resolve_pending_action"]
+    action: Literal["apply", "discard"]
+    reason: str
+
+
+class ResolvePendingActionCommand(_ResolvePendingActionCommandRequired, total=False):
+    id: "RequestId"
+    pendingId: str
+    pendingIds: List[str]
+    all: bool
+    extra: Dict[str, Any]
+    files: List[str]
+    hunks: Dict[str, List[int]]
+
+
 class RpcChunk(TypedDict):
     type: Literal["rpc_chunk"]
     chunkId: str
@@ -1467,6 +1351,9 @@ class RpcChunk(TypedDict):
     count: int
     byteLength: int
     data: str
+
+
+RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
 
 
 class _RpcFailureRequired(TypedDict):
@@ -1489,214 +1376,245 @@ class RpcFrameError(TypedDict):
     error: str
 
 
+class _SandboxStateRequired(TypedDict):
+    mode: Literal["workspace", "read-only", "off"]
+    mechanism: str
+
+
+class SandboxState(_SandboxStateRequired, total=False):
+    reason: str
+
+
+class ServiceTierChangeEntry(TypedDict):
+    type: Literal["service_tier_change"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    serviceTier: Union[str, None]
+
+
+SessionEntry = Union["MessageEntry", "ModelChangeEntry", "ThinkingLevelChangeEntry", "ServiceTierChangeEntry", "CompactionEntry", "BranchSummaryEntry", "CustomEntry", "CustomMessageEntry", "LabelEntry", "TtsrInjectionEntry", "McpToolSelectionEntry", "SessionInitEntry", "ModeChangeEntry", "ContextChangeEntry", "SessionInfoEntry", "LeafEntry", "PruneEntry"]
+
+
+SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
+
+
+class AutoCompactionStartEvent(TypedDict):
+    type: Literal["auto_compaction_start"]
+    reason: Literal["threshold", "overflow", "idle"]
+    action: Literal["context-full", "handoff"]
+
+
+class _AutoCompactionEndEventRequired(TypedDict):
+    type: Literal["auto_compaction_end"]
+    action: Literal["context-full", "handoff"]
+    aborted: bool
+    willRetry: bool
+
+
+class AutoCompactionEndEvent(_AutoCompactionEndEventRequired, total=False):
+    result: "CompactionResult"
+    errorMessage: str
+    skipped: bool
+
+
+class AutoRetryStartEvent(TypedDict):
+    type: Literal["auto_retry_start"]
+    attempt: int
+    maxAttempts: int
+    delayMs: float
+    errorMessage: str
+
+
+class _AutoRetryEndEventRequired(TypedDict):
+    type: Literal["auto_retry_end"]
+    success: bool
+    attempt: int
+
+
+class AutoRetryEndEvent(_AutoRetryEndEventRequired, total=False):
+    finalError: str
+
+
+RetryFallbackAppliedEvent = TypedDict("RetryFallbackAppliedEvent", {"type": Literal["retry_fallback_applied"], "from": str, "to": str, "role": str})
+
+
+class RetryFallbackSucceededEvent(TypedDict):
+    type: Literal["retry_fallback_succeeded"]
+    model: str
+    role: str
+
+
+class TtsrTriggeredEvent(TypedDict):
+    type: Literal["ttsr_triggered"]
+    rules: List["TriggeredRule"]
+
+
+class TodoReminderEvent(TypedDict):
+    type: Literal["todo_reminder"]
+    todos: List["TodoReminderEventTodosItem"]
+    attempt: int
+    maxAttempts: int
+
+
+class TodoReminderEventTodosItem(TypedDict):
+    id: str
+    content: str
+    status: "TodoStatus"
+
+
+class TodoAutoClearEvent(TypedDict):
+    type: Literal["todo_auto_clear"]
+
+
+class QueueUpdateEvent(TypedDict):
+    type: Literal["queue_update"]
+    steering: List[str]
+    followUp: List[str]
+
+
+class AgentSettledEvent(TypedDict):
+    type: Literal["agent_settled"]
+
+
+class PendingActionAddedEvent(TypedDict):
+    type: Literal["pending_action_added"]
+    action: "PendingAction"
+
+
+class _PendingActionChangedEventRequired(TypedDict):
+    type: Literal["pending_action_changed"]
+    id: str
+    status: "PendingStatus"
+
+
+class PendingActionChangedEvent(_PendingActionChangedEventRequired, total=False):
+    files: List["FileStamp"]
+
+
+class _PendingActionResolvedEventRequired(TypedDict):
+    type: Literal["pending_action_resolved"]
+    id: str
+    label: str
+    sourceToolName: str
+    outcome: "PendingOutcome"
+    by: "Decider"
+    reason: str
+
+
+class PendingActionResolvedEvent(_PendingActionResolvedEventRequired, total=False):
+    error: str
+
+
+class PendingActionStalledEvent(TypedDict):
+    type: Literal["pending_action_stalled"]
+    ids: List[str]
+
+
+class _SessionHeaderRequired(TypedDict):
+    type: Literal["session"]
+    id: str
+    timestamp: str
+    cwd: str
+
+
+class SessionHeader(_SessionHeaderRequired, total=False):
+    version: int
+    parentSession: str
+    parentSessionId: str
+    title: str
+    titleSource: Literal["auto", "user"]
+
+
+class _SessionInfoEntryRequired(TypedDict):
+    type: Literal["session_info"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    name: str
+
+
+class SessionInfoEntry(_SessionInfoEntryRequired, total=False):
+    source: Literal["auto", "user"]
+
+
+class _SessionInitEntryRequired(TypedDict):
+    type: Literal["session_init"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    systemPrompt: str
+    task: str
+    tools: List[str]
+
+
+class SessionInitEntry(_SessionInitEntryRequired, total=False):
+    outputSchema: Any
+
+
 class SessionSettled(TypedDict):
     type: Literal["session_settled"]
 
 
-class _NegotiateProtocolCommandRequired(TypedDict):
-    type: Literal["negotiate_protocol"]
-    protocolVersion: float
-
-
-class NegotiateProtocolCommand(_NegotiateProtocolCommandRequired, total=False):
-    id: "RequestId"
-    features: List[str]
-
-
-class _PromptCommandRequired(TypedDict):
-    type: Literal["prompt"]
-    message: str
-
-
-class PromptCommand(_PromptCommandRequired, total=False):
-    id: "RequestId"
-    images: List["ImageContent"]
-    streamingBehavior: Literal["steer", "followUp"]
-
-
-class _SteerCommandRequired(TypedDict):
-    type: Literal["steer"]
-    message: str
-
-
-class SteerCommand(_SteerCommandRequired, total=False):
-    id: "RequestId"
-    images: List["ImageContent"]
-
-
-class _FollowUpCommandRequired(TypedDict):
-    type: Literal["follow_up"]
-    message: str
-
-
-class FollowUpCommand(_FollowUpCommandRequired, total=False):
-    id: "RequestId"
-    images: List["ImageContent"]
-
-
-class _AbortCommandRequired(TypedDict):
-    type: Literal["abort"]
-
-
-class AbortCommand(_AbortCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _AbortAndPromptCommandRequired(TypedDict):
-    type: Literal["abort_and_prompt"]
-    message: str
-
-
-class AbortAndPromptCommand(_AbortAndPromptCommandRequired, total=False):
-    id: "RequestId"
-    images: List["ImageContent"]
-
-
-class _NewSessionCommandRequired(TypedDict):
-    type: Literal["new_session"]
-
-
-class NewSessionCommand(_NewSessionCommandRequired, total=False):
-    id: "RequestId"
-    parentSession: str
-
-
-class _GetStateCommandRequired(TypedDict):
-    type: Literal["get_state"]
-
-
-class GetStateCommand(_GetStateCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _SetTodosCommandRequired(TypedDict):
-    type: Literal["set_todos"]
-    phases: List["TodoPhaseInput"]
-
-
-class SetTodosCommand(_SetTodosCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _SetHostToolsCommandRequired(TypedDict):
-    type: Literal["set_host_tools"]
-    tools: List[Any]
-
-
-class SetHostToolsCommand(_SetHostToolsCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _SetEventFilterCommandRequired(TypedDict):
-    type: Literal["set_event_filter"]
-    events: Union[List[str], None]
-
-
-class SetEventFilterCommand(_SetEventFilterCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _GetCommandsCommandRequired(TypedDict):
-    type: Literal["get_commands"]
-
-
-class GetCommandsCommand(_GetCommandsCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _GetAvailableCommandsCommandRequired(TypedDict):
-    type: Literal["get_available_commands"]
-
-
-class GetAvailableCommandsCommand(_GetAvailableCommandsCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _SetModelCommandRequired(TypedDict):
-    type: Literal["set_model"]
-    provider: str
-    modelId: str
-
-
-class SetModelCommand(_SetModelCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _CycleModelCommandRequired(TypedDict):
-    type: Literal["cycle_model"]
-
-
-class CycleModelCommand(_CycleModelCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _GetAvailableModelsCommandRequired(TypedDict):
-    type: Literal["get_available_models"]
-
-
-class GetAvailableModelsCommand(_GetAvailableModelsCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _SetThinkingLevelCommandRequired(TypedDict):
-    type: Literal["set_thinking_level"]
-    level: Union[Literal["inherit"], "ThinkingLevel"]
-
-
-class SetThinkingLevelCommand(_SetThinkingLevelCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _CycleThinkingLevelCommandRequired(TypedDict):
-    type: Literal["cycle_thinking_level"]
-
-
-class CycleThinkingLevelCommand(_CycleThinkingLevelCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _GetAvailableThinkingLevelsCommandRequired(TypedDict):
-    type: Literal["get_available_thinking_levels"]
-
-
-class GetAvailableThinkingLevelsCommand(_GetAvailableThinkingLevelsCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _SetSteeringModeCommandRequired(TypedDict):
-    type: Literal["set_steering_mode"]
-    mode: "QueueMode"
-
-
-class SetSteeringModeCommand(_SetSteeringModeCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _SetFollowUpModeCommandRequired(TypedDict):
-    type: Literal["set_follow_up_mode"]
-    mode: "QueueMode"
-
-
-class SetFollowUpModeCommand(_SetFollowUpModeCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _SetInterruptModeCommandRequired(TypedDict):
-    type: Literal["set_interrupt_mode"]
-    mode: "InterruptMode"
-
-
-class SetInterruptModeCommand(_SetInterruptModeCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _CompactCommandRequired(TypedDict):
-    type: Literal["compact"]
-
-
-class CompactCommand(_CompactCommandRequired, total=False):
-    id: "RequestId"
-    customInstructions: str
+class _SessionStateRequired(TypedDict):
+    isStreaming: bool
+    isCompacting: bool
+    steeringMode: "QueueMode"
+    followUpMode: "QueueMode"
+    interruptMode: "InterruptMode"
+    sessionId: str
+    autoCompactionEnabled: bool
+    messageCount: int
+    queuedMessageCount: int
+    todoPhases: List["TodoPhase"]
+
+
+class SessionState(_SessionStateRequired, total=False):
+    model: "Model"
+    thinkingLevel: "ThinkingLevel"
+    sessionFile: str
+    sessionName: str
+    systemPrompt: str
+    dumpTools: List["SessionStateDumpToolsItem"]
+    contextUsage: "ContextUsage"
+    pendingMessageCount: int
+    autoRetryEnabled: bool
+    isRetrying: bool
+    pendingActionCount: int
+    sandbox: "SandboxState"
+    persistError: str
+    lockKind: Literal["none"]
+    isSettled: bool
+
+
+class SessionStateDumpToolsItem(TypedDict):
+    name: str
+    description: str
+    parameters: Dict[str, Any]
+
+
+class _SessionStatsRequired(TypedDict):
+    sessionId: str
+    userMessages: int
+    assistantMessages: int
+    toolCalls: int
+    toolResults: int
+    totalMessages: int
+    tokens: "TokenTotals"
+    premiumRequests: float
+    cost: float
+
+
+class SessionStats(_SessionStatsRequired, total=False):
+    sessionFile: str
+    contextUsage: "ContextUsage"
+    compactions: int
+    byModel: Dict[str, "SessionStatsByModelValue"]
+
+
+class SessionStatsByModelValue(TypedDict):
+    tokens: "TokenTotals"
+    cost: float
 
 
 class _SetAutoCompactionCommandRequired(TypedDict):
@@ -1717,122 +1635,49 @@ class SetAutoRetryCommand(_SetAutoRetryCommandRequired, total=False):
     id: "RequestId"
 
 
-class _AbortRetryCommandRequired(TypedDict):
-    type: Literal["abort_retry"]
+class _SetEventFilterCommandRequired(TypedDict):
+    type: Literal["set_event_filter"]
+    events: Union[List[str], None]
 
 
-class AbortRetryCommand(_AbortRetryCommandRequired, total=False):
+class SetEventFilterCommand(_SetEventFilterCommandRequired, total=False):
     id: "RequestId"
 
 
-class _BashCommandRequired(TypedDict):
-    type: Literal["bash"]
-    command: str
+class _SetFollowUpModeCommandRequired(TypedDict):
+    type: Literal["set_follow_up_mode"]
+    mode: "QueueMode"
 
 
-class BashCommand(_BashCommandRequired, total=False):
-    id: "RequestId"
-    excludeFromContext: bool
-
-
-class _AbortBashCommandRequired(TypedDict):
-    type: Literal["abort_bash"]
-
-
-class AbortBashCommand(_AbortBashCommandRequired, total=False):
+class SetFollowUpModeCommand(_SetFollowUpModeCommandRequired, total=False):
     id: "RequestId"
 
 
-class _GetSessionStatsCommandRequired(TypedDict):
-    type: Literal["get_session_stats"]
+class _SetHostToolsCommandRequired(TypedDict):
+    type: Literal["set_host_tools"]
+    tools: List[Any]
 
 
-class GetSessionStatsCommand(_GetSessionStatsCommandRequired, total=False):
+class SetHostToolsCommand(_SetHostToolsCommandRequired, total=False):
     id: "RequestId"
 
 
-class _ExportHtmlCommandRequired(TypedDict):
-    type: Literal["export_html"]
+class _SetInterruptModeCommandRequired(TypedDict):
+    type: Literal["set_interrupt_mode"]
+    mode: "InterruptMode"
 
 
-class ExportHtmlCommand(_ExportHtmlCommandRequired, total=False):
-    id: "RequestId"
-    outputPath: str
-
-
-class _SwitchSessionCommandRequired(TypedDict):
-    type: Literal["switch_session"]
-    sessionPath: str
-
-
-class SwitchSessionCommand(_SwitchSessionCommandRequired, total=False):
+class SetInterruptModeCommand(_SetInterruptModeCommandRequired, total=False):
     id: "RequestId"
 
 
-class _BranchCommandRequired(TypedDict):
-    type: Literal["branch"]
-    entryId: str
+class _SetModelCommandRequired(TypedDict):
+    type: Literal["set_model"]
+    provider: str
+    modelId: str
 
 
-class BranchCommand(_BranchCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _ForkCommandRequired(TypedDict):
-    type: Literal["fork"]
-    entryId: str
-
-
-class ForkCommand(_ForkCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _CloneCommandRequired(TypedDict):
-    type: Literal["clone"]
-
-
-class CloneCommand(_CloneCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _GetBranchMessagesCommandRequired(TypedDict):
-    type: Literal["get_branch_messages"]
-
-
-class GetBranchMessagesCommand(_GetBranchMessagesCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _GetForkMessagesCommandRequired(TypedDict):
-    type: Literal["get_fork_messages"]
-
-
-class GetForkMessagesCommand(_GetForkMessagesCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _GetEntriesCommandRequired(TypedDict):
-    type: Literal["get_entries"]
-
-
-class GetEntriesCommand(_GetEntriesCommandRequired, total=False):
-    id: "RequestId"
-    since: str
-
-
-class _GetTreeCommandRequired(TypedDict):
-    type: Literal["get_tree"]
-
-
-class GetTreeCommand(_GetTreeCommandRequired, total=False):
-    id: "RequestId"
-
-
-class _GetLastAssistantTextCommandRequired(TypedDict):
-    type: Literal["get_last_assistant_text"]
-
-
-class GetLastAssistantTextCommand(_GetLastAssistantTextCommandRequired, total=False):
+class SetModelCommand(_SetModelCommandRequired, total=False):
     id: "RequestId"
 
 
@@ -1845,48 +1690,198 @@ class SetSessionNameCommand(_SetSessionNameCommandRequired, total=False):
     id: "RequestId"
 
 
-class _GetMessagesCommandRequired(TypedDict):
-    type: Literal["get_messages"]
+class _SetSteeringModeCommandRequired(TypedDict):
+    type: Literal["set_steering_mode"]
+    mode: "QueueMode"
 
 
-class GetMessagesCommand(_GetMessagesCommandRequired, total=False):
+class SetSteeringModeCommand(_SetSteeringModeCommandRequired, total=False):
     id: "RequestId"
 
 
-class _GetMessagesPageCommandRequired(TypedDict):
-    type: Literal["get_messages_page"]
+class _SetThinkingLevelCommandRequired(TypedDict):
+    type: Literal["set_thinking_level"]
+    level: Union[Literal["inherit"], "ThinkingLevel"]
 
 
-class GetMessagesPageCommand(_GetMessagesPageCommandRequired, total=False):
+class SetThinkingLevelCommand(_SetThinkingLevelCommandRequired, total=False):
     id: "RequestId"
-    cursor: str
-    limit: float
 
 
-class _GetPendingActionsCommandRequired(TypedDict):
-    type: Literal["get_pending_actions"]
+class _SetTodosCommandRequired(TypedDict):
+    type: Literal["set_todos"]
+    phases: List["TodoPhaseInput"]
 
 
-class GetPendingActionsCommand(_GetPendingActionsCommandRequired, total=False):
+class SetTodosCommand(_SetTodosCommandRequired, total=False):
     id: "RequestId"
-    ids: List[str]
-    diff: bool
 
 
-class _ResolvePendingActionCommandRequired(TypedDict):
-    type: Literal["resolve_pending_action"]
-    action: Literal["apply", "discard"]
-    reason: str
+class _SlashCommandRequired(TypedDict):
+    name: str
+    source: Literal["extension", "prompt", "skill"]
+    sourceInfo: Dict[str, Any]
 
 
-class ResolvePendingActionCommand(_ResolvePendingActionCommandRequired, total=False):
+class SlashCommand(_SlashCommandRequired, total=False):
+    description: str
+
+
+class _SteerCommandRequired(TypedDict):
+    type: Literal["steer"]
+    message: str
+
+
+class SteerCommand(_SteerCommandRequired, total=False):
     id: "RequestId"
-    pendingId: str
-    pendingIds: List[str]
-    all: bool
-    extra: Dict[str, Any]
-    files: List[str]
-    hunks: Dict[str, List[int]]
+    images: List["ImageContent"]
+
+
+StopReason = Literal["stop", "length", "toolUse", "error", "aborted"]
+
+
+class _SwitchSessionCommandRequired(TypedDict):
+    type: Literal["switch_session"]
+    sessionPath: str
+
+
+class SwitchSessionCommand(_SwitchSessionCommandRequired, total=False):
+    id: "RequestId"
+
+
+class _TextContentRequired(TypedDict):
+    type: Literal["text"]
+    text: str
+
+
+class TextContent(_TextContentRequired, total=False):
+    textSignature: str
+
+
+class _ThinkingContentRequired(TypedDict):
+    type: Literal["thinking"]
+    thinking: str
+
+
+class ThinkingContent(_ThinkingContentRequired, total=False):
+    thinkingSignature: str
+
+
+ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+
+
+class ThinkingLevelChangeEntry(TypedDict):
+    type: Literal["thinking_level_change"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    thinkingLevel: Union[str, None]
+
+
+class TodoPhase(TypedDict):
+    id: str
+    name: str
+    tasks: List["TodoTask"]
+
+
+class _TodoPhaseInputRequired(TypedDict):
+    name: str
+
+
+class TodoPhaseInput(_TodoPhaseInputRequired, total=False):
+    id: str
+    tasks: List["TodoPhaseInputTasksItem"]
+
+
+class _TodoPhaseInputTasksItemRequired(TypedDict):
+    content: str
+
+
+class TodoPhaseInputTasksItem(_TodoPhaseInputTasksItemRequired, total=False):
+    id: str
+    status: "TodoStatus"
+    notes: str
+    details: str
+
+
+TodoStatus = Literal["pending", "in_progress", "completed", "abandoned"]
+
+
+class _TodoTaskRequired(TypedDict):
+    id: str
+    content: str
+    status: "TodoStatus"
+
+
+class TodoTask(_TodoTaskRequired, total=False):
+    notes: str
+    details: str
+
+
+class TokenTotals(TypedDict):
+    input: float
+    output: float
+    cacheRead: float
+    cacheWrite: float
+    total: float
+
+
+class _ToolCallRequired(TypedDict):
+    type: Literal["toolCall"]
+    id: str
+    name: str
+    arguments: Dict[str, Any]
+
+
+class ToolCall(_ToolCallRequired, total=False):
+    thoughtSignature: str
+    intent: str
+
+
+class _ToolResultRequired(TypedDict):
+    content: List["InputContent"]
+
+
+class ToolResult(_ToolResultRequired, total=False):
+    details: Any
+    isError: bool
+    isWarning: bool
+    terminate: bool
+
+
+class _ToolResultMessageRequired(TypedDict):
+    role: Literal["toolResult"]
+    toolCallId: str
+    toolName: str
+    content: List["InputContent"]
+    isError: bool
+    timestamp: float
+
+
+class ToolResultMessage(_ToolResultMessageRequired, total=False):
+    details: Any
+    isWarning: bool
+    attribution: Literal["user", "agent"]
+    prunedAt: float
+
+
+class _TriggeredRuleRequired(TypedDict):
+    name: str
+    path: str
+
+
+class TriggeredRule(_TriggeredRuleRequired, total=False):
+    content: str
+    condition: List[str]
+    scope: List[str]
+
+
+class TtsrInjectionEntry(TypedDict):
+    type: Literal["ttsr_injection"]
+    id: str
+    parentId: Union[str, None]
+    timestamp: str
+    injectedRules: List[str]
 
 
 class _UndoCommandRequired(TypedDict):
@@ -1899,24 +1894,29 @@ class UndoCommand(_UndoCommandRequired, total=False):
     apply: bool
 
 
-class _RedoCommandRequired(TypedDict):
-    type: Literal["redo"]
+class _UsageRequired(TypedDict):
+    input: float
+    output: float
+    cacheRead: float
+    cacheWrite: float
+    totalTokens: float
+    cost: "TokenTotals"
 
 
-class RedoCommand(_RedoCommandRequired, total=False):
-    id: "RequestId"
-    apply: bool
+class Usage(_UsageRequired, total=False):
+    premiumRequests: float
 
 
-class _GetChangesCommandRequired(TypedDict):
-    type: Literal["get_changes"]
+class _UserMessageRequired(TypedDict):
+    role: Literal["user"]
+    content: Union[str, List["InputContent"]]
+    timestamp: float
 
 
-class GetChangesCommand(_GetChangesCommandRequired, total=False):
-    id: "RequestId"
-    all: bool
-    diff: bool
-    limit: int
+class UserMessage(_UserMessageRequired, total=False):
+    attribution: Literal["user", "agent"]
+    synthetic: bool
+    providerPayload: Any
 
 
 class NegotiateProtocolData(TypedDict):

@@ -2,10 +2,10 @@
 // forward once committed, back once undoing, then clean up, tell the owner and forget.
 
 import { dirname } from "node:path";
+import { inLanes } from "../../base/in-lanes.js";
 import { carryOut, revertOp } from "./carry-out.js";
 import type { ChangeOutcome } from "./change-set.js";
 import { failingFor, ignoring } from "./failures.js";
-import { inLanes } from "./in-lanes.js";
 import type { JournalFile } from "./journal-file.js";
 import type { Parts } from "./parts.js";
 import type { BeginRecord, StoredOp } from "./records.js";

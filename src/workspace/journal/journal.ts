@@ -3,6 +3,7 @@
 import { promises } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../../base/errors.js";
+import { inLanes } from "../../base/in-lanes.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
 import type { AppliedSet, ChangeOp, ChangeOutcome, ChangeSet, JournalPlaces } from "./change-set.js";
 import { nodeChangeDisk as disk } from "./node-change-disk.js";
@@ -36,10 +37,11 @@ export function recoverRoot({
 
 /** Existence first, then size and bytes: what the apply itself will ask. */
 export async function staleFiles(ops: readonly ChangeOp[]): Promise<string[]> {
-  const stale: string[] = [];
-  for (const op of ops)
-    if ((await hashAt(op.path)) !== (op.kind === "create" ? undefined : op.beforeHash)) stale.push(op.shownPath);
-  return stale;
+  const isStale: boolean[] = [];
+  await inLanes(ops.entries(), 8, async ([index, op]) => {
+    isStale[index] = (await hashAt(op.path)) !== (op.kind === "create" ? undefined : op.beforeHash);
+  });
+  return ops.filter((_, index) => isStale[index]).map(({ shownPath }) => shownPath);
 }
 
 async function hashAt(path: string): Promise<string | undefined> {

@@ -4,10 +4,10 @@
 
 import { basename, dirname, join } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
+import { inLanes } from "../../base/in-lanes.js";
 import type { PinnedDirectory } from "../disk.js";
 import type { ChangeDisk } from "./change-set.js";
 import { failingFor, ignoring } from "./failures.js";
-import { inLanes } from "./in-lanes.js";
 
 const syncsAtOnce = 32;
 const codesOfLinks = ["ENOTDIR", "ELOOP"];

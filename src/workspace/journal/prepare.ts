@@ -4,11 +4,11 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
+import { inLanes } from "../../base/in-lanes.js";
 import type { DiskStat } from "../disk.js";
 import { stagedName } from "../temp-names.js";
 import type { ChangeOp, ChangeSet } from "./change-set.js";
 import { failingFor, ignoring, refusal, staleError } from "./failures.js";
-import { inLanes } from "./in-lanes.js";
 import type { Parts } from "./parts.js";
 import type { StoredOp } from "./records.js";
 import { isRespelled } from "./respell.js";

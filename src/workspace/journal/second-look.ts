@@ -2,10 +2,10 @@
 // later still shows. What is left is the moment between the last look and the rename.
 
 import { throwIfAborted } from "../../base/abort.js";
+import { inLanes } from "../../base/in-lanes.js";
 import type { DiskStat } from "../disk.js";
 import { statAt } from "./carry-out.js";
 import { ForeignChange, failingFor, staleError } from "./failures.js";
-import { inLanes } from "./in-lanes.js";
 import type { Parts } from "./parts.js";
 import type { PreparedOp } from "./prepare.js";
 import type { StoredOp } from "./records.js";

@@ -4,10 +4,10 @@
 import { dirname } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
 import { systemCode } from "../../base/errors.js";
+import { inLanes } from "../../base/in-lanes.js";
 import type { DiskFile, DiskStat } from "../disk.js";
 import type { ChangeDisk } from "./change-set.js";
 import { failingFor, ignoring, noLinkCodes, refusal } from "./failures.js";
-import { inLanes } from "./in-lanes.js";
 import type { Parts } from "./parts.js";
 import type { Prepared, PreparedOp } from "./prepare.js";
 import type { BeginRecord } from "./records.js";

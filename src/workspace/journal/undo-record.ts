@@ -3,10 +3,10 @@
 
 import { join } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
+import { inLanes } from "../../base/in-lanes.js";
 import { isObject } from "../../base/json.js";
 import type { ChangeDisk, ChangeOwner } from "./change-set.js";
 import { failingFor, ignoring, staleError } from "./failures.js";
-import { inLanes } from "./in-lanes.js";
 import type { Parts, SerialParts } from "./parts.js";
 import { type PreparedOp, sha256Of } from "./prepare.js";
 import { decodeRecords, encodeRecord } from "./records.js";

@@ -21,6 +21,8 @@ async function start(argv: readonly string[]): Promise<void> {
   if (argv[0] === "sessions") return (await import("./sessions-command.js")).runSessionsCommand(argv.slice(1));
   if (isPendingVerb(argv[0])) return (await import("./pending-command.js")).runPendingCommand(argv[0], argv.slice(1));
   if (argv[0] === "config") return (await import("./run-config.js")).runConfigCommand(argv.slice(1));
+  if (argv[0] === "tools") return (await import("./tools-command.js")).runToolsCommand(argv.slice(1));
+  if (argv[0] === "trust") return (await import("./trust-command.js")).runTrustCommand(argv.slice(1));
   const line: CommandLine = parseArguments(argv);
   const { options, words } = line;
   if (options.has("version")) {

@@ -7,9 +7,11 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { PendingActionView } from "../protocol/pending.js";
 import { agentDirectory } from "../sdk/agent-directory.js";
 import {
+  type ChangeOutcome,
   listPendingSessions,
   type PendingPlace,
   type PendingSession,
+  recoverProject,
   withSessionFile,
 } from "../sdk/pending-sessions.js";
 import { ageText, colouredDiff } from "./diff-text.js";
@@ -54,7 +56,19 @@ const verbs: { [V in PendingWords["verb"]]: Verb } = {
   discard: settle,
   undo: takeBack,
   redo: takeBack,
+  recover: async (place, { isJson }) => {
+    const outcomes = await recoverProject(place);
+    if (!outcomes) throw new GalleyError("busy", "Another galley is applying changes here. It takes care of it.");
+    if (isJson) printJson({ outcomes });
+    else print(outcomes.length === 0 ? "Nothing to recover.\n" : outcomes.map(outcomeLine).join(""));
+    return "done";
+  },
 };
+
+function outcomeLine({ txid, result, foreign }: ChangeOutcome): string {
+  const left = foreign.length === 0 ? "" : ` Left alone, changed by somebody else: ${foreign.join(", ")}.`;
+  return `ch_${txid.slice(0, 8)} was ${result === "applied" ? "finished: all files are new." : "taken back: all files are old."}${left}\n`;
+}
 
 interface Decided {
   id: string;

@@ -2,7 +2,7 @@
 
 import { GalleyError } from "../base/errors.js";
 
-const verbs = ["pending", "show", "apply", "discard", "undo", "redo"] as const;
+const verbs = ["pending", "show", "apply", "discard", "undo", "redo", "recover"] as const;
 type PendingVerb = (typeof verbs)[number];
 
 export interface PendingWords {
@@ -22,6 +22,7 @@ export const pendingUsage = `Usage
   galley discard ID...|--all [--reason TEXT] [--files a,b] [--json]
   galley undo [CHANGE] [--preview] [--json]      takes back the newest change here, or the named one
   galley redo [--preview] [--json]               takes back the newest undo
+  galley recover [--json]                        finishes what a crash left half applied
 `;
 
 export function isPendingVerb(word: string | undefined): word is PendingVerb {
@@ -65,7 +66,7 @@ function checkCount(verb: PendingVerb, count: number, isAll: boolean): void {
   if (verb === "show" && count !== 1) throw wrong("Name one pending action to show.");
   if ((verb === "apply" || verb === "discard") && count > 0 === isAll)
     throw wrong(`Name what to ${verb}, or use --all.`);
-  if (count > (verb === "undo" ? 1 : 0) && ["pending", "undo", "redo"].includes(verb))
+  if (count > (verb === "undo" ? 1 : 0) && ["pending", "undo", "redo", "recover"].includes(verb))
     throw wrong(`galley ${verb} takes ${verb === "undo" ? "one change at most" : "no names"}.`);
 }
 

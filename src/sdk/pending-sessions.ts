@@ -15,7 +15,14 @@ import { SessionManager, type SessionManagerOptions } from "../session/session-m
 import { hasPlans } from "../session/store-artifacts.js";
 import { SessionIndex, type SessionInfo } from "../session/store-list.js";
 import { SessionPlaces } from "../session/store-places.js";
+import type { ChangeOutcome } from "../workspace/changes.js";
+import { findWritableRoot } from "../workspace/find-roots.js";
+import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createAgentSession } from "./create-agent-session.js";
+import { createPlanHands } from "./plan-hands.js";
+import { Settings } from "./settings/settings.js";
+
+export type { ChangeOutcome };
 
 export interface PendingPlace {
   readonly cwd: string;
@@ -69,6 +76,21 @@ export async function withSessionFile<T>(
   } finally {
     await session.dispose();
   }
+}
+
+/** What a crash left half done in this project, brought to its end. Undefined: another program is at it. */
+export async function recoverProject(place: PendingPlace): Promise<readonly ChangeOutcome[] | undefined> {
+  const { cwd, agentDir, log = silentLog } = place;
+  const plans = createPlanHands({
+    root: findWritableRoot({ cwd, home: homedir() }),
+    agentDir,
+    workspace: createNodeWorkspace({ cwd, agentDir }),
+    settings: new Settings(),
+    clock: systemClock,
+    log,
+    sessions: managerOptions(place),
+  });
+  return plans.recover();
 }
 
 function inUse(reason: string): string {

@@ -61,9 +61,7 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
     },
     note: (change) => changes.note({ ...change, owner: { session: own?.owner() ?? "", pendingId: "" } }),
     staleFiles: (planned) => changes.staleFiles(planned.map(opOf)),
-    async recover() {
-      await changes.recover();
-    },
+    recover: () => changes.recover(),
     history: () => changes.list(),
     look: (path) => look(workspace, path),
   };

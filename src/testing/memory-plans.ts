@@ -24,7 +24,7 @@ export function createMemoryPlans(workspace: MemoryWorkspace): PlanHands {
       own = session;
     },
     look,
-    recover: async () => {},
+    recover: async () => [],
     async note(change) {
       const txid = (records.length + 1).toString(16).padStart(8, "0").padEnd(32, "0");
       const owner = { session: own?.owner() ?? "", pendingId: "" };

@@ -2,7 +2,7 @@
 
 import type { PlannedChange } from "../../preview/plan.js";
 import type { AppliedChanges, ApplyOwner, Decision } from "../../preview/settle.js";
-import type { DirectChange, UndoRecord } from "../../workspace/changes.js";
+import type { ChangeOutcome, DirectChange, UndoRecord } from "../../workspace/changes.js";
 
 /** The session that plans are applied for. */
 export interface PlanSession {
@@ -20,8 +20,8 @@ export interface PlanHands {
   note(change: Omit<DirectChange, "owner">): Promise<() => Promise<void>>;
   /** Shown paths of what is not as it was seen. */
   staleFiles(changes: readonly PlannedChange[]): Promise<string[]>;
-  /** Finishes what a crash left behind. */
-  recover(): Promise<void>;
+  /** Finishes what a crash left behind. Undefined: another program applies right now, and takes care of it. */
+  recover(): Promise<readonly ChangeOutcome[] | undefined>;
   /** What was applied and can be undone, the newest first; of all sessions that work on this project. */
   history(): Promise<UndoRecord[]>;
   /** The file as it is now, for the other side of an undo; undefined where there is none. */

@@ -1,0 +1,37 @@
+// What the commands about modules share. A module may keep the program alive, print where it likes and never finish: the
+// command ends all the same, and its stdout holds what the command says.
+
+import { messageOf } from "../base/errors.js";
+import { logTo } from "../base/log.js";
+import { sanitizeForTerminal } from "../base/sanitize.js";
+import { findModulePlace, type ModulePlace } from "../sdk/manage-modules.js";
+import { exitCodes } from "./exit-codes.js";
+import { guardStdout } from "./guard-stdout.js";
+import { builtInToolNames } from "./session-options.js";
+
+const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
+
+export interface CommandOutput {
+  print(text: string): void;
+}
+
+/** Ends the process with the code that `run` answers. */
+export async function runModuleCommand(
+  run: (place: ModulePlace, output: CommandOutput) => Promise<number>,
+): Promise<void> {
+  const stdout = guardStdout();
+  stdout.on("error", () => process.exit(exitCodes.done)); // whoever read us has gone
+  setInterval(() => {}, 2 ** 30); // a load that waits for a timer of ours must not look like the end
+  let code: number = exitCodes.startup;
+  try {
+    const place = await findModulePlace({
+      cwd: process.cwd(),
+      log,
+      builtInToolNames: [...builtInToolNames, "resolve", "undo"],
+    });
+    code = await run(place, { print: (text) => void stdout.write(sanitizeForTerminal(text)) });
+  } catch (error) {
+    log.error(messageOf(error));
+  }
+  stdout.write("", () => process.exit(code));
+}

@@ -2,11 +2,9 @@
 // program, and so that a fault can be put into it.
 
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { buildModule } from "../kit/build-module.mjs";
 
-const folder = fileURLToPath(new URL("../../src/workspace/journal", import.meta.url));
+const folder = "workspace/journal";
 
 const modules = [
   "apply",
@@ -26,23 +24,9 @@ const modules = [
  * Answers the path of the module. `mutant` puts other text in the place of some in one of the journal's files; text
  * that is not there exactly once is an error, so that no mutant is a mutant in name only.
  */
-export async function buildJournalModule(directory, { name = "journal", mutant } = {}) {
-  const outfile = join(directory, `${name}.mjs`);
-  await build({
-    stdin: {
-      contents: modules.map((module) => `export * from "./${module}.ts";`).join("\n"),
-      resolveDir: folder,
-      loader: "ts",
-    },
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    outfile,
-    logLevel: "warning",
-    plugins: mutant ? [mutating(mutant)] : [],
-  });
-  return outfile;
+export function buildJournalModule(directory, { name = "journal", mutant } = {}) {
+  const contents = modules.map((module) => `export * from "./${module}.ts";`).join("\n");
+  return buildModule(directory, { name, contents, folder, plugins: mutant ? [mutating(mutant)] : [] });
 }
 
 function mutating({ file, changes }) {

@@ -3,32 +3,16 @@
 
 import { chmod, link, lstat, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { buildModule } from "../kit/build-module.mjs";
 import { randomFrom } from "../kit-session/random.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
 /** Answers the path of a module that exports what `runEdits` takes as `tools`. */
-export async function buildEditsModule(directory) {
-  const outfile = join(directory, "edits.mjs");
-  await build({
-    stdin: {
-      contents: `
-        export { createEdit } from "./tools/edit.ts";
-        export { SeenFiles } from "./tools/seen-files.ts";
-        export { createNodeWorkspace } from "./workspace/node-workspace.ts";`,
-      resolveDir: join(root, "src"),
-      loader: "ts",
-    },
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    outfile,
-    logLevel: "warning",
-  });
-  return outfile;
+export function buildEditsModule(directory) {
+  const contents = `
+    export { createEdit } from "./tools/edit.ts";
+    export { SeenFiles } from "./tools/seen-files.ts";
+    export { createNodeWorkspace } from "./workspace/node-workspace.ts";`;
+  return buildModule(directory, { name: "edits", contents });
 }
 
 const endings = { lf: ["\n"], crlf: ["\r\n"], cr: ["\r"], mixed: ["\n", "\r\n"], mixedWithCr: ["\n", "\r\n", "\n\r"] };

@@ -1,30 +1,13 @@
-// The workspace as one plain module, so that the fault runs need no build of the program.
+// The workspace as one plain module.
 
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
+import { buildModule } from "../kit/build-module.mjs";
 
 /** Answers the path of a module that exports what the fault runs use of it. */
-export async function buildWorkspaceModule(directory) {
-  const outfile = join(directory, "workspace.mjs");
-  await build({
-    stdin: {
-      contents: `
-        export { createWorkspace } from "./create-workspace.ts";
-        export { nodeDisk } from "./node-disk.ts";`,
-      resolveDir: join(root, "src/workspace"),
-      loader: "ts",
-    },
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    outfile,
-    logLevel: "warning",
-  });
-  return outfile;
+export function buildWorkspaceModule(directory) {
+  const contents = `
+    export { createWorkspace } from "./create-workspace.ts";
+    export { nodeDisk } from "./node-disk.ts";`;
+  return buildModule(directory, { name: "workspace", contents, folder: "workspace" });
 }
 
 /** Nothing here is about power cuts, and waiting for the disk would be most of the time. */

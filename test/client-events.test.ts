@@ -372,6 +372,18 @@ describe("dialogs", () => {
     expect(await answers(client)).toEqual([{ id: "2", cancelled: true, timedOut: true }]);
   });
 
+  it("close when the agent ends", async () => {
+    const client = await startFake(writes(ask("1", "confirm")));
+    const closed = new Promise<void>((resolve) => {
+      client.setUiHandlers({
+        confirm: (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => resolve())),
+      });
+    });
+    await client.abort();
+    await client.stop();
+    await closed;
+  });
+
   it("are left to a listener of the host, who may answer inside any command", async () => {
     const client = await startFake({
       rules: [

@@ -67,7 +67,7 @@ describe("start", () => {
   ])("fails on %s, leaves nothing running, and can be tried again", async (_, script, argv, text, exitCode) => {
     const client = makeClient({
       command: [process.execPath, ...(argv ?? [fakeAgent, JSON.stringify(script)])],
-      startTimeoutMs: argv ? 10_000 : 300,
+      startTimeoutMs: text.source.includes("300 ms") ? 300 : 15_000,
     });
     for (let attempt = 0; attempt < 2; attempt++) {
       const error = await problem(client.start());
@@ -135,6 +135,22 @@ describe("the end of the agent", () => {
     expect(exits).toMatchObject([{ signal: "SIGTERM", isExpected: true }]);
   });
 
+  it("comes after its last line, also one without a line end", async () => {
+    const client = await startFake({
+      rules: [{ on: "abort", do: [{ $raw: '{"type":"agent_settled"}' }, { $exit: 0 }] }],
+    });
+    expect(await problem(client.abort())).toMatchObject({ kind: "exited", exitCode: 0 });
+    expect(client.history).toEqual([{ type: "agent_settled" }]);
+  });
+
+  it("is brought about when it closes its stdout and lives on", async () => {
+    const script = `process.stdout.write('{"type":"ready"}\\n');
+      process.stdin.once("data", () => require("fs").closeSync(1)); setInterval(() => {}, 1000);`;
+    const client = makeClient({ command: [process.execPath, "-e", script, "--"] });
+    await client.start();
+    expect(await problem(client.bash("x", { timeoutMs: 15_000 }))).toMatchObject({ kind: "exited" });
+  });
+
   it("is not delayed by a grandchild that holds the pipes", async () => {
     const script = `process.stdout.write('{"type":"ready"}\\n');
       require("child_process").spawn("sleep", ["30"], { stdio: "inherit", detached: true }).unref();
@@ -181,6 +197,7 @@ describe("a request", () => {
           on: "set_model",
           do: [{ ...failure, id: "$id", command: "set_model", error: "Model not found: a/b", code: "m" }],
         },
+        { on: "clone", times: 1, do: [] },
         { on: "clone", do: [{ ...failure, command: "clone", error: "Unknown command: clone", requestId: "$id" }] },
         { on: "fork", do: [{ ...failure, id: null, command: "fork", error: "Unknown command: fork" }] },
         { on: "redo", do: [{ ...failure, command: "parse", error: "Failed to parse command: oops" }] },
@@ -190,7 +207,9 @@ describe("a request", () => {
     const byId = await problem(client.setModel("a", "b"));
     expect(byId).toMatchObject({ kind: "refused", command: "set_model", code: "m", message: "Model not found: a/b" });
     expect(byId.requestId).toMatch(/^req_\d+$/);
+    const unanswered = problem(client.clone({ timeoutMs: 1000 }));
     expect(await problem(client.clone())).toMatchObject({ command: "clone", message: "Unknown command: clone" });
+    expect(await unanswered).toMatchObject({ kind: "timeout", command: "clone" });
     expect(await problem(client.fork("e"))).toMatchObject({ command: "fork", message: "Unknown command: fork" });
     expect(await problem(client.redo())).toMatchObject({ command: "redo", message: "Failed to parse command: oops" });
   });
@@ -251,6 +270,19 @@ describe("a prompt", () => {
     expect(await second).toMatchObject({ text: "Two" });
   });
 
+  it("that came while a retry was awaited ends with it, also when the retry is called off", async () => {
+    const client = await startFake({
+      rules: [
+        { on: "prompt", times: 1, do: [accepted, start, said("One"), { ...end, isTerminal: false }] },
+        { on: "prompt", do: [accepted] },
+        { on: "abort_retry", do: [settled, { ...accepted, command: "abort_retry" }] },
+      ],
+    });
+    const ids = [await client.prompt("1"), await client.prompt("2", { streamingBehavior: "followUp" })];
+    await client.abortRetry();
+    for (const id of ids) expect(await client.waitForPrompt(id, { timeoutMs: 3000 })).toMatchObject({ text: "One" });
+  });
+
   it("that was aborted before its run began ends with agent_settled alone", async () => {
     const client = await startFake({ rules: [{ on: "prompt", do: [accepted, settled] }] });
     expect(await client.promptAndWait("x")).toEqual({ status: "aborted", agentInvoked: false, text: "" });
@@ -273,6 +305,11 @@ describe("a prompt", () => {
     const client = await startFake({
       rules: [
         { on: "prompt", where: { message: "bad" }, do: [failed("Invalid prompt: images must be an array")] },
+        {
+          on: "prompt",
+          where: { message: "no id" },
+          do: [{ type: "response", command: "parse", success: false, error: "Failed to parse" }],
+        },
         { on: "prompt", do: late },
       ],
     });
@@ -280,17 +317,19 @@ describe("a prompt", () => {
     client.onProtocolError((error) => told.push(error));
     expect(await problem(client.promptAndWait("bad"))).toMatchObject({ kind: "refused", command: "prompt" });
     expect(await problem(client.prompt("bad"))).toMatchObject({ kind: "refused" });
+    expect(await problem(client.prompt("no id"))).toMatchObject({ kind: "refused", message: "Failed to parse" });
+    await client.waitForIdle({ timeoutMs: 3000 });
     expect(await problem(client.promptAndWait("x"))).toMatchObject({ kind: "late", command: "prompt" });
     expect(told).toEqual([]);
     const id = await client.prompt("x");
     await client.getEntries();
     expect(told).toMatchObject([{ kind: "late", requestId: id, message: "Agent is already processing." }]);
     expect(await problem(client.waitForPrompt(id))).toMatchObject({ kind: "late" });
-    await client.waitForIdle({ timeoutMs: 2000 });
+    await client.waitForIdle({ timeoutMs: 10_000 });
   });
 
   it("has a deadline only if one is named, and the run goes on beyond it", async () => {
-    const client = await startFake({ rules: [{ on: "prompt", do: [accepted, start] }] }, { requestTimeoutMs: 200 });
+    const client = await startFake({ rules: [{ on: "prompt", do: [accepted, start] }] });
     expect(await problem(client.promptAndWait("x", { timeoutMs: 30 }))).toMatchObject({ kind: "timeout" });
     const waiting = problem(client.promptAndWait("y"));
     await client.stop();
@@ -326,7 +365,7 @@ describe("a prompt", () => {
     await client.prompt("1");
     await client.prompt("2", { streamingBehavior: "followUp" });
     await client.abort();
-    await client.waitForIdle({ timeoutMs: 2000 });
+    await client.waitForIdle({ timeoutMs: 10_000 });
   });
 
   it("of an agent without agent_settled ends when its state says so", async () => {
@@ -362,8 +401,8 @@ describe("waitForIdle", () => {
       ],
     });
     await client.getTree();
-    await client.waitForIdle({ timeoutMs: 2000 });
-    await client.waitForIdle({ timeoutMs: 2000 });
+    await client.waitForIdle({ timeoutMs: 10_000 });
+    await client.waitForIdle({ timeoutMs: 10_000 });
   });
 
   it("waits for a run that somebody else began, and for a prompt that is only just sent", async () => {

@@ -247,7 +247,7 @@ describe("the end", () => {
   });
 
   it("of input right behind a prompt: the prompt is answered and its run closed", async () => {
-    const host = await startWith([], {});
+    const host = await startWith([endless]); // whether the model is still asked is a matter of moments
     host.send({ id: "p", type: "prompt", message: "Think" });
     host.end();
     expect(await host.exit()).toMatchObject({ code: 0 });

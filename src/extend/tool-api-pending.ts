@@ -43,12 +43,6 @@ export interface PendingActions {
   plan(changes: readonly FileChange[]): Promise<readonly PlannedChange[]>;
 }
 
-/** A plan that somebody wants to hear of once it is written, or when it is discarded. */
-export type PlanWork = Extract<ActionWork, { kind: "plan" }> & {
-  afterApply?(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult>;
-  reject?(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult | undefined>;
-};
-
 const unavailableText = "Pending action store unavailable for custom tools in this runtime.";
 const incompleteText = "pushPendingAction requires a label and an apply callback.";
 
@@ -70,7 +64,7 @@ export function pushPendingAction(
   }
   const pushed = pending.plan(plan).then((changes) => {
     const { apply: afterApply, reject } = callbacks(action, guest);
-    const work: PlanWork = {
+    const work: ActionWork = {
       kind: "plan",
       plan: { changes, applied: { text: `Applied: ${label}.` } },
       ...(afterApply ? { afterApply } : {}),

@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../test/tool-modules.js";
 import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
-import { PendingActionStore } from "../preview/pending-action-store.js";
+import { type ActionWork, PendingActionStore } from "../preview/pending-action-store.js";
 import { type PlannedChange, stampOf } from "../preview/plan.js";
 import { settleAction } from "../preview/settle.js";
 import type { FileStamp } from "../protocol/pending.js";
 import { createNodeProcesses } from "../workspace/node-processes.js";
 import { execProgram } from "./tool-api-exec.js";
-import type { FileChange, PendingActions, PlanWork } from "./tool-api-pending.js";
+import type { FileChange, PendingActions } from "./tool-api-pending.js";
 
 let modules: ToolModules;
 beforeEach(() => {
@@ -180,7 +180,7 @@ describe("pushPendingAction", () => {
     const held = store();
     const loaded = await modules.load(["a.ts"], { pending: actions(held, { "a.txt": "old" }) });
     expect(await textOf(callTool(loaded, "stager"))).toBe("pa_1");
-    const work = held.get("pa_1")?.work as PlanWork;
+    const work = held.get("pa_1")?.work as Extract<ActionWork, { kind: "plan" }>;
     expect(work.plan.changes).toMatchObject([
       { path: "a.txt", before: Buffer.from("old"), after: Buffer.from("new"), stamp: { exists: true, size: 3 } },
     ]);

@@ -29,6 +29,9 @@ export type ActionWork =
       readonly plan: Plan;
       /** Makes the plan anew for the files as they are now; undefined where it cannot be. */
       refresh?(signal: AbortSignal | undefined): Promise<RefreshedPlan>;
+      /** Once the files are written; supplies the result. Like `reject`, it does not survive a restart. */
+      afterApply?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
+      reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
     };
 
 export interface RefreshedPlan {

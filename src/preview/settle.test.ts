@@ -198,6 +198,24 @@ describe("settling a plan", () => {
     expect(result.details).toMatchObject({ sourceResultDetails: { applied: true, changeId: "ch_1" } });
   });
 
+  it("asks whoever staged it for the last word, and stays applied whatever becomes of that", async () => {
+    const { store, parts } = setUp();
+    const stage = (more: object) =>
+      store.push({ ...planned("P", plan("a", "1", "2")), work: { kind: "plan", plan: plan("a", "1", "2"), ...more } });
+    const first = await settleAction(parts, stage({ afterApply: (reason: string) => text(reason, { n: 1 }) }), apply);
+    expect(first.outcome).toBe("applied");
+    expect(texts(first.result)[0]).toBe("looks right");
+    expect(first.result.details).toMatchObject({ sourceResultDetails: { n: 1, changeId: "ch_1" } });
+    const failing = () => Promise.reject(new Error("no post"));
+    const second = await settleAction(parts, stage({ afterApply: failing }), apply);
+    expect([second.outcome, texts(second.result).slice(0, 2)]).toEqual([
+      "applied",
+      ["Wrote a.", "What was to follow failed: no post"],
+    ]);
+    const third = await settleAction(parts, stage({ reject: () => text("Left alone.") }), discard);
+    expect([third.outcome, texts(third.result)[0]]).toEqual(["discarded", "Left alone."]);
+  });
+
   it("keeps a stale plan pending, names the files, and applies it once they are back", async () => {
     const { store, parts, applyPlan, changes } = setUp();
     const id = store.push(planned("AST Edit", plan("a.ts", "old()", "new()")));

@@ -2,6 +2,7 @@
 // leaves the action as it was and says why, a discard always ends it. A plan is written as it was shown or not at all.
 
 import { GalleyError, messageOf } from "../base/errors.js";
+import { isObject } from "../base/json.js";
 import type { InputContent } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Decider, PendingOutcome } from "../protocol/pending.js";
@@ -139,7 +140,7 @@ async function apply(parts: SettleParts, stored: StoredAction, decision: Decisio
     const result =
       stored.work.kind === "closure"
         ? await stored.work.apply(reason, extra, { id, by, signal })
-        : await applyPlans(parts, [...below, stored], decision);
+        : await afterPlan(stored, decision, await applyPlans(parts, [...below, stored], decision));
     for (const other of below) store.remove(other.action.id, { outcome: "applied", by, reason: `Needed by ${id}.` });
     store.remove(id, { outcome: "applied", by, reason });
     const names = below.map(({ action }) => `${action.id} ${action.label}`);
@@ -168,6 +169,24 @@ async function applyPlans({ applyPlan }: SettleParts, chain: StoredAction[], dec
   const { text, details } = (plans.at(-1) as (typeof plans)[number]).applied;
   const broken = hardlinkBroken?.length ? { hardlinkBroken } : {};
   return { content: [{ type: "text", text }], details: { ...(details as object), changeId, ...broken } };
+}
+
+/** The files are written: whatever follows, the action is applied, and the change has its name. */
+async function afterPlan(
+  { action: { id }, work }: StoredAction,
+  { reason, extra, by, signal }: Decision,
+  written: ToolResult,
+): Promise<ToolResult> {
+  if (work.kind !== "plan" || !work.afterApply) return written;
+  try {
+    const told = await work.afterApply(reason, extra, { id, by, signal });
+    if (!told) return written;
+    const own = isObject(told.details) ? told.details : {};
+    return { ...told, details: { ...own, ...(written.details as object) } };
+  } catch (error) {
+    const text = `What was to follow failed: ${messageOf(error)}`;
+    return { ...written, content: [...written.content, { type: "text", text }] };
+  }
 }
 
 export async function applyFailed(
@@ -217,7 +236,7 @@ async function discard(parts: SettleParts, stored: StoredAction, decision: Decis
   let result: ToolResult | undefined;
   let error: string | undefined;
   try {
-    if (stored.work.kind === "closure") result = await stored.work.reject?.(reason, extra, { id, by, signal });
+    result = await stored.work.reject?.(reason, extra, { id, by, signal });
   } catch (thrown) {
     error = messageOf(thrown);
   }

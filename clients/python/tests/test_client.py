@@ -57,7 +57,7 @@ class Life(FakeCase):
         for _ in range(2):
             with client:
                 client.abort()
-                self.assertTrue(arrived.acquire(timeout=5))
+                self.assertTrue(arrived.acquire(timeout=15))
             self.assertEqual(client.stop(), 0)
         self.assertEqual(heard, ["agent_start", "agent_start"])
 
@@ -83,7 +83,7 @@ class Life(FakeCase):
         self.assertEqual(len(errors), 5)
         self.assertIn("The agent ended with code 7: out of paper", [error.message for error in errors])
         self.assertEqual(list(events), [])
-        self.assertTrue(told.wait(5))
+        self.assertTrue(told.wait(15))
         self.assertEqual(exits, [AgentExit(7, "out of paper\n", False)])
         self.assertEqual(self.failure(client.get_state).kind, "stopped")
 
@@ -144,8 +144,10 @@ class Requests(FakeCase):
         self.assertEqual(self.failure(client.fork, "e").message, "Unknown command: fork")
         self.assertEqual(self.failure(client.redo).command, "redo")
         problems: "List[RpcError]" = []
-        client.on_protocol_error(problems.append)
-        self.assertEqual(self.failure(client.undo, timeout=0.2).kind, "timeout")
+        told = threading.Event()
+        client.on_protocol_error(lambda error: (problems.append(error), told.set()))
+        self.assertEqual(self.failure(client.undo, timeout=0.05).kind, "timeout")
+        self.assertTrue(told.wait(10))
         self.assertEqual([(problem.kind, problem.message) for problem in problems], [("protocol", "nobody asked")])
 
     def test_every_command_sends_its_fields(self) -> None:
@@ -210,9 +212,9 @@ class Prompts(FakeCase):
         told = threading.Event()
         client.on_protocol_error(lambda error: (problems.append(error), told.set()))
         request_id = client.prompt("busy")
-        self.assertTrue(told.wait(5))
+        self.assertTrue(told.wait(15))
         self.assertEqual([(error.kind, error.request_id) for error in problems], [("late", request_id)])
-        client.wait_for_idle(timeout=5)
+        client.wait_for_idle(timeout=15)
 
     def test_a_prompt_is_not_ended_by_the_run_before_it(self) -> None:
         client = self.started(
@@ -220,8 +222,8 @@ class Prompts(FakeCase):
             rule("prompt", ok("prompt"), SETTLED, START, said("Two"), END, SETTLED),
         )
         first, second = client.prompt("1"), client.prompt("2")
-        self.assertEqual(client.wait_for_prompt(first, timeout=5).text, "One")
-        self.assertEqual(client.wait_for_prompt(second, timeout=5).text, "Two")
+        self.assertEqual(client.wait_for_prompt(first, timeout=15).text, "One")
+        self.assertEqual(client.wait_for_prompt(second, timeout=15).text, "Two")
 
     def test_prompt_result_where_it_was_agreed(self) -> None:
         result = {"type": "prompt_result", "id": "$id", "agentInvoked": True, "status": "completed", "sessionSettled": True}
@@ -232,7 +234,7 @@ class Prompts(FakeCase):
         )
         self.assertEqual(client.prompt_and_wait("x"), PromptOutcome("completed", True, "Hi"))
         self.assertEqual(client.prompt_and_wait("/local"), PromptOutcome("completed", False, ""))
-        client.wait_for_idle(timeout=5)
+        client.wait_for_idle(timeout=15)
 
     def test_an_agent_without_agent_settled_is_asked(self) -> None:
         state = {"isStreaming": True}
@@ -258,11 +260,11 @@ class Prompts(FakeCase):
         )
         client.get_entries()
         for _ in range(2):
-            client.wait_for_idle(timeout=5)
+            client.wait_for_idle(timeout=15)
         client.get_tree()
         self.assertEqual(self.failure(client.wait_for_idle, timeout=0.05).kind, "timeout")
         client.abort()
-        client.wait_for_idle(timeout=5)
+        client.wait_for_idle(timeout=15)
 
     def test_the_stream_ends_with_the_run(self) -> None:
         client = self.started(rule("prompt", *self.RUN, times=3), rule("prompt", ok("prompt"), refused("prompt", "no")))
@@ -295,7 +297,7 @@ class Events(FakeCase):
         client.on_extension_error(lambda event: (heard.append(("state", client.get_entries()["type"])), done.set()))
         remove = client.on_frame(lambda frame: heard.append(("frame", frame["type"])))
         client.abort()
-        self.assertTrue(done.wait(5))
+        self.assertTrue(done.wait(15))
         self.assertEqual(
             heard,
             [
@@ -353,7 +355,7 @@ def call(call_id: str, name: str, **arguments: Any) -> Frame:
 
 class Tools(FakeCase):
     def results(self, client: RpcClient, count: int) -> List[Frame]:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 15
         while True:
             found = [frame for frame in self.log(client) if frame["type"] == "host_tool_result"]
             if len(found) >= count or time.monotonic() > deadline:
@@ -419,15 +421,15 @@ class Tools(FakeCase):
             rule("abort", call("1", "echo"), ok("abort")), rule("abort_bash", cancel, ok("abort_bash")), custom_tools=[tool(slow)]
         )
         client.abort()
-        self.assertTrue(started.acquire(timeout=5))
+        self.assertTrue(started.acquire(timeout=15))
         client.abort_bash()
-        self.assertTrue(finished.acquire(timeout=5))
+        self.assertTrue(finished.acquire(timeout=15))
         client.get_entries()
         self.assertEqual(self.log(client, "host_tool_update", "host_tool_result"), [])
         client.abort()
-        self.assertTrue(started.acquire(timeout=5))
+        self.assertTrue(started.acquire(timeout=15))
         client.stop()
-        self.assertTrue(contexts[1].cancelled.wait(5))
+        self.assertTrue(contexts[1].cancelled.wait(15))
 
     def test_refused_tools_leave_the_old_ones(self) -> None:
         client = self.started(
@@ -453,7 +455,7 @@ class DialogCase(FakeCase):
     QUESTIONS = [ask("1", "confirm"), ask("2", "select", options=["a"]), ask("3", "input"), ask("4", "editor")]
 
     def answers(self, client: RpcClient, count: int) -> List[Frame]:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 15
         while True:
             found = self.log(client, "extension_ui_response")
             if len(found) >= count or time.monotonic() > deadline:
@@ -511,7 +513,7 @@ class DialogCase(FakeCase):
         client.set_ui_handlers({"confirm": wait})
         client.abort()
         for _ in range(2):
-            self.assertTrue(closed.acquire(timeout=5))
+            self.assertTrue(closed.acquire(timeout=15))
         self.assertEqual(self.answers(client, 1), [{"id": "2", "cancelled": True, "timedOut": True}])
 
     def test_a_listener_may_answer_inside_any_command(self) -> None:
@@ -523,7 +525,7 @@ class DialogCase(FakeCase):
             ),
         )
         client.on_ui_request(lambda request: client.respond_confirm(request["id"], False))
-        self.assertEqual(client.new_session(timeout=5), {"cancelled": True})
+        self.assertEqual(client.new_session(timeout=15), {"cancelled": True})
         client.respond_value("a", "v")
         client.respond_cancel("b")
         client.respond_cancel("c", timed_out=True)

@@ -24,6 +24,7 @@ const examples = [...page.matchAll(block)].map(([, agent, language = "", code = 
 
 const { home, env, remove } = emptyHome();
 const hasPython = spawnSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
+const hasBun = spawnSync("bun", ["--version"]).status === 0;
 const directories: string[] = [];
 
 beforeAll(async () => {
@@ -80,6 +81,12 @@ describe("docs/client.md", () => {
     const program = language === "python" ? "python3" : process.execPath;
     expect(await execute(program, [file], agent)).toEqual({ code: 0, stdout: output, stderr: "" });
   });
+});
+
+it.skipIf(!hasBun)("the client works in Bun", async () => {
+  writeFileSync(join(home, "bun.mjs"), examples[0]?.code ?? "");
+  const { code, stdout } = await execute("bun", ["bun.mjs"], undefined);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: examples[0]?.output });
 });
 
 const start = { type: "agent_start" };

@@ -95,6 +95,16 @@ describe("loops over events", () => {
     expect(await client.events().next()).toEqual({ value: undefined, done: true });
   });
 
+  it("may ask for several at once", async () => {
+    const client = await startFake(writes({ type: "agent_start" }, { type: "agent_settled" }));
+    const events = client.events();
+    const asked = [events.next(), events.next(), events.next()];
+    await client.abort();
+    await client.stop();
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ value }) => value?.type)).toEqual(["agent_start", "agent_settled", undefined]);
+  });
+
   it("that fall behind get an error, never a gap; the history keeps the last few", async () => {
     const many = Array.from({ length: 6 }, () => ({ type: "todo_auto_clear" }));
     const client = await startFake(writes(...many), { maxUnreadEvents: 5, maxEventHistory: 4 });

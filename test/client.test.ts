@@ -186,7 +186,9 @@ describe("a request", () => {
     const waiting = problem(client.bash("x", { signal: controller.signal, timeoutMs: Number.POSITIVE_INFINITY }));
     controller.abort(new Error("enough"));
     expect(await waiting).toMatchObject({ kind: "aborted", command: "bash", cause: new Error("enough") });
-    expect(await problem(client.getState({ signal: controller.signal }))).toMatchObject({ kind: "aborted" });
+    const error = await problem(client.promptAndWait("x", { signal: controller.signal }));
+    expect(error).toMatchObject({ kind: "aborted", command: "prompt" });
+    expect(await logOf(client, ["prompt"])).toEqual([]);
   });
 
   it("fails with what the agent says, also where the failure has no id", async () => {

@@ -38,9 +38,8 @@ export class Connection {
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
     const { process, maxStderrBytes, onClose } = parts;
-    process.stdin.on("error", () => {}); // the exit says it better
-    process.stdout.on("error", () => {});
-    process.stderr.on("error", () => {});
+    // What becomes of a pipe the exit says better.
+    for (const pipe of [process.stdin, process.stdout, process.stderr]) pipe.on("error", () => {});
     process.stdout.on("data", (chunk: Buffer) => this.#take(this.#reader.push(chunk)));
     // An agent that no longer writes can answer nobody.
     process.stdout.on("end", () => setTimeout(() => process.kill("SIGKILL"), lingerMs).unref());
@@ -71,7 +70,7 @@ export class Connection {
     return this.#stderr.toString("utf8");
   }
 
-  /** The host closed stdin. */
+  /** The host closed stdin, or killed the process. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
@@ -103,6 +102,7 @@ export class Connection {
   }
 
   kill(signal: "SIGTERM" | "SIGKILL"): void {
+    this.#isStopping = true;
     this.#parts.process.kill(signal);
   }
 

@@ -68,7 +68,11 @@ export class Dialogs {
     this.#open.set(id, controller);
     const answer = (fields: object) => {
       if (controller.signal.aborted || !this.#open.delete(id)) return;
-      this.#parts.send({ type: "extension_ui_response", id, ...fields });
+      try {
+        this.#parts.send({ type: "extension_ui_response", id, ...fields });
+      } catch (thrown) {
+        this.#parts.report(thrown); // a timer may have called, and nobody is there to catch
+      }
     };
     const late = () => {
       answer({ cancelled: true, timedOut: true });

@@ -54,7 +54,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
   readonly #onReturn: () => void;
   #waiting: AgentEvent[] = [];
   #end: { error: RpcError | undefined } | undefined;
-  #wake = () => {};
+  #wakers: (() => void)[] = [];
 
   constructor(limit: number, onReturn: () => void) {
     this.#limit = limit;
@@ -88,9 +88,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
         if (error) throw error;
         return { value: undefined, done: true };
       }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await new Promise<void>((resolve) => this.#wakers.push(resolve));
     }
   }
 
@@ -98,6 +96,10 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
     this.#waiting = [];
     this.end();
     return { value: undefined, done: true };
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakers.splice(0)) wake();
   }
 
   [Symbol.asyncIterator](): this {

@@ -28,50 +28,45 @@ export interface HostToolPipe {
 }
 
 export class HostTools {
+  /** While a new set is on its way both are here, and the last of a name wins. */
+  list: readonly HostTool[];
   readonly #pipe: HostToolPipe;
-  readonly #calls = new Map<string, AbortController>();
-  #tools = new Map<string, HostTool>();
+  readonly #calls = new Map<unknown, AbortController>();
 
-  constructor(pipe: HostToolPipe) {
+  constructor(pipe: HostToolPipe, list: readonly HostTool[]) {
     this.#pipe = pipe;
-  }
-
-  get list(): HostTool[] {
-    return [...this.#tools.values()];
-  }
-
-  set list(tools: readonly HostTool[]) {
-    this.#tools = new Map(tools.map((tool) => [tool.name.trim(), tool]));
-  }
-
-  /** What the agent is told of the tools. */
-  static definitions(tools: readonly HostTool[]): HostToolDefinition[] {
-    return tools.map(({ execute: _, ...definition }) => definition);
+    this.list = list;
   }
 
   see(frame: TypedObject): void {
-    if (frame.type === "host_tool_call") void this.#call(frame);
-    else if (frame.type === "host_tool_cancel") this.#calls.get(String(frame.targetId))?.abort();
+    if (frame.type === "host_tool_call")
+      this.#call(frame).catch(() => {}); // nothing can be sent any more: the call ends with the agent
+    else if (frame.type === "host_tool_cancel") this.#cancel(frame.targetId);
   }
 
-  abortAll(): void {
-    for (const controller of this.#calls.values()) controller.abort();
+  cancelAll(): void {
+    for (const id of [...this.#calls.keys()]) this.#cancel(id);
+  }
+
+  #cancel(id: unknown): void {
+    this.#calls.get(id)?.abort();
+    this.#calls.delete(id); // another process may use the id again while this call is still ending
   }
 
   async #call({ id, toolCallId, toolName, arguments: params }: TypedObject): Promise<void> {
     if (typeof id !== "string") return; // nothing could be answered
     const controller = new AbortController();
-    const { signal } = controller;
     this.#calls.set(id, controller);
+    const isOpen = () => this.#calls.get(id) === controller;
     const sendUpdate = (partial: HostToolOutput) => {
-      if (signal.aborted || !this.#calls.has(id) || this.#pipe.isClogged()) return;
-      this.#pipe.send({ type: "host_tool_update", id, partialResult: resultOf(partial) });
+      if (isOpen() && !this.#pipe.isClogged())
+        this.#pipe.send({ type: "host_tool_update", id, partialResult: resultOf(partial) });
     };
     let answer: { result: unknown; isError?: true };
     try {
-      const tool = this.#tools.get(String(toolName));
+      const tool = this.list.findLast(({ name }) => name.trim() === toolName);
       if (!tool) throw new Error(`Host tool "${toolName}" is not registered`);
-      const context = { toolCallId: String(toolCallId), signal, sendUpdate };
+      const context = { toolCallId: String(toolCallId), signal: controller.signal, sendUpdate };
       const result = resultOf(await tool.execute(isObject(params) ? params : {}, context));
       if (!isObject(result) || !Array.isArray(result.content))
         throw new Error(`Host tool "${toolName}" returned a malformed result`);
@@ -79,8 +74,8 @@ export class HostTools {
     } catch (thrown) {
       answer = failed(thrown);
     }
+    if (!isOpen()) return;
     this.#calls.delete(id);
-    if (signal.aborted) return;
     try {
       this.#pipe.send({ type: "host_tool_result", id, ...answer });
     } catch (thrown) {

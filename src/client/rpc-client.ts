@@ -47,7 +47,6 @@ export class RpcClient extends RpcEvents {
   #ready: ReadyFrame | undefined;
   #starting: { resolve(frame: ReadyFrame): void; reject(error: RpcError): void } | undefined;
   #lastExit: ClientExit | undefined;
-  #isKilled = false;
   #requests = 0;
   #sessionFile: string | undefined;
   #isSessionFileSure = false;
@@ -60,11 +59,8 @@ export class RpcClient extends RpcEvents {
       askState: () => this.getState(),
       onLateFailure: (error) => this.tell(error),
     });
-    this.#hostTools = new HostTools({
-      send,
-      isClogged: () => this.#connection?.isClogged ?? true,
-    });
-    this.#hostTools.list = options.customTools ?? [];
+    const isClogged = () => this.#connection?.isClogged ?? true;
+    this.#hostTools = new HostTools({ send, isClogged }, options.customTools ?? []);
     this.#dialogs = new Dialogs({ send, report: (thrown) => this.tellThrown(thrown) });
   }
 
@@ -78,7 +74,6 @@ export class RpcClient extends RpcEvents {
       this.#starting = { resolve, reject };
     });
     this.#ready = undefined;
-    this.#isKilled = false;
     this.#isSessionFileSure = false;
     this.#activity.hasPromptResults = false;
     const connection: Connection = new Connection({
@@ -120,7 +115,6 @@ export class RpcClient extends RpcEvents {
 
   /** Ends the agent at once, without its orderly end. */
   kill(): void {
-    this.#isKilled = true;
     this.#connection?.kill("SIGKILL");
   }
 
@@ -131,10 +125,13 @@ export class RpcClient extends RpcEvents {
   async restart(): Promise<boolean> {
     await this.stop();
     const sessionFile = this.#sessionFile;
-    await this.start();
-    if (sessionFile === undefined) return false;
-    const { cancelled } = await this.switchSession(sessionFile);
-    return !cancelled;
+    try {
+      await this.start();
+      return sessionFile !== undefined && !(await this.switchSession(sessionFile)).cancelled;
+    } catch (error) {
+      this.#sessionFile = sessionFile; // for the next attempt
+      throw error;
+    }
   }
 
   [Symbol.asyncDispose](): Promise<unknown> {
@@ -278,11 +275,10 @@ export class RpcClient extends RpcEvents {
 
   #issue<C extends RpcCommandType>(type: C, fields: CommandFields<C>, options: CallOptions = {}) {
     const connection = this.#live(type);
+    if (options.signal?.aborted) throw new RpcError("aborted", `Gave up ${type}`, { command: type });
     const id = `req_${++this.#requests}`;
     const pending = this.#pending.add(id, type) as Promise<RpcData[C]>;
-    const standardMs = withoutDeadline.has(type)
-      ? Number.POSITIVE_INFINITY
-      : (this.#options.requestTimeoutMs ?? 30_000);
+    const standardMs = withoutDeadline.has(type) ? undefined : (this.#options.requestTimeoutMs ?? 30_000);
     const { timeoutMs = standardMs, signal } = options;
     const onGiveUp = () => this.#pending.forget(id);
     const answer = bounded(pending, { timeoutMs, signal, command: type, requestId: id, onGiveUp });
@@ -318,7 +314,7 @@ export class RpcClient extends RpcEvents {
   }
 
   #registerTools(tools: readonly HostTool[], options?: CallOptions) {
-    return this.request("set_host_tools", { tools: HostTools.definitions(tools) }, options);
+    return this.request("set_host_tools", { tools: tools.map(({ execute: _, ...definition }) => definition) }, options);
   }
 
   /** The answer comes by `#receive`; without one the file known so far stays. */
@@ -358,22 +354,19 @@ export class RpcClient extends RpcEvents {
   }
 
   #ended(exit: AgentExit): void {
-    const wasStopped = this.#isKilled || (this.#connection?.isStopping ?? false);
+    const wasStopped = this.#connection?.isStopping ?? false;
     this.#connection = undefined;
     this.#lastExit = { ...exit, isExpected: wasStopped };
-    const how = exit.signal ? `by ${exit.signal}` : `with code ${exit.code}`;
-    const text = [wasStopped ? "The agent was stopped" : `The agent ended ${how}`, exit.stderr.trim()];
+    const { code: exitCode, signal, stderr } = exit;
+    const ending = wasStopped ? "was stopped" : signal ? `ended by ${signal}` : `ended with code ${exitCode}`;
+    const text = `The agent ${ending}${stderr && `: ${stderr.trim()}`}`;
     const errorOf = (command?: string, requestId?: string) =>
-      new RpcError(wasStopped ? "stopped" : "exited", text.filter(Boolean).join(": "), {
-        command,
-        requestId,
-        exitCode: exit.code,
-      });
+      new RpcError(wasStopped ? "stopped" : "exited", text, { command, requestId, exitCode });
     this.#starting?.reject(errorOf("start"));
     this.#starting = undefined;
     this.#pending.rejectAll(errorOf);
     this.#activity.fail(errorOf("prompt"));
-    this.#hostTools.abortAll();
+    this.#hostTools.cancelAll();
     this.#dialogs.abortAll();
     this.endEvents(this.#lastExit);
   }

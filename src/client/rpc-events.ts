@@ -1,6 +1,7 @@
 // The ways to hear an agent: listeners for everything, for one type, for what is unknown or went wrong; loops; and the
 // last few events. What no call can tell is told here, and nothing is lost in silence.
 
+import { messageOf } from "../base/errors.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { ExtensionError, ExtensionUiRequest } from "../protocol/frames.js";
 import { RpcCommands } from "./commands.js";
@@ -122,8 +123,7 @@ export abstract class RpcEvents extends RpcCommands {
   }
 
   protected tellThrown(cause: unknown): void {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    this.tell(new RpcError("listener", `A listener threw: ${reason}`, { cause }));
+    this.tell(new RpcError("listener", `A listener threw: ${messageOf(cause)}`, { cause }));
   }
 
   #listeners<T>(): Listeners<T> {

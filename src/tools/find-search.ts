@@ -57,6 +57,7 @@ export async function findPaths(
  */
 async function compile(glob: string): Promise<(path: string) => boolean> {
   const plain = glob.replace(/\/+$/, "");
+  if (plain === "**/*" || plain === "**") return () => true;
   const name = plain.startsWith("**/") ? plain.slice(3) : "";
   const isName = name !== "" && !name.includes("/") && !name.includes("**");
   const matches = await compileGlob(isName ? name : plain, { anyDepth: false });

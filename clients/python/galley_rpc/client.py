@@ -166,7 +166,10 @@ class RpcClient(SyncCommands):
             stderr = exit.stderr.strip()
             text = error.message if stderr in error.message else f"{error.message}\n{stderr}"
             raise RpcError("start_failed", text, command="start", exit_code=exit.code) from error
-        self._issue("get_state", {})  # tells the session file; nobody waits for it
+        try:
+            self._issue("get_state", {})  # tells the session file; nobody waits for it
+        except RpcError:
+            pass  # it has ended already, and whoever calls next hears it
         return self._ready
 
     def stop(self, grace: float = 6.0) -> Optional[int]:
@@ -193,8 +196,12 @@ class RpcClient(SyncCommands):
         and the same session file. False if there is no such file, or an extension does not let it be opened."""
         self.stop()
         session_file = self._session_file
-        self.start()
-        return session_file is not None and not self.switch_session(session_file)["cancelled"]
+        try:
+            self.start()
+            return session_file is not None and not self.switch_session(session_file)["cancelled"]
+        except BaseException:
+            self._session_file = session_file  # for the next attempt
+            raise
 
     def __enter__(self) -> "RpcClient":
         self.start()

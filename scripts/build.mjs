@@ -18,6 +18,7 @@ rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
 await writeSchemas();
 await bundleDoors();
+await bundleClient();
 await bundleProgram();
 warmCache();
 declarations();
@@ -36,7 +37,7 @@ async function bundleDoors() {
   await build({
     ...common(),
     entryPoints: Object.fromEntries(
-      ["sdk", "protocol", "client", "testing"].map((door) => [door, join(root, `src/${door}/index.ts`)]),
+      ["sdk", "protocol", "testing"].map((door) => [door, join(root, `src/${door}/index.ts`)]),
     ),
     splitting: true,
     outdir: dist,
@@ -44,6 +45,12 @@ async function bundleDoors() {
     // Its build for Node is CommonJS, whose names an ES module cannot import lazily.
     alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
   });
+}
+
+/** Small, because hosts carry it along. */
+async function bundleClient() {
+  const entryPoints = { client: join(root, "src/client/index.ts") };
+  await build({ ...common(), entryPoints, outdir: dist, minify: true });
 }
 
 /**

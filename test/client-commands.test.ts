@@ -15,12 +15,13 @@ type AnswerOf<C extends RpcCommandType> =
       ? Answer
       : never
     : never;
+type IsSame<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Prompting = "prompt" | "abort_and_prompt"; // they give their request's id
 /** The commands whose method is missing or promises something else. */
 type Wrong = {
   [C in RpcCommandType]: [AnswerOf<C>] extends [never]
     ? C
-    : AnswerOf<C> extends Promise<C extends Prompting ? string : RpcData[C]>
+    : IsSame<AnswerOf<C>, Promise<C extends Prompting ? string : RpcData[C]>> extends true
       ? never
       : C;
 }[RpcCommandType];

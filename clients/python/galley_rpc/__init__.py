@@ -3,9 +3,10 @@
 from . import types
 from ._activity import PromptOutcome
 from ._calls import CallContext, HostTool, HostToolContext, HostToolOutput, UiHandlers
+from ._events import EventStream
 from ._process import AgentExit
 from .aio import AsyncEventStream, AsyncRpcClient
-from .client import EventStream, RpcClient
+from .client import RpcClient
 from .errors import RpcError, RpcErrorKind
 
 __version__ = "0.1.0"

@@ -14,9 +14,11 @@ from . import types
 from ._activity import PromptOutcome
 from ._calls import HostTool, UiHandlers, headless_handlers
 from ._commands import AsyncCommands, given
+from ._core import error_of
+from ._events import Remove
 from ._process import AgentExit
 from ._wire import Frame
-from .client import SESSION_COMMANDS, Remove, RpcClient, error_of
+from .client import SESSION_COMMANDS, RpcClient
 from .errors import RpcError
 
 

@@ -39,6 +39,7 @@ class Life(FakeCase):
             (self.fake(first='{"type":"agent_start"}\n'), 'began with "agent_start"', None),
             (self.fake(first="", start_timeout=0.3), "No answer to start within 0.3 s", None),
             (RpcClient(["/no/such/galley"]), "No such file", None),
+            (RpcClient(["bad\0name"]), "null byte", None),
         ]
         for client, reason, code in cases:
             for _ in range(2):

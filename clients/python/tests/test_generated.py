@@ -26,7 +26,7 @@ class Generated(unittest.TestCase):
 
         for name, text in generate.generate(SCHEMA).items():
             current = (PACKAGE / "galley_rpc" / name).read_text(encoding="utf-8")
-            self.assertTrue(current == text, f"{name} is old: run python3 clients/python/generate.py")
+            self.assertTrue(current == text, f"{name} is old: npm run build, then python3 clients/python/generate.py")
 
     def test_every_command_and_event_of_the_schema_is_here(self) -> None:
         shapes = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]

@@ -1,0 +1,262 @@
+"""Requests that wait for their answer, which answer belongs to which, and what the frames of the agent mean."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import math
+import threading
+from typing import Any, Dict, Optional, Sequence, Tuple, cast
+
+from . import types
+from ._activity import Activity, PromptOutcome, failure_of
+from ._calls import Dialogs, HostTool, HostTools
+from ._events import RpcEvents
+from ._process import AgentExit, Connection
+from ._wire import Frame
+from .errors import RpcError
+
+WITHOUT_DEADLINE = frozenset({"bash", "compact", "export_html"})
+PROMPTS = frozenset({"prompt", "abort_and_prompt"})
+
+Future = concurrent.futures.Future
+
+
+class RpcCore(RpcEvents):
+    def __init__(self, custom_tools: Sequence[HostTool], request_timeout: float, **events: int) -> None:
+        super().__init__(**events)
+        self._request_timeout = request_timeout
+        self._pending: Dict[str, Tuple[str, "Future[Any]"]] = {}
+        self._ids = itertools.count(1)
+        self._activity = Activity(self._tell)
+        self._host_tools = HostTools(self._send_quietly, self._is_clogged, custom_tools)
+        self._dialogs = Dialogs(self._send_quietly, self._tell_raised)
+        self._connection: Optional[Connection] = None
+        self._starting: "Optional[Future[types.ReadyFrame]]" = None
+        self._last_exit: Optional[AgentExit] = None
+        self._session_file: Optional[str] = None
+        self._is_session_file_sure = False
+
+    @property
+    def is_running(self) -> bool:
+        return self._connection is not None
+
+    def _live(self, command: str) -> Connection:
+        connection = self._connection
+        if connection is None or not connection.is_open:
+            raise RpcError("stopped", "The agent is not running", command=command)
+        return connection
+
+    def _is_clogged(self) -> bool:
+        connection = self._connection
+        return connection is None or connection.is_clogged
+
+    def _send_quietly(self, frame: Frame) -> None:
+        """An answer that nobody can take any more is not missed."""
+        connection = self._connection
+        if connection is not None:
+            connection.send(frame)
+
+    def _issue(self, command: str, fields: Dict[str, Any]) -> "Tuple[str, Future[Any]]":
+        with self._lock:
+            connection = self._live(command)
+            request_id = f"req_{next(self._ids)}"
+            future: "Future[Any]" = Future()
+            self._pending[request_id] = (command, future)
+            if command in PROMPTS:
+                self._activity.sent(request_id)
+            try:
+                connection.send({**fields, "id": request_id, "type": command})
+            except BaseException:
+                self._forget(request_id)
+                raise
+            self._poke()
+            return request_id, future
+
+    def _begin(self, fields: Dict[str, Any]) -> "Tuple[str, Future[Any], Future[PromptOutcome]]":
+        """A prompt whose outcome is awaited from the start."""
+        with self._lock:
+            request_id, future = self._issue("prompt", fields)
+            return request_id, future, self._outcome(request_id)
+
+    def _forget(self, request_id: Optional[str]) -> None:
+        with self._lock:
+            if request_id is not None and self._pending.pop(request_id, None) is not None:
+                self._activity.forget(request_id)
+
+    def _deadline(self, command: str, timeout: Optional[float]) -> Optional[float]:
+        if timeout is None:
+            timeout = math.inf if command in WITHOUT_DEADLINE else self._request_timeout
+        # Neither locks nor loops take more.
+        return timeout if timeout <= threading.TIMEOUT_MAX else None
+
+    def _wait(self, future: "Future[Any]", command: str, request_id: Optional[str], timeout: Optional[float]) -> Any:
+        seconds = self._deadline(command, timeout)
+        try:
+            return future.result(seconds)
+        except concurrent.futures.TimeoutError:
+            raise self._timed_out(command, request_id, seconds) from None
+        except BaseException:
+            self._forget(request_id)
+            raise
+
+    def _timed_out(self, command: str, request_id: Optional[str], seconds: Optional[float]) -> RpcError:
+        self._forget(request_id)
+        return RpcError("timeout", f"No answer to {command} within {seconds} s", command=command, request_id=request_id)
+
+    def _accepted(self, request_id: str, future: "Future[Any]", timeout: Optional[float]) -> str:
+        self._wait(future, "prompt", request_id, timeout)
+        if not self._is_session_file_sure:
+            self._learn_session()
+        self._is_session_file_sure = True
+        return request_id
+
+    def _outcome(self, request_id: str) -> "Future[PromptOutcome]":
+        with self._lock:
+            outcome = self._activity.outcome(request_id)
+        if outcome is None:
+            raise RpcError("refused", f"No prompt has the id {request_id}", command="prompt", request_id=request_id)
+        self._poke()
+        return outcome
+
+    def _when_idle(self) -> "Future[None]":
+        """Asks the agent when it looks idle from here."""
+        with self._lock:
+            if not self._activity.is_idle:
+                self._poke()
+                return self._activity.when_idle()
+        idle: "Future[None]" = Future()
+        _, asked = self._issue("get_state", {})
+
+        def answered(done: "Future[Any]") -> None:
+            if done.exception() is not None:
+                return idle.set_exception(cast(BaseException, done.exception()))
+            with self._lock:
+                waiter = self._activity.when_idle()
+            waiter.add_done_callback(lambda end: finish(idle, end))
+            self._poke()
+
+        asked.add_done_callback(answered)
+        return idle
+
+    def _learn_session(self) -> None:
+        """The answer comes by `_receive`; without one the file known so far stays."""
+        try:
+            self.get_state()
+        except RpcError:
+            pass
+
+    def _receive(self, frame: Frame) -> None:
+        with self._lock:
+            if self._starting is not None:
+                return self._receive_first(frame)
+            # Before the activity, which may end a stream with the very event that the stream still has to see.
+            is_event = self._see_event(frame)
+            self._activity.see(frame)
+            if frame["type"] == "response":
+                if self._settle(frame):
+                    return
+                # A second answer is the late failure of a prompt, which the activity knows.
+                if frame.get("success") is not True and not isinstance(frame.get("id"), str):
+                    self._tell(failure_of(frame, "protocol"))
+        if is_event:
+            self._host_tools.see(frame)
+            if frame["type"] == "extension_ui_request":
+                self._dialogs.see(frame, bool(self._listeners["ui"]))
+        self._tell_frame(frame)
+
+    def _receive_first(self, frame: Frame) -> None:
+        starting, self._starting = cast("Future[types.ReadyFrame]", self._starting), None
+        if frame["type"] == "ready":
+            starting.set_result(cast(types.ReadyFrame, frame))
+        else:
+            text = f'The agent began with "{frame["type"]}" instead of "ready"'
+            starting.set_exception(RpcError("start_failed", text))
+
+    def _receive_problem(self, problem: str) -> None:
+        error = RpcError("protocol", f"The agent wrote what is no frame: {problem}")
+        with self._lock:
+            starting, self._starting = self._starting, None
+        if starting is not None:
+            starting.set_exception(error)
+        else:
+            self._tell(error)
+
+    def _settle(self, response: Frame) -> bool:
+        data = response.get("data")
+        if response.get("command") == "get_state" and isinstance(data, dict):
+            self._session_file = data.get("sessionFile")
+        request_id = self._id_of(response)
+        command, future = self._pending.pop(request_id or "", (None, None))
+        if future is None or command is None:
+            return False
+        if response.get("success") is True:
+            future.set_result(data)
+        else:
+            self._activity.forget(request_id or "")
+            future.set_exception(failure_of(response, "refused", request_id, command))
+        return True
+
+    def _id_of(self, response: Frame) -> Optional[str]:
+        """Some failures come without an id: they are matched by what else they say, never by guessing among several."""
+        for request_id in (response.get("id"), response.get("requestId")):
+            if isinstance(request_id, str):
+                return request_id
+        if response.get("success") is True:
+            return None
+        name = response.get("command")
+        candidates = [key for key, (command, _) in self._pending.items() if name in ("parse", command)]
+        return candidates[0] if len(candidates) == 1 else None
+
+    def _ended(self, exit: AgentExit) -> None:
+        with self._lock:
+            self._connection, self._last_exit = None, exit
+            how = "The agent was stopped" if exit.is_expected else f"The agent ended with code {exit.code}"
+            text = ": ".join(part for part in (how, exit.stderr.strip()) if part)
+
+            def error_for(command: str, request_id: Optional[str] = None) -> RpcError:
+                kind: Any = "stopped" if exit.is_expected else "exited"
+                return RpcError(kind, text, command=command, request_id=request_id, exit_code=exit.code)
+
+            starting, self._starting = self._starting, None
+            pending, self._pending = self._pending, {}
+            if starting is not None:
+                starting.set_exception(error_for("start"))
+            for request_id, (command, future) in pending.items():
+                future.set_exception(error_for(command, request_id))
+            self._activity.fail(error_for("prompt"))
+            for sink in list(self._sinks):
+                sink.end()
+        self._host_tools.cancel_all()
+        self._dialogs.cancel_all()
+        self._end_events(exit)
+
+    def _patience(self) -> Optional[float]:
+        with self._lock:
+            return 0.1 if self._activity.is_waited_for() else None
+
+    def _on_quiet(self) -> None:
+        """An agent may be older than `agent_settled`, or filter its events."""
+        with self._lock:
+            if not self._activity.wants_probe() or self._connection is None or not self._connection.is_open:
+                return
+            asked = self._activity.asked()
+            _, future = self._issue("get_state", {})
+
+        def answered(done: "Future[Any]") -> None:
+            if done.exception() is None:
+                with self._lock:
+                    self._activity.probed(asked)
+
+        future.add_done_callback(answered)
+
+
+def error_of(done: "Future[Any]") -> Optional[RpcError]:
+    return cast(Optional[RpcError], done.exception())
+
+
+def finish(target: "Future[None]", source: "Future[None]") -> None:
+    if source.exception() is not None:
+        target.set_exception(cast(BaseException, source.exception()))
+    else:
+        target.set_result(None)

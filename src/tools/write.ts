@@ -26,7 +26,7 @@ export function createWrite(parts: TextFileParts): AgentTool<WriteParams> {
   return {
     name: "write",
     label: "Write",
-    description: "Create or overwrite a file. To change parts of a file use edit.",
+    description: "Create or overwrite a file. To change parts use edit.",
     parameters,
     approval: "write",
     prepareArguments,

@@ -131,7 +131,7 @@ function compacted(
   compact: (customInstructions?: string) => Promise<unknown>,
 ): Promise<void> {
   const done = runCompaction(wish, compact);
-  done.catch(() => {});
+  done.catch(() => {}); // whoever waits hears of it
   return done;
 }
 

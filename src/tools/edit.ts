@@ -10,13 +10,13 @@ import { foldPath } from "../workspace/resolve-path.js";
 import type { Workspace, WriteTarget } from "../workspace/workspace.js";
 import { type ComputedEdit, computeEdit, type TextEdit } from "./edit-compute.js";
 import {
-  noteTexts,
   type OpenFile,
   openText,
   replaceText,
   stagedText,
   stageText,
   type TextFileParts,
+  writeNoted,
 } from "./text-file.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
@@ -69,8 +69,8 @@ export function createEdit(parts: TextFileParts): AgentTool<EditParams> {
           const id = await stageText(parts, texts, { ...what, toolCallId, diff });
           return textResult(stagedText(id, paths), { ...(details as object), pendingId: id });
         }
-        await noteTexts(parts, texts, what);
-        return report(await writeAll(parts, changes));
+        const write = (done: () => void) => writeAll(parts, changes, done);
+        return report(await writeNoted(parts, texts, { ...what, write }));
       });
     },
   };
@@ -162,12 +162,13 @@ interface Written extends Change {
   readonly hardlinkBroken?: true;
 }
 
-async function writeAll(parts: TextFileParts, changes: readonly Change[]): Promise<Written[]> {
+async function writeAll(parts: TextFileParts, changes: readonly Change[], done: () => void): Promise<Written[]> {
   const written: Written[] = [];
   for (const change of changes) {
     try {
       const { hardlinkBroken } = await replaceText(parts, change.file, change.computed.after);
       written.push(hardlinkBroken ? { ...change, hardlinkBroken } : change);
+      done();
     } catch (error) {
       if (changes.length === 1) throw error;
       const names = (list: readonly Change[]) => list.map(({ file }) => file.target.displayPath).join(", ") || "none";

@@ -89,12 +89,29 @@ export function stagedText(id: string, paths: string): string {
   return `Staged as ${id} – not written yet: ${paths}`;
 }
 
-/** What undo will need, kept before the first byte is written. */
-export async function noteTexts(
-  { workspace, staging }: TextFileParts,
+/**
+ * Writes with undo in mind: what is replaced is kept before the first byte is written, and forgotten again for whatever
+ * was not. `write` tells after each file that it is done.
+ */
+export async function writeNoted<T>(
+  parts: TextFileParts,
   changes: readonly TextChange[],
-  what: { label: string; sourceToolName: string },
-): Promise<() => Promise<void>> {
+  { write, ...what }: { label: string; sourceToolName: string; write: (done: () => void) => Promise<T> },
+): Promise<T> {
+  const { staging } = parts;
+  const files = await notedFiles(parts, changes);
+  const forget = await staging.note({ ...what, files });
+  let written = 0;
+  try {
+    return await write(() => written++);
+  } catch (error) {
+    await forget();
+    if (written > 0) await staging.note({ ...what, files: files.slice(0, written) });
+    throw error;
+  }
+}
+
+async function notedFiles({ workspace }: TextFileParts, changes: readonly TextChange[]): Promise<NotedFile[]> {
   const files: NotedFile[] = [];
   for (const { file, after } of changes) {
     const { path, displayPath } = file.target;
@@ -102,7 +119,7 @@ export async function noteTexts(
     const before = file.before && old ? { bytes: file.before.bytes, mode: old.mode, mtimeMs: old.modifiedMs } : null;
     files.push({ path, shownPath: displayPath, before, afterHash: await sha256(after) });
   }
-  return staging.note({ ...what, files });
+  return files;
 }
 
 /** Not abortable: what is begun here takes milliseconds, and half of several files would be worse than a late stop. */

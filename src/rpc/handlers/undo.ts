@@ -1,7 +1,7 @@
 // `undo` and `redo`: staged for review, or decided by the host in the same breath.
 
 import { GalleyError } from "../../base/errors.js";
-import type { RpcData } from "../../protocol/data.js";
+import type { ResolveDetails, RpcData } from "../../protocol/data.js";
 import type { AgentSession } from "../../sdk/index.js";
 
 const byHost = { by: "host", reason: "Asked by the host." } as const;
@@ -18,5 +18,5 @@ export async function undone({ action, result, record }: Undone, session: AgentS
   if (result.isError) throw new GalleyError("apply_failed", text);
   const change = (await session.getChanges({ isWholeRoot: true })).find(({ pendingId }) => pendingId === action.id);
   if (!change) throw new GalleyError("not_found", `The change that undid ${record.label} is not on record.`);
-  return { details: result.details as never, text, change };
+  return { details: result.details as ResolveDetails, text, change };
 }

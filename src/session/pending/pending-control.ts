@@ -78,7 +78,6 @@ export class PendingControl {
   #saving = Promise.resolve();
   /** Settled on record already, by the journal that applied them. */
   readonly #recorded = new Set<string>();
-  #isLeaving = false;
   #isRestoring = false;
 
   constructor(parts: PendingControlParts) {
@@ -217,9 +216,7 @@ export class PendingControl {
     for (const stored of this.store.list())
       if (stored.work.kind === "closure") await this.#end(stored, "discarded", reason);
     await this.flush();
-    this.#isLeaving = true;
-    while (this.store.pop());
-    this.#isLeaving = false;
+    while (this.store.pop()); // popping tells nobody: plans stay pending in their file
     this.#force.clear();
   }
 
@@ -251,7 +248,6 @@ export class PendingControl {
   }
 
   #changed(change: PendingChange, stored: StoredAction): void {
-    if (this.#isLeaving) return;
     this.#parts.emit(change);
     const { id } = stored.action;
     if (change.type === "pending_action_added") {

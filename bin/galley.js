@@ -14,13 +14,13 @@ if ((first === "--version" || first === "-v") && rest.length === 0)
 else run(join(__dirname, "../dist/cli/main.js"));
 
 function run(filename) {
-  const cachedData = read(`${filename}.cache`);
-  if (!cachedData) return require(filename);
   const { Script } = require("node:vm");
-  const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, "utf8")}\n})`;
-  const program = new Script(source, { filename, cachedData }).runInThisContext();
+  // The build sees to it that the file is ASCII and one function; latin1 is ASCII that is not looked at.
+  const program = new Script(readFileSync(filename, "latin1"), { filename, cachedData: read(`${filename}.cache`) });
   const module = { exports: {} };
-  program.call(module.exports, module.exports, createRequire(filename), module, filename, dirname(filename));
+  program
+    .runInThisContext()
+    .call(module.exports, module.exports, createRequire(filename), module, filename, dirname(filename));
 }
 
 function read(path) {

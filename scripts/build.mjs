@@ -83,7 +83,11 @@ async function bundleProgram() {
     entryPoints: [join(root, "src/cli/main.ts")],
     outfile: join(dist, "cli/main.js"),
     plugins: [separateLibraries],
+    // As a function, because bin/galley.js runs the file as a script.
+    banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
+    footer: { js: "})" },
   });
+  keepToAscii(join(dist, "cli/main.js"));
   writeFileSync(join(dist, "cli/package.json"), '{ "type": "commonjs" }\n');
   for (const library of libraries)
     await build({
@@ -92,6 +96,12 @@ async function bundleProgram() {
       outdir: join(dist, "cli/lib"),
       absWorkingDir: root,
     });
+}
+
+/** One character beyond it, and Node holds the whole program at two bytes a character, which takes milliseconds. */
+function keepToAscii(path) {
+  const escape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  writeFileSync(path, readFileSync(path, "utf8").replace(/[^\0-\x7f]/g, escape));
 }
 
 /** A session of a few commands, so that the cache holds the functions a start really uses. */

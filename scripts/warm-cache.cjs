@@ -8,8 +8,7 @@ const { dirname } = require("node:path");
 const { Script } = require("node:vm");
 
 const [filename] = process.argv.splice(2, 1);
-const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, "utf8")}\n})`;
-const script = new Script(source, { filename });
+const script = new Script(readFileSync(filename, "latin1"), { filename });
 process.on("exit", () => writeFileSync(`${filename}.cache`, script.createCachedData()));
 const module_ = { exports: {} };
 script

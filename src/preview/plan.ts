@@ -1,7 +1,7 @@
 // A plan: the exact bytes that an action would write, file by file, and what to say once it has. It is data, so it rests
 // in a file, comes back after a restart and is applied as it was shown.
 
-import { createHash } from "node:crypto";
+import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { FileChangeKind, FileStamp } from "../protocol/pending.js";
@@ -35,11 +35,7 @@ export interface Plan {
 /** The stamp of bytes that were read, or of a file that is not there. */
 export function stampOf(path: string, found: { bytes: Uint8Array; mode: number } | undefined): FileStamp {
   if (!found) return { path, exists: false, size: 0, sha256: "", mode: 0 };
-  return { path, exists: true, size: found.bytes.length, sha256: sha256(found.bytes), mode: found.mode };
-}
-
-export function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return { path, exists: true, size: found.bytes.length, sha256: sha256Of(found.bytes), mode: found.mode };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ChildProcess } from "node:child_process";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError, systemCode } from "../base/errors.js";
+import { mayExist } from "./find-roots.js";
 
 export interface ConfigFile {
   readonly path: string;
@@ -34,6 +35,7 @@ export function readConfigFile(path: string): ConfigFile | undefined {
 }
 
 function openIfThere(path: string): number | undefined {
+  if (!mayExist(path)) return undefined;
   try {
     // Without O_NONBLOCK, opening a FIFO waits for a writer.
     return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));

@@ -51,13 +51,26 @@ export function findWritableRoot(place: ProjectPlace): string {
 /** What is at a path where a directory is expected: its canonical path, nothing, or what is wrong with it. */
 export function directoryAt(path: string): { realPath: string } | { problem: string } | undefined {
   try {
-    if (!statSync(path).isDirectory()) return { problem: "is not a directory" };
-    return { realPath: realpathSync.native(path) };
+    const status = statSync(path, quietly);
+    if (status && !status.isDirectory()) return { problem: "is not a directory" };
+    return status && { realPath: realpathSync.native(path) };
   } catch (error) {
     const code = systemCode(error);
     return code === "ENOENT" || code === "ENOTDIR" ? undefined : { problem: `cannot be read (${code})` };
   }
 }
+
+/** False only for a path where nothing is; what cannot be looked at may be there. */
+export function mayExist(path: string): boolean {
+  try {
+    return lstatSync(path, quietly) !== undefined;
+  } catch {
+    return true; // whoever opens it tells why it cannot be read
+  }
+}
+
+/** A start looks for some thirty files that are mostly not there, and an error with its stack costs more than the look. */
+const quietly = { throwIfNoEntry: false } as const;
 
 export interface FoundName {
   readonly name: string;
@@ -69,6 +82,7 @@ const maxNames = 10_000;
 /** Sorted, without dot files; links count as what they lead to. Nothing for a directory that cannot be read. */
 export function namesIn(directory: string): FoundName[] {
   const found: FoundName[] = [];
+  if (!mayExist(directory)) return found;
   try {
     const entries = opendirSync(directory);
     try {
@@ -106,7 +120,7 @@ function canonical(path: string): string {
 
 function ownerOf(path: string): number | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.uid;
+    return lstatSync(path, quietly)?.uid;
   } catch {
     return undefined; // a directory we may not look into has no repository for us
   }

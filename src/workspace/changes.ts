@@ -8,6 +8,7 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { acquireLock } from "../base/path-lock.js";
 import { sha256Hex } from "../base/sha256.js";
+import { mayExist } from "./find-roots.js";
 import type { AppliedSet, ChangeOp, ChangeOutcome, ChangeSet } from "./journal/change-set.js";
 import type { UndoRecord } from "./journal/undo-record.js";
 import { newTransaction } from "./temp-names.js";
@@ -130,6 +131,7 @@ export function createChanges(options: ChangesOptions): Changes {
 
 /** One look, without the journal's code: at almost every start there is nothing. */
 async function hasEntries(directory: string): Promise<boolean> {
+  if (!mayExist(directory)) return false; // spares most starts the loading of fs/promises
   const names = await promises.readdir(directory).catch(() => []); // not there: nothing was ever applied here
   return names.length > 0;
 }

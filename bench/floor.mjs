@@ -30,12 +30,29 @@ async function run(message) {
     write({ type: "message_end", message: reply });
     if (reply.tool_calls.length === 0) break;
     for (const { id, function: call } of reply.tool_calls) {
-      const content = await readFile(JSON.parse(call.arguments).path, "utf8");
+      const content = await work(JSON.parse(call.arguments));
       history.push({ role: "tool", tool_call_id: id, content });
       write({ type: "tool_execution_end", toolCallId: id, result: content });
     }
   }
   write({ type: "agent_settled" });
+}
+
+/** A file to read, a command to run, or nothing at all. */
+async function work({ path, command }) {
+  if (path !== undefined) return await readFile(path, "utf8");
+  if (command === undefined) return "";
+  const { spawn } = await import("node:child_process");
+  return new Promise((resolve, reject) => {
+    const child = spawn("bash", ["-c", command], { stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        output += chunk;
+      });
+    child.once("error", reject);
+    child.once("close", () => resolve(output || "(no output)"));
+  });
 }
 
 async function ask() {

@@ -66,6 +66,7 @@ async function load() {
   const { queue } = await import("./rows/queue.mjs");
   const { sessions } = await import("./rows/sessions.mjs");
   const { search } = await import("./rows/search.mjs");
+  const { modules } = await import("./rows/modules.mjs");
   return [
     { name: "start", measure: start },
     { name: "version", measure: version },
@@ -81,6 +82,7 @@ async function load() {
     { name: "queue", measure: queue },
     { name: "sessions", measure: sessions },
     { name: "search", measure: search },
+    { name: "modules", measure: modules },
   ];
 }
 

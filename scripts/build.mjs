@@ -100,8 +100,8 @@ async function bundleProgram() {
 
 /** One character beyond it, and Node holds the whole program at two bytes a character, which takes milliseconds. */
 function keepToAscii(path) {
-  const escape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  writeFileSync(path, readFileSync(path, "utf8").replace(/[^\0-\x7f]/g, escape));
+  const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  writeFileSync(path, readFileSync(path, "utf8").replace(/[^\0-\x7f]/g, escaped));
 }
 
 /** A session of a few commands, so that the cache holds the functions a start really uses. */

@@ -4,15 +4,21 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { TSchema } from "typebox";
 import { describe, expect, it } from "vitest";
 // @ts-expect-error: a plain script without types
 import { findViolations as untypedFindViolations } from "../scripts/check-layers.mjs";
 import { builtInToolNames } from "../src/cli/session-options.js";
+import { isAgentEvent } from "../src/client/events.js";
+import { RpcClient } from "../src/client/index.js";
 import { commandSchemaByType } from "../src/protocol/commands.js";
+import { RpcData } from "../src/protocol/data.js";
+import { OutboundFrame } from "../src/protocol/frames.js";
 import { handlers } from "../src/rpc/handlers.js";
 import { createMemoryWorkspace } from "../src/testing/memory-workspace.js";
 import { createBuiltInTools } from "../src/tools/index.js";
 import { toolParts } from "../src/tools/parts.test-kit.js";
+import { dataByCommand, frames } from "./kit/strict-tables.mjs";
 
 const findViolations = untypedFindViolations as (root: string) => Promise<string[]>;
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -38,24 +44,103 @@ describe("ARCHITECTURE.md", () => {
   });
 });
 
-describe("commands", () => {
+describe("the protocol", () => {
   const transcripts = readdirSync(join(root, "test/transcripts")).map((name) => read(`test/transcripts/${name}`));
+  const sent = transcripts.flatMap((text) => text.split("\n").filter((line) => line.startsWith("> ")));
+  const received = transcripts.flatMap((text) => text.split("\n").filter((line) => line.startsWith("< ")));
+  const page = read("docs/rpc.md").replace(/<!-- generated[\s\S]*?<!-- end -->/g, "");
+  const rows = page.split("\n").filter((line) => line.startsWith("| `"));
+  const python = { sync: pythonCode("client.py", "SyncCommands"), async: pythonCode("aio.py", "AsyncCommands") };
+  const pythonEvents = read("clients/python/galley_rpc/types.py").match(/^EVENT_TYPES[^(]*\(([\s\S]*?)^\)/m)?.[1] ?? "";
+  /** The class with the methods that are made from the schema, and the file with those written by hand. */
+  function pythonCode(file: string, made: string): string {
+    const commands = read("clients/python/galley_rpc/_commands.py");
+    const start = commands.indexOf(`class ${made}`);
+    const end = commands.indexOf("\nclass ", start + 1);
+    return commands.slice(start, end === -1 ? undefined : end) + read(`clients/python/galley_rpc/${file}`);
+  }
+  /** A mark in the docs excuses from being served, and from nothing else. */
+  const isMarked = (name: string) =>
+    (rows.find((row) => row.startsWith(`| \`${name}\``)) ?? "").split(" | ")[0]?.includes("not in this version yet");
 
-  it.each([...handlers.keys()])("%s has a schema, a transcript and a row in the docs", (type) => {
-    expect(Object.keys(commandSchemaByType)).toContain(type);
-    expect(transcripts.some((text) => text.includes(`"type":"${type}"`))).toBe(true);
-    expect(read("docs/rpc.md")).toContain(`\`${type}\``);
+  function missingOfCommand(type: string): string[] {
+    const method = type.replace(/_./g, (match) => match.charAt(1).toUpperCase());
+    const parts: Record<string, boolean> = {
+      "a shape for its data": Object.hasOwn(RpcData, type),
+      "a row in the tables of the strict host": Object.hasOwn(dataByCommand, type),
+      "a row in docs/rpc.md": rows.some((row) => row.startsWith(`| \`${type}\``)),
+      "a method of the TypeScript client": method in RpcClient.prototype,
+      "a method of the Python client": new RegExp(`^    def ${type}\\(`, "m").test(python.sync),
+      "a method of the asynchronous Python client": new RegExp(`^    async def ${type}\\(`, "m").test(python.async),
+    };
+    if (!isMarked(type))
+      Object.assign(parts, {
+        "a handler": handlers.has(type),
+        "a request in a transcript": sent.some((line) => line.includes(`"type":"${type}"`)),
+        "a response in a transcript": received.some((line) => line.includes(`"command":"${type}"`)),
+      });
+    return absent(type, parts);
+  }
+
+  function missingOfFrame({ type, method }: { type: string; method: string | undefined }): string[] {
+    const name = method ?? type;
+    const isHeard = !["ready", "rpc_chunk"].includes(type);
+    const elsewhere = notInTranscripts[type];
+    const place = method === undefined ? `"type":"${type}"` : `"method":"${method}"`;
+    const parts: Record<string, boolean> = {
+      "a row in the tables of the strict host": Object.hasOwn(frames, type) || method !== undefined,
+      "an entry in docs/rpc.md":
+        rows.some((row) => row.split(" | ")[0]?.includes(`\`${name}\``)) || page.includes(place),
+      "a place among the events of the TypeScript client": !isHeard || isAgentEvent({ type }),
+      "a place among the events of the Python client": !isHeard || pythonEvents.includes(`"${type}"`),
+    };
+    if (elsewhere !== undefined) parts[`a test in ${elsewhere}`] = read(elsewhere).includes(type);
+    else if (!isMarked(name)) parts["a line in a transcript"] = received.some((line) => line.includes(place));
+    return absent(method === undefined ? type : `${type} ${method}`, parts);
+  }
+
+  it("every command is whole: schema, handler, clients, transcript, docs", () => {
+    expect(Object.keys(commandSchemaByType).length).toBeGreaterThan(45);
+    expect(Object.keys(commandSchemaByType).flatMap(missingOfCommand)).toEqual([]);
+  });
+
+  it("every event, dialog and other frame is whole: transcript, docs, delivered by both clients", () => {
+    const kinds = frameKinds(OutboundFrame).filter(({ type }) => type !== "response");
+    expect(kinds.length).toBeGreaterThan(40);
+    expect(kinds.flatMap(missingOfFrame)).toEqual([]);
   });
 
   it("the docs mark exactly the commands that this server lacks", () => {
-    const rows = read("docs/rpc.md").split("\n");
-    for (const type of Object.keys(commandSchemaByType)) {
-      const row = rows.find((line) => line.startsWith(`| \`${type}\``)) ?? "";
-      expect(row, `a row for ${type}`).not.toBe("");
-      expect(row.includes("not in this version yet"), `the mark on ${type}`).toBe(!handlers.has(type));
-    }
+    const wrong = Object.keys(commandSchemaByType).filter((type) => isMarked(type) === handlers.has(type));
+    expect(wrong).toEqual([]);
+  });
+
+  it("what is missing is named", () => {
+    expect(missingOfCommand("teleport").length).toBeGreaterThan(7);
+    expect(missingOfCommand("teleport")).toContain("teleport has no handler");
+    expect(missingOfFrame({ type: "weather_update", method: undefined })).toHaveLength(5);
+    expect(missingOfFrame({ type: "extension_ui_request", method: "open_url" })).toHaveLength(2);
   });
 });
+
+/** Frames that no transcript can hold, and the test that shows them. */
+const notInTranscripts: Readonly<Record<string, string>> = {
+  ready: "test/rpc-process.test.ts",
+  rpc_chunk: "src/rpc/chunks.test.ts",
+  rpc_frame_error: "src/rpc/chunks.test.ts",
+};
+
+function absent(name: string, parts: Readonly<Record<string, boolean>>): string[] {
+  return Object.entries(parts).flatMap(([part, isThere]) =>
+    isThere ? [] : [`${name} has no ${part.replace(/^an? /, "")}`],
+  );
+}
+
+function frameKinds(schema: TSchema): { type: string; method: string | undefined }[] {
+  if ("anyOf" in schema) return (schema.anyOf as TSchema[]).flatMap(frameKinds);
+  const { type, method } = (schema as unknown as { properties: Record<string, { const: string }> }).properties;
+  return [{ type: type?.const ?? "", method: method?.const }];
+}
 
 describe("tools", () => {
   it("the command line knows the names of the built-in tools", () => {

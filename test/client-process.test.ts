@@ -60,6 +60,34 @@ describe("a day with the real program", () => {
     expect([...types]).toEqual(expect.arrayContaining(["agent_start", "message_update", "agent_end", "agent_settled"]));
   });
 
+  it("agrees on version 2: large answers come in pieces, pages are small, and a copy of the record is kept up to date", async () => {
+    const client = await start();
+    expect(client.ready).toMatchObject({
+      supportedProtocolVersions: [1, 2],
+      maxFrameBytes: 1_048_576,
+      maxReassembledFrameBytes: 67_108_864,
+      features: ["delta-updates", "prompt-result", "message-ids", "echo-ids", "queue-events"],
+    });
+    const long = `help ${"€".repeat(800_000)}`;
+    expect(await client.promptAndWait(long)).toMatchObject({ status: "completed", agentInvoked: true });
+    expect(await client.getState()).toMatchObject({ isSettled: true });
+    const { messages } = await client.getMessages();
+    expect(JSON.stringify(messages[0]).includes(long)).toBe(true);
+    const first = await client.getMessagesPage();
+    const second = await client.getMessagesPage({ cursor: first.nextCursor });
+    expect([...first.messages, ...second.messages]).toEqual(messages);
+    await expect(client.getMessagesPage({ cursor: "x" })).rejects.toMatchObject({ kind: "refused" });
+    const { entries, leafId } = await client.getEntries();
+    await client.setSessionName("Named");
+    expect((await client.getEntries({ since: entries.at(-1)?.id })).entries).toMatchObject([{ type: "session_info" }]);
+    await expect(client.getEntries({ since: "nope" })).rejects.toMatchObject({ code: "unknown_since" });
+    expect((await client.getTree()).leafId).toBe(leafId);
+    const { sessionFile } = client;
+    expect(await client.clone()).toEqual({ cancelled: false });
+    expect(client.sessionFile).not.toBe(sessionFile);
+    expect((await client.getMessages()).messages).toEqual(messages);
+  });
+
   it("runs bash beside everything, and stops it", async () => {
     const client = await start();
     expect(await client.bash("echo hi; exit 3")).toMatchObject({ output: "hi\n", exitCode: 3, cancelled: false });

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { GalleyError, messageOf } from "../src/base/errors.js";
 import { silentLog } from "../src/base/log.js";
+import type { CustomToolAPI } from "../src/extend/custom-tool.js";
+import type { CustomToolContext } from "../src/extend/custom-tool-context.js";
 import { notifyTools } from "../src/extend/custom-tool-events.js";
 import type { LoadedCustomTools } from "../src/extend/load.js";
 import { ToolRenderer } from "../src/extend/render.js";
@@ -28,10 +30,29 @@ const examples = [...page.matchAll(/```ts\n(.*?)```\n\n```text\n(.*?)```/gs)].ma
 const processes = createNodeProcesses({ env: { PATH: process.env.PATH }, log: silentLog });
 afterAll(() => processes.shutdown());
 
+/** Complete by their types: a new member without an example does not compile or does not pass. */
+const apiMembers: Record<keyof CustomToolAPI, true> = {
+  ...{ cwd: true, exec: true, ui: true, hasUI: true, logger: true, typebox: true, zod: true, pi: true },
+  pushPendingAction: true,
+};
+const contextMembers: Record<keyof CustomToolContext, true> = {
+  ...{ cwd: true, ui: true, hasUI: true, signal: true, toolCallId: true, settings: true, pending: true, model: true },
+  ...{ sessionManager: true, modelRegistry: true, isIdle: true, hasQueuedMessages: true, hasPendingMessages: true },
+  abort: true,
+};
+
 describe("docs/custom-tools.md", () => {
   it("has nothing but examples that are run", () => {
     expect(examples.length).toBeGreaterThan(10);
     expect(page.match(/```(ts|text)$/gm)).toHaveLength(2 * examples.length);
+  });
+
+  it("has an example of every member of the API and of ctx", () => {
+    const shown = examples.map(({ module }) => module).join("\n");
+    const lacks = (name: string, owner: string) =>
+      !new RegExp(`\\b${owner}\\.${name}\\b|\\{[^}]*\\b${name}\\b[^}]*\\} = ${owner};`).test(shown);
+    expect(Object.keys(apiMembers).filter((name) => lacks(name, "pi"))).toEqual([]);
+    expect(Object.keys(contextMembers).filter((name) => lacks(name, "ctx"))).toEqual([]);
   });
 
   it.each(examples)("$title", async ({ module, script }) => {

@@ -1,22 +1,32 @@
 // What docs/extensions.md shows is what happens: each module on the page is loaded, and each line of the block below it
 // is carried out and compared. The example in examples/extensions is run the same way.
 
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../src/base/clock.js";
+import { silentLog } from "../src/base/log.js";
+import type { ExtensionAPI } from "../src/extend/extension.js";
+import type { ExtensionCommandContext } from "../src/extend/extension-context.js";
+import { hookProgram } from "../src/extend/hook-programs.js";
 import type { HookName } from "../src/extend/hooks.js";
 import { extensionToolHooks } from "../src/extend/hooks-tools.js";
+import type { Component } from "../src/extend/render-components.js";
+import { plainTheme } from "../src/extend/render-theme.js";
 import { callTool } from "../src/loop/call-tool.js";
 import { fakeRun, fakeTool, finishedCall } from "../src/loop/run.test-kit.js";
 import { textResult } from "../src/tools/tool.js";
+import { createNodeProcesses } from "../src/workspace/node-processes.js";
+import type { Processes } from "../src/workspace/processes.js";
 import { type Extensions, openExtensions, quiet } from "./extension-modules.js";
 import { projectRoot } from "./run-galley.js";
-import { toolModules } from "./tool-modules.js";
+import { type ToolModules, toolModules } from "./tool-modules.js";
 
 const page = readFileSync(join(projectRoot, "docs/extensions.md"), "utf8");
 const examples = page.split(/^## /m).flatMap((section) =>
-  [...section.matchAll(/```ts\n(.*?)```\n\n```text\n(.*?)```/gs)].map(([, module = "", script = ""]) => ({
+  [...section.matchAll(/```(ts|sh)\n(.*?)```\n\n```text\n(.*?)```/gs)].map(([, kind, module = "", script = ""]) => ({
     title: section.split("\n")[0],
+    isProgram: kind === "sh",
     module,
     script,
   })),
@@ -44,15 +54,39 @@ const hooks: Record<HookName, true> = {
   project_trust: true,
 };
 
+const apiMembers: Record<keyof ExtensionAPI, true> = {
+  ...{ cwd: true, exec: true, logger: true, typebox: true, zod: true, pi: true, on: true, events: true },
+  ...{ registerTool: true, registerCommand: true, registerFlag: true, getFlag: true, registerShortcut: true },
+  ...{ registerMessageRenderer: true, sendMessage: true, sendUserMessage: true, appendEntry: true },
+  ...{ getActiveTools: true, getAllTools: true, setActiveTools: true, getSessionName: true, setSessionName: true },
+  ...{ setLabel: true, setModel: true, getThinkingLevel: true, setThinkingLevel: true },
+};
+
+const contextMembers: Record<keyof ExtensionCommandContext, true> = {
+  ...{ ui: true, hasUI: true, cwd: true, mode: true, signal: true, toolCallId: true, settings: true, pending: true },
+  ...{ sessionManager: true, modelRegistry: true, model: true, isIdle: true, hasQueuedMessages: true, abort: true },
+  ...{ hasPendingMessages: true, shutdown: true, getContextUsage: true, compact: true, getSystemPrompt: true },
+  ...{ isProjectTrusted: true, waitForIdle: true, newSession: true, switchSession: true, branch: true, fork: true },
+  ...{ navigateTree: true, reload: true },
+};
+
+const shown = examples.map(({ module }) => module).join("\n");
+
 describe("docs/extensions.md", () => {
   it("has nothing but examples that are run, and one for every hook", () => {
-    expect(page.match(/```(ts|text)$/gm)).toHaveLength(2 * examples.length);
-    const shown = examples.map(({ module }) => module).join("\n");
+    expect(page.match(/```(ts|sh|text)$/gm)).toHaveLength(2 * examples.length);
     expect(Object.keys(hooks).filter((name) => !shown.includes(`pi.on("${name}"`))).toEqual([]);
   });
 
-  it.each(examples)("$title", async ({ module, script }) => {
-    expect(await play(module, script)).toBe(script);
+  it("has an example of every member of the API and of ctx", () => {
+    const lacks = (name: string, owner: string) =>
+      !new RegExp(`\\b${owner}\\.${name}\\b|\\{[^}]*\\b${name}\\b[^}]*\\} = ${owner};`).test(shown);
+    expect(Object.keys(apiMembers).filter((name) => lacks(name, "pi"))).toEqual([]);
+    expect(Object.keys(contextMembers).filter((name) => lacks(name, "ctx"))).toEqual([]);
+  });
+
+  it.each(examples)("$title", async ({ module, script, isProgram }) => {
+    expect(await play(module, script, isProgram)).toBe(script);
   });
 });
 
@@ -69,10 +103,13 @@ describe("examples/extensions/guard.ts", () => {
 });
 
 /** The script again, with what really came out. */
-async function play(module: string, script: string): Promise<string> {
+async function play(module: string, script: string, isProgram = false): Promise<string> {
   const modules = toolModules();
   modules.write({ "extension.ts": module });
-  const opened = await openExtensions([modules.candidate("extension.ts")], {
+  const processes = createNodeProcesses({ env: process.env, clock: systemClock, log: silentLog });
+  const extension = isProgram ? program(module, modules, processes) : modules.candidate("extension.ts");
+  const opened = await openExtensions([extension], {
+    processes,
     host: { getAllTools: () => ["read", "bash"].map((name) => ({ name, description: name, parameters: {} })) },
   });
   const shown = showUi(opened);
@@ -89,8 +126,28 @@ async function play(module: string, script: string): Promise<string> {
     if (!script.startsWith("> load")) expect(opened.errors).toEqual([]);
     return played;
   } finally {
+    await processes.shutdown();
     modules.remove();
   }
+}
+
+/** Its second line says where it lies. */
+function program(text: string, modules: ToolModules, processes: Processes) {
+  const [, path = ""] = /^# (\S+)$/m.exec(text) ?? [];
+  modules.write({ [path]: text });
+  const realPath = join(modules.directory, path);
+  chmodSync(realPath, 0o755);
+  const source = { provider: "native", providerName: "galley", level: "user" } as const;
+  const found = {
+    kind: "hook" as const,
+    path,
+    realPath,
+    name: path,
+    source,
+    needsTrust: false,
+    isScript: true as const,
+  };
+  return hookProgram(found, { cwd: modules.directory, processes, coverage: undefined });
 }
 
 function showUi({ live }: Extensions) {
@@ -125,6 +182,14 @@ async function perform(line: string, opened: Extensions, answers: Map<string, un
     case "flag":
       runner.flagValues.set(name, true);
       return [];
+    case "key":
+      expect(runner.runShortcut(name)).toBe(true);
+      return [];
+    case "draw": {
+      const renderer = runner.registry.messageRenderer(name) as (...args: unknown[]) => Component;
+      const lines = renderer({ customType: name, ...JSON.parse(rest) }, { expanded: false }, plainTheme).render(40);
+      return lines.map((text) => text.trimEnd());
+    }
     case "event": {
       const { signal } = new AbortController();
       const outcome: unknown = await runner.emit({ type: name, signal, ...JSON.parse(rest) });

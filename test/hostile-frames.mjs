@@ -166,7 +166,7 @@ const kinds = [
 
 const unknownTypes = [
   "",
-  "clone",
+  "frobnicate",
   "__proto__",
   "constructor",
   "toString",

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HostileTraffic } from "./hostile-frames.mjs";
+import { StrictReader } from "./kit/strict-frames.mjs";
 
 const maxUnderWay = 1024;
 const bin = fileURLToPath(new URL("../bin/galley.js", import.meta.url));
@@ -25,8 +26,10 @@ export async function runHostile({ seed, count, patienceMs = 10_000 }) {
   });
   try {
     const traffic = new HostileTraffic({ seed, count });
+    const strict = new StrictReader();
     const start = performance.now();
-    const latencies = await converse(child, traffic, patienceMs);
+    const latencies = await converse({ child, traffic, strict, patienceMs });
+    strict.verify();
     const elapsedMs = performance.now() - start;
     const peakBytes = peakMemory(child.pid);
     const exitCode = await ended(child);
@@ -41,7 +44,7 @@ export async function runHostile({ seed, count, patienceMs = 10_000 }) {
 }
 
 /** Resolves when every line is sent and nothing is due any more. */
-function converse(child, traffic, patienceMs) {
+function converse({ child, traffic, strict, patienceMs }) {
   return new Promise((resolve, reject) => {
     const sentAt = new Map();
     const latencies = [];
@@ -79,7 +82,9 @@ function converse(child, traffic, patienceMs) {
       const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
       let from = 0;
       for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, from)) {
-        const frame = JSON.parse(bytes.toString("utf8", from, end));
+        const line = bytes.toString("utf8", from, end);
+        strict.read(line);
+        const frame = JSON.parse(line);
         from = end + 1;
         if (!isReady) isReady = frame.type === "ready";
         else {

@@ -162,6 +162,129 @@ export default (pi) => ({ name: "own", description: "Of the project itself", lab
   }, 30_000);
 });
 
+/** A terminal for one command: python3 knows how to make one. Answers once the question is there. */
+const terminalScript = `
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.execvp(sys.argv[2], sys.argv[2:])
+seen, answer = b"", sys.argv[1].encode()
+while True:
+    try:
+        chunk = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not chunk:
+        break
+    seen += chunk
+    if answer and b"[y/N]" in seen:
+        os.write(terminal, answer + b"\\n")
+        answer = b""
+_, status = os.waitpid(child, 0)
+sys.stdout.buffer.write(seen)
+sys.exit(os.waitstatus_to_exitcode(status))
+`;
+
+describe("galley trust in a terminal", () => {
+  const ask = (answer: string) => {
+    put("project/.galley/tools/own.ts", "export default () => null;");
+    const args = ["-c", terminalScript, answer, process.execPath, galleyBin, "trust"];
+    return run("python3", args, { env: place.env, cwd: join(place.home, "project") });
+  };
+
+  it("shows what would run, asks, and keeps a plain yes", async () => {
+    const asked = await ask("y");
+    expect(asked.stdout).toMatch(/\.galley\/tools\/own\.ts.*Trust it\? \[y\/N\].*Trusted\. When any of it changes/s);
+    expect(asked.code).toBe(0);
+    expect((await galley(["trust"])).stdout).toContain("It is trusted, as it is now.");
+  });
+
+  it.each(["n", "yo", " "])("takes %j for a no, and keeps nothing", async (answer) => {
+    const asked = await ask(answer);
+    expect(asked.stdout).toContain("Nothing was decided.");
+    expect(asked.code).toBe(6);
+    expect(existsSync(join(place.home, ".galley/trust.json"))).toBe(false);
+  });
+});
+
+describe("flags of extensions", () => {
+  const flagged = `export default (pi) => {
+    pi.registerFlag("loud", { type: "boolean", default: false });
+    pi.registerFlag("word", { type: "string", default: "hello" });
+    pi.on("input", ({ text }) => ({ text: pi.getFlag("loud") ? text : "help" }));
+    pi.on("session_start", () => console.error("word " + pi.getFlag("word") + ", loud " + pi.getFlag("loud")));
+  };\n`;
+
+  it("are read in print mode, and their values are not said", async () => {
+    put(".galley/agent/extensions/flags.ts", flagged);
+    put("project/notes.txt", "noted\n");
+    const said = await galley(["-p", "--word", "ahoy", "--loud", "show notes.txt"]);
+    expect(said.stderr).toContain("word ahoy, loud true");
+    expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining("noted") });
+    expect((await galley(["-p", "show notes.txt"])).stderr).toContain("word hello, loud false");
+  });
+
+  it("a typing error is told as ever, whether extensions are there or not, and starts nothing", async () => {
+    const told = {
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("Unknown option --modell. Did you mean --model?"),
+    };
+    expect(await galley(["-p", "--modell", "x", "help"])).toMatchObject(told);
+    put(".galley/agent/extensions/flags.ts", flagged);
+    const typo = await galley(["-p", "--modell", "x", "help"]);
+    expect(typo).toMatchObject(told);
+    expect(typo.stderr).not.toContain("word hello"); // it was not started
+    expect(await galley(["--version", "--modell"])).toMatchObject(told);
+    expect(await galley(["-p", "--loud=very", "help"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--loud takes no value."),
+    });
+  });
+
+  it("are read in RPC mode, where foreign ones only warn", async () => {
+    const host = new RpcHost({
+      files: { "flags.ts": flagged },
+      args: ["-e", "flags.ts", "--word=ahoy", "--frob", "x"],
+    });
+    try {
+      host.send({ id: "s", type: "get_state" });
+      await host.waitForResponse("s");
+      host.end();
+      await host.exited;
+      expect(host.stderr).toContain("word ahoy, loud false");
+      expect(host.stderr).toContain("Unknown option --frob. See galley --help. It is ignored.");
+    } finally {
+      await host.dispose();
+    }
+  });
+});
+
+describe("--tools", () => {
+  const hidden = `export default (pi) => ({ name: "shy", description: "Hides", hidden: true,
+    parameters: pi.zod.object({}), execute: async () => ({ content: [] }) });\n`;
+
+  it("also names what modules bring, hidden ones too, and an unknown name lists all there are", async () => {
+    put(".galley/agent/tools/shy.ts", hidden);
+    const host = new RpcHost({ files: { "shy.ts": hidden }, args: ["--tool", "shy.ts", "--tools", "read,shy,nope"] });
+    try {
+      host.send({ id: "s", type: "get_state" });
+      const { dumpTools } = (await host.waitForResponse("s")).data as { dumpTools: { name: string }[] };
+      expect(dumpTools.map(({ name }) => name)).toEqual(["read", "shy"]);
+      host.end();
+      await host.exited;
+      expect(host.stderr).toMatch(/Unknown tool nope\. Known tools: read, bash, .*shy\. It is ignored\./);
+    } finally {
+      await host.dispose();
+    }
+    expect(await galley(["-p", "--tools", "read,shy", "help"])).toMatchObject({ code: 0 });
+    expect(await galley(["-p", "--tools", "read,nope", "help"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Unknown tool nope\. Known tools: read, bash, /),
+    });
+  });
+});
+
 describe("galley tools", () => {
   it("writes a tool that passes its own check, once", async () => {
     const made = await galley(["tools", "new", "shout"]);

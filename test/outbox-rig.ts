@@ -2,12 +2,20 @@
 // that writes to it, and the events to send.
 
 import { EventEmitter } from "node:events";
+import type { Clock } from "../src/base/clock.js";
+import { silentLog } from "../src/base/log.js";
 import type { AgentSessionEvent } from "../src/protocol/events.js";
 import type { AssistantMessage } from "../src/protocol/messages.js";
 import { zeroUsage } from "../src/provider/provider.js";
+import { CommandNews } from "../src/rpc/command-news.js";
+import { ControlLane } from "../src/rpc/control-lane.js";
+import { Dispatcher } from "../src/rpc/dispatcher.js";
 import type { UpdateEvent } from "../src/rpc/encode.js";
 import { type Feature, Features } from "../src/rpc/features.js";
+import { HostTools } from "../src/rpc/host-tools.js";
 import { type FrameOutput, Outbox } from "../src/rpc/outbox.js";
+import { PromptResults } from "../src/rpc/prompt-results.js";
+import type { AgentSession } from "../src/sdk/index.js";
 import { type ManualClock, manualClock } from "../src/testing/manual-clock.js";
 
 /** As it came over the wire. */
@@ -59,10 +67,28 @@ export function rig(options: { features?: Feature[]; budgetBytes?: number } = {}
   const output = new FakeOutput();
   const clock = manualClock();
   const features = new Features();
-  features.negotiate(options.features ?? []);
+  if (options.features) features.negotiate(options.features);
   const { budgetBytes } = options;
   const outbox = new Outbox({ output, features, clock, ...(budgetBytes === undefined ? {} : { budgetBytes }) });
   return { output, outbox, features, clock };
+}
+
+/** A dispatcher that answers into the rig's outbox, with everything a server gives it. */
+export function dispatcherFor(
+  { outbox, features, clock }: Rig,
+  session: Promise<AgentSession>,
+  sessionClock: Clock = clock,
+): Dispatcher {
+  const send = (frame: object) => outbox.send(frame);
+  const results = new PromptResults({ features, send });
+  session.then(
+    (live) => results.attach(live),
+    () => {}, // the commands tell
+  );
+  const hostTools = new HostTools({ send, clock: sessionClock, log: silentLog });
+  const control = new ControlLane(hostTools, undefined);
+  const commandNews = new CommandNews({ features, send });
+  return new Dispatcher({ session, outbox, features, results, commandNews, hostTools, control, clock: sessionClock });
 }
 
 /** Frames of one tick are written in the immediate after it. Twice, because what is due may send frames itself. */

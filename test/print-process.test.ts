@@ -34,7 +34,7 @@ describe("print mode", () => {
     [["--modell", "x", "-p", "help"], "Unknown option --modell. Did you mean --model?"],
     [["--mode", "xml", "help"], '--mode must be text, json or rpc, not "xml".'],
     [["-p", "help", "--thinking", "hard"], "--thinking must be one of"],
-    [["-p", "help", "--tools", "read,wirte"], "Unknown tool wirte. Built-in tools: read, bash, edit, write, grep,"],
+    [["-p", "help", "--tools", "read,wirte"], "Unknown tool wirte. Known tools: read, bash, edit, write, grep,"],
   ])("%j is wrong usage: 2", async (args, text) => {
     const { code, stdout, stderr } = await galley(args);
     expect([code, stdout]).toEqual([2, ""]);

@@ -1,9 +1,11 @@
 // A host of the built program: starts `galley --mode rpc` with a home of its own, writes lines or raw bytes, reads
-// frames split at LF and nothing else, and never waits without a deadline.
+// frames split at LF and nothing else, and never waits without a deadline. A frame that a strict host would refuse fails
+// the test, whatever the test is about.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { StrictReader } from "./kit/strict-frames.mjs";
 import { emptyHome, galleyBin, projectRoot } from "./run-galley.js";
 
 type Frame = Record<string, unknown> & { type: string };
@@ -19,6 +21,8 @@ export interface StartOptions {
   models?: string;
   /** Files of the working directory. */
   files?: Record<string, string>;
+  /** Beside what an empty home gives. */
+  env?: Record<string, string>;
 }
 
 const program = join(projectRoot, "dist/cli/main.js");
@@ -50,6 +54,7 @@ export class RpcHost {
   readonly frames: Frame[] = [];
   readonly exited: Promise<Exit>;
   readonly child: ChildProcess;
+  readonly strict = new StrictReader();
   readonly #removeHome: () => void;
   #stderr = "";
   /** The line under way. */
@@ -58,7 +63,7 @@ export class RpcHost {
   #isOver = false;
   readonly #wakers = new Set<() => void>();
 
-  constructor({ args = [], models, files = {} }: StartOptions = {}) {
+  constructor({ args = [], models, files = {}, env = {} }: StartOptions = {}) {
     const { home, env: emptyEnv, remove } = emptyHome();
     this.#removeHome = remove;
     const agentDir = join(home, "agent");
@@ -68,7 +73,7 @@ export class RpcHost {
     if (models !== undefined) writeFileSync(join(agentDir, "models.yml"), models);
     this.child = spawn(process.execPath, [galleyBin, "--mode", "rpc", ...args], {
       cwd,
-      env: { ...emptyEnv, GALLEY_AGENT_DIR: agentDir },
+      env: { ...emptyEnv, GALLEY_AGENT_DIR: agentDir, ...env },
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.child.stdout?.on("data", (chunk: Buffer) => this.#read(chunk));
@@ -185,6 +190,7 @@ export class RpcHost {
     this.child.kill("SIGKILL");
     await this.exited.catch(() => {}); // it could not even be started; the test has told
     this.#removeHome();
+    this.strict.verify();
   }
 
   #read(chunk: Buffer): void {
@@ -193,6 +199,7 @@ export class RpcHost {
       const line = Buffer.concat([...this.#rest.splice(0), chunk.subarray(start, end)]).toString("utf8");
       this.lines.push(line);
       this.frames.push(parse(line));
+      this.strict.read(line);
       start = end + 1;
     }
     if (start < chunk.length) this.#rest.push(chunk.subarray(start));

@@ -247,12 +247,14 @@ describe("the end", () => {
   });
 
   it("of input right behind a prompt: the prompt is answered and its run closed", async () => {
-    const host = await startWith([endless]); // whether the model is still asked is a matter of moments
+    const server = await startScriptedServer([endless]);
+    const host = start({ models: modelsAt(server.url) });
     host.send({ id: "p", type: "prompt", message: "Think" });
     host.end();
     expect(await host.exit()).toMatchObject({ code: 0 });
     expect(host.frames[1]).toEqual({ id: "p", type: "response", command: "prompt", success: true });
     expect(host.frames.at(-1)?.type).toBe("agent_settled");
+    await server.close().catch(() => {}); // whether the model is still asked is a matter of moments
   });
 
   it.each([

@@ -93,8 +93,8 @@ export const mutants = [
   swap("clearing away before the end", "finish.ts", [
     ['if (!isEnded) await journal.append({ type: "end", result, foreign });\n', ""],
     [
-      "await clearAway(parts, begin, { withDirectories: isReverted });",
-      'await clearAway(parts, begin, { withDirectories: isReverted });\n  if (!isEnded) await journal.append({ type: "end", result, foreign });',
+      "await clearAway(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });",
+      'await clearAway(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });\n  if (!isEnded) await journal.append({ type: "end", result, foreign });',
     ],
   ]),
   drop("no end", "finish.ts", 'if (!isEnded) await journal.append({ type: "end", result, foreign });'),
@@ -214,8 +214,9 @@ export const mutants = [
   ),
 
   // What is left.
-  drop("backups stay", "stage.ts", "for (const name of [staged, backup]) {", "for (const name of [staged]) {"),
-  drop("staged files stay", "stage.ts", "for (const name of [staged, backup]) {", "for (const name of [backup]) {"),
+  drop("backups stay", "stage.ts", "[backup] : [staged, backup]", "[] : [staged]"),
+  drop("staged files stay", "stage.ts", "[backup] : [staged, backup]", "[backup] : [backup]"),
+  drop("somebody else's staged files are taken for renamed", "finish.ts", "isRenamed: isOwnWork", "isRenamed: true"),
   drop("made directories are not removed", "stage.ts", "if (withDirectories)", "if (!withDirectories)"),
   drop(
     "the undo record of what did not happen stays",

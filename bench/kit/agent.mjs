@@ -50,9 +50,9 @@ export class Agent {
   #waiters = new Set();
   #exit;
 
-  /** `nodeArgs` go before the program; descriptor 3 is a pipe of its own. */
-  constructor(program, { url, nodeArgs = [] } = {}) {
-    const env = environment(url);
+  /** `nodeArgs` go before the program; descriptor 3 is a pipe of its own; `env` comes on top of the small one. */
+  constructor(program, { url, nodeArgs = [], env: more = {} } = {}) {
+    const env = { ...environment(url), ...more };
     this.startedAt = performance.now();
     this.#child = spawn(process.execPath, [...nodeArgs, ...program.args(url)], {
       cwd: workspace,
@@ -129,10 +129,20 @@ export class Agent {
   }
 
   /** The CPU time so far, in ms; needs kit/report-cpu.cjs in the program. */
-  cpuMs() {
+  async cpuMs() {
+    return Number(await this.#report());
+  }
+
+  /** The files that the program has loaded; needs kit/report-files.cjs in it. */
+  async loadedFiles() {
+    return JSON.parse(await this.#report());
+  }
+
+  /** What is written to descriptor 3 when a script of ours in the program is asked. */
+  #report() {
     return new Promise((resolve, reject) => {
-      this.#child.stdio[3].once("data", (data) => resolve(Number(data)));
-      void this.#exit.then(() => reject(new Error("ended before it told its CPU time")));
+      this.#child.stdio[3].once("data", resolve);
+      void this.#exit.then(() => reject(new Error("ended before it could be asked")));
       this.#child.kill("SIGUSR2");
     });
   }

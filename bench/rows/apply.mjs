@@ -30,7 +30,9 @@ export async function apply() {
     const previews = pluck(samples.galley, "previewMs");
     const applies = pluck(samples.galley, "applyMs");
     rows.push(row({ name: `preview of ${count} files`, unit: "ms", samples: previews, against: plain }));
-    rows.push(row({ name: `apply of ${count} files`, unit: "ms", samples: applies, against: plain }));
+    // Where plain writes of a thousand files take half a second, as on an idle machine, this is two seconds.
+    const limit = count === 1000 ? { limit: 4 } : {};
+    rows.push(row({ name: `apply of ${count} files`, unit: "ms", samples: applies, against: plain, ...limit }));
     if (last)
       rows.push(
         row({

@@ -1,6 +1,7 @@
 // Small helpers around AbortSignal. Node 20's AbortSignal.any keeps long-lived sources alive, so linking is ours
 // and is undone by the caller.
 
+import { setMaxListeners } from "node:events";
 import { GalleyError } from "./errors.js";
 
 export interface LinkedAbort {
@@ -16,6 +17,7 @@ export function linkAbort(...sources: (AbortSignal | undefined)[]): LinkedAbort 
   const live = sources.filter((source) => source !== undefined);
   const onAbort = (event: Event) => controller.abort((event.target as AbortSignal).reason);
   for (const source of live) {
+    setMaxListeners(0, source); // one run has as many calls as its model asks for, and none of them is forgotten
     if (source.aborted) controller.abort(source.reason);
     else source.addEventListener("abort", onAbort, { once: true });
   }

@@ -17,10 +17,13 @@ export type ErrorCode =
   | "not_found" // a file or an entry that is not there
   | "pending_unavailable" // a preview was pushed where nothing can hold it
   | "script_mismatch" // a scripted model or server was asked for something else
+  | "session_busy" // the conversation is changing, and the answer would not hold
+  | "stale_cursor" // what a page was cut from is not there any more
   | "stale_preview" // files changed since they were previewed; `details.files` names them
   | "start_failed" // the program cannot start as asked
   | "timeout"
   | "tool_failed" // the text is for the model
+  | "unknown_since" // an entry to go on from that the session does not have
   | "unsupported" // a known thing that this build cannot do
   | "usage"; // the command line is wrong
 

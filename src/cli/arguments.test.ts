@@ -38,16 +38,23 @@ describe("parseArguments", () => {
     expect(parse("--list-models", "son").options).toEqual({ "list-models": ["son"] });
   });
 
-  it("refuses an unknown option and names the nearest", () => {
-    expect(() => parse("--modell", "x")).toThrow("Unknown option --modell. Did you mean --model?");
-    expect(() => parse("--frobnicate")).toThrow("Unknown option --frobnicate. See galley --help.");
+  it("keeps a long option that it does not know, with what may be its value, and refuses a short one", () => {
+    expect(parseArguments(["a", "--modell", "x", "--frob=1", "--nix", "-p"])).toMatchObject({
+      words: ["a", "x"],
+      foreign: [
+        { flag: "--modell", inline: undefined, nextWord: 1 },
+        { flag: "--frob", inline: "1", nextWord: undefined },
+        { flag: "--nix", inline: undefined, nextWord: undefined },
+      ],
+    });
+    expect(() => parse("-x")).toThrow("Unknown option -x. See galley --help.");
   });
 
-  it("only warns of it in RPC mode, where other programs pass foreign flags", () => {
-    expect(parse("--mode", "rpc", "--frobnicate", "x")).toEqual({
+  it("only warns of a short one in RPC mode, where other programs pass foreign flags", () => {
+    expect(parse("--mode", "rpc", "-x", "x")).toEqual({
       options: { mode: ["rpc"] },
       words: ["x"],
-      warnings: ["Unknown option --frobnicate. See galley --help. It is ignored."],
+      warnings: ["Unknown option -x. See galley --help. It is ignored."],
     });
     expect(parse("--mode=rpc", "--no-mcp").warnings).toEqual(["--no-mcp has no effect in this version."]);
   });

@@ -10,8 +10,18 @@ export interface CommandLine {
   readonly options: ReadonlyMap<string, readonly string[]>;
   /** Everything that is no option, `@file` words included. */
   readonly words: readonly string[];
+  /** Long options that nobody here knows: an extension may. */
+  readonly foreign: readonly ForeignFlag[];
   /** What was let pass and should be told on stderr. */
   readonly warnings: readonly string[];
+}
+
+export interface ForeignFlag {
+  /** With its dashes. */
+  readonly flag: string;
+  readonly inline: string | undefined;
+  /** The word right behind it, as its place among the words: its value, if it takes one. */
+  readonly nextWord: number | undefined;
 }
 
 export type Mode = "text" | "json" | "rpc";
@@ -20,6 +30,7 @@ export function parseArguments(argv: readonly string[]): CommandLine {
   const isRpc = wantsRpc(argv);
   const options = new Map<string, string[]>();
   const words: string[] = [];
+  const foreign: ForeignFlag[] = [];
   const warnings: string[] = [];
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] as string;
@@ -34,9 +45,11 @@ export function parseArguments(argv: readonly string[]): CommandLine {
     const [flag, inline] = split(word);
     const spec = optionSpecs.find(({ name, short }) => flag === `--${name}` || flag === `-${short}`);
     if (!spec) {
-      const text = `Unknown option ${flag}.${nearest(flag)}`;
-      if (!isRpc) throw new GalleyError("usage", text);
-      warnings.push(`${text} It is ignored.`);
+      const next = argv[index + 1];
+      const isWord = next !== undefined && !(next.startsWith("-") && next.length > 1);
+      if (word.startsWith("--")) foreign.push({ flag, inline, nextWord: isWord ? words.length : undefined });
+      else if (!isRpc) throw new GalleyError("usage", unknownText(flag));
+      else warnings.push(`${unknownText(flag)} It is ignored.`);
       continue;
     }
     const next = argv[index + 1];
@@ -46,7 +59,17 @@ export function parseArguments(argv: readonly string[]): CommandLine {
     const earlier = spec.repeatable ? (options.get(spec.name) ?? []) : [];
     options.set(spec.name, [...earlier, taken.value]);
   }
-  return { options, words, warnings };
+  return { options, words, foreign, warnings };
+}
+
+/** Where no extension will be loaded, an option that we do not know is a typing error. Not so in RPC mode. */
+export function refuseForeign({ foreign, options }: CommandLine): void {
+  const [first] = foreign;
+  if (first && options.get("mode")?.[0] !== "rpc") throw new GalleyError("usage", unknownText(first.flag));
+}
+
+export function unknownText(flag: string): string {
+  return `Unknown option ${flag}.${nearest(flag)}`;
 }
 
 export function modeOf({ options }: CommandLine): Mode | undefined {

@@ -5,6 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { agentDirectory } from "../sdk/agent-directory.js";
+import { trustIn } from "../sdk/discover.js";
 import { nameOf, readAssignment } from "../sdk/settings/assignment.js";
 import { loadSettings, userSettingsFile } from "../sdk/settings/load-settings.js";
 import { type SettingKey, settingKeys, settingOf } from "../sdk/settings/schema.js";
@@ -15,7 +16,6 @@ export interface ConfigCommandOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly home?: string;
-  readonly isProjectTrusted?: boolean;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
 }
@@ -127,8 +127,8 @@ function hidden(key: SettingKey, value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.keys(value).map((name) => [name, "***"])) : "***";
 }
 
-async function load({ agentDir, cwd, home, isProjectTrusted = false, stderr }: Context): Promise<Settings> {
-  const settings = await loadSettings({ agentDir, cwd, home, isProjectTrusted });
+async function load({ stderr, ...place }: Context): Promise<Settings> {
+  const settings = await loadSettings({ ...place, isProjectTrusted: trustIn(place) });
   for (const { text } of settings.problems) stderr(sanitizeForTerminal(`galley: ${text}\n`));
   return settings;
 }

@@ -3,7 +3,7 @@
 
 import { GalleyError, messageOf } from "../base/errors.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
-import { type CommandLine, modeOf, parseArguments, wantsRpc } from "./arguments.js";
+import { type CommandLine, modeOf, parseArguments, refuseForeign, wantsRpc } from "./arguments.js";
 import { exitCodes } from "./exit-codes.js";
 import { isPendingVerb } from "./pending-words.js";
 import { runRpc } from "./run-rpc.js";
@@ -25,6 +25,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (argv[0] === "trust") return (await import("./trust-command.js")).runTrustCommand(argv.slice(1));
   const line: CommandLine = parseArguments(argv);
   const { options, words } = line;
+  if (["version", "help", "export", "list-models"].some((name) => options.has(name))) refuseForeign(line);
   if (options.has("version")) {
     process.stdout.write(`${GALLEY_VERSION}\n`);
     return;
@@ -40,6 +41,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (options.has("list-models")) return (await import("./list-models.js")).listModels(line);
   const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;
   if (isOneShot) return (await import("./print.js")).runPrint(line, mode ?? "text");
+  refuseForeign(line);
   const hint = words.length > 0 ? `galley -p ${words.map((word) => `'${word}'`).join(" ")}` : "galley -p help";
   throw new GalleyError(
     "usage",

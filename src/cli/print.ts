@@ -10,9 +10,10 @@ import type { AssistantMessage } from "../protocol/messages.js";
 import { type AgentSession, createAgentSession } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
 import { type ExitReason, exitCodes, signalCodes } from "./exit-codes.js";
+import { resolveFlags as resolveForeign } from "./extension-flags.js";
 import { firstMessage, type Prompt } from "./first-message.js";
 import { guardStdout } from "./guard-stdout.js";
-import { sessionOptions } from "./session-options.js";
+import { sessionOptions, unknownTools } from "./session-options.js";
 
 const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
 
@@ -58,11 +59,29 @@ async function run(
   { output, stop }: { output: Writable; stop: Stop },
 ): Promise<Outcome> {
   const options = sessionOptions(line, { log, lenient: false });
-  const prompts = await firstMessage(line.words, options.cwd ?? process.cwd());
+  const cwd = options.cwd ?? process.cwd();
+  let { words } = line;
+  let problem: string | undefined;
+  // Which words are said is known only when it is known which are values of flags.
+  const isLate = line.foreign.length > 0;
+  const early = isLate ? [] : await firstMessage(words, cwd);
   const { session, modelFallbackMessage } = await createAgentSession({
     ...options,
     mode: mode === "json" ? "json" : "print",
+    ...(isLate ? { resolveFlags } : {}),
   });
+  function resolveFlags(flags: Parameters<typeof resolveForeign>[1]) {
+    const resolved = resolveForeign(line, flags);
+    words = resolved.words;
+    problem = resolved.problems[0];
+    return problem === undefined ? resolved.values : undefined;
+  }
+  problem ??= unknownTools(line, session.getAllToolNames());
+  if (problem !== undefined) {
+    await session.dispose();
+    throw new GalleyError("usage", problem);
+  }
+  const prompts = isLate ? await firstMessage(words, cwd) : early;
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
   stop.watch(session);
   if (mode === "json") {

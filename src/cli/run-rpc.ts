@@ -7,11 +7,13 @@ import { logTo } from "../base/log.js";
 import { encodeFrame } from "../base/ndjson.js";
 import { readyFrame } from "../rpc/ready.js";
 import type { RpcServer } from "../rpc/server.js";
+import { UiBridge } from "../rpc/ui-bridge.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
 import { signalCodes } from "./exit-codes.js";
+import { resolveFlags } from "./extension-flags.js";
 import { guardStdout } from "./guard-stdout.js";
-import { sessionOptions } from "./session-options.js";
+import { sessionOptions, unknownTools } from "./session-options.js";
 
 const log = logTo((line) => process.stderr.write(line));
 
@@ -28,24 +30,32 @@ export async function runRpc(line: CommandLine): Promise<void> {
   listenForSignals(end);
 
   for (const warning of line.warnings) log.warn(warning);
+  const ui = line.options.has("no-ui") ? undefined : new UiBridge({ clock: systemClock, emitsTitle: emitsTitle() });
   const options: CreateAgentSessionOptions = {
     ...sessionOptions(line, { log, lenient: true }),
     mode: "rpc",
+    ...(ui ? { ui: ui.ui } : {}),
     deferModules: true,
     onShutdownRequest: () => endWhenIdle(),
+    ...(line.foreign.length > 0 ? { resolveFlags: flagResolver(line) } : {}),
   };
   const { provider, modelPattern, resume } = options;
   // A model or session that cannot be had is a failed start, and a failed start writes nothing on stdout.
   const mayFail = (provider ?? modelPattern ?? resume) !== undefined;
-  const early = mayFail ? await createSession(options) : undefined;
+  const early = mayFail ? await createSession(options, line) : undefined;
   output.write(encodeFrame(readyFrame()));
 
   const { serveRpc } = await import("../rpc/server.js");
-  const session = early ? Promise.resolve(early) : createSession(options);
-  endWhenIdle = () => void session.then((open) => open.waitForIdle()).then(() => end(0));
+  const session = early ? Promise.resolve(early) : createSession(options, line);
   session.catch((error: unknown) => finish(Promise.resolve(1), messageOf(error)));
-  const live = serveRpc({ input: process.stdin, output, session, clock: systemClock, log });
+  const live = serveRpc({ input: process.stdin, output, session, ui, clock: systemClock, log });
   server = live;
+  endWhenIdle = () => {
+    void session
+      .then((open) => open.waitForIdle())
+      .then(() => live.whenAnswered())
+      .then(() => end(0));
+  };
   for (const origin of ["uncaughtException", "unhandledRejection"] as const)
     process.on(origin, (error: unknown) => live.reportSurprise(origin, error));
   finish(live.done);
@@ -53,11 +63,31 @@ export async function runRpc(line: CommandLine): Promise<void> {
   setInterval(() => {}, 2 ** 30);
 }
 
-async function createSession(options: CreateAgentSessionOptions) {
+async function createSession(options: CreateAgentSessionOptions, line: CommandLine) {
   const { createAgentSession } = await import("../sdk/index.js");
   const { session, modelFallbackMessage } = await createAgentSession(options);
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
+  void session.whenReady().then(() => {
+    const problem = unknownTools(line, session.getAllToolNames());
+    if (problem !== undefined) log.warn(`${problem} It is ignored.`);
+  });
   return session;
+}
+
+/** Under either name, because the older one is what programs that drive us set. */
+function emitsTitle({ GALLEY_RPC_EMIT_TITLE, PI_RPC_EMIT_TITLE }: NodeJS.ProcessEnv = process.env): boolean {
+  return /^(1|true|yes|on)$/i.test((GALLEY_RPC_EMIT_TITLE?.trim() || PI_RPC_EMIT_TITLE?.trim()) ?? "");
+}
+
+/** Programs pass flags of others: what no extension has is told once and let pass. */
+function flagResolver(line: CommandLine): NonNullable<CreateAgentSessionOptions["resolveFlags"]> {
+  const told = new Set<string>();
+  return (flags) => {
+    const { values, problems } = resolveFlags(line, flags);
+    for (const problem of problems.filter((one) => !told.has(one))) log.warn(`${problem} It is ignored.`);
+    for (const problem of problems) told.add(problem);
+    return values;
+  };
 }
 
 /** The first signal closes in order, the second does not wait. */

@@ -38,3 +38,15 @@ it("reads the scope, the role models, the cache id and the switch of the rules, 
   });
   expect([lines, warnings]).toEqual([[], []]);
 });
+
+it("reads what is said of skills, templates and context files, without a warning", () => {
+  const off = optionsFor("--no-skills", "--no-prompt-templates", "--no-context-files");
+  expect(off.options).toMatchObject({ skills: [], promptTemplates: [], slashCommands: [], contextFiles: [] });
+  const named = optionsFor("--skills", "pdf, ppt*", "--skill", "a", "--skill", "b", "--prompt-template", "c.md");
+  expect(named.options).toMatchObject({
+    skillPatterns: ["pdf", "ppt*"],
+    additionalSkillPaths: ["a", "b"],
+    additionalPromptTemplatePaths: ["c.md"],
+  });
+  expect([...off.warnings, ...named.warnings]).toEqual([]);
+});

@@ -18,7 +18,7 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
   const value = (name: string) => line.options.get(name)?.[0];
   const cwd = workingDirectory(value("cwd"));
   const level = thinkingLevel(value("thinking"), settings);
-  const toolNames = activeTools(line, settings);
+  const toolNames = activeTools(line);
   const provider = value("provider");
   const modelPattern = value("model");
   const apiKey = value("api-key");
@@ -49,7 +49,7 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
     ),
     ...(providerSessionId === undefined ? {} : { providerSessionId }),
     ...moduleOptions(line),
-    ...(line.options.has("no-rules") ? { rules: [] } : {}),
+    ...textOptions(line),
     systemPrompt: (standard) =>
       [
         replaced === undefined ? standard : textOrFile(replaced, cwd),
@@ -58,12 +58,32 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
   };
 }
 
-function moduleOptions({ options }: CommandLine): Partial<CreateAgentSessionOptions> {
+function textOptions({ options }: CommandLine): Partial<CreateAgentSessionOptions> {
+  const patterns = options.get("skills")?.[0];
+  const skills = options.get("skill") ?? [];
+  const templates = options.get("prompt-template") ?? [];
+  return {
+    ...(options.has("no-rules") ? { rules: [] } : {}),
+    ...(options.has("no-skills") ? { skills: [] } : {}),
+    ...(options.has("no-prompt-templates") ? { promptTemplates: [], slashCommands: [] } : {}),
+    ...(options.has("no-context-files") ? { contextFiles: [] } : {}),
+    ...(patterns === undefined ? {} : { skillPatterns: listed(patterns) }),
+    ...(skills.length > 0 ? { additionalSkillPaths: skills } : {}),
+    ...(templates.length > 0 ? { additionalPromptTemplatePaths: templates } : {}),
+  };
+}
+
+function moduleOptions(line: CommandLine): Partial<CreateAgentSessionOptions> {
+  const { options } = line;
+  const named = otherTools(line);
   const extensions = [...(options.get("extension") ?? []), ...(options.get("hook") ?? [])];
   const tools = options.get("tool") ?? [];
+  const plugins = options.get("plugin-dir") ?? [];
   return {
     ...(tools.length > 0 ? { additionalToolPaths: tools } : {}),
     ...(extensions.length > 0 ? { additionalExtensionPaths: extensions } : {}),
+    ...(plugins.length > 0 ? { pluginDirectories: plugins } : {}),
+    ...(named.length > 0 ? { namedTools: named } : {}),
     ...(options.has("no-extensions") ? { disableExtensionDiscovery: true } : {}),
     ...(options.has("trust-project") ? { trustProject: true } : {}),
   };
@@ -93,20 +113,28 @@ function thinkingLevel(given: string | undefined, settings: { log: Log; lenient:
   return undefined;
 }
 
-/** The names that this version knows; kept here so that a wrong one is told before anything is loaded. */
+/** The names of the tools that are there without any module. */
 export const builtInToolNames: readonly string[] =
   "read bash edit write grep find ls ast_grep ast_edit todo_write ask".split(" ");
 
-function activeTools({ options }: CommandLine, settings: { log: Log; lenient: boolean }): string[] | undefined {
+function activeTools({ options }: CommandLine): string[] | undefined {
   if (options.has("no-tools")) return [];
   const given = options.get("tools")?.[0];
   if (given === undefined) return undefined;
-  const names = listed(given);
-  const unknown = names.filter((name) => !builtInToolNames.includes(name));
-  const text = `Unknown tool ${unknown.join(", ")}. Built-in tools: ${builtInToolNames.join(", ")}.`;
-  if (unknown.length > 0 && !settings.lenient) throw new GalleyError("usage", text);
-  if (unknown.length > 0) settings.log.warn(`${text} It is ignored.`);
-  return names.filter((name) => builtInToolNames.includes(name));
+  return listed(given).filter((name) => builtInToolNames.includes(name));
+}
+
+/** Of what the command line wants: what is not built in, and so has to come with a module. */
+function otherTools({ options }: CommandLine): string[] {
+  const names = options.has("no-tools") ? [] : listed(options.get("tools")?.[0] ?? "");
+  return names.filter((name) => !builtInToolNames.includes(name));
+}
+
+/** What is wrong with `--tools`, once all tools are known. */
+export function unknownTools(line: CommandLine, present: readonly string[]): string | undefined {
+  const known = [...new Set([...builtInToolNames, ...present])];
+  const unknown = otherTools(line).filter((name) => !known.includes(name));
+  return unknown.length === 0 ? undefined : `Unknown tool ${unknown.join(", ")}. Known tools: ${known.join(", ")}.`;
 }
 
 function listed(text: string): string[] {

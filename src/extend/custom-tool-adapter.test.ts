@@ -28,6 +28,16 @@ function adapt(custom: CustomTool, host: Partial<ToolHost> = {}) {
   );
 }
 
+it("is described without what a person would not see, and somebody hears of it", () => {
+  const lines: string[] = [];
+  const log = { ...silentLog, warn: (line: string) => void lines.push(line) };
+  const custom = tool({ description: "Reads\u200b files\u{e0041}" });
+  expect(adaptCustomTool({ tool: custom, resolvedPath }, { live, log, host: () => quietHost }).description).toBe(
+    "Reads files",
+  );
+  expect(lines).toEqual(["/tools/t.ts: removed 1 tag character, 1 zero-width character from the description of t"]);
+});
+
 describe("execute", () => {
   const { signal } = new AbortController();
   const onUpdate = (partial: unknown) => void updates.push(partial);

@@ -3,8 +3,10 @@
 
 import { isObject, type JsonObject } from "../base/json.js";
 import type { Log } from "../base/log.js";
+import { stripInvisible } from "../base/sanitize.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { AgentTool, ApprovalTier, OnUpdate } from "../tools/tool.js";
+import { printable } from "../workspace/resolve-path.js";
 import { type CustomTool, isToolDefinition } from "./custom-tool.js";
 import { type CustomToolContext, createToolContext, type ToolHost } from "./custom-tool-context.js";
 import type { LiveUI } from "./custom-tool-ui.js";
@@ -35,7 +37,7 @@ type Execute = (...args: unknown[]) => Promise<ToolResult>;
 /** Throws `invalid_argument` for parameters that cannot be turned into JSON Schema. */
 export function adaptCustomTool(adapted: AdaptedTool, parts: AdapterParts): AgentTool<JsonObject> {
   const { tool, resolvedPath } = adapted;
-  const { name, label = name, description, hidden, deferrable, strict, approval } = tool;
+  const { name, label = name, hidden, deferrable, strict, approval } = tool;
   const { json, validate } = adapted.schema ?? toToolSchema(name, tool.parameters);
   const { isDefinition = isToolDefinition(tool) } = adapted;
   const contextFor = (call: { toolCallId: string; signal: AbortSignal | undefined }) =>
@@ -43,7 +45,7 @@ export function adaptCustomTool(adapted: AdaptedTool, parts: AdapterParts): Agen
   return {
     name,
     label,
-    description,
+    description: visibleDescription(adapted, parts.log),
     parameters: json,
     ...(hidden === true ? { hidden } : {}),
     ...(deferrable === true ? { deferrable } : {}),
@@ -53,7 +55,7 @@ export function adaptCustomTool(adapted: AdaptedTool, parts: AdapterParts): Agen
       const onUpdate: OnUpdate = (partial) => runAsHost(() => onUpdateOfHost(partial));
       const call: GuestCall = { toolCallId, unfinished: [] };
       const ctx = contextFor({ toolCallId, signal });
-      return runAsGuest({ path: resolvedPath, log: parts.log, call }, async () => {
+      return runAsGuest({ path: resolvedPath, log: parts.log, call, signal }, async () => {
         const checked = validate ? await validate(params) : params;
         const args = inOrder(isDefinition, { toolCallId, checked, onUpdate, ctx, signal });
         // As a method: the tool may be an object of a class.
@@ -63,6 +65,13 @@ export function adaptCustomTool(adapted: AdaptedTool, parts: AdapterParts): Agen
       });
     },
   };
+}
+
+/** It instructs a model, so it holds nothing that a person would not see. */
+function visibleDescription({ tool, resolvedPath }: AdaptedTool, log: Log): string {
+  const { text, findings } = stripInvisible(tool.description);
+  if (findings !== "") log.warn(`${printable(resolvedPath)}: removed ${findings} from the description of ${tool.name}`);
+  return text;
 }
 
 interface Arguments {

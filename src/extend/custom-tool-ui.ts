@@ -1,10 +1,11 @@
 // `pi.ui`: one object for the whole life of a session. Behind it stands whoever can ask a person at the moment, or
 // nobody: then every question has a plain answer. A question always ends, and a method we do not know does nothing.
 
+import { linkAbort } from "../base/abort.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import { currentGuest, runAsHost } from "./load-guard.js";
+import { currentGuest, type Guest, runAsHost } from "./load-guard.js";
 import { plainTheme, type Theme } from "./render-theme.js";
 
 export interface ToolDialogOptions {
@@ -23,7 +24,12 @@ export interface ToolUI {
   select(title: string, options: readonly SelectOption[], extra?: ToolDialogOptions): Promise<string | undefined>;
   confirm(title: string, message: string, extra?: ToolDialogOptions): Promise<boolean>;
   input(title: string, placeholder?: string, extra?: ToolDialogOptions): Promise<string | undefined>;
-  editor(title: string, prefill?: string, extra?: ToolDialogOptions): Promise<string | undefined>;
+  editor(
+    title: string,
+    prefill?: string,
+    extra?: ToolDialogOptions,
+    style?: { promptStyle?: boolean },
+  ): Promise<string | undefined>;
   notify(message: string, kind?: "info" | "warning" | "error"): void;
   setStatus(key: string, text: string | undefined): void;
   setWidget(key: string, content: unknown, options?: { placement?: "aboveEditor" | "belowEditor" }): void;
@@ -84,13 +90,22 @@ const dialogs: Record<string, number> = { select: 2, confirm: 2, input: 2, edito
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
+interface Question {
+  readonly name: string;
+  /** Where its options stand. */
+  readonly at: number;
+  readonly args: unknown[];
+  /** Whoever asks is not waited for after this. */
+  readonly until: AbortSignal | undefined;
+}
+
 export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI {
   let current: Record<string, unknown> = {};
   let hasUI = false;
   const methods = new Map<string, AnyFunction>();
   const complain = (name: string, error: unknown) => log.warn(`ui.${name} failed: ${messageOf(error)}`);
 
-  const call = (name: string, args: unknown[]): unknown => {
+  const call = (name: string, args: unknown[], guest: Guest | undefined): unknown => {
     const fallback = (absent as Record<string, AnyFunction | undefined>)[name];
     const method = current[name];
     if (typeof method !== "function") {
@@ -99,7 +114,7 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
     }
     try {
       const at = dialogs[name];
-      if (at !== undefined) return ask(name, at, args);
+      if (at !== undefined) return ask({ name, at, args, until: guest?.signal });
       return method.apply(current, args);
     } catch (error) {
       complain(name, error);
@@ -108,24 +123,31 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
   };
 
   /** Ends when the person answers, the signal fires or the time is up, whatever the implementation does. */
-  const ask = (name: string, at: number, args: unknown[]): Promise<unknown> => {
+  const ask = ({ name, at, args, until }: Question): Promise<unknown> => {
     const given = (args[at] ?? {}) as ToolDialogOptions;
     const none = name === "confirm" ? false : undefined;
-    const { signal, timeout } = given;
-    if (signal?.aborted) return Promise.resolve(none);
+    const { timeout } = given;
+    const link = linkAbort(given.signal, until);
+    const { signal } = link;
+    if (signal.aborted) return Promise.resolve(none);
     return new Promise((resolve) => {
       let isTold = false;
       const onTimeout = () => {
-        if (!isTold) given.onTimeout?.();
+        if (isTold) return;
         isTold = true;
+        try {
+          given.onTimeout?.();
+        } catch (error) {
+          complain(name, error); // the dialog is over all the same
+        }
       };
       const end = (answer: unknown) => {
-        signal?.removeEventListener("abort", onAbort);
+        link.release();
         cancel();
         resolve(answer);
       };
       const onAbort = () => end(none);
-      signal?.addEventListener("abort", onAbort, { once: true });
+      signal.addEventListener("abort", onAbort, { once: true });
       const isTimed = timeout !== undefined && timeout > 0;
       const cancel = isTimed
         ? clock.after(timeout, () => {
@@ -134,7 +156,7 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
           })
         : nothing;
       const passed = [...args];
-      if (args[at] !== undefined) passed[at] = { ...given, ...(given.onTimeout ? { onTimeout } : {}) };
+      passed[at] = { ...given, signal, ...(given.onTimeout ? { onTimeout } : {}) };
       const answer = (async () => (current[name] as AnyFunction).apply(current, passed))();
       answer.then(end, (error: unknown) => {
         complain(name, error);
@@ -150,9 +172,9 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
       const known =
         methods.get(name) ??
         ((...args: unknown[]) => {
-          const patience = currentGuest()?.patience;
-          const answer = runAsHost(() => call(name, args));
-          if (answer instanceof Promise) patience?.hold(answer); // a person thinks; the asker does not
+          const guest = currentGuest();
+          const answer = runAsHost(() => call(name, args, guest));
+          if (answer instanceof Promise) guest?.patience?.hold(answer); // a person thinks; the asker does not
           return answer;
         });
       methods.set(name, known);

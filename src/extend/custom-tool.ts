@@ -137,3 +137,15 @@ export function defineTool<Tool extends object>(tool: Tool): Tool {
 export function isToolDefinition(tool: object): boolean {
   return definition in tool;
 }
+
+const agentTool = Symbol.for("galley.agentTool");
+
+/** Says that a tool is in the form of the loop, and goes into it as it is. */
+export function defineAgentTool<Tool extends object>(tool: Tool): Tool {
+  Object.defineProperty(tool, agentTool, { value: true });
+  return tool;
+}
+
+export function isAgentTool(tool: object): boolean {
+  return agentTool in tool;
+}

@@ -43,9 +43,13 @@ export interface DigestFilesOptions extends FileLimits {
 
 const mebibyte = 1024 * 1024;
 
-/** `scripts` are read and not searched for imports. */
+/** `scripts` are read and not searched for imports; `texts` are no programs at all. */
 export async function digestFiles(
-  paths: { readonly modules: readonly string[]; readonly scripts?: readonly string[] },
+  paths: {
+    readonly modules: readonly string[];
+    readonly scripts?: readonly string[];
+    readonly texts?: readonly string[];
+  },
   options: DigestFilesOptions,
 ): Promise<DigestedFiles> {
   const {
@@ -84,8 +88,9 @@ export async function digestFiles(
     return known;
   };
 
-  const isScript = new Set(paths.scripts);
-  const queue = new Set([...(paths.scripts ?? []), ...paths.modules]); // grows while it is gone through
+  const isText = new Set(paths.texts);
+  const isScript = new Set([...(paths.scripts ?? []), ...isText]);
+  const queue = new Set([...isScript, ...paths.modules]); // grows while it is gone through
   for (const path of queue) {
     if (sinceBreakBytes > mebibyte) {
       sinceBreakBytes = 0;
@@ -96,6 +101,7 @@ export async function digestFiles(
     if (files.size >= maxFiles && !files.has(looked.realPath))
       return { files, manifests, problem: `more than ${maxFiles} files would be loaded` };
     const { specifiers } = read(looked.realPath, isScript.has(path));
+    if (isText.has(path)) continue; // no manifest says how it is loaded
     // A loader may look from where the name stands or from where the link leads.
     for (const directory of new Set([dirname(path), dirname(looked.realPath)])) {
       const visit = JSON.stringify([looked.realPath, directory]);

@@ -41,6 +41,19 @@ const differs = async (change: () => void) => {
 };
 
 describe("what is in a digest", () => {
+  it("holds the texts that speak to a model, and what is no program is not searched for imports", async () => {
+    write({ ".galley/prompts/go.md": 'import "./b.js"', ".galley/prompts/b.js": "", "package.json": "{}" });
+    const texts = [{ kind: "prompt", path: join(place.repo, ".galley/prompts/go.md") }] as const;
+    const before = await digestProject({ root: place.repo, modules: [], texts });
+    expect(before.items).toEqual([{ kind: "prompt", name: ".galley/prompts/go.md", hash: expect.any(String) }]);
+    expect(() => before.coverage.admit(texts[0].path, Buffer.from('import "./b.js"'))).not.toThrow();
+    expect(() => before.coverage.admit(texts[0].path, Buffer.from("other"))).toThrow(
+      "has changed since it was checked",
+    );
+    write({ ".galley/prompts/go.md": "Go." });
+    expect((await digestProject({ root: place.repo, modules: [], texts })).digest).not.toBe(before.digest);
+  });
+
   it("follows imports through files, endings, directories and packages", async () => {
     write({
       [entry]: 'import "./b"; import "./c.js"; import "./d"; import "pack/deep"; import "#in"; require("../../data")',

@@ -3,6 +3,7 @@
 
 import { relative, sep } from "node:path";
 import { GalleyError } from "../base/errors.js";
+import { lookAt } from "../workspace/module-files.js";
 import {
   type DigestedFile,
   type DigestedFiles,
@@ -14,7 +15,17 @@ import {
 import type { FoundModule } from "./discover-findings.js";
 import type { McpServer } from "./find-mcp-servers.js";
 
-export type TrustItemKind = "tool" | "extension" | "hook" | "mcp" | "setting" | "file" | "package";
+export type TrustItemKind =
+  | "tool"
+  | "extension"
+  | "hook"
+  | "mcp"
+  | "setting"
+  | "prompt"
+  | "skill"
+  | "rule"
+  | "file"
+  | "package";
 
 /** One thing that would run, be loaded or decide something. */
 export interface TrustItem {
@@ -40,6 +51,12 @@ export interface PolicySetting {
   readonly value: unknown;
 }
 
+/** A text of the project's that speaks to the model with more weight than a file it reads. */
+export interface PolicyText {
+  readonly kind: "prompt" | "skill" | "rule";
+  readonly path: string;
+}
+
 export interface DigestProjectOptions extends FileLimits {
   /** The canonical path. */
   readonly root: string;
@@ -47,6 +64,7 @@ export interface DigestProjectOptions extends FileLimits {
   readonly modules: readonly FoundModule[];
   readonly mcpServers?: readonly McpServer[];
   readonly settings?: readonly PolicySetting[];
+  readonly texts?: readonly PolicyText[];
 }
 
 export interface ProjectDigest {
@@ -57,7 +75,7 @@ export interface ProjectDigest {
   readonly coverage: Coverage;
 }
 
-/** The files that a digest was made of. A module of the project may load these and no others. */
+/** The files that a digest was made of. Of a project's own, these are loaded and read and no others. */
 export interface Coverage {
   isCovered(realPath: string): boolean;
   /** Throws `file_refused` for a file that is not among them, or no longer says what it said then. */
@@ -65,25 +83,38 @@ export interface Coverage {
 }
 
 export async function digestProject(options: DigestProjectOptions): Promise<ProjectDigest> {
-  const { root, mcpServers = [], settings = [] } = options;
+  const { root, mcpServers = [], settings = [], texts = [] } = options;
   const modules = onceEach(options.modules.filter(({ needsTrust }) => needsTrust));
-  if (modules.length + mcpServers.length + settings.length === 0) return nothingIn(root);
+  if (modules.length + mcpServers.length + settings.length + texts.length === 0) return nothingIn(root);
   const sha256 = await loadSha256();
   const pathsOf = (isScript: boolean) =>
     modules.filter((module) => (module.isScript ?? false) === isScript).map(({ path }) => path);
-  const found = await digestFiles({ modules: pathsOf(false), scripts: pathsOf(true) }, { ...options, sha256 });
+  const plain = texts.map(({ path }) => path);
+  const found = await digestFiles(
+    { modules: pathsOf(false), scripts: pathsOf(true), texts: plain },
+    { ...options, sha256 },
+  );
   const make = itemMaker(root, found, sha256);
   const items = [
     ...modules.map(make.module),
     ...mcpServers.map(make.server),
     ...settings.map(make.setting),
-    ...make.imports(modules),
+    ...texts.map(make.text),
+    ...make.imports([...modules.map(({ realPath }) => realPath), ...texts.map(({ path }) => realPathOf(path))]),
   ];
   items.sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || compare(a.name, b.name));
   return { root, digest: sha256(linesOf(items)), items, coverage: coverageOf(found, sha256) };
 }
 
-const kinds: readonly TrustItemKind[] = ["tool", "extension", "hook", "mcp", "setting", "file", "package"];
+const kinds: readonly TrustItemKind[] = [
+  ...(["tool", "extension", "hook", "mcp", "setting"] as const),
+  ...(["prompt", "skill", "rule", "file", "package"] as const),
+];
+
+function realPathOf(path: string): string {
+  const looked = lookAt(path);
+  return "realPath" in looked ? looked.realPath : path;
+}
 
 /** Found in a directory and named by a setting, it is still one. */
 function onceEach(modules: readonly FoundModule[]): FoundModule[] {
@@ -112,25 +143,28 @@ function itemMaker(root: string, { files, manifests, problem }: DigestedFiles, s
     value,
     hash: sha256(JSON.stringify(value) ?? ""),
   });
+  const found = ({ kind, path, realPath }: Pick<FoundModule, "path" | "realPath"> & { kind: TrustItemKind }) => {
+    const file = files.get(realPath);
+    const target = named(realPath);
+    return {
+      kind,
+      name: named(path),
+      hash: sha256(`${target} ${file?.hash}`),
+      ...(target === named(path) ? {} : { target }),
+      ...(file ? remarks(file) : { problem: "is not there any more" }),
+    };
+  };
   return {
-    module({ kind, path, realPath }: FoundModule): TrustItem {
-      const file = files.get(realPath);
-      const target = named(realPath);
-      return {
-        kind,
-        name: named(path),
-        hash: sha256(`${target} ${file?.hash}`),
-        ...(target === named(path) ? {} : { target }),
-        ...(file ? remarks(file) : { problem: "is not there any more" }),
-      };
-    },
+    module: (module: FoundModule): TrustItem => found(module),
+    text: ({ kind, path }: PolicyText): TrustItem => found({ kind, path, realPath: realPathOf(path) }),
     server: ({ file, name, argv, entry }: McpServer): TrustItem => ({
       ...valued("mcp", `${named(file)}#${name}`, entry),
       ...(argv ? { argv } : {}),
     }),
     setting: ({ file, key, value }: PolicySetting): TrustItem => valued("setting", `${named(file)}#${key}`, value),
-    imports(modules: readonly FoundModule[]): TrustItem[] {
-      const entries = new Set(modules.map(({ realPath }) => realPath));
+    /** What is in the digest beside what stands in it by name. */
+    imports(own: readonly string[]): TrustItem[] {
+      const entries = new Set(own);
       const imported = [...files.values()].filter(({ realPath }) => !entries.has(realPath));
       return [
         ...imported.map((file) => ({

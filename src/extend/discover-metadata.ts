@@ -3,8 +3,7 @@
 import { basename } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
-import { sanitizeForTerminal } from "../base/sanitize.js";
-import { stripInvisible } from "../session/ttsr/invisible-text.js";
+import { sanitizeForTerminal, stripInvisible } from "../base/sanitize.js";
 import { readModuleFile } from "../workspace/module-files.js";
 import type { ModuleSource, ToolMetadata } from "./discover-findings.js";
 import { parseObject } from "./find-import-targets.js";

@@ -3,12 +3,9 @@
 import { describe, expect, it } from "vitest";
 import { type Extensions, openExtensions, quiet } from "../../test/extension-modules.js";
 import { GalleyError } from "../base/errors.js";
-import { fakeTool } from "../loop/run.test-kit.js";
-import { textResult } from "../tools/tool.js";
 import type { LiveUI } from "./custom-tool-ui.js";
 import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./extension.js";
 import type { ExtensionCommandContext, ExtensionContext } from "./extension-context.js";
-import { withExtensionTools } from "./extension-tools.js";
 
 const sessionStart = { type: "session_start" as const, reason: "startup" as const };
 
@@ -415,23 +412,11 @@ describe("tools", () => {
     expect(opened.told).toEqual(['ext2 registerTool: Tool name "say" conflicts with existing tool']);
   });
 
-  it("take the place of a built-in one, with a warning", async () => {
+  it("map other spellings of their arguments", async () => {
     const opened = await openExtensions([
-      (pi) => {
-        pi.registerTool(definition("read", { prepareArguments: ({ file }) => ({ text: file }) }));
-        pi.registerTool(definition("say"));
-      },
+      (pi) => pi.registerTool(definition("read", { prepareArguments: ({ file }) => ({ text: file }) })),
     ]);
-    const builtIn = ["bash", "read"].map((name) => fakeTool(name, async () => textResult("built in")));
-    const warnings: string[] = [];
-    const log = { warn: (text: string) => void warnings.push(text), error() {} };
-    const all = withExtensionTools(builtIn, opened.runner.tools(), log);
-    expect(all.map(({ name, description }) => `${name}: ${description}`)).toEqual([
-      "bash: bash",
-      "read: Says what it was given",
-      "say: Says what it was given",
-    ]);
-    expect(warnings).toEqual(['ext1 replaces the built-in tool "read"']);
-    expect(all[1]?.prepareArguments?.({ file: "x" })).toEqual({ text: "x" });
+    const [{ tool } = { tool: undefined }] = opened.runner.tools();
+    expect(tool?.prepareArguments?.({ file: "x" })).toEqual({ text: "x" });
   });
 });

@@ -21,7 +21,11 @@ export interface InlineExtension {
   /** For messages. */
   readonly path: string;
   readonly factory: ExtensionFactory;
+  /** Whom it speaks for; default: the program, whose functions are as the user's. */
+  readonly origin?: ExtensionOrigin;
 }
+
+export type Candidate = ModuleCandidate | InlineExtension;
 
 export interface LoadExtensionsParts extends LoadParts, RunnerParts {
   /** Names that no extension may take. */
@@ -32,12 +36,12 @@ export interface LoadedExtensions {
   readonly runner: ExtensionRunner;
   readonly errors: readonly ModuleLoadError[];
   /** Those of a project, once it is trusted. Their errors are returned, and join the others. */
-  add(candidates: readonly ModuleCandidate[], coverage: LoadParts["coverage"]): Promise<readonly ModuleLoadError[]>;
+  add(candidates: readonly Candidate[], coverage: LoadParts["coverage"]): Promise<readonly ModuleLoadError[]>;
 }
 
 /** Never rejects. */
 export async function loadExtensions(
-  candidates: readonly (ModuleCandidate | InlineExtension)[],
+  candidates: readonly Candidate[],
   parts: LoadExtensionsParts,
 ): Promise<LoadedExtensions> {
   const runner = new ExtensionRunner(parts);
@@ -60,7 +64,7 @@ export async function loadExtensions(
       onSendFailure: (failure) => runner.onSendFailure(failure),
     });
   const errors: ModuleLoadError[] = [];
-  const load = async (wanted: readonly (ModuleCandidate | InlineExtension)[], loadParts: LoadParts) => {
+  const load = async (wanted: readonly Candidate[], loadParts: LoadParts) => {
     const outcomes = await Promise.all(once(wanted).map((one) => loadOne(one, { parts: loadParts, virtual, apiOf })));
     runner.registry.add(outcomes.flatMap(({ record, problem }) => (problem === undefined ? [record] : [])));
     const found = outcomes.flatMap(({ record, problem }) => (problem === undefined ? [] : [errorOf(record, problem)]));
@@ -77,7 +81,7 @@ interface Shared {
   apiOf(record: ExtensionRecord): ExtensionAPI;
 }
 
-async function loadOne(candidate: ModuleCandidate | InlineExtension, { parts, virtual, apiOf }: Shared) {
+async function loadOne(candidate: Candidate, { parts, virtual, apiOf }: Shared) {
   const record = new ExtensionRecord(originOf(candidate));
   const make = async (factory: unknown) => {
     await (factory as ExtensionFactory)(apiOf(record));
@@ -97,14 +101,14 @@ async function loadOne(candidate: ModuleCandidate | InlineExtension, { parts, vi
 }
 
 /** A function of the program's own is as the user's. */
-function originOf(candidate: ModuleCandidate | InlineExtension): ExtensionOrigin {
+function originOf(candidate: Candidate): ExtensionOrigin {
   const { path } = candidate;
-  if ("factory" in candidate) return { path, realPath: path, needsTrust: false };
+  if ("factory" in candidate) return candidate.origin ?? { path, realPath: path, needsTrust: false };
   const { realPath, needsTrust, source } = candidate;
   return { path, realPath, needsTrust, ...(source ? { source } : {}) };
 }
 
-function once(candidates: readonly (ModuleCandidate | InlineExtension)[]) {
+function once(candidates: readonly Candidate[]) {
   const kept = new Set<unknown>(withoutRepeats(candidates.filter((one) => "realPath" in one)));
   return candidates.filter((one) => "factory" in one || kept.has(one));
 }

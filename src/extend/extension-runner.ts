@@ -46,6 +46,9 @@ const limitNames: Readonly<Record<string, keyof HandlerLimits>> = {
   session_shutdown: "shutdownMs",
 };
 
+/** About a call of the run under way, and of no use after it. */
+const callTypes: ReadonlySet<string> = new Set(["tool_call", "tool_result"]);
+
 const defaultLimits: HandlerLimits = { handlerMs: 30_000, toolCallMs: 300_000, shutdownMs: 2000 };
 
 export class ExtensionRunner {
@@ -213,9 +216,18 @@ export class ExtensionRunner {
     const limits = { ...defaultLimits, ...this.#parts.limits };
     const limitMs = limits[limitNames[event.type] ?? "handlerMs"];
     const ctx = createExtensionContext(this.#contextParts());
+    const signal = this.#signalFor(event);
     return withinOwnTime(this.#parts.clock, limitMs, (patience) =>
-      runAsGuest({ path: record.origin.realPath, log: this.#parts.log, patience }, async () => handler(event, ctx)),
+      runAsGuest({ path: record.origin.realPath, log: this.#parts.log, patience, signal }, async () =>
+        handler(event, ctx),
+      ),
     );
+  }
+
+  /** Fires when nobody waits for the answer any more. */
+  #signalFor(event: { readonly type: string }): AbortSignal | undefined {
+    if ("signal" in event && event.signal instanceof AbortSignal) return event.signal;
+    return callTypes.has(event.type) ? this.#host?.signal : undefined;
   }
 
   #asGuest<Result>({ origin }: ExtensionRecord, work: () => Result): Result {

@@ -31,32 +31,22 @@ export function adaptExtensionTool(
     { tool: definition as unknown as CustomTool, resolvedPath: realPath, schema, isDefinition: true },
     { log, createContext: (call) => createExtensionContext(parts, call) },
   );
+  const prepare = prepareArguments && {
+    prepareArguments: (args: JsonObject) =>
+      runAsGuest({ path: realPath, log }, () => prepareArguments.call(definition, args)),
+  };
   return {
-    tool: prepareArguments
-      ? {
-          ...tool,
-          prepareArguments: (args: JsonObject) =>
-            runAsGuest({ path: realPath, log }, () => prepareArguments.call(definition, args)),
-        }
-      : tool,
+    tool: { ...tool, ...promptTexts(definition), ...prepare },
     definition,
     path,
     startsActive: !hidden && !defaultInactive,
   };
 }
 
-/** A tool of an extension takes the place of a built-in one of the same name. */
-export function withExtensionTools(
-  builtIn: readonly AnyTool[],
-  extensions: readonly ExtensionTool[],
-  log: Log,
-): AnyTool[] {
-  const byName = new Map(extensions.map((one) => [one.tool.name, one]));
-  for (const { name } of builtIn) {
-    const other = byName.get(name);
-    if (other) log.warn(`${other.path} replaces the built-in tool "${name}"`);
-  }
-  const kept = builtIn.map((tool) => byName.get(tool.name)?.tool ?? tool);
-  const names = new Set(builtIn.map(({ name }) => name));
-  return [...kept, ...extensions.filter(({ tool }) => !names.has(tool.name)).map(({ tool }) => tool)];
+function promptTexts({ promptSnippet, promptGuidelines }: ToolDefinition) {
+  const rules = Array.isArray(promptGuidelines) ? promptGuidelines.filter((rule) => typeof rule === "string") : [];
+  return {
+    ...(typeof promptSnippet === "string" ? { promptSnippet } : {}),
+    ...(rules.length > 0 ? { promptGuidelines: rules } : {}),
+  };
 }

@@ -23,6 +23,12 @@ async function ask<Event extends ExtensionEvent>(event: Event, answers: readonly
 
 const image = { type: "image" as const, data: "aGk=", mimeType: "image/png" };
 const { signal } = new AbortController();
+const nothing = {
+  messagesToSummarize: [],
+  turnPrefixMessages: [],
+  isSplitTurn: false,
+  settings: { enabled: true, reserveTokens: 1, keepRecentTokens: 1 },
+};
 
 describe("a session is about to change", () => {
   it.each([
@@ -37,7 +43,7 @@ describe("a session is about to change", () => {
       type: "session_before_compact" as const,
       signal,
       branchEntries: [],
-      preparation: { firstKeptEntryId: "e2", tokensBefore: 10, messagesToSummarize: [] },
+      preparation: { firstKeptEntryId: "e2", tokensBefore: 10, ...nothing },
     },
   ])("the first cancel wins, nobody is asked after it: $type", async (event) => {
     const { outcome, seen } = await ask(event, [undefined, { cancel: false }, { cancel: true }, { cancel: false }]);
@@ -73,7 +79,7 @@ describe("a session is about to change", () => {
     const compaction = await ask(
       {
         type: "session_before_compact",
-        preparation: { ...kept, messagesToSummarize: [] },
+        preparation: { ...kept, ...nothing },
         branchEntries: [],
         customInstructions: "short",
         signal,

@@ -2,24 +2,17 @@
 // members are those that published extensions were written for.
 
 import type { ImageContent, InputContent } from "../protocol/content.js";
-import type { BranchSummaryEntry, CompactionEntry, SessionEntry } from "../protocol/entries.js";
+import type { BranchSummaryEntry, CompactionEntry } from "../protocol/entries.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
+import type {
+  CompactionPlan,
+  CompactionPreparation,
+  TreePreparation,
+} from "../session/compaction/compaction-guests.js";
 import type { CustomMessageInput } from "../session/session-messages.js";
 
-export interface TreePreparation {
-  readonly targetId: string;
-  readonly oldLeafId: string | null;
-  readonly entriesToSummarize: readonly SessionEntry[];
-  readonly userWantsSummary: boolean;
-}
-
-export interface CompactionPreparation {
-  readonly firstKeptEntryId: string;
-  readonly tokensBefore: number;
-  readonly messagesToSummarize: readonly AgentMessage[];
-  readonly previousSummary?: string;
-}
+export type { CompactionPreparation, TreePreparation };
 
 /** What a command of the user's gave, where an extension ran it. */
 export interface UserBashResult {
@@ -45,12 +38,7 @@ export interface HookEvents {
     readonly oldLeafId: string | null;
     readonly summaryEntry?: BranchSummaryEntry;
   };
-  session_before_compact: {
-    readonly preparation: CompactionPreparation;
-    readonly branchEntries: readonly SessionEntry[];
-    readonly customInstructions?: string;
-    readonly signal: AbortSignal;
-  };
+  session_before_compact: CompactionPlan;
   "session.compacting": { readonly sessionId: string; readonly messages: readonly AgentMessage[] };
   session_compact: { readonly compactionEntry: CompactionEntry; readonly fromExtension: boolean };
   input: {

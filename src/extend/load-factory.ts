@@ -28,8 +28,10 @@ export function factoryOf(exports: unknown): ModuleFactory | undefined {
 export async function makeTools(
   factory: CustomToolFactory,
   api: CustomToolAPI,
-): Promise<{ found: FoundTool[]; problems: string[] }> {
-  const made: unknown = await factory(api);
+): Promise<{ found: FoundTool[]; problems: string[]; isWaitedFor: boolean }> {
+  const result: unknown = factory(api);
+  const isWaitedFor = result instanceof Promise;
+  const made = await result;
   const found: FoundTool[] = [];
   const problems: string[] = [];
   const list: unknown[] = made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
@@ -41,7 +43,7 @@ export async function makeTools(
       problems.push((error as Error).message);
     }
   }
-  return { found, problems };
+  return { found, problems, isWaitedFor };
 }
 
 /** Throws a sentence; where not even the shape is right, one that begins as given. */

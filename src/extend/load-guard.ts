@@ -12,6 +12,8 @@ export interface Guest {
   readonly log: Log;
   /** The tool call that is being carried out. */
   readonly call?: GuestCall;
+  /** Fires when nobody waits for what the guest does: then nobody need answer what it asks either. */
+  readonly signal?: AbortSignal | undefined;
   /** The limit that the guest works under, if it stands still while a person is asked. */
   readonly patience?: Patience;
 }

@@ -6,6 +6,7 @@ import { dirname, extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { runInThisContext } from "node:vm";
 import { GalleyError } from "../base/errors.js";
+import type { FileBody, LoadMemory } from "./load-memory.js";
 import { isHostModule, type VirtualModules } from "./virtual-modules.js";
 
 /** What jiti does for us. */
@@ -27,6 +28,7 @@ export interface ModuleFiles {
 export interface ModuleGraphParts {
   readonly files: ModuleFiles;
   readonly transformer: Transformer;
+  readonly memory: Pick<LoadMemory, "body">;
   readonly virtual: VirtualModules;
   /** Part of what is being loaded, not a package it depends on. */
   isOwn(path: string): boolean;
@@ -48,8 +50,12 @@ const modulePattern = /^\s*(?:import|export)\b|\bimport\s*\(|\bimport\.meta\b|^\
 export class ModuleGraph {
   readonly #parts: ModuleGraphParts;
   readonly #modules = new Map<string, LoadedModule>();
+  /** What was read, by path. */
+  readonly contents = new Map<string, Buffer>();
   /** Something was left to Node, which does not tell what stands in its files. */
   usesPackages = false;
+  /** It may look at what is no file of its own: what it makes can differ although they say the same. */
+  usesSystem = false;
 
   constructor(parts: ModuleGraphParts) {
     this.#parts = parts;
@@ -61,7 +67,7 @@ export class ModuleGraph {
 
   async #import(specifier: string, from: LoadedModule): Promise<unknown> {
     const { virtual, transformer } = this.#parts;
-    const given = isHostModule(specifier) ? await virtual.load(specifier) : builtIn(specifier);
+    const given = isHostModule(specifier) ? await virtual.load(specifier) : this.#builtIn(specifier);
     if (given !== undefined) return given;
     const path = this.#resolve(specifier, from, true);
     if (this.#isOurs(path)) return this.#importFile(path, from);
@@ -70,11 +76,17 @@ export class ModuleGraph {
 
   #require(specifier: string, from: LoadedModule): unknown {
     const { virtual, transformer } = this.#parts;
-    const given = isHostModule(specifier) ? virtual.get(specifier) : builtIn(specifier);
+    const given = isHostModule(specifier) ? virtual.get(specifier) : this.#builtIn(specifier);
     if (given !== undefined) return given;
     const path = this.#resolve(specifier, from, false);
     if (this.#isOurs(path)) return this.#requireFile(path);
     return transformer.requirePackage(path);
+  }
+
+  #builtIn(specifier: string): unknown {
+    const found = builtIn(specifier);
+    if (found !== undefined) this.usesSystem = true;
+    return found;
   }
 
   #resolve(specifier: string, from: LoadedModule, isAsync: boolean): string {
@@ -150,6 +162,7 @@ export class ModuleGraph {
     const { files, admit } = this.#parts;
     const content = files.read(path);
     admit(path, content);
+    this.contents.set(path, content);
     return content.toString("utf8").replace(/^\ufeff/, "");
   }
 
@@ -159,16 +172,21 @@ export class ModuleGraph {
       module.exports = JSON.parse(source);
       return undefined;
     }
-    const code = this.#codeOf(path, source, isAsync);
-    const keyword = isAsync ? "async function" : "function";
-    const names = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
-    // On one line with the code, so that stack traces tell the lines of the file.
-    const run = runInThisContext(`(${keyword} (${names}) {${code}\n})`, { filename: path });
+    const make = () => this.#compile(path, source, isAsync);
+    const run = this.#parts.memory.body(path, source, { isAsync, make });
     const resolve = (specifier: string) => this.#resolve(specifier, loaded, false);
     const require = Object.assign((specifier: string) => this.#require(specifier, loaded), { resolve, cache: {} });
     const resolveUrl = (specifier: string) => pathToFileURL(this.#resolve(specifier, loaded, true)).href;
     const importing = (specifier: string) => this.#import(specifier, loaded);
     return run.call(module.exports, module.exports, require, module, path, dirname(path), importing, resolveUrl);
+  }
+
+  #compile(path: string, source: string, isAsync: boolean): FileBody {
+    const code = this.#codeOf(path, source, isAsync);
+    const keyword = isAsync ? "async function" : "function";
+    const names = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
+    // On one line with the code, so that stack traces tell the lines of the file.
+    return runInThisContext(`(${keyword} (${names}) {${code}\n})`, { filename: path });
   }
 
   #codeOf(path: string, source: string, isAsync: boolean): string {

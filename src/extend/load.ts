@@ -3,6 +3,7 @@
 // files anew, so it serves reloads too.
 
 import { readFileSync, realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
@@ -15,11 +16,12 @@ import { untrustedText } from "./discover-choose.js";
 import type { ModuleSource } from "./discover-findings.js";
 import { type FoundTool, factoryOf, type ModuleFactory, makeTools, noFactoryText } from "./load-factory.js";
 import { runAsGuest } from "./load-guard.js";
+import { LoadMemory } from "./load-memory.js";
 import { ModuleGraph, needsBun, type Transformer } from "./load-module.js";
 import { isPartOf } from "./load-packages.js";
 import type { ToolSchema } from "./schema-json.js";
 import { createToolApi, createToolLogger } from "./tool-api.js";
-import type { PendingActions } from "./tool-api-pending.js";
+import type { GivenPush, PendingActions } from "./tool-api-pending.js";
 import { type HostModules, VirtualModules } from "./virtual-modules.js";
 
 /** What discovery found. */
@@ -44,13 +46,17 @@ export interface LoadParts {
   readonly hostModules?: HostModules;
   /** Where compiled modules are kept; without it every start compiles. */
   readonly cacheDirectory?: string | undefined;
+  /** Of earlier loads: a reload compiles only what was changed. */
+  readonly memory?: LoadMemory;
   /** Hears what modules log below a warning. */
   trace?(text: string): void;
 }
 
 export interface LoadToolsParts extends LoadParts {
   readonly builtInToolNames: readonly string[];
-  readonly pending?: PendingActions | undefined;
+  readonly pending?: PendingActions | GivenPush | undefined;
+  /** Shared with others; default: one of their own, behind which nobody is. */
+  readonly live?: LiveUI;
 }
 
 export interface LoadedCustomTool {
@@ -83,13 +89,15 @@ export async function loadCustomTools(
   candidates: readonly ModuleCandidate[],
   parts: LoadToolsParts,
 ): Promise<LoadedCustomTools> {
-  const live = createLiveUI(parts);
-  const logger = createToolLogger(parts.log, parts.trace);
-  const virtual = new VirtualModules(parts.hostModules ?? {}, logger);
+  const { live = createLiveUI(parts), memory = new LoadMemory() } = parts;
   const { cwd, processes, pending } = parts;
-  const api = createToolApi({ cwd, processes, live, logger, virtual, pending });
-  const unique = withoutRepeats(candidates);
-  const outcomes = await Promise.all(unique.map((candidate) => loadOne(candidate, { parts, virtual, api })));
+  const { virtual, api } = memory.shared(() => {
+    const logger = createToolLogger(parts.log, parts.trace);
+    const modules = new VirtualModules(parts.hostModules ?? {}, logger);
+    return { virtual: modules, api: createToolApi({ cwd, processes, live, logger, virtual: modules, pending }) };
+  });
+  const shared = { parts: { ...parts, memory }, virtual, api };
+  const outcomes = await Promise.all(withoutRepeats(candidates).map((candidate) => loadOne(candidate, shared)));
 
   const tools: LoadedCustomTool[] = [];
   const errors: ModuleLoadError[] = [];
@@ -114,20 +122,41 @@ interface Outcome {
 }
 
 interface Shared {
-  readonly parts: LoadParts;
+  readonly parts: LoadParts & { readonly memory: LoadMemory };
   readonly virtual: VirtualModules;
   readonly api: CustomToolAPI;
 }
 
 async function loadOne(candidate: ModuleCandidate, { parts, virtual, api }: Shared): Promise<Outcome> {
   if (/\.(?:md|json)$/i.test(candidate.realPath)) return { candidate, found: [], problems: [declarativeText] };
+  const kept = recalled(candidate, parts);
+  if (kept) return { candidate, found: kept, problems: [] };
   const loaded = await loadModule(candidate, parts, {
     virtual,
     kind: "tool",
     noFactoryText,
-    make: (factory) => makeTools(factory as CustomToolFactory, api),
+    make: async (factory, graph) => {
+      const made = await makeTools(factory as CustomToolFactory, api);
+      const isOwn = !graph.usesPackages && !graph.usesSystem && !made.isWaitedFor && made.problems.length === 0;
+      if (isOwn) parts.memory.keep(canonical(candidate.realPath), { files: graph.contents, found: made.found });
+      return made;
+    },
   });
   return "problem" in loaded ? { candidate, found: [], problems: [loaded.problem] } : { candidate, ...loaded.made };
+}
+
+/** What an earlier load made of the same files, where it can be nothing else now. */
+function recalled({ realPath, needsTrust }: ModuleCandidate, { memory, coverage }: Shared["parts"]) {
+  if (needsTrust && !coverage) return undefined;
+  return memory.recall(canonical(realPath), (file, content) => {
+    try {
+      const now = read(file);
+      if (needsTrust) coverage?.admit(file, now);
+      return now.equals(content);
+    } catch {
+      return false; // whoever loads it hears why
+    }
+  });
 }
 
 /** What is made of one module. */
@@ -136,7 +165,7 @@ export interface ModuleWork<Made> {
   readonly kind: "tool" | "extension";
   readonly noFactoryText: string;
   /** Within the limit of the load, and as a guest. */
-  make(factory: ModuleFactory): Promise<Made>;
+  make(factory: ModuleFactory, graph: ModuleGraph): Promise<Made>;
 }
 
 /** Never rejects. */
@@ -174,7 +203,8 @@ async function importAndMake<Made>(
   const { needsTrust } = candidate;
   const graph = new ModuleGraph({
     files: { read, canonical },
-    transformer: await createTransformer(path, virtual, parts.cacheDirectory),
+    transformer: await transformerFor(virtual, parts.cacheDirectory),
+    memory: parts.memory ?? new LoadMemory(),
     virtual,
     // A package of the project is the project's code as well: nothing of it may slip past the gate.
     isOwn: (file) => needsTrust || isPartOf(file, path),
@@ -183,16 +213,23 @@ async function importAndMake<Made>(
   const factory = factoryOf(await graph.load(path));
   if (!factory) throw new GalleyError("start_failed", noFactoryText);
   await (graph.usesPackages ? virtual.prepareApi() : virtual.prepare());
-  return make(factory);
+  return make(factory, graph);
+}
+
+const transformers = new WeakMap<VirtualModules, Promise<Transformer>>();
+
+/** One for everything that is loaded together. */
+function transformerFor(virtual: VirtualModules, cacheDirectory: string | undefined): Promise<Transformer> {
+  const known = transformers.get(virtual) ?? createTransformer(virtual, cacheDirectory);
+  transformers.set(virtual, known);
+  return known;
 }
 
 /** jiti, loaded when there is something to load. Its settings from the environment do not count. */
-async function createTransformer(
-  path: string,
-  virtual: VirtualModules,
-  cacheDirectory: string | undefined,
-): Promise<Transformer> {
+async function createTransformer(virtual: VirtualModules, cacheDirectory: string | undefined): Promise<Transformer> {
   const { createJiti } = await import("jiti");
+  // Where it stands does not matter: every question names the file that asks.
+  const path = resolve("galley.ts");
   const options = {
     moduleCache: false,
     rebuildFsCache: false,
@@ -241,7 +278,7 @@ export function withoutRepeats(candidates: readonly ModuleCandidate[]): ModuleCa
 
 function canonical(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return path; // whoever opens it hears why
   }

@@ -43,18 +43,22 @@ export interface PendingActions {
   plan(changes: readonly FileChange[]): Promise<readonly PlannedChange[]>;
 }
 
+/** In the place of a session's side: a program that keeps pending actions itself. */
+export type GivenPush = (action: CustomToolPendingAction) => string | Promise<string> | undefined | void;
+
 const unavailableText = "Pending action store unavailable for custom tools in this runtime.";
 const incompleteText = "pushPendingAction requires a label and an apply callback.";
 
 /** A call of the guest that is being carried out is not over before what it stages is stamped. */
 export function pushPendingAction(
-  pending: PendingActions | undefined,
+  pending: PendingActions | GivenPush | undefined,
   action: CustomToolPendingAction,
   guest: Guest | undefined,
 ): string | Promise<string> {
   const call = guest?.call;
   if (!pending) throw new GalleyError("pending_unavailable", unavailableText);
   if (!isComplete(action)) throw new GalleyError("invalid_argument", incompleteText);
+  if (typeof pending === "function") return pending(action) ?? "";
   const { plan, label } = action;
   if (!plan) {
     const stamps = action.files?.length ? pending.stamp(action.files) : undefined;

@@ -7,7 +7,7 @@ import type { CustomToolAPI, ToolLogger } from "./custom-tool.js";
 import type { LiveUI } from "./custom-tool-ui.js";
 import { currentGuest, runAsHost } from "./load-guard.js";
 import { execProgram } from "./tool-api-exec.js";
-import { type PendingActions, pushPendingAction } from "./tool-api-pending.js";
+import { type GivenPush, type PendingActions, pushPendingAction } from "./tool-api-pending.js";
 import type { VirtualModules } from "./virtual-modules.js";
 
 export interface ToolApiParts {
@@ -17,7 +17,7 @@ export interface ToolApiParts {
   readonly logger: ToolLogger;
   readonly virtual: VirtualModules;
   /** Absent where nothing can hold a pending action. */
-  readonly pending?: PendingActions | undefined;
+  readonly pending?: PendingActions | GivenPush | undefined;
 }
 
 export function createToolApi({ cwd, processes, live, logger, virtual, pending }: ToolApiParts): CustomToolAPI {

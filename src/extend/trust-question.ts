@@ -28,6 +28,9 @@ const headings: Readonly<Record<TrustItemKind, string>> = {
   hook: "Hooks it would load:",
   mcp: "Servers it would start or ask:",
   setting: "Settings it would make:",
+  prompt: "Prompts it would offer or begin with:",
+  skill: "Skills it would offer to the model:",
+  rule: "Rules it would hold the model to:",
   file: "Files that these load:",
   package: "Package manifests that decide what is loaded:",
 };
@@ -67,7 +70,7 @@ export function visible(text: string): string {
 }
 
 /** Everything that would not be seen, or would move what is seen, as its code; runs of spaces as their number. */
-function written(text: string): string {
+export function written(text: string): string {
   return text
     .replace(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}⟨⟩]|(?! )\p{Zs}/gu, escaped)
     .replace(/ {4,}/g, (run) => `⟨${run.length} spaces⟩`);

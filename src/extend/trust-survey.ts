@@ -3,7 +3,7 @@
 
 import { findProject } from "../workspace/find-roots.js";
 import { lookAt } from "../workspace/module-files.js";
-import { digestProject, type PolicySetting, type ProjectDigest } from "./digest-project.js";
+import { digestProject, type PolicySetting, type PolicyText, type ProjectDigest } from "./digest-project.js";
 import type { Discovery } from "./discover-findings.js";
 import { type DiscoverOptions, discoverModules } from "./discover-modules.js";
 import { findMcpServers } from "./find-mcp-servers.js";
@@ -11,6 +11,8 @@ import { findMcpServers } from "./find-mcp-servers.js";
 export interface SurveyOptions extends DiscoverOptions {
   /** What the project's settings say that only a trusted project may. */
   readonly settings?: readonly PolicySetting[];
+  /** Its templates, skills and rules. */
+  readonly texts?: readonly PolicyText[];
   /** What the host serves itself, whatever lies in the project under that name. */
   readonly isHostModule?: (specifier: string) => boolean;
 }
@@ -23,7 +25,7 @@ export interface Survey {
 }
 
 export async function surveyProject(options: SurveyOptions): Promise<Survey> {
-  const { cwd, home, roots, settings = [], isHostModule } = options;
+  const { cwd, home, roots, settings = [], texts = [], isHostModule } = options;
   const { repositoryRoot, directories } = findProject({ cwd, home });
   const discovery = await discoverModules(options);
   const configDirectories = roots
@@ -36,6 +38,7 @@ export async function surveyProject(options: SurveyOptions): Promise<Survey> {
     modules: discovery.modules,
     mcpServers: servers,
     settings,
+    texts,
     ...(isHostModule ? { isHostModule } : {}),
   });
   return { discovery, project, problems };

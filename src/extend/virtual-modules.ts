@@ -132,7 +132,7 @@ export class VirtualModules {
   }
 
   async #components(): Promise<object> {
-    return { ...(await import("./render-components.js")), ...(await this.#host.tui?.()) };
+    return { ...(await import("./render-library.js")), ...(await this.#host.tui?.()) };
   }
 }
 

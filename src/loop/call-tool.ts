@@ -85,7 +85,9 @@ async function askHooks(execution: Execution): Promise<ToolResult | undefined> {
       if (!checked.ok) return failure(`The arguments were revised before the call.\n${checked.text}`);
       execution.args = checked.args;
     }
-    const verdict = await answerOf(execution, async () => hooks.beforeToolCall?.(tool, call, execution.args));
+    const verdict = await answerOf(execution, async () =>
+      hooks.beforeToolCall?.(tool, call, execution.args, execution.stop),
+    );
     return verdict === "stopped" ? notStarted(run) : verdict && blocked(verdict.block);
   } catch (error) {
     return failure(messageOf(error));

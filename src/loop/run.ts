@@ -28,11 +28,12 @@ export interface ToolHooks {
     call: ToolCall,
     args: Record<string, unknown>,
   ): Promise<{ block: string | true } | { args: Record<string, unknown> } | undefined>;
-  /** The one gate before a tool runs. `block` is the reason the model is told. */
+  /** The one gate before a tool runs. `block` is the reason the model is told. After `signal` nobody waits for it. */
   beforeToolCall?(
     tool: AnyTool,
     call: ToolCall,
     args: Record<string, unknown>,
+    signal: AbortSignal,
   ): Promise<{ block: string | true } | undefined>;
   /** Of a call that ran: what ran, and with which arguments. */
   afterToolCall?(
@@ -71,6 +72,8 @@ export interface RunParts {
   tools(): readonly AnyTool[];
   /** The conversation in the form a model takes. */
   modelMessages(): readonly ModelMessage[];
+  /** What one model call is told in its place; undefined where nobody wants it otherwise. */
+  reviseMessages?(): Promise<readonly ModelMessage[]> | undefined;
   /** Makes the message part of the session; it is in memory when this returns. Never throws: a disk that fails is the session's worry. */
   append(message: AgentMessage): void;
   /** Hears of every reply right after its `message_end`, before anything else is sent. */

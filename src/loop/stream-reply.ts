@@ -6,7 +6,7 @@ import { AbortRace } from "../base/abort.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
-import type { ProviderModel, StreamEvent, StreamRequest, ToolChoice } from "../provider/provider.js";
+import type { ModelMessage, ProviderModel, StreamEvent, StreamRequest, ToolChoice } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
 import { type FinishedCall, ReplyBuilder } from "./reply-builder.js";
 import type { Run, RunParts } from "./run.js";
@@ -46,7 +46,10 @@ async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted
   try {
     const options = await race.next(run.parts.streamOptions());
     if (options === "aborted") return aborted;
-    iterator = stream(buildRequest(run, options))[Symbol.asyncIterator]();
+    const revised = run.parts.reviseMessages?.();
+    const messages = revised && (await race.next(revised));
+    if (messages === "aborted") return aborted;
+    iterator = stream(buildRequest(run, options, messages))[Symbol.asyncIterator]();
     for (;;) {
       const step = await race.next(iterator.next());
       if (step === "aborted" || signal.aborted) return aborted;
@@ -135,7 +138,11 @@ function ownMembers(builder: ReplyBuilder, event: BlockEvent) {
 }
 
 /** Built in one go, just before it is sent: a forced choice is taken only by a request that goes out. */
-function buildRequest(run: Run, options: Awaited<ReturnType<RunParts["streamOptions"]>>): StreamRequest {
+function buildRequest(
+  run: Run,
+  options: Awaited<ReturnType<RunParts["streamOptions"]>>,
+  messages: readonly ModelMessage[] = run.parts.modelMessages(),
+): StreamRequest {
   const { model, signal, toolChoice } = run.parts;
   const tools = run.parts.tools();
   run.offeredTools = tools;
@@ -147,7 +154,7 @@ function buildRequest(run: Run, options: Awaited<ReturnType<RunParts["streamOpti
     model,
     context: {
       systemPrompt: run.parts.systemPrompt(),
-      messages: run.parts.modelMessages(),
+      messages,
       tools: offered.map(({ name, description, parameters, published = parameters, strict }) => ({
         name,
         description,

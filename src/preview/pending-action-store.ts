@@ -11,7 +11,6 @@ import type { Plan } from "./plan.js";
 export interface SettleInfo {
   readonly id: string;
   readonly by: Decider;
-  readonly signal?: AbortSignal | undefined;
 }
 
 type Extra = Record<string, unknown> | undefined;
@@ -198,9 +197,15 @@ export class PendingActionStore {
   }
 
   /** Back to pending as if nobody had asked. */
-  putBack(id: string): void {
+  putBack(id: string, status: PendingAction["status"] = "pending"): void {
     const stored = this.#stored.get(id);
-    if (stored?.action.status === "applying") this.#replace(stored, { status: "pending" });
+    if (stored?.action.status === "applying") this.#replace(stored, { status });
+  }
+
+  /** The result of the call that staged it is on record: where that entry is not, the action is not either. */
+  setEntryId(id: string, entryId: string): void {
+    const stored = this.#stored.get(id);
+    if (stored) this.#replace(stored, { entryId });
   }
 
   /** Files that a pending plan rests on were written by somebody. */
@@ -280,7 +285,7 @@ export class PendingActionStore {
     const settlement: Settlement = { outcome: "expired", by: "runtime", reason };
     if (!this.take(id)) return;
     try {
-      if (work.kind === "closure") await work.reject?.(reason, undefined, { id, by: "runtime" });
+      await work.reject?.(reason, undefined, { id, by: "runtime" });
       this.remove(id, settlement);
     } catch (error) {
       this.remove(id, { ...settlement, error: messageOf(error) });

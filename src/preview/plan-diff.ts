@@ -49,14 +49,21 @@ export async function splitPlan(plan: Plan, { files = [], hunks = {} }: Subset):
   const parts: FilePart[] = [];
   for (const change of plan.changes)
     parts.push(await partOf(change, files.includes(change.stamp.path) ? "all" : hunks[change.stamp.path]));
-  const withPlan = (changes: PlannedChange[]) => (changes.length === 0 ? undefined : { ...plan, changes });
+  const chosenHunks = parts.reduce((sum, part) => sum + part.chosenHunks, 0);
+  const totalHunks = parts.reduce((sum, part) => sum + part.totalHunks, 0);
+  const withPlan = (changes: PlannedChange[]): Plan | undefined => {
+    if (changes.length === 0) return undefined;
+    const left = totalHunks - chosenHunks;
+    const text = `Applied the remaining ${left} hunk${left === 1 ? "" : "s"} in ${changes.length} file${changes.length === 1 ? "" : "s"}.`;
+    return { ...plan, changes, applied: { ...plan.applied, text } };
+  };
   return {
     chosen: parts.flatMap(({ chosen }) => chosen ?? []),
     restIfApplied: withPlan(parts.flatMap(({ restIfApplied }) => restIfApplied ?? [])),
     restIfDiscarded: withPlan(parts.flatMap(({ restIfDiscarded }) => restIfDiscarded ?? [])),
     settled: parts.flatMap(({ settled }) => settled ?? []),
-    chosenHunks: parts.reduce((sum, part) => sum + part.chosenHunks, 0),
-    totalHunks: parts.reduce((sum, part) => sum + part.totalHunks, 0),
+    chosenHunks,
+    totalHunks,
   };
 }
 

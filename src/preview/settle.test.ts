@@ -326,9 +326,41 @@ describe("who decides", () => {
       expect(texts(settled.result)).toEqual(["Discarded: A. Reason: User declined: looks right"]);
   });
 
-  it("takes nobody's silence for a yes where a user is required", async () => {
+  it("is a discard of the user's when the person declines", async () => {
+    const { store, parts, changes } = setUp({ decider: "both" });
+    await settleAction({ ...parts, confirm: async () => false }, store.push(closure("A")), apply);
+    expect(changes.at(-1)).toMatchObject({ outcome: "discarded", by: "user", reason: "User declined: looks right" });
+  });
+
+  it("refuses and stays pending where a user is required and nobody can be asked", async () => {
     const { store, parts } = setUp({ decider: "both", requireUser: true });
-    expect((await settleAction(parts, store.push(closure("A")), apply)).outcome).toBe("discarded");
+    const work = vi.fn(() => text("done"));
+    const id = store.push(closure("A", work));
+    for (const confirm of [undefined, async () => undefined]) {
+      const { outcome, result } = await settleAction({ ...parts, ...(confirm ? { confirm } : {}) }, id, apply);
+      expect(outcome).toBe("refused");
+      expect(texts(result)).toEqual([
+        "The user has to agree, and nobody can be asked here. Nothing was written; it stays pending.",
+      ]);
+      expect(store.get(id)?.action).toMatchObject({ status: "pending", attempts: 0 });
+    }
+    expect(work).not.toHaveBeenCalled();
+    expect((await settleAction(parts, id, discard)).outcome).toBe("discarded");
+  });
+
+  it("stays as it was when the run is stopped while the person is asked", async () => {
+    const { store, parts } = setUp({ decider: "both" });
+    const stop = new AbortController();
+    const work = vi.fn(() => text("done"));
+    const id = store.push(closure("A", work));
+    const confirm = async () => {
+      stop.abort();
+      return false; // as a dialog ends that is taken away
+    };
+    const asked = settleAction({ ...parts, confirm }, id, { ...apply, signal: stop.signal });
+    await expect(asked).rejects.toMatchObject({ code: "aborted" });
+    expect(store.get(id)?.action.status).toBe("pending");
+    expect(work).not.toHaveBeenCalled();
   });
 });
 
@@ -352,6 +384,23 @@ describe("settling all", () => {
       discard,
     );
     expect(texts(rest)).toEqual(["pa_2 discarded: B\npa_1 discarded: A"]);
+  });
+});
+
+describe("settling all while the run is stopped", () => {
+  it("tells what was settled before, and leaves the rest", async () => {
+    const { store, parts } = setUp({ decider: "both" });
+    for (const label of ["A", "B"]) store.push(closure(label));
+    const stop = new AbortController();
+    let asked = 0;
+    const confirm = async () => {
+      if (++asked === 2) stop.abort();
+      return asked === 1;
+    };
+    const ids = store.list().map(({ action }) => action.id);
+    const result = await settleAll({ ...parts, confirm }, ids, { ...apply, signal: stop.signal });
+    expect(texts(result)[0]).toMatch(/^pa_2 applied: B\npa_1 failed: A – /);
+    expect(store.list().map(({ action }) => [action.id, action.status])).toEqual([["pa_1", "pending"]]);
   });
 });
 

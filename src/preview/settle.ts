@@ -1,6 +1,7 @@
 // Deciding about pending actions: apply or discard one, or all of them. A decision never traps anybody: a failed apply
 // leaves the action as it was and says why, a discard always ends it. A plan is written as it was shown or not at all.
 
+import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { InputContent } from "../protocol/content.js";
@@ -14,12 +15,15 @@ export interface Decision {
   readonly reason: string;
   readonly extra?: Record<string, unknown> | undefined;
   readonly by: Decider;
+  /** Heard until the work begins; what was begun runs to its end. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** What an applied change set is remembered by. */
 export interface ApplyOwner {
   readonly pendingId: string;
+  /** What it rests on, and what is applied with it, the oldest first. */
+  readonly alsoApplied?: readonly string[];
   readonly label: string;
   readonly sourceToolName: string;
   readonly by: Decider;
@@ -49,7 +53,7 @@ export interface SettleParts {
    * are) when what is on disk is not what was previewed, and `apply_failed` with a whole sentence for any other reason.
    */
   applyPlan(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
-  /** Undefined: there is nobody to ask. */
+  /** Undefined: there is nobody to ask. Ends, with anything but true, when the signal fires. */
   confirm?(stored: StoredAction, signal: AbortSignal | undefined): Promise<boolean | undefined>;
 }
 
@@ -67,8 +71,13 @@ export async function settleAction(parts: SettleParts, id: string, decision: Dec
   const stored = store.take(id);
   if (!stored) throw new GalleyError("tool_failed", missingText(store, id));
   const agreed = await agreement(parts, stored, decision);
-  if (agreed.action === "discard") return discard(parts, stored, agreed);
-  return apply(parts, stored, agreed);
+  if (decision.action === "apply" && (decision.signal?.aborted || agreed === "nobody")) {
+    store.putBack(id, asked?.action.status);
+    throwIfAborted(decision.signal);
+    return refused(parts, stored, decision, nobodyText);
+  }
+  if (agreed === "no") return discard(parts, stored, declined(decision));
+  return decision.action === "discard" ? discard(parts, stored, decision) : apply(parts, stored, decision);
 }
 
 /** Every pending action in order; an apply stops at the first failure, a discard never does. */
@@ -77,7 +86,8 @@ export async function settleAll(parts: SettleParts, ids: readonly string[], deci
   for (const id of ids) {
     const label = parts.store.get(id)?.action.label;
     if (label === undefined) continue; // it went with another one
-    const { outcome, result } = await settleAction(parts, id, decision);
+    // What was settled before is told, whatever stops the rest.
+    const { outcome, result } = await settleAction(parts, id, decision).catch(stopped);
     const error = result.isError ? { error: textOf(result) } : {};
     results.push({ id, outcome: outcome === "refused" ? "failed" : outcome, label, ...error });
     if (decision.action === "apply" && result.isError) break;
@@ -94,8 +104,18 @@ export async function settleAll(parts: SettleParts, ids: readonly string[], deci
   };
 }
 
+function stopped(error: unknown): Settled {
+  return { outcome: "refused", result: { content: [{ type: "text", text: messageOf(error) }], isError: true } };
+}
+
 export const nothingPendingText = "No pending action to resolve. Nothing to apply or discard.";
 export const forReviewText = "Staged for review: the user decides.";
+const nobodyText = "The user has to agree, and nobody can be asked here. Nothing was written; it stays pending.";
+
+/** What a lower stage is settled with. */
+export function neededBy(id: string): string {
+  return `Needed by ${id}.`;
+}
 
 /** Why an id cannot be settled: it ended, or there never was one. */
 export function missingText(store: PendingActionStore, id: string): string {
@@ -116,38 +136,45 @@ function refusalOf({ settings }: SettleParts, { action, isForReview }: StoredAct
   return `Pending action ${id} failed ${attempts} times; discard it and preview again. Last error: ${lastError}`;
 }
 
-/** With `both`, what the model wants to apply is shown to the person first; a no is a discard. */
-async function agreement(parts: SettleParts, stored: StoredAction, decision: Decision): Promise<Decision> {
+/** With `both`, what the model wants to apply is shown to the person first. */
+async function agreement(
+  parts: SettleParts,
+  stored: StoredAction,
+  { action, by, signal }: Decision,
+): Promise<"yes" | "no" | "nobody"> {
   const { decider, requireUser } = parts.settings();
-  if (decision.action === "discard" || decision.by !== "model" || decider !== "both") return decision;
-  let answer: boolean | undefined;
+  if (action === "discard" || by !== "model" || decider !== "both") return "yes";
   try {
-    answer = await parts.confirm?.(stored, decision.signal);
+    const answer = await parts.confirm?.(stored, signal);
+    if (answer !== undefined) return answer === true ? "yes" : "no";
+    return requireUser ? "nobody" : "yes";
   } catch {
-    answer = false; // an answer that failed is no consent
+    return "no"; // an answer that failed is no consent
   }
-  if (answer === true || (answer === undefined && !requireUser)) return decision;
-  return { ...decision, action: "discard", reason: `User declined: ${decision.reason}` };
+}
+
+function declined(decision: Decision): Decision {
+  return { ...decision, action: "discard", by: "user", reason: `User declined: ${decision.reason}` };
 }
 
 async function apply(parts: SettleParts, stored: StoredAction, decision: Decision): Promise<Settled> {
   const { store } = parts;
   const { id } = stored.action;
-  const { reason, extra, by, signal } = decision;
+  const { reason, extra, by } = decision;
   const below = dependenciesOf(store, stored);
   for (const other of below) store.take(other.action.id);
   try {
     const result =
       stored.work.kind === "closure"
-        ? await stored.work.apply(reason, extra, { id, by, signal })
+        ? await stored.work.apply(reason, extra, { id, by })
         : await afterPlan(stored, decision, await applyPlans(parts, [...below, stored], decision));
-    for (const other of below) store.remove(other.action.id, { outcome: "applied", by, reason: `Needed by ${id}.` });
+    for (const other of below) store.remove(other.action.id, { outcome: "applied", by, reason: neededBy(id) });
     store.remove(id, { outcome: "applied", by, reason });
     const names = below.map(({ action }) => `${action.id} ${action.label}`);
     const note = names.length === 0 ? undefined : `Applied with it: ${names.join("; ")}`;
     return { outcome: "applied", result: settledResult(store, stored, decision, { result, note }) };
   } catch (error) {
-    for (const other of below) store.putBack(other.action.id);
+    for (const other of below) store.putBack(other.action.id, other.action.status);
     return applyFailed(parts, stored, decision, error);
   }
 }
@@ -158,8 +185,10 @@ async function applyPlans({ applyPlan }: SettleParts, chain: StoredAction[], dec
   const { by, reason } = decision;
   const plans = chain.map(({ work }) => (work as Extract<ActionWork, { kind: "plan" }>).plan);
   const undoes = plans.at(-1)?.undoes;
+  const alsoApplied = chain.slice(0, -1).map(({ action }) => action.id);
   const { changeId, hardlinkBroken } = await applyPlan(combinePlans(plans), {
     pendingId,
+    ...(alsoApplied.length === 0 ? {} : { alsoApplied }),
     label,
     sourceToolName,
     by,
@@ -174,12 +203,12 @@ async function applyPlans({ applyPlan }: SettleParts, chain: StoredAction[], dec
 /** The files are written: whatever follows, the action is applied, and the change has its name. */
 async function afterPlan(
   { action: { id }, work }: StoredAction,
-  { reason, extra, by, signal }: Decision,
+  { reason, extra, by }: Decision,
   written: ToolResult,
 ): Promise<ToolResult> {
   if (work.kind !== "plan" || !work.afterApply) return written;
   try {
-    const told = await work.afterApply(reason, extra, { id, by, signal });
+    const told = await work.afterApply(reason, extra, { id, by });
     if (!told) return written;
     const own = isObject(told.details) ? told.details : {};
     return { ...told, details: { ...own, ...(written.details as object) } };
@@ -231,12 +260,12 @@ async function refresh(
 async function discard(parts: SettleParts, stored: StoredAction, decision: Decision): Promise<Settled> {
   const { store } = parts;
   const { id, label } = stored.action;
-  const { reason, extra, by, signal } = decision;
+  const { reason, extra, by } = decision;
   const above = dependentsOf(store, id);
   let result: ToolResult | undefined;
   let error: string | undefined;
   try {
-    result = await stored.work.reject?.(reason, extra, { id, by, signal });
+    result = await stored.work.reject?.(reason, extra, { id, by });
   } catch (thrown) {
     error = messageOf(thrown);
   }

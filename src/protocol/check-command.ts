@@ -128,7 +128,7 @@ function misfitBelow(schema: Schema, step: string, below: Misfit): Misfit {
 }
 
 /** A copy of a value whose shape is somebody else's business, without the names that reach a prototype. */
-function copyOpen(value: unknown): unknown {
+export function copyOpen(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOpen);
   if (!isObject(value)) return value;
   const copy: JsonObject = {};

@@ -159,6 +159,8 @@ export const ResolveDetails = Type.Union([
     ),
   }),
   Type.Object({
+    action: Type.Union([Type.Literal("apply"), Type.Literal("discard")]),
+    reason: Type.String(),
     results: Type.Array(
       Type.Object({
         id: Type.String(),

@@ -115,6 +115,8 @@ export const CompactionResult = Type.Object({
   tokensBefore: Type.Number(),
   details: Type.Optional(Type.Unknown()),
   preserveData: Type.Optional(Type.Unknown()),
+  /** An extension wrote the summary. */
+  fromExtension: Type.Optional(Type.Boolean()),
 });
 export type CompactionResult = Static<typeof CompactionResult>;
 

@@ -3,7 +3,7 @@
 
 import Type, { type Static, type TProperties, type TSchema } from "typebox";
 import { RequestId, RpcCommand, type RpcCommandType } from "./commands.js";
-import { RpcData } from "./data.js";
+import { AvailableCommand, RpcData } from "./data.js";
 import { AgentSessionEvent, ToolResult } from "./events.js";
 
 /** The first line on stdout. */
@@ -157,6 +157,13 @@ export const ExtensionError = Type.Object({
 });
 export type ExtensionError = Static<typeof ExtensionError>;
 
+/** The `/name` words that a prompt may begin with, once a host agreed on version 2 and whenever they change. */
+export const AvailableCommandsUpdate = Type.Object({
+  type: Type.Literal("available_commands_update"),
+  commands: Type.Array(AvailableCommand),
+});
+export type AvailableCommandsUpdate = Static<typeof AvailableCommandsUpdate>;
+
 /** Sent once per accepted prompt, with the feature `prompt-result`. */
 export const PromptResult = Type.Object({
   type: Type.Literal("prompt_result"),
@@ -208,6 +215,7 @@ const reports = [
   ExtensionError,
   HostToolCall,
   HostToolCancel,
+  AvailableCommandsUpdate,
   PromptResult,
   SessionSettled,
   RpcChunk,

@@ -30,16 +30,22 @@ const shapes: Record<string, TSchema> = {
   ...Object.fromEntries(Object.entries(commandSchemaByType).map(([type, schema]) => [commandName(type), schema])),
 };
 
-/** Every exported shape under its name, each written once and referred to everywhere else. */
+/**
+ * Every exported shape under its name, each written once and referred to everywhere else. Sorted: the order in which a
+ * module lists its exports depends on who loads it.
+ */
 export function protocolSchema(version: string): JsonSchema {
-  const plain = Object.entries(shapes).map(([name, schema]) => [name, plainSchema(schema)] as const);
-  const names = new Map(plain.map(([name, schema]) => [JSON.stringify(schema), name]));
+  const names = Object.keys(shapes).sort();
+  const plain = names.map((name) => [name, plainSchema(shapes[name] as TSchema)] as const);
+  const nameByShape = new Map(plain.map(([name, schema]) => [JSON.stringify(schema), name]));
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     $id: `urn:galley:protocol:${version}`,
     title: "galley RPC frames and session entries",
     anyOf: [reference("InboundFrame"), reference("OutboundFrame")],
-    $defs: Object.fromEntries(plain.map(([name, schema]) => [name, mapValues(schema, (value) => refer(value, names))])),
+    $defs: Object.fromEntries(
+      plain.map(([name, schema]) => [name, mapValues(schema, (value) => refer(value, nameByShape))]),
+    ),
   };
 }
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../base/json.js";
 import type { AssistantContent, InputContent } from "../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
 import { anthropic, streamRequest } from "../testing/scripted-replies.js";
 import { fitBudget, messagesPayload } from "./anthropic-messages-request.js";
+import { encodeBody } from "./json-body.js";
 import { type ModelMessage, type StreamOptions, type ToolSpec, zeroUsage } from "./provider.js";
 
 const base = anthropic.model("http://127.0.0.1:1", { maxTokens: 64_000 });
@@ -17,7 +19,8 @@ function payload(
   messages?: ModelMessage[],
   { model = base, tools = [] as ToolSpec[] } = {},
 ) {
-  return messagesPayload(streamRequest(model, options, { tools, ...(messages ? { messages } : {}) }));
+  const request = streamRequest(model, options, { tools, ...(messages ? { messages } : {}) });
+  return JSON.parse(encodeBody(messagesPayload(request)).toString()) as JsonObject;
 }
 
 function reply(content: AssistantContent[], model = base): AssistantMessage {

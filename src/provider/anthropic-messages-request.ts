@@ -3,25 +3,33 @@
 import type { JsonObject } from "../base/json.js";
 import type { InputContent } from "../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
-import type { ModelMessage, StreamRequest } from "./provider.js";
-import { prepareReplay } from "./replay.js";
+import { encodeConversation } from "./encoded-conversation.js";
+import type { ModelMessage, ProviderModel, StreamRequest } from "./provider.js";
+import { plainIds, prepareReplay } from "./replay.js";
 import { resolveToolChoice } from "./wire.js";
 
 export function messagesPayload(request: StreamRequest): JsonObject {
   const { model, context, options } = request;
   const cache = { cache_control: { type: "ephemeral", ...(options.cacheRetention === "long" ? { ttl: "1h" } : {}) } };
   const choice = resolveToolChoice(options.toolChoice, context.tools);
-  const messages = prepareReplay(context.messages, model);
   // The service refuses thinking together with a forced choice.
   const isForced = choice === "any" || typeof choice === "object";
-  const { maxTokens, ...thinking } = planThinking(request, messages, isForced);
+  const { maxTokens, ...thinking } = planThinking(request, isForced);
   const isThinking = "thinking" in thinking;
+  const conversion = {
+    model,
+    idRule: plainIds,
+    variant: isThinking ? "messages with thoughts" : "messages",
+    append: (wire: WireMessage[], messages: readonly ModelMessage[]) => appendWire(wire, messages, isThinking),
+    settled: settledCount,
+    finish: (wire: readonly WireMessage[]) => withCache(wire, cache),
+  };
   return {
     model: model.id,
     max_tokens: maxTokens,
     stream: true,
     ...(context.systemPrompt === "" ? {} : { system: [{ type: "text", text: context.systemPrompt, ...cache }] }),
-    messages: withCache(wireMessages(messages, isThinking), cache),
+    messages: encodeConversation(context.messages, conversion),
     ...(context.tools.length === 0 ? {} : { tools: wireTools(context.tools, cache) }),
     ...(choice === undefined ? {} : { tool_choice: wireChoice(choice) }),
     ...thinking,
@@ -36,8 +44,7 @@ const leastBudget = 1024;
 const leastAnswer = 1024;
 
 function planThinking(
-  { model, options }: StreamRequest,
-  messages: readonly ModelMessage[],
+  { model, context, options }: StreamRequest,
   isForced: boolean,
 ): JsonObject & { maxTokens: number } {
   const maxTokens = options.maxTokens ?? Math.min(model.maxTokens, 32_000);
@@ -45,7 +52,7 @@ function planThinking(
   if (level === undefined || !model.reasoning || isForced) return { maxTokens };
   if (model.thinking?.mode === "anthropic-adaptive")
     return { maxTokens, thinking: { type: "adaptive" }, output_config: { effort: efforts[level] } };
-  if (!canStartThinking(messages)) return { maxTokens };
+  if (!canStartThinking(context.messages, model)) return { maxTokens };
   const wanted = options.thinkingBudgets?.[level] ?? defaultBudgets[level];
   const plan = fitBudget({ wanted, maxTokens, limit: model.maxTokens });
   if (plan === undefined) return { maxTokens };
@@ -68,11 +75,22 @@ export function fitBudget(want: {
  * With a budget, the service refuses a reply in progress that called tools without a thought first, as after a forced
  * call: "Expected `thinking` or `redacted_thinking`, but found `tool_use`".
  */
-function canStartThinking(messages: readonly ModelMessage[]): boolean {
-  const reply = messages.findLast((message): message is AssistantMessage => message.role === "assistant");
+function canStartThinking(messages: readonly ModelMessage[], model: ProviderModel): boolean {
+  const reply = lastReply(messages, model);
   if (!reply?.content.some((block) => block.type === "toolCall")) return true;
   const first = reply.content[0];
   return first?.type === "redactedThinking" || (first?.type === "thinking" && first.thinkingSignature !== undefined);
+}
+
+/** As this model gets to see it; one that has nothing for it to see does not count. */
+function lastReply(messages: readonly ModelMessage[], model: ProviderModel): AssistantMessage | undefined {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index];
+    if (message?.role !== "assistant") continue;
+    const [reply] = prepareReplay([message], model);
+    if (reply?.role === "assistant") return reply;
+  }
+  return undefined;
 }
 
 function wireTools(tools: StreamRequest["context"]["tools"], cache: JsonObject): JsonObject[] {
@@ -94,8 +112,7 @@ interface WireMessage {
 }
 
 /** Neighbours of one role become one message, so all results of a turn travel together. */
-function wireMessages(messages: readonly ModelMessage[], isThinking: boolean): WireMessage[] {
-  const wire: WireMessage[] = [];
+function appendWire(wire: WireMessage[], messages: readonly ModelMessage[], isThinking: boolean): void {
   for (const message of messages) {
     const role = message.role === "assistant" ? "assistant" : "user";
     const content =
@@ -108,7 +125,6 @@ function wireMessages(messages: readonly ModelMessage[], isThinking: boolean): W
     if (last?.role === role) last.content.push(...content);
     else if (content.length > 0) wire.push({ role, content });
   }
-  return wire;
 }
 
 function wireInput(content: string | InputContent[]): JsonObject[] {
@@ -158,13 +174,18 @@ function hasText(text: string): boolean {
 }
 
 /** Marks the last two user messages: the newest for the next call, the one before it for this one. */
-function withCache(messages: WireMessage[], cache: JsonObject): WireMessage[] {
+function withCache(messages: readonly WireMessage[], cache: JsonObject): WireMessage[] {
+  const from = settledCount(messages);
+  return messages.map(({ role, content }, index) => {
+    if (role !== "user" || index < from) return { role, content };
+    return { role, content: [...content.slice(0, -1), { ...content.at(-1), ...cache }] };
+  });
+}
+
+/** Those before the last two user messages: no later one joins them, and no mark is set in them. */
+function settledCount(messages: readonly WireMessage[]): number {
   let left = 2;
-  for (let index = messages.length - 1; index >= 0 && left > 0; index -= 1) {
-    const { role, content } = messages[index] as WireMessage;
-    if (role !== "user") continue;
-    Object.assign(content.at(-1) as JsonObject, cache);
-    left -= 1;
-  }
-  return messages;
+  let index = messages.length;
+  while (index > 0 && left > 0) if (messages[--index]?.role === "user") left--;
+  return index;
 }

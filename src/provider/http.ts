@@ -7,6 +7,7 @@ import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { isLoopback } from "./config-checks.js";
 import { type Problem, problemOfResponse } from "./failures.js";
+import { encodeBody } from "./json-body.js";
 
 export interface PostRequest {
   url: string;
@@ -26,7 +27,7 @@ const maxRedirects = 3;
 /** Throws when no answer came (no connection, aborted, refused by our own rules). */
 export async function postJson(request: PostRequest): Promise<PostResult> {
   let url = allowedUrl(request.url);
-  const body = encode(request.payload);
+  const body = encodeBody(request.payload);
   for (let hops = 0; ; hops += 1) {
     const answer = await send(url, body, request);
     const status = answer.statusCode ?? 0;
@@ -87,15 +88,6 @@ function redirected(from: URL, location: string): URL {
     `The service at ${from.origin} redirected to another origin (${target?.origin ?? "an unreadable address"}). ` +
       "Not followed: the prompt and the key are meant for the configured origin only.",
   );
-}
-
-/** JSON that every service can read: half of a surrogate pair, as truncated text may hold, is legal here but not there. */
-function encode(payload: unknown): Buffer {
-  const text = JSON.stringify(payload);
-  if (!/\\ud[89a-f]/.test(text)) return Buffer.from(text);
-  const repaired = (_key: string, value: unknown) =>
-    typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value;
-  return Buffer.from(JSON.stringify(payload, repaired));
 }
 
 async function send(url: URL, body: Buffer, request: PostRequest): Promise<IncomingMessage> {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../base/json.js";
 import type { AssistantContent, InputContent } from "../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
 import { openAi, streamRequest } from "../testing/scripted-replies.js";
+import { encodeBody } from "./json-body.js";
 import { completionsPayload } from "./openai-completions-request.js";
 import { type ModelMessage, type ProviderModel, type StreamOptions, type ToolSpec, zeroUsage } from "./provider.js";
 
@@ -16,7 +18,8 @@ function payload(
   messages?: ModelMessage[],
   tools: ToolSpec[] = [],
 ) {
-  return completionsPayload(streamRequest(model, options, { tools, ...(messages ? { messages } : {}) }));
+  const request = streamRequest(model, options, { tools, ...(messages ? { messages } : {}) });
+  return JSON.parse(encodeBody(completionsPayload(request)).toString()) as JsonObject;
 }
 
 function reply(model: ProviderModel, content: AssistantContent[]): AssistantMessage {

@@ -3,9 +3,9 @@
 import type { JsonObject } from "../base/json.js";
 import type { InputContent, TextContent } from "../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
+import { encodeConversation } from "./encoded-conversation.js";
 import { type CompletionsCompat, completionsCompat } from "./openai-completions-compat.js";
 import type { ModelMessage, StreamRequest } from "./provider.js";
-import { prepareReplay } from "./replay.js";
 import { resolveToolChoice } from "./wire.js";
 
 /** The fields in which services stream their reasoning. A block's signature names its field, so that it can go back. */
@@ -14,10 +14,17 @@ export const reasoningFields = ["reasoning_content", "reasoning", "reasoning_tex
 export function completionsPayload({ model, context, options }: StreamRequest): JsonObject {
   const compat = completionsCompat(model);
   const maxTokens = options.maxTokens ?? Math.min(model.maxTokens, 32_000);
-  const messages = prepareReplay(context.messages, model, compat.toolCallIds);
+  const conversion = {
+    model,
+    idRule: compat.toolCallIds,
+    variant: "completions",
+    append: (wire: JsonObject[], messages: readonly ModelMessage[]) => appendWire(wire, messages, compat),
+    settled: (wire: readonly JsonObject[]) => Math.max(wire.length - 1, 0), // the next message asks what the last one is
+    finish: (wire: readonly JsonObject[]) => wire,
+  };
   return {
     model: model.id,
-    messages: [...systemMessage(context.systemPrompt, compat), ...wireMessages(messages, compat)],
+    messages: encodeConversation(context.messages, conversion, systemMessage(context.systemPrompt, compat)),
     stream: true,
     ...(compat.supportsUsageInStreaming ? { stream_options: { include_usage: true } } : {}),
     ...(compat.supportsStore ? { store: false } : {}),
@@ -72,8 +79,7 @@ function reasoning(level: StreamRequest["options"]["reasoning"], compat: Complet
   }
 }
 
-function wireMessages(messages: readonly ModelMessage[], compat: CompletionsCompat): JsonObject[] {
-  const wire: JsonObject[] = [];
+function appendWire(wire: JsonObject[], messages: readonly ModelMessage[], compat: CompletionsCompat): void {
   /** Pictures out of tool results: the role `tool` takes text only, so they follow as a user message. */
   let images: InputContent[] = [];
   const pushUser = (role: "user" | "developer", content: unknown) => {
@@ -98,7 +104,6 @@ function wireMessages(messages: readonly ModelMessage[], compat: CompletionsComp
       pushUser(compat.supportsDeveloperRole ? message.role : "user", wireInput(message.content));
   }
   flushImages();
-  return wire;
 }
 
 function wireInput(content: string | InputContent[]): unknown {

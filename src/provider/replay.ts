@@ -13,13 +13,16 @@ export interface IdRule {
 
 export const plainIds: IdRule = { fits: /^[a-zA-Z0-9_-]{1,64}$/, make: (n) => `call_${n}` };
 
+/** Names the calls of one conversation in their order. */
+export type Namer = (id: string, isSame: boolean) => string;
+
+/** A conversation may be prepared in parts that begin where every call has its result, all with the same namer. */
 export function prepareReplay(
   messages: readonly ModelMessage[],
   model: ProviderModel,
-  idRule: IdRule = plainIds,
+  nameCall: Namer = createNamer(),
 ): ModelMessage[] {
   const showsImages = model.input.includes("image");
-  const nameCall = createNamer(idRule);
   const prepared: (ModelMessage | Slot)[] = [];
   /** Calls without a result yet, by their original id; the newest takes the next result. */
   const open = new Map<string, Slot[]>();
@@ -96,7 +99,7 @@ function hasFailed(message: AssistantMessage): boolean {
 }
 
 /** Keeps an id that its author or the rule accepts and that is still free; else counts up, the same way every time. */
-function createNamer({ fits, make }: IdRule): (id: string, isSame: boolean) => string {
+export function createNamer({ fits, make }: IdRule = plainIds): Namer {
   const taken = new Set<string>();
   let made = 0;
   return (id, isSame) => {

@@ -2,6 +2,7 @@
 // suffix `:level` asks for a thinking level, unless the whole text is itself the better match. Where several models may
 // be meant, `*` and `?` stand for any text and any character.
 
+import { matchesGlob } from "../base/match-glob.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import { plannerModel } from "./planner-model.js";
 import type { ProviderModel } from "./provider.js";
@@ -43,18 +44,6 @@ export function selectModels(
     .filter((model) => model !== plannerModel)
     .filter(({ provider, id }) => [id, `${provider}/${id}`].some((text) => matchesGlob(text.toLowerCase(), glob)))
     .map((model) => ({ model, ...(level === undefined ? {} : { thinkingLevel: level }) }));
-}
-
-/** Goes back to the last `*` only, so it costs at most text times pattern, whatever the pattern. */
-function matchesGlob(text: string, glob: string): boolean {
-  let [at, next, star, resume] = [0, 0, -1, 0];
-  while (at < text.length) {
-    if (glob[next] === "*") [star, resume] = [next++, at];
-    else if (next < glob.length && (glob[next] === "?" || glob[next] === text[at])) [at, next] = [at + 1, next + 1];
-    else if (star >= 0) [next, at] = [star + 1, ++resume];
-    else return false;
-  }
-  return /^\**$/.test(glob.slice(next));
 }
 
 function splitLevel(pattern: string): { name: string; level: ThinkingLevel } | undefined {

@@ -50,7 +50,7 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
   let rest: AsyncIterator<Uint8Array> | undefined;
   try {
     const wire = dialect.request(request);
-    options.onPayload?.(wire.payload);
+    options.onPayload?.(JSON.parse(JSON.stringify(wire.payload)));
     const answer = await postJson({ ...wire, signal: link.signal, clock });
     options.signal.throwIfAborted();
     if (!answer.ok) return yield failed(answer.problem, reader.known);

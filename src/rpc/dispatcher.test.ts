@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type AnyFrame, type Rig, rig, tick } from "../../test/outbox-rig.js";
+import { type AnyFrame, dispatcherFor, type Rig, rig, tick } from "../../test/outbox-rig.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { AgentSession, AnyTool } from "../sdk/index.js";
 import { type OpenSession, type OpenSessionOptions, openSession } from "../testing/open-session.js";
 import { call, gate, say, textBlock } from "../testing/scripted-model.js";
-import { Dispatcher } from "./dispatcher.js";
+import type { Dispatcher } from "./dispatcher.js";
 
 interface Host extends Rig, OpenSession {
   dispatcher: Dispatcher;
@@ -18,8 +18,7 @@ async function connect(options: OpenSessionOptions & { budgetBytes?: number } = 
   const { budgetBytes } = options;
   const parts = rig(budgetBytes === undefined ? {} : { budgetBytes });
   open.session.subscribe((event) => parts.outbox.sendEvent(event));
-  const { outbox, features } = parts;
-  const dispatcher = new Dispatcher({ session: Promise.resolve(open.session), outbox, features, clock: open.clock });
+  const dispatcher = dispatcherFor(parts, Promise.resolve(open.session), open.clock);
   return {
     ...parts,
     ...open,
@@ -64,34 +63,28 @@ describe("the main lane", () => {
     expect(host.output.frames[1]).not.toHaveProperty("id");
   });
 
-  it("knows commands of a later version as little as members of Object", async () => {
+  it("knows no command by the name of a member of Object", async () => {
     const host = await connect();
-    const types = ["clone", "set_host_tools", "get_messages_page", "constructor", "__proto__", "toString", ""];
+    const types = ["constructor", "__proto__", "toString", ""];
     await host.ask(...types.map((type) => ({ type })));
     expect(host.output.frames.map(({ error }) => error)).toEqual(types.map((type) => `Unknown command: ${type}`));
   });
 
-  it("ignores answers to questions nobody asked", async () => {
-    const host = await connect();
-    const types = ["extension_ui_response", "host_tool_update", "host_tool_result"];
-    await host.ask(...types.map((type) => ({ type, id: "x" })), { type: "abort", id: "a" });
-    expect(host.story).toEqual(["a ok"]);
-  });
-
   it("goes on after a surprise", async () => {
-    const { outbox, output, features, clock } = rig();
+    const parts = rig();
     const broken = new Proxy({} as AgentSession, {
       get(_, name) {
         if (name === "then") return undefined;
+        if (name === "subscribe") return () => {};
         throw new TypeError(`no ${String(name)}`);
       },
     });
-    const dispatcher = new Dispatcher({ session: Promise.resolve(broken), outbox, features, clock });
+    const dispatcher = dispatcherFor(parts, Promise.resolve(broken));
     dispatcher.dispatch({ type: "get_messages", id: "a" });
     dispatcher.dispatch({ type: "frobnicate", id: "b" });
     await dispatcher.idle();
     await tick();
-    expect(output.frames).toEqual([
+    expect(parts.output.frames).toEqual([
       {
         type: "response",
         command: "parse",
@@ -164,7 +157,7 @@ describe("a prompt", () => {
   });
 
   it("without a model is accepted, then refused", async () => {
-    const { outbox, output, features } = rig();
+    const parts = rig();
     const open = await openSession();
     const none = new Proxy(open.session, {
       get(session, name) {
@@ -173,11 +166,11 @@ describe("a prompt", () => {
         return typeof member === "function" ? member.bind(session) : member;
       },
     });
-    const dispatcher = new Dispatcher({ session: Promise.resolve(none), outbox, features, clock: open.clock });
+    const dispatcher = dispatcherFor(parts, Promise.resolve(none), open.clock);
     dispatcher.dispatch({ type: "prompt", id: "a", message: "Hello" });
     await dispatcher.idle();
     await tick();
-    expect(output.frames.map(headline)).toEqual(["a ok", "a failed"]);
+    expect(parts.output.frames.map(headline)).toEqual(["a ok", "a failed"]);
   });
 
   it("with streamingBehavior is queued during a run", async () => {
@@ -303,7 +296,7 @@ describe("negotiation", () => {
     isOn = () => false;
     await host.ask({ type: "negotiate_protocol", id: "b", protocolVersion: 2, features: ["queue-events", "teleport"] });
     expect(host.output.frames.map(({ data }) => data)).toEqual([
-      { protocolVersion: 2, features: ["message-ids", "echo-ids"] },
+      { protocolVersion: 2, features: ["prompt-result", "message-ids", "echo-ids"] },
       { protocolVersion: 2, features: ["queue-events"] },
     ]);
     expect(host.features.has("message-ids")).toBe(false);
@@ -325,13 +318,14 @@ describe("room", () => {
   };
 
   it("ends at 1,024 unanswered lines, malformed ones included, and comes back with an answer", async () => {
-    const { outbox, output, features, clock } = rig();
+    const parts = rig();
+    const { output } = parts;
     const { session } = await openSession();
     let start: (session: AgentSession) => void = () => {};
     const starting = new Promise<AgentSession>((resolve) => {
       start = resolve;
     });
-    const dispatcher = new Dispatcher({ session: starting, outbox, features, clock });
+    const dispatcher = dispatcherFor(parts, starting);
     dispatcher.dispatch({ type: "abort", id: 0 });
     for (let line = 1; line < 1023; line++) {
       if (line % 2) dispatcher.dispatch({ type: "abort", id: line });

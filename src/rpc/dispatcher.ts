@@ -1,18 +1,19 @@
-// Frames to handlers, in lanes. The main lane is strictly first in, first out; control frames are handled the moment
-// they are read; a prompt leaves the lane as soon as it is accepted; a long command takes its turn and then runs on
-// beside the lane; an interrupt acts at once and is answered in its turn. No frame ends the process.
+// Frames to handlers, in lanes. The main lane is strictly first in, first out; a prompt leaves the lane as soon as it is
+// accepted; a long command takes its turn and then runs on beside the lane; an interrupt acts at once and is answered in
+// its turn. No frame ends the process.
 
 import type { Clock } from "../base/clock.js";
 import type { TypedObject } from "../base/ndjson.js";
 import { checkCommand } from "../protocol/check-command.js";
 import type { AgentSession } from "../sdk/index.js";
+import type { CommandNews } from "./command-news.js";
+import type { ControlLane } from "./control-lane.js";
 import type { Features } from "./features.js";
 import { handlers } from "./handlers.js";
+import type { HostTools } from "./host-tools.js";
 import type { Outbox } from "./outbox.js";
+import type { PromptResults } from "./prompt-results.js";
 import { Request } from "./request.js";
-
-/** Answers to questions that galley asked. Nobody asks yet, so each is for an unknown id and is ignored. */
-const controlTypes = new Set(["extension_ui_response", "host_tool_update", "host_tool_result"]);
 
 /** Answered at their end. Meanwhile the host may look, but what changes the session waits. */
 const longTypes = new Set(["compact", "export_html"]);
@@ -26,18 +27,37 @@ const interrupts = new Map<string, (session: AgentSession) => void>([
   ["abort_retry", (session) => void session.abortRetry()],
 ]);
 
-/** What these do or answer depends on the tools and commands that modules of others bring. */
+/**
+ * What these do or answer depends on the tools and commands that modules of others bring. `abort_bash` waits where `bash`
+ * does: it must not overtake the command that it is for.
+ */
 const equippedTypes = new Set([
   ...["prompt", "abort_and_prompt", "steer", "follow_up", "get_state", "get_commands", "set_host_tools"],
-  ...["bash", "new_session", "switch_session", "branch", "fork", "export_html"],
+  ...[
+    "bash",
+    "abort_bash",
+    "new_session",
+    "switch_session",
+    "branch",
+    "fork",
+    "clone",
+    "export_html",
+    "get_available_commands",
+  ],
 ]);
 
 const maxUnanswered = 1024;
+/** While something waits for the host, its answer may stand behind commands: so many more are read to find it. */
+const maxUnansweredWhileAsked = 16 * maxUnanswered;
 
 export interface DispatcherParts {
   readonly session: Promise<AgentSession>;
   readonly outbox: Outbox;
   readonly features: Features;
+  readonly results: PromptResults;
+  readonly commandNews: CommandNews;
+  readonly hostTools: HostTools;
+  readonly control: ControlLane;
   readonly clock: Clock;
 }
 
@@ -54,7 +74,6 @@ export class Dispatcher {
   }
 
   dispatch(frame: TypedObject): void {
-    if (controlTypes.has(frame.type)) return;
     const { outbox, features } = this.#parts;
     const request = new Request(frame, outbox, features);
     if (besideTypes.has(frame.type)) return this.#runBeside(this.#handle(frame, request));
@@ -76,7 +95,7 @@ export class Dispatcher {
 
   /** Resolves when another command may be taken in: few enough wait for their answer, and the host reads. */
   async hasRoom(): Promise<void> {
-    while (this.#unanswered >= maxUnanswered) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    while (this.#isFull) await new Promise<void>((resolve) => this.#waiters.push(resolve));
     await this.#parts.outbox.drained();
   }
 
@@ -106,8 +125,17 @@ export class Dispatcher {
     });
   }
 
+  get #isFull(): boolean {
+    return this.#unanswered >= (this.#parts.control.isWaiting ? maxUnansweredWhileAsked : maxUnanswered);
+  }
+
   #answered(): void {
     this.#unanswered--;
+    this.lookAgain();
+  }
+
+  /** There may be room now. */
+  lookAgain(): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();

@@ -1,21 +1,34 @@
-// What a host may switch on by negotiation. Off until then: a host that never asks sees the plain protocol.
+// What a host has agreed on, or asked to be spared. All off at first: a host that never asks sees the plain protocol.
 
-export const knownFeatures = ["delta-updates", "message-ids", "echo-ids", "queue-events"] as const;
+export const knownFeatures = ["delta-updates", "prompt-result", "message-ids", "echo-ids", "queue-events"] as const;
 export type Feature = (typeof knownFeatures)[number];
 
 /** What a host gets that negotiates without naming features. */
-const usualFeatures: readonly Feature[] = ["message-ids", "echo-ids"];
+const usualFeatures: readonly Feature[] = ["prompt-result", "message-ids", "echo-ids"];
 
 export class Features {
   #on = new Set<Feature>();
+  #events: ReadonlySet<string> | undefined;
+  /** From version 2 on large frames are sent in pieces. */
+  version: 1 | 2 = 1;
 
   has(feature: Feature): boolean {
     return this.#on.has(feature);
   }
 
-  /** Replaces the set; unknown names are dropped. Returns what is on now. */
+  /** Agrees on version 2. Replaces the set; unknown names are dropped. Returns what is on now. */
   negotiate(names: readonly string[] = usualFeatures): Feature[] {
+    this.version = 2;
     this.#on = new Set(knownFeatures.filter((feature) => names.includes(feature)));
     return [...this.#on];
+  }
+
+  /** Session events of other types are not sent; null lets all of them through again. */
+  filterEvents(types: readonly string[] | null): void {
+    this.#events = types === null ? undefined : new Set(types);
+  }
+
+  wants(eventType: string): boolean {
+    return this.#events?.has(eventType) ?? true;
   }
 }

@@ -4,13 +4,19 @@ import type { Clock } from "../base/clock.js";
 import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
 import type { RpcData } from "../protocol/data.js";
 import type { AgentSession } from "../sdk/index.js";
+import type { CommandNews } from "./command-news.js";
 import type { Features } from "./features.js";
+import type { HostTools } from "./host-tools.js";
+import type { PromptResults } from "./prompt-results.js";
 import type { Request } from "./request.js";
 
 export interface HandlerContext {
   readonly session: AgentSession;
   readonly request: Request;
   readonly features: Features;
+  readonly results: PromptResults;
+  readonly commandNews: CommandNews;
+  readonly hostTools: HostTools;
   readonly clock: Clock;
 }
 

@@ -1,63 +1,21 @@
-// The table of commands. A command of the protocol without a handler does not compile, unless it is named below as
-// one that a later version brings; until then it is answered as unknown.
+// The table of commands. A command of the protocol without a handler does not compile.
 
 import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
 import { toWireModel } from "../sdk/index.js";
+import { availableCommands } from "./command-news.js";
 import type { Handler, HandlerContext } from "./handler.js";
 import { exportHtml } from "./handlers/export-html.js";
+import { getEntries, getTree } from "./handlers/get-entries.js";
+import { getMessagesPage } from "./handlers/get-messages-page.js";
 import { getState } from "./handlers/get-state.js";
 import { boundedImages } from "./handlers/images.js";
 import { negotiateProtocol } from "./handlers/negotiate-protocol.js";
 import { abortAndPrompt, prompt } from "./handlers/prompt.js";
+import { setEventFilter } from "./handlers/set-event-filter.js";
+import { setHostTools } from "./handlers/set-host-tools.js";
 import { decisionOf, undone } from "./handlers/undo.js";
 
-/** Of the protocol, but not of this version. */
-type Coming = Exclude<
-  RpcCommandType,
-  | "negotiate_protocol"
-  | "prompt"
-  | "steer"
-  | "follow_up"
-  | "abort"
-  | "abort_and_prompt"
-  | "get_state"
-  | "get_commands"
-  | "get_messages"
-  | "get_last_assistant_text"
-  | "set_steering_mode"
-  | "set_follow_up_mode"
-  | "set_interrupt_mode"
-  | "set_model"
-  | "cycle_model"
-  | "get_available_models"
-  | "set_thinking_level"
-  | "cycle_thinking_level"
-  | "get_available_thinking_levels"
-  | "compact"
-  | "set_auto_compaction"
-  | "set_auto_retry"
-  | "abort_retry"
-  | "new_session"
-  | "switch_session"
-  | "branch"
-  | "fork"
-  | "get_branch_messages"
-  | "get_fork_messages"
-  | "set_session_name"
-  | "get_session_stats"
-  | "set_todos"
-  | "get_pending_actions"
-  | "resolve_pending_action"
-  | "undo"
-  | "redo"
-  | "get_changes"
-  | "bash"
-  | "abort_bash"
-  | "export_html"
->;
-type Served = Exclude<RpcCommandType, Coming>;
-
-const table: { [C in Served]: Handler<C> } = {
+const table: { [C in RpcCommandType]: Handler<C> } = {
   abort: ({ session }) => session.abort(),
   abort_and_prompt: abortAndPrompt,
   abort_bash: ({ session }) => session.abortBash(),
@@ -65,6 +23,7 @@ const table: { [C in Served]: Handler<C> } = {
   bash: ({ session }, { command, excludeFromContext = false }) =>
     session.executeBash(command, undefined, { excludeFromContext }),
   branch: ({ session }, { entryId }) => session.branch(entryId),
+  clone: async ({ session }) => ({ cancelled: !(await session.clone()) }),
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),
   cycle_model: ({ session }) => {
     const next = session.cycleModel();
@@ -77,12 +36,15 @@ const table: { [C in Served]: Handler<C> } = {
   export_html: exportHtml,
   follow_up: ({ session }, command) => session.followUp(command.message, boundedImages(command)),
   fork: ({ session }, { entryId }) => session.branch(entryId),
+  get_available_commands: ({ session }) => ({ commands: availableCommands(session) }),
   get_available_models: ({ session }) => ({ models: session.getAvailableModels().map(toWireModel) }),
   get_available_thinking_levels: ({ session }) => ({ levels: session.getAvailableThinkingLevels() }),
   get_branch_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
+  get_entries: getEntries,
   get_fork_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
   get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
   get_messages: ({ session }) => ({ messages: [...session.messages] }),
+  get_messages_page: getMessagesPage,
   get_commands: ({ session }) => ({ commands: session.getCommands() }),
   get_changes: async ({ session }, { all = false, diff = false, limit }) => ({
     changes: await session.getChanges({ isWholeRoot: all, withDiff: diff, ...(limit === undefined ? {} : { limit }) }),
@@ -92,6 +54,7 @@ const table: { [C in Served]: Handler<C> } = {
   }),
   get_session_stats: ({ session }) => session.getSessionStats(),
   get_state: getState,
+  get_tree: getTree,
   negotiate_protocol: negotiateProtocol,
   new_session: async ({ session }, { parentSession }) => ({
     cancelled: !(await session.newSession(parentSession === undefined ? {} : { parentSession })),
@@ -102,9 +65,11 @@ const table: { [C in Served]: Handler<C> } = {
     session.resolvePendingAction({ ...decision, by: "host" }),
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
+  set_event_filter: setEventFilter,
   set_follow_up_mode: ({ session }, { mode }) => {
     session.followUpMode = mode;
   },
+  set_host_tools: setHostTools,
   set_interrupt_mode: ({ session }, { mode }) => {
     session.interruptMode = mode;
   },

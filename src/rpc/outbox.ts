@@ -1,8 +1,11 @@
 // Everything that leaves through stdout, in order. Promises: frames of one tick share one write; deltas of one block
-// are merged within a short window; memory is bounded while nobody reads, and nothing but merged updates is lost.
+// are merged within a short window; memory is bounded while nobody reads, and nothing but merged updates is lost. A
+// large frame goes out in pieces where the host agreed to it, with nothing between them.
 
 import type { Clock } from "../base/clock.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
+import type { AgentMessage } from "../protocol/messages.js";
+import { chunkLines, maxReassembledFrameBytes, oversized, tooLarge } from "./chunks.js";
 import { encodeSafely, encodeUpdate, stubOf, type UpdateEvent } from "./encode.js";
 import type { Features } from "./features.js";
 
@@ -25,6 +28,7 @@ interface PlainItem {
   readonly kind: "plain";
   readonly text: string;
   readonly bytes: number;
+  readonly mayBeCut: boolean;
   /** Set for `tool_execution_update`: under pressure only the newest per call is kept. */
   readonly toolCallId?: string;
 }
@@ -37,6 +41,7 @@ interface UpdateItem {
   bytes: number;
   readonly stub: string | undefined;
   readonly messageId: string | undefined;
+  readonly mayBeCut: boolean;
 }
 type Item = PlainItem | UpdateItem;
 
@@ -55,12 +60,17 @@ export class Outbox {
   #isBlocked = false;
   #isBroken = false;
   #waiters: (() => void)[] = [];
+  /** They wait for the stream to take more, or to break. */
+  #flushers: (() => void)[] = [];
   /** The delta that waits for its window to pass, and when the last one of its kind went out. */
   #held: { item: UpdateItem; cancel: () => void } | undefined;
   #window: { key: string; openedAt: number } | undefined;
   #messages = 0;
   #stub: string | undefined;
   #messageBytes = 0;
+  /** The pieces of a large frame that are still to be written, before anything else, and what they weigh. */
+  #pieces: { lines: Iterator<string, void>; bytes: number } | undefined;
+  #cutFrames = 0;
 
   constructor({ output, features, clock, budgetBytes = 8 * 1024 * 1024, mergeWindowMs = 50 }: OutboxOptions) {
     this.#output = output;
@@ -74,12 +84,13 @@ export class Outbox {
   /** A frame that is no session event. */
   send(frame: object): void {
     this.#releaseHeld();
-    this.#enqueue(plain(encodeSafely(frame)));
+    this.#enqueue(this.#plain(frame));
   }
 
   /** A session event; the promise, if there is one, resolves when the reader has caught up. */
   sendEvent(event: AgentSessionEvent): Promise<void> | undefined {
-    if (event.type === "queue_update" && !this.#features.has("queue-events")) return undefined;
+    if (event.type === "message_start") this.#beginMessage(event.message);
+    if (!this.#isWanted(event)) return undefined;
     if (event.type === "message_update") this.#sendUpdate(event);
     else {
       this.#releaseHeld();
@@ -89,7 +100,8 @@ export class Outbox {
   }
 
   get isOverBudget(): boolean {
-    return !this.#isBroken && this.#queuedBytes + this.#output.writableLength > this.#budget;
+    const waiting = this.#queuedBytes + (this.#pieces?.bytes ?? 0);
+    return !this.#isBroken && waiting + this.#output.writableLength > this.#budget;
   }
 
   /** Resolves when less than the budget waits. */
@@ -101,38 +113,46 @@ export class Outbox {
   /** Resolves when everything was handed to the kernel; the caller bounds its patience. */
   async flushed(): Promise<void> {
     this.#releaseHeld();
-    while (this.#queue.length > 0) {
-      if (this.#isBlocked) await this.#drainedOrBroken();
+    while (this.#queue.length > 0 || this.#pieces) {
+      if (this.#isBlocked) await new Promise<void>((resolve) => this.#flushers.push(resolve));
       else this.#write();
     }
     if (!this.#isBroken) await new Promise<void>((resolve) => this.#output.write("", resolve));
-  }
-
-  #drainedOrBroken(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#output.once("drain", resolve);
-      this.#output.once("error", resolve);
-    });
   }
 
   /** The reader is gone: what waits can reach nobody, so nobody may wait for it. */
   #giveUp(): void {
     this.#isBroken = true;
     this.#queue = [];
+    this.#pieces = undefined;
     this.#queuedBytes = 0;
     this.#wake();
+    this.#wakeFlushers();
+  }
+
+  #isWanted({ type }: AgentSessionEvent): boolean {
+    return this.#features.wants(type) && (type !== "queue_update" || this.#features.has("queue-events"));
+  }
+
+  /** Counts for later updates, whether the host hears of the beginning or not. */
+  #beginMessage(message: AgentMessage): void {
+    this.#messages++;
+    this.#messageBytes = 0;
+    this.#window = undefined;
+    this.#stub = message.role === "assistant" ? stubOf(message) : undefined;
+  }
+
+  #plain(frame: object): PlainItem {
+    const mayBeCut = this.#features.version === 2;
+    const whole = encodeSafely(frame);
+    const text = mayBeCut && isBeyondHosts(whole) ? encodeSafely(tooLarge(frame)) : whole;
+    return { kind: "plain", text, bytes: text.length, mayBeCut };
   }
 
   #plainEvent(event: Exclude<AgentSessionEvent, { type: "message_update" }>): PlainItem {
     const isPair = event.type === "message_start" || event.type === "message_end";
-    if (event.type === "message_start") {
-      this.#messages++;
-      this.#messageBytes = 0;
-      this.#window = undefined;
-      this.#stub = event.message.role === "assistant" ? stubOf(event.message) : undefined;
-    }
     const named = isPair && this.#features.has("message-ids") ? { ...event, messageId: this.#messageId() } : event;
-    const item = plain(encodeSafely(named));
+    const item = this.#plain(named);
     return event.type === "tool_execution_update" ? { ...item, toolCallId: event.toolCallId } : item;
   }
 
@@ -164,7 +184,8 @@ export class Outbox {
     const messageId = this.#features.has("message-ids") ? this.#messageId() : undefined;
     // An estimate, because the exact size is only known once it is written: the message stands in the frame twice.
     const body = stub === undefined ? 2 * this.#messageBytes : 2 * stub.length + (deltaOf(event)?.length ?? 0);
-    return { kind: "update", event, deltas: undefined, bytes: frameOverheadBytes + body, stub, messageId };
+    const mayBeCut = this.#features.version === 2;
+    return { kind: "update", event, deltas: undefined, bytes: frameOverheadBytes + body, stub, messageId, mayBeCut };
   }
 
   #releaseHeld(): void {
@@ -219,14 +240,15 @@ export class Outbox {
   #write(): void {
     let next = 0;
     let isBlocked = false;
-    while (next < this.#queue.length && !isBlocked) {
-      let text = "";
+    while ((next < this.#queue.length || this.#pieces) && !isBlocked) {
+      let text = this.#nextPieces();
       for (let item = this.#queue[next]; item && text.length < maxWriteBytes; item = this.#queue[next]) {
-        text += textOf(item);
+        text += this.#lineOf(item);
         this.#queuedBytes -= item.bytes;
         next++;
+        text += this.#nextPieces(text.length);
       }
-      isBlocked = !this.#output.write(text);
+      if (text !== "") isBlocked = !this.#output.write(text);
     }
     this.#queue = this.#queue.slice(next);
     this.#isBlocked = isBlocked;
@@ -234,8 +256,33 @@ export class Outbox {
       this.#output.once("drain", () => {
         this.#isBlocked = false;
         this.#write();
+        this.#wakeFlushers();
       });
     if (!this.isOverBudget) this.#wake();
+  }
+
+  /** Nothing for a frame that has to be cut: its pieces come next. */
+  #lineOf(item: Item): string {
+    const text = textOf(item);
+    const json = item.mayBeCut ? oversized(text) : undefined;
+    if (!json) return text;
+    this.#pieces = { lines: chunkLines(json, `rpc-${++this.#cutFrames}`), bytes: json.length };
+    return "";
+  }
+
+  /** As many as still fit into a write. */
+  #nextPieces(written = 0): string {
+    let text = "";
+    while (this.#pieces && written + text.length < maxWriteBytes) {
+      const { value, done } = this.#pieces.lines.next();
+      if (done) this.#pieces = undefined;
+      else text += value;
+    }
+    return text;
+  }
+
+  #wakeFlushers(): void {
+    for (const wake of this.#flushers.splice(0)) wake();
   }
 
   #wake(): void {
@@ -245,17 +292,19 @@ export class Outbox {
   }
 }
 
-function plain(text: string): PlainItem {
-  return { kind: "plain", text, bytes: text.length };
-}
-
 function textOf(item: Item): string {
   if (item.kind === "plain") return item.text;
-  const { event, deltas, stub, messageId } = item;
-  return encodeUpdate(event, deltas?.join(""), {
+  const { event, deltas, stub, messageId, mayBeCut } = item;
+  const text = encodeUpdate(event, deltas?.join(""), {
     ...(stub === undefined ? {} : { stub }),
     ...(messageId === undefined ? {} : { messageId }),
   });
+  return mayBeCut && isBeyondHosts(text) ? encodeSafely(tooLarge(event)) : text;
+}
+
+/** Without its line end, which is not part of what a host puts together. */
+function isBeyondHosts(line: string): boolean {
+  return line.length * 3 > maxReassembledFrameBytes && Buffer.byteLength(line) - 1 > maxReassembledFrameBytes;
 }
 
 function deltaOf(event: UpdateEvent): string | undefined {

@@ -1,7 +1,7 @@
 // One command on its way to its answer. Knows the correlation rules: which failures carry the request's id, and that
 // a late failure comes after the success it contradicts.
 
-import { GalleyError, messageOf } from "../base/errors.js";
+import { type ErrorCode, GalleyError, messageOf } from "../base/errors.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { Features } from "./features.js";
 import type { Outbox } from "./outbox.js";
@@ -9,9 +9,13 @@ import type { Outbox } from "./outbox.js";
 const maxIdBytes = 512;
 const maxTypeLength = 512;
 
+/** Codes that hosts act on. The others are ours: a host that saw them would come to depend on them. */
+const toldCodes: ReadonlySet<ErrorCode> = new Set(["session_busy", "stale_cursor", "unknown_since"]);
+
 export class Request {
   readonly type: string;
-  readonly #id: string | number | undefined;
+  /** As far as it can be repeated. */
+  readonly id: string | number | undefined;
   readonly #outbox: Outbox;
   readonly #features: Features;
   #isAnswered = false;
@@ -19,7 +23,7 @@ export class Request {
   constructor(frame: TypedObject, outbox: Outbox, features: Features) {
     // It is repeated in the answer, three times when it is unknown: a long one must not be multiplied.
     this.type = frame.type.length > maxTypeLength ? `${frame.type.slice(0, maxTypeLength)}…` : frame.type;
-    this.#id = usableId(frame.id);
+    this.id = usableId(frame.id);
     this.#outbox = outbox;
     this.#features = features;
   }
@@ -28,17 +32,18 @@ export class Request {
   succeed(data?: unknown): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    this.#outbox.send({ id: this.#id, type: "response", command: this.type, success: true, data });
+    this.#outbox.send({ id: this.id, type: "response", command: this.type, success: true, data });
   }
 
-  /** A refusal: the sentence is part of the contract. */
-  refuse(error: string): void {
+  /** A refusal: the sentence is part of the contract, and so is the code where there is one. */
+  refuse(error: string, code?: string): void {
     this.#isAnswered = true;
-    this.#outbox.send({ id: this.#id, type: "response", command: this.type, success: false, error });
+    this.#outbox.send({ id: this.id, type: "response", command: this.type, success: false, error, code });
   }
 
   /** What a handler threw. A GalleyError is a refusal; anything else is a surprise of ours. */
   fail(thrown: unknown): void {
+    if (thrown instanceof GalleyError && toldCodes.has(thrown.code)) return this.refuse(thrown.message, thrown.code);
     if (thrown instanceof GalleyError || this.#isAnswered) return this.refuse(messageOf(thrown));
     this.#isAnswered = true;
     const error = `Failed to parse command: ${messageOf(thrown)}`;
@@ -54,11 +59,11 @@ export class Request {
   /** The plain protocol leaves the id out here; a host that negotiated gets it. */
   #uncorrelated(command: string): object {
     if (!this.#features.has("echo-ids")) return { type: "response", command };
-    return { id: this.#id, type: "response", command: this.type };
+    return { id: this.id, type: "response", command: this.type };
   }
 
   #hints(): object {
-    return { requestId: this.#id, requestCommand: this.type };
+    return { requestId: this.id, requestCommand: this.type };
   }
 }
 

@@ -1,11 +1,12 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { FakeOutput, tick } from "../../test/outbox-rig.js";
-import type { Log } from "../base/log.js";
+import { type Log, silentLog } from "../base/log.js";
 import type { AgentSession, AnyTool } from "../sdk/index.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { type OpenSessionOptions, openSession } from "../testing/open-session.js";
 import { call, gate, say } from "../testing/scripted-model.js";
+import { createNodeProcesses } from "../workspace/node-processes.js";
 import { serveRpc } from "./server.js";
 
 function serve(session: Promise<AgentSession>, clock = manualClock()) {
@@ -85,6 +86,20 @@ describe("the end of input", () => {
     host.clock.advance(3100);
     await tick();
     expect(code).toBe(0);
+  });
+
+  it("cancels a running command and one that has not begun, and answers both at once", async () => {
+    const host = await serveSession({
+      session: { processes: createNodeProcesses({ env: process.env, log: silentLog }) },
+    });
+    host.send({ type: "bash", id: "a", command: "sleep 60" });
+    host.input.end('{"type":"bash","id":"b","command":"sleep 60"}');
+    expect(await host.server.done).toBe(0); // the clock stands still: no patience was waited for
+    const results = host.output.frames.map(({ id, data }) => [id, (data as { cancelled: boolean }).cancelled]);
+    expect(results).toEqual([
+      ["a", true],
+      ["b", true],
+    ]);
   });
 
   it("is where a broken input ends, too", async () => {

@@ -5,15 +5,22 @@ import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { type Frame, FrameReader } from "../base/ndjson.js";
 import type { AgentSession } from "../sdk/index.js";
+import { CommandNews } from "./command-news.js";
+import { ControlLane } from "./control-lane.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Features } from "./features.js";
+import { HostTools } from "./host-tools.js";
 import { type FrameOutput, Outbox } from "./outbox.js";
+import { PromptResults } from "./prompt-results.js";
+import type { UiBridge } from "./ui-bridge.js";
 
 export interface RpcServerOptions {
   input: AsyncIterable<Uint8Array>;
   output: FrameOutput;
   /** Commands wait for it; `ready` was sent before. */
   session: Promise<AgentSession>;
+  /** What the session was given to ask a person by; absent where there is nobody. */
+  ui?: UiBridge | undefined;
   clock: Clock;
   log: Log;
 }
@@ -23,6 +30,8 @@ export interface RpcServer {
   readonly done: Promise<number>;
   /** The one way out, for the end of input, a signal and a broken output alike. The first call decides the code. */
   shutdown(code: number): Promise<number>;
+  /** Resolves when everything taken in so far has its answer. */
+  whenAnswered(): Promise<void>;
   /** A failure that nobody caught: the host is told, and the program goes on. */
   reportSurprise(origin: string, error: unknown): void;
 }
@@ -30,13 +39,25 @@ export interface RpcServer {
 const shutdownBudgetMs = 5000;
 const drainBudgetMs = 2000;
 
-export function serveRpc({ input, output, session, clock, log }: RpcServerOptions): RpcServer {
+export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOptions): RpcServer {
   const features = new Features();
   const outbox = new Outbox({ output, features, clock });
-  const dispatcher = new Dispatcher({ session, outbox, features, clock });
+  const send = (frame: object) => outbox.send(frame);
+  const results = new PromptResults({ features, send });
+  const commandNews = new CommandNews({ features, send });
+  const onOpened = () => dispatcher.lookAgain();
+  const hostTools = new HostTools({ send, onOpened, clock, log });
+  ui?.connect(send, onOpened);
+  const control = new ControlLane(hostTools, ui);
+  const dispatcher = new Dispatcher({ session, outbox, features, results, commandNews, hostTools, control, clock });
   session.then(
     (live) => {
-      live.subscribe((event) => outbox.sendEvent(event));
+      live.subscribe((event) => {
+        const caughtUp = outbox.sendEvent(event);
+        hostTools.see(event);
+        return caughtUp;
+      });
+      results.attach(live);
       live.onReport((report) => outbox.send(report));
       void live.whenReady(); // never rejects; whoever needs the tools waits for it
     },
@@ -45,16 +66,21 @@ export function serveRpc({ input, output, session, clock, log }: RpcServerOption
 
   let ending: Promise<number> | undefined;
   const shutdown = (code: number): Promise<number> => {
-    ending ??= close({ code, session, dispatcher, outbox, clock, log });
+    ui?.close();
+    ending ??= close({ code, session, dispatcher, results, outbox, clock, log });
     return ending;
   };
-  const done = serve(input, dispatcher, () => ending !== undefined)
+  const done = serve(input, { dispatcher, control, isClosing: () => ending !== undefined })
     .catch((error: unknown) => log.error("reading stdin failed", error)) // the same as its end
-    .then(() => shutdown(0));
+    .then(() => {
+      hostTools.disconnect();
+      return shutdown(0);
+    });
 
   return {
     done,
     shutdown,
+    whenAnswered: () => dispatcher.idle(),
     reportSurprise(origin, error) {
       log.error(`uncaught (${origin})`, error);
       outbox.send({ type: "extension_error", extensionPath: "<unknown>", event: origin, error: messageOf(error) });
@@ -62,14 +88,17 @@ export function serveRpc({ input, output, session, clock, log }: RpcServerOption
   };
 }
 
-async function serve(
-  input: AsyncIterable<Uint8Array>,
-  dispatcher: Dispatcher,
-  isClosing: () => boolean,
-): Promise<void> {
+interface Serving {
+  dispatcher: Dispatcher;
+  control: ControlLane;
+  isClosing(): boolean;
+}
+
+async function serve(input: AsyncIterable<Uint8Array>, { dispatcher, control, isClosing }: Serving): Promise<void> {
   const reader = new FrameReader();
   const take = async (frames: readonly Frame[]) => {
     for (const frame of frames) {
+      if (frame.ok && control.take(frame.value)) continue; // what waits for an answer may be what takes the room
       await dispatcher.hasRoom();
       if (isClosing()) return; // a prompt taken in now would open a run that nobody closes
       if (frame.ok) dispatcher.dispatch(frame.value);
@@ -84,26 +113,35 @@ interface Closing {
   code: number;
   session: Promise<AgentSession>;
   dispatcher: Dispatcher;
+  results: PromptResults;
   outbox: Outbox;
   clock: Clock;
   log: Log;
 }
 
 /** Answers what was accepted, closes the run with its events, hands everything to the reader; bounded throughout. */
-async function close({ code, session, dispatcher, outbox, clock, log }: Closing): Promise<number> {
+async function close({ code, session, dispatcher, results, outbox, clock, log }: Closing): Promise<number> {
   const orderly = async () => {
     const live = await session;
     // Twice: a prompt still in the lane may open a run after the first was stopped.
-    await Promise.all([live.abort(), dispatcher.idle()]);
+    await Promise.all([live.abort(), stopBash(live), dispatcher.idle()]);
     await live.dispose();
   };
   try {
     await within(clock, shutdownBudgetMs - drainBudgetMs, orderly());
+    results.closeAll();
     await within(clock, drainBudgetMs, outbox.flushed());
   } catch (error) {
     log.error("closing the session failed", error);
   }
   return code;
+}
+
+/** Its answer is due as well, and nothing else would end it. A command that still waits for the tools starts then. */
+async function stopBash(session: AgentSession): Promise<void> {
+  session.abortBash();
+  await session.whenReady();
+  session.abortBash();
 }
 
 async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {

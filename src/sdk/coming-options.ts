@@ -3,10 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 
-const comingOptions = [
-  ...["skills", "promptTemplates", "slashCommands"],
-  ...["hasUI", "taskDepth", "outputSchema", "parentTaskPrefix"],
-];
+const comingOptions = [...["hasUI", "taskDepth", "outputSchema", "parentTaskPrefix"]];
 
 /** Throws `unsupported`. */
 export function refuseComingOptions(options: object): void {

@@ -6,13 +6,12 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { Environment } from "../provider/credentials.js";
-import { stripInvisible } from "../session/ttsr/invisible-text.js";
 import { findProject } from "../workspace/find-roots.js";
 import { isWithin, printable } from "../workspace/resolve-path.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { configRootDirectory, findConfigRoots } from "./config-roots.js";
+import { cleanText, decodeText, refused } from "./prompts/text-files.js";
 
 export interface ContextFile {
   readonly path: string;
@@ -30,6 +29,11 @@ export interface ContextPlace {
   readonly disabled: readonly string[];
   readonly log: Log;
   readonly home?: string;
+  /**
+   * Where the workspace is the disk itself, a look in passing: most of them are not there, and the workspace's answer
+   * costs several round trips. Default: every one of them is asked for.
+   */
+  readonly mayExist?: (path: string) => boolean;
 }
 
 export const maxContextFileBytes = 64 * 1024;
@@ -42,7 +46,8 @@ export async function findContextFiles(place: ContextPlace): Promise<ContextFile
   const found: ContextFile[] = [];
   const seen = new Set<string>();
   let characters = 0;
-  for (const candidate of candidates(place)) {
+  const { mayExist = () => true } = place;
+  for (const candidate of candidates(place).filter(({ path }) => mayExist(path))) {
     const read = await readCandidate(candidate, place);
     // A second name for the same file, by a link or by a copy.
     if (read === undefined || seen.has(read.realPath) || seen.has(read.content)) continue;
@@ -92,26 +97,11 @@ async function readCandidate(
     if (within !== undefined && !isWithin(target.path, within)) throw refused("leads out of the project");
     const { bytes, isTruncated } = await workspace.readFile(target, { maxBytes: maxContextFileBytes });
     if (isTruncated) throw refused(`is larger than ${maxContextFileBytes} bytes`);
-    const { text, findings } = stripInvisible(decode(bytes));
-    if (findings !== "") log.warn(`${printable(path)}: removed ${findings}`);
-    const content = sanitizeForTerminal(text).trim();
+    const content = cleanText(decodeText(bytes), path, log);
     return content === "" ? undefined : { content, realPath: target.path };
   } catch (error) {
     if (!(error instanceof GalleyError)) throw error;
     if (error.code !== "not_found") log.warn(`${printable(path)}: ${messageOf(error)}; it is not used`);
     return undefined;
   }
-}
-
-function decode(bytes: Uint8Array): string {
-  if (bytes.includes(0)) throw refused("is not text");
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw refused("is not UTF-8 text"); // the decoder's own words say no more
-  }
-}
-
-function refused(message: string): GalleyError {
-  return new GalleyError("file_refused", message);
 }

@@ -275,8 +275,7 @@ describe("where sessions are kept", () => {
 
 describe("options of a later version", () => {
   it.each([
-    [{ slashCommands: ["x"], hasUI: true }, "createAgentSession: not in this version yet: slashCommands, hasUI."],
-    [{ skills: [{}] }, "createAgentSession: not in this version yet: skills."],
+    [{ parentTaskPrefix: "x", hasUI: true }, "createAgentSession: not in this version yet: parentTaskPrefix, hasUI."],
     [{ taskDepth: 1 }, "createAgentSession: not in this version yet: taskDepth."],
   ])("%j are refused", async (options, message) => {
     await expect(create(options as CreateAgentSessionOptions)).rejects.toMatchObject({ code: "unsupported", message });
@@ -286,8 +285,7 @@ describe("options of a later version", () => {
     const absent = {
       extensions: [],
       hasUI: false,
-      skills: [],
-      promptTemplates: undefined,
+      outputSchema: undefined,
       disableExtensionDiscovery: true,
     };
     expect((await create(absent as CreateAgentSessionOptions)).name).toBe("open/one");

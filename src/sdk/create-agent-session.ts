@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
 import { type Ids, randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
+import { createLiveUI } from "../extend/custom-tool-ui.js";
 import type { ToolHooks } from "../loop/run.js";
 import type { Environment } from "../provider/credentials.js";
 import type { StreamFunction } from "../provider/provider.js";
@@ -19,33 +20,38 @@ import { createBuiltInTools } from "../tools/index.js";
 import { createResolve } from "../tools/resolve.js";
 import type { AnyTool } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
-import { findWritableRoot } from "../workspace/find-roots.js";
+import { findWritableRoot, mayExist } from "../workspace/find-roots.js";
 import type { Processes } from "../workspace/processes.js";
 import type { Permit, Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
 import { refuseComingOptions } from "./coming-options.js";
 import { type ContextFile, findContextFiles } from "./context-files.js";
-import { discoverEnvironment, discoverRules, discoverSettings } from "./discover.js";
+import { type GivenTool, sortGivenTools, withoutReplaced } from "./custom-tools.js";
+import { discoverEnvironment, discoverSettings } from "./discover.js";
 import { variable } from "./environment.js";
 import type { ModuleOptions } from "./load-session-modules.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { createPlanHands } from "./plan-hands.js";
 import { readPromptFiles } from "./prompt-files.js";
+import type { PromptTextOptions } from "./prompts/find-places.js";
+import { findSessionPrompts } from "./prompts/session-prompts.js";
 import { selectTools } from "./select-tools.js";
 import { createHands, toolSettingsOf } from "./session-hands.js";
 import { findSessionModels, type ModelOptions, withoutKeys } from "./session-models.js";
 import { findSessionModules } from "./session-modules.js";
 import { sessionSettingsOf } from "./session-settings.js";
+import { applyConfirmationBy, callApprovalBy, dialogsOf, permitBy, type SessionUI } from "./session-ui.js";
 import type { Assignment } from "./settings/assignment.js";
 import type { Settings } from "./settings/settings.js";
 import { stagingOf } from "./staging.js";
 import { withStagingPolicy } from "./staging-policy.js";
-import { defaultSystemPrompt, withContextFiles } from "./system-prompt.js";
+import { moduleRoots } from "./survey-modules.js";
+import { defaultSystemPrompt, withContextFiles, withPromptTexts } from "./system-prompt.js";
 
 /** For a command that the user or the host runs. */
 const userCommandSeconds = 300;
 
-export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions {
+export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, PromptTextOptions {
   cwd?: string;
   agentDir?: string;
   env?: Environment;
@@ -55,13 +61,16 @@ export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions {
   contextFiles?: readonly ContextFile[];
   /** The built-in tools that are active; default: those that the settings leave on. */
   toolNames?: readonly string[];
-  /** Always active. */
-  customTools?: readonly AnyTool[];
+  /** Always active. The name of a built-in tool is refused, unless it is to be replaced. */
+  customTools?: readonly GivenTool[];
+  overrideBuiltins?: boolean;
   hooks?: ToolHooks;
   /** Do not wait for custom tools and extensions: `session.whenReady()` does, and a prompt. */
   deferModules?: boolean;
   /** What extensions are told of who drives the session; default `print`. */
   mode?: "interactive" | "rpc" | "print" | "json";
+  /** How a person is asked: by the `ask` tool, by modules, and where only a person may decide; default: nobody is there. */
+  ui?: SessionUI;
   /** An extension wants the program to end; default: it does not. */
   onShutdownRequest?: () => void;
   /** Replaces the provider layer (tests, proxies), and with it the question of keys. */
@@ -90,7 +99,7 @@ export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions {
   assignments?: readonly Assignment[];
   /** Workflow settings as they come built in, whatever the files say: programs that drive us rely on them. */
   resetWorkflowSettings?: boolean;
-  /** Stream rules; default: those in the user's configuration directories. */
+  /** Stream rules; default: those in the configuration directories, a project's once it is trusted. */
   rules?: readonly StreamRule[];
   /** The same for whoever wants to be asked with the first prompt. */
   loadRules?: () => Promise<readonly StreamRule[]>;
@@ -113,13 +122,21 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const { cwd = process.cwd(), clock = systemClock, ids = randomIds, log = silentLog } = options;
   const agentDir = options.agentDir ?? agentDirectory(options.env ?? process.env);
   const env = options.env ?? discoverEnvironment({ cwd, agentDir, log });
-  const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log }, options));
+  const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log }, { ...options, env }));
   const disabled = settings.get("disabledProviders");
-  const hands = createHands({ cwd, agentDir, env, settings, clock, log, permit: options.permit }, options);
+  const live = options.ui && createLiveUI({ clock, log });
+  live?.set(options.ui, true);
+  let current: AgentSession | undefined;
+  const permit = options.permit ?? (live && permitBy(live.ui, () => current?.signal));
+  const hands = createHands({ cwd, agentDir, env, settings, clock, log, permit }, options);
   const { workspace, processes } = hands;
   const models = await findSessionModels(options, { agentDir, env, settings, log });
   const contextFiles =
-    options.contextFiles ?? (await findContextFiles({ cwd, agentDir, env, workspace, disabled, log }));
+    options.contextFiles ??
+    (await findContextFiles({
+      ...{ cwd, agentDir, env, workspace, disabled, log },
+      ...(options.workspace ? {} : { mayExist }),
+    }));
   const toolSettings = toolSettingsOf(settings);
   const promptFiles = readPromptFiles(agentDir, log);
   const plans =
@@ -135,13 +152,37 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     });
   const opened = await openRecords(options, { env, settings }, { cwd, agentDir, clock, ids, log });
   const sources = options.streamFn ? withoutKeys(models.source) : models.source;
+  const spot = { cwd, home: homedir(), agentDir, env, settings };
+  const roots = moduleRoots(spot);
+  const given = await sortGivenTools(options.customTools ?? []);
+  const stream = options.streamFn ?? streamByApi;
+  let toolsIn: (elsewhere: string) => readonly AnyTool[] = () => [];
   const modules = findSessionModules(
     {
-      ...{ cwd, home: homedir(), agentDir, env, settings, workspace, processes, plans, clock, log },
+      ...{ ...spot, roots, workspace, processes, plans, clock, log },
       models: sources,
+      givenTools: given.custom,
       mode: options.mode ?? "print",
-      hostModules: { galley: async () => ({ ...(await import("./exports.js")), createAgentSession }) },
+      hostModules: {
+        async galley() {
+          const { moduleExports } = await import("./module-exports.js");
+          return {
+            ...moduleExports({ cwd, agentDir, clock, processes, stream, toolsIn: (place) => toolsIn(place) }),
+            createAgentSession,
+          };
+        },
+        ai: async () => (await import("./module-ai.js")).modelFunctions({ models: sources, stream, clock }),
+      },
       shutdown: () => options.onShutdownRequest?.(),
+    },
+    options,
+  );
+  if (!modules) options.resolveFlags?.(new Map());
+  const prompts = findSessionPrompts(
+    {
+      ...{ ...spot, roots, log, modules },
+      isTrustedForThisRun: options.trustProject ?? false,
+      withoutRules: (options.loadRules ?? options.rules) !== undefined,
     },
     options,
   );
@@ -152,11 +193,21 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     log,
     models: sources,
     guests: modules,
-    stream: options.streamFn ?? streamByApi,
+    library: prompts,
+    readMentions: async (text) => (await import("./prompts/file-mentions.js")).readMentions(text, workspace, log),
+    stream,
     createTools: (own) => {
       const isPersistent = options.persist ?? false;
       const staging = stagingOf(own.pending, { plans, settings });
-      const builtIn = createBuiltInTools({ ...own, ...hands, staging, clock, isPersistent, settings: toolSettings });
+      const dialogs = live && dialogsOf(live.ui);
+      const tools = { ...own, ...hands, staging, clock, isPersistent, dialogs, settings: toolSettings };
+      const builtIn = createBuiltInTools(tools);
+      toolsIn = (elsewhere) => {
+        const place = { cwd: elsewhere, agentDir, env, settings, clock, log, permit };
+        return elsewhere === cwd
+          ? createBuiltInTools(tools)
+          : createBuiltInTools({ ...tools, ...createHands(place, { processes }) });
+      };
       const isNamed = options.toolNames?.includes("undo") ?? false;
       const chosen = selectTools(
         builtIn,
@@ -165,17 +216,20 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       );
       const added = [
         createUndo((request) => own.changes.undo(request), { hidden: !isNamed }),
-        ...(options.customTools ?? []),
+        ...given.agent,
         createResolve((params) => own.pending.resolve(params)),
       ];
-      modules?.reserve([...builtIn, ...added].map(({ name }) => name));
-      return [...chosen, ...added];
+      modules?.reserve([...builtIn, ...added, ...given.custom.map(({ tool }) => tool)].map(({ name }) => name));
+      const { overrideBuiltins } = options;
+      return [...withoutReplaced(chosen, given, { overrideBuiltins, known: builtIn }), ...added];
     },
     hooks: modules?.around(options.hooks ?? {}) ?? options.hooks ?? {},
     approve: withStagingPolicy(options.approve, {
       isReviewed: settings.get("staging") === "all",
       allowExec: options.allowExec ?? false,
+      ask: live && callApprovalBy(live.ui),
     }),
+    confirm: live && applyConfirmationBy(live.ui),
     plans,
     runBash: async (request, artifacts) => {
       const { command, excludeFromContext } = request;
@@ -193,19 +247,23 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       await processes.shutdown();
     },
     systemPrompt: (active) => {
-      const base = promptFiles.replaced ?? defaultSystemPrompt({ cwd, tools: active });
-      const standard = promptFiles.added === undefined ? base : `${base}\n\n${promptFiles.added}`;
+      const { replaced, added } = { ...promptFiles, ...prompts?.system };
+      const base = replaced ?? defaultSystemPrompt({ cwd, tools: active });
+      const standard = added === undefined ? base : `${base}\n\n${added}`;
       const { systemPrompt = standard } = options;
-      return withContextFiles(typeof systemPrompt === "string" ? systemPrompt : systemPrompt(standard), contextFiles);
+      const chosen = typeof systemPrompt === "string" ? systemPrompt : systemPrompt(standard);
+      const texts = { skills: prompts?.skills ?? [], rules: prompts?.rules.prompt ?? [] };
+      return withContextFiles(withPromptTexts(chosen, texts, active), contextFiles);
     },
     model: models.model,
     thinkingLevel: models.thinkingLevel,
     settings: sessionSettingsOf(settings),
-    loadRules:
-      options.loadRules ?? (async () => options.rules ?? discoverRules({ cwd, agentDir, log }, { env, disabled })),
+    loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
+  current = session;
   modules?.attach(session);
+  session.setUIContext(options.ui);
   const modelFallbackMessage = restore(session, options);
   if (!options.deferModules) await session.whenReady();
   return { session, ...(modelFallbackMessage === undefined ? {} : { modelFallbackMessage }) };

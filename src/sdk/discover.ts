@@ -1,16 +1,14 @@
-// What a session finds by itself when its maker says nothing: environment files, settings files, stream rules.
+// What a session finds by itself when its maker says nothing: environment files, settings files.
 
 import { homedir } from "node:os";
 import type { Log } from "../base/log.js";
 import type { Environment } from "../provider/credentials.js";
-import { loadRules } from "../session/ttsr/load-rules.js";
-import type { StreamRule } from "../session/ttsr/rule.js";
-import { readRuleFiles } from "../workspace/rule-files.js";
-import { configRootDirectory, findConfigRoots } from "./config-roots.js";
+import { configRootDirectory } from "./config-roots.js";
 import { loadEnvironment } from "./environment.js";
 import type { Assignment } from "./settings/assignment.js";
 import { loadSettings } from "./settings/load-settings.js";
 import type { Settings } from "./settings/settings.js";
+import type { ModuleSpot } from "./survey-modules.js";
 
 export interface Place {
   readonly cwd: string;
@@ -26,26 +24,30 @@ export function discoverEnvironment({ cwd, agentDir, log }: Place): Environment 
   return env;
 }
 
-/** Those of the user. A project's rules join with the question of trust. */
-export async function discoverRules(
-  { cwd, agentDir, log }: Place,
-  { env, disabled }: { env: Environment; disabled: readonly string[] },
-): Promise<readonly StreamRule[]> {
-  const home = homedir();
-  const { roots } = findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home), disabled });
-  const own = roots.filter(({ level }) => level === "user");
-  const directories = own.map(({ path }) => path); // each one's `rules` folder is read
-  const readDirectory = (directory: string) => readRuleFiles(directory, log);
-  return (await loadRules({ directories, readDirectory, log })).stream;
-}
-
 export async function discoverSettings(
   { cwd, agentDir, log }: Place,
-  options: { assignments?: readonly Assignment[]; resetWorkflowSettings?: boolean },
+  options: {
+    env?: Environment;
+    assignments?: readonly Assignment[];
+    resetWorkflowSettings?: boolean;
+    trustProject?: boolean;
+  },
 ): Promise<Settings> {
-  const { assignments = [] } = options;
-  const settings = await loadSettings({ agentDir, cwd, home: homedir(), assignments });
+  const { env = process.env, assignments = [], trustProject = false } = options;
+  const place = { cwd, agentDir, env, home: homedir() };
+  const settings = await loadSettings({ ...place, assignments, isProjectTrusted: trustIn(place, trustProject) });
   for (const { text } of settings.problems) log.warn(text);
   if (options.resetWorkflowSettings) settings.resetForRpc();
   return settings;
+}
+
+/** May the project's file say what only a trusted one may? As it was decided before, or for this run. */
+export function trustIn(
+  place: Omit<ModuleSpot, "settings">,
+  isTrustedForThisRun = false,
+): (settings: Settings) => Promise<boolean> {
+  return async (settings) => {
+    const { surveyModules } = await import("./survey-modules.js");
+    return (await surveyModules({ ...place, settings }, { isTrustedForThisRun })).decision.state === "trusted";
+  };
 }

@@ -8,6 +8,7 @@ export {
   type CustomToolFactory,
   type CustomToolResult,
   type CustomToolSessionEvent,
+  defineAgentTool,
   defineCustomTool,
   defineTool,
 } from "../extend/custom-tool.js";
@@ -28,4 +29,7 @@ export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/too
 export type { ProcessEnd, Processes, ProcessRequest } from "../workspace/processes.js";
 export type { Permit, PermitQuestion } from "../workspace/workspace.js";
 export type { ContextFile } from "./context-files.js";
+export type { Skill } from "./prompts/skill.js";
+export type { PromptTemplate } from "./prompts/template.js";
+export type { SessionUI } from "./session-ui.js";
 export { Settings } from "./settings/settings.js";

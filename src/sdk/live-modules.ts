@@ -5,12 +5,15 @@ import type { Log } from "../base/log.js";
 import { adaptCustomTool } from "../extend/custom-tool-adapter.js";
 import { notifyTools } from "../extend/custom-tool-events.js";
 import type { ToolFailure } from "../extend/custom-tool-failure.js";
+import { compactionGuests } from "../extend/hooks-compaction.js";
 import { runUserBash, toolSessionEvent } from "../extend/hooks-session.js";
 import { extensionToolHooks } from "../extend/hooks-tools.js";
-import type { SessionModuleSet } from "./load-session-modules.js";
+import type { AddedTool } from "../session/active-tools.js";
+import type { AnyTool } from "../tools/tool.js";
+import type { ModuleOptions, SessionModuleSet } from "./load-session-modules.js";
 import { createExtensionHost, createToolHost, type ModuleHostParts } from "./module-host.js";
 
-export interface LiveParts extends Omit<ModuleHostParts, "toolsChanged"> {
+export interface LiveParts extends Omit<ModuleHostParts, "toolsChanged">, Pick<ModuleOptions, "namedTools"> {
   readonly clock: Clock;
   readonly log: Log;
   /** For hosts: what is also logged. */
@@ -19,25 +22,48 @@ export interface LiveParts extends Omit<ModuleHostParts, "toolsChanged"> {
 
 export type LiveModules = ReturnType<typeof liveModules>;
 
-export function liveModules({ tools: custom, extensions }: SessionModuleSet, parts: LiveParts) {
+/** `old` are the tools of those whose place these take. */
+export function liveModules(
+  { tools: custom, extensions }: SessionModuleSet,
+  parts: LiveParts,
+  old: readonly AnyTool[] = [],
+) {
   const { session, log, clock, onToolError: onError } = parts;
   const runner = extensions?.runner;
   const toolsChanged = () => session.addTools(runner?.tools() ?? []);
   const host = createToolHost({ ...parts, toolsChanged });
-  session.addTools(
-    custom.tools.map((one) => ({ tool: adaptCustomTool(one, { live: custom.live, log, host: () => host }) })),
-  );
-  for (const { tool, path } of runner?.tools() ?? [])
-    if (session.allTools.some(({ name }) => name === tool.name)) log.warn(`${path} replaces the tool "${tool.name}"`);
-  toolsChanged();
+  const adapted = custom.tools.map((one) => adaptCustomTool(one, { live: custom.live, log, host: () => host }));
+  const others = new Set(session.allTools.filter((tool) => !old.includes(tool)).map(({ name }) => name));
+  for (const { name } of adapted) others.add(name);
+  const isNamed = (name: string) => parts.namedTools?.includes(name) ?? false;
+  const offered = ({ tool, startsActive = true }: AddedTool): AddedTool => {
+    if (!isNamed(tool.name)) return { tool, startsActive };
+    const { hidden: _hidden, ...shown } = tool;
+    return { tool: shown };
+  };
+  const registered = runner?.tools() ?? [];
+  for (const { tool, path } of registered)
+    if (others.has(tool.name)) log.warn(`${path} replaces the tool "${tool.name}"`);
+  const added = [...adapted.map((tool) => ({ tool })), ...registered].map(offered);
+  session.replaceTools(old, added);
   runner?.initialize(createExtensionHost({ ...parts, toolsChanged }));
   const told = { tools: custom.tools, clock, log, live: custom.live, host: () => host, onError };
   const tellTools = (event: Parameters<typeof notifyTools>[1]) => notifyTools(told, event);
   const hasListeners = custom.tools.some(({ tool }) => typeof tool.onSession === "function");
   return {
     runner,
+    /** Everything they brought. */
+    tools: (): AnyTool[] => [...added, ...(runner?.tools() ?? [])].map(({ tool }) => tool),
     hooks: runner && extensionToolHooks(runner),
+    compaction: () => runner && compactionGuests(runner, () => session.sessionId),
     tellTools,
+    /** Everybody is told at once: the time that is left is for all of them. Never rejects. */
+    async shutdown(): Promise<void> {
+      await Promise.all([
+        runner?.emit({ type: "session_shutdown" }),
+        tellTools({ reason: "shutdown", previousSessionFile: undefined }),
+      ]);
+    },
     observe(event: Parameters<typeof toolSessionEvent>[0]): Promise<unknown> | undefined {
       const forTools = hasListeners ? toolSessionEvent(event) : undefined;
       const heard = runner?.observe(event);

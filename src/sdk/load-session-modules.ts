@@ -6,15 +6,20 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
 import type { ToolFailure } from "../extend/custom-tool-failure.js";
-import { createLiveUI } from "../extend/custom-tool-ui.js";
+import type { LiveUI } from "../extend/custom-tool-ui.js";
+import type { Coverage } from "../extend/digest-project.js";
 import { chooseModules, untrustedText } from "../extend/discover-choose.js";
 import type { FoundModule } from "../extend/discover-findings.js";
 import type { ExplicitPath } from "../extend/discover-modules.js";
-import type { ExtensionFactory } from "../extend/extension.js";
+import type { ExtensionFactory, FlagDefinition } from "../extend/extension.js";
 import type { SendFailure } from "../extend/extension-api.js";
-import type { LoadedExtensions } from "../extend/extension-load.js";
+import type { Candidate, LoadedExtensions } from "../extend/extension-load.js";
 import { type LoadedCustomTools, type LoadParts, loadCustomTools, type ModuleLoadError } from "../extend/load.js";
+import type { FoundTool } from "../extend/load-factory.js";
+import type { LoadMemory } from "../extend/load-memory.js";
 import type { PendingActions } from "../extend/tool-api-pending.js";
+import type { TrustDecision } from "../extend/trust.js";
+import { type TrustQuestion, trustQuestion } from "../extend/trust-question.js";
 import type { HostModules } from "../extend/virtual-modules.js";
 import type { Processes } from "../workspace/processes.js";
 import { type ModuleSpot, type ModuleSurvey, surveyModules, trustFile } from "./survey-modules.js";
@@ -24,19 +29,33 @@ export interface ModuleOptions {
   trustProject?: boolean;
   /** Custom tools: files or directories. */
   additionalToolPaths?: readonly string[];
+  /** Of those that modules bring: active although they would not be by themselves. */
+  namedTools?: readonly string[];
   /** Extensions of the program's own. */
   extensions?: readonly ExtensionFactory[];
   additionalExtensionPaths?: readonly string[];
+  /** Plugins: packages whose `package.json` names what they bring. */
+  pluginDirectories?: readonly string[];
   /** Only those extensions that are named. */
   disableExtensionDiscovery?: boolean;
+  /**
+   * What the command line says, once it is known which flags extensions have; without any, that is asked at once.
+   * Undefined: something is wrong with it, and no extension is started.
+   */
+  resolveFlags?(flags: ReadonlyMap<string, FlagDefinition>): ReadonlyMap<string, boolean | string> | undefined;
 }
 
 export interface LoadModulesParts extends ModuleSpot {
   readonly processes: Processes;
   readonly clock: Clock;
   readonly log: Log;
+  readonly live: LiveUI;
+  /** Of earlier loads in the same session. */
+  readonly memory: LoadMemory;
   readonly pending: PendingActions;
   readonly builtInToolNames: readonly string[];
+  /** Tools that the program handed over. */
+  readonly givenTools: readonly FoundTool[];
   readonly hostModules: HostModules;
   onError(failure: ToolFailure): void;
   onSendFailure(failure: SendFailure): void;
@@ -46,17 +65,29 @@ export interface SessionModuleSet {
   readonly tools: LoadedCustomTools;
   readonly extensions: LoadedExtensions | undefined;
   readonly isProjectTrusted: boolean;
+  /** What the project is trusted with. */
+  readonly projectCoverage: Coverage | undefined;
   /** Of what could not be loaded. */
   readonly errors: readonly ModuleLoadError[];
   /** Left out because the project is not trusted. */
   readonly untrusted: readonly ModuleLoadError[];
+  /** Nobody has decided about what was left out. */
+  readonly undecided?: UndecidedProject | undefined;
+}
+
+export interface UndecidedProject {
+  /** Everything that would run, for a person. */
+  readonly question: TrustQuestion;
+  /** Of exactly what the question shows. Throws what `recordTrust` does. */
+  rememberYes(): Promise<void>;
 }
 
 /** Never rejects because of a module. */
 export async function loadSessionModules(parts: LoadModulesParts, options: ModuleOptions): Promise<SessionModuleSet> {
-  const { settings, log } = parts;
+  const { settings } = parts;
+  const { pluginDirectories = [], trustProject: isTrustedForThisRun = false } = options;
   const explicit = explicitPaths(options, settings);
-  const survey = await surveyModules(parts, { explicit, isTrustedForThisRun: options.trustProject === true });
+  const survey = await surveyModules(parts, { explicit, pluginDirectories, isTrustedForThisRun });
   const { modules, problems } = survey.discovery;
   const disabled = settings.get("disabledExtensions");
   const isWanted = ({ kind, source }: FoundModule) =>
@@ -71,33 +102,45 @@ export async function loadSessionModules(parts: LoadModulesParts, options: Modul
   // The user's extensions first: they may have a word on whether the project is trusted.
   const own = choose(false);
   let extensions = await loadUserExtensions(own.load, { parts, loading, factories: options.extensions ?? [] });
-  const isProjectTrusted = await decide(survey, own.untrusted.length > 0 ? extensions : undefined, parts);
+  const state = await decide(survey, survey.project.items.length > 0 ? extensions : undefined, parts);
+  const isProjectTrusted = state === "trusted";
   const chosen = isProjectTrusted ? choose(true) : own;
   const coverage = isProjectTrusted ? survey.project.coverage : undefined;
   const project = chosen.load.filter((module) => module.needsTrust && isExtension(module));
   if (project.length > 0) {
     extensions ??= await loadExtensionsOf([], { parts, loading });
-    await extensions.add(project, coverage);
+    await extensions.add(await asCandidates(project, { ...loading, coverage }), coverage);
   }
   const tools = await loadCustomTools(
     chosen.load.filter(({ kind }) => kind === "tool"),
     { ...loading, coverage, builtInToolNames: parts.builtInToolNames, pending: parts.pending },
   );
-  for (const { path } of chosen.load.filter(({ isScript }) => isScript))
-    log.warn(`${path} is a program; only modules are loaded as hooks`);
+  const given = parts.givenTools.map((one) => ({ ...one, path: "<program>", resolvedPath: "<program>" }));
   return {
-    tools,
+    tools: { ...tools, tools: [...given, ...tools.tools] },
     extensions,
     isProjectTrusted,
+    projectCoverage: coverage,
     errors: [...problems, ...(extensions?.errors ?? []), ...tools.errors],
     untrusted: chosen.untrusted.map(({ path, source }) => ({ path, error: untrustedText, source })),
+    undecided: state === "undecided" && chosen.untrusted.length > 0 ? undecidedProject(survey, parts) : undefined,
+  };
+}
+
+function undecidedProject({ decision, project }: ModuleSurvey, parts: LoadModulesParts): UndecidedProject {
+  return {
+    question: trustQuestion(decision),
+    async rememberYes() {
+      const { recordTrust } = await import("../extend/trust-record.js");
+      await recordTrust(project, "trusted", { file: trustFile(parts), clock: parts.clock });
+    },
   };
 }
 
 export function explicitPaths(options: ModuleOptions, settings: ModuleSpot["settings"]): ExplicitPath[] {
   const named = (kind: ExplicitPath["kind"], paths: readonly string[]) =>
     paths.map((path): ExplicitPath => ({ kind, path, namedBy: "user" }));
-  // Before a project is trusted its file cannot name any: what the settings hold is the user's.
+  // What the settings hold is the user's: what the project's file names is found with all that is its own.
   return [
     ...named("tool", [...settings.get("customTools"), ...(options.additionalToolPaths ?? [])]),
     ...named("extension", [...settings.get("extensions"), ...(options.additionalExtensionPaths ?? [])]),
@@ -114,21 +157,29 @@ async function loadUserExtensions(
   { factories, ...work }: ExtensionWork & { factories: readonly ExtensionFactory[] },
 ): Promise<LoadedExtensions | undefined> {
   const inline = factories.map((factory, index) => ({ path: `<inline:${index + 1}>`, factory }));
-  const candidates = [...modules.filter(isExtension), ...inline];
+  const candidates = [...(await asCandidates(modules.filter(isExtension), work.loading)), ...inline];
   return candidates.length === 0 ? undefined : loadExtensionsOf(candidates, work);
 }
 
 async function loadExtensionsOf(
-  candidates: Parameters<typeof import("../extend/extension-load.js").loadExtensions>[0],
+  candidates: readonly Candidate[],
   { parts, loading }: ExtensionWork,
 ): Promise<LoadedExtensions> {
   const { loadExtensions } = await import("../extend/extension-load.js");
-  const { onError, onSendFailure } = parts;
-  return loadExtensions(candidates, { ...loading, live: createLiveUI(parts), onError, onSendFailure });
+  const { live, onError, onSendFailure } = parts;
+  return loadExtensions(candidates, { ...loading, live, onError, onSendFailure });
 }
 
-function isExtension({ kind, isScript }: FoundModule): boolean {
-  return kind !== "tool" && !isScript;
+/** A program is an extension that starts it. */
+async function asCandidates(modules: readonly FoundModule[], loading: LoadParts): Promise<Candidate[]> {
+  if (!modules.some(({ isScript }) => isScript)) return [...modules];
+  const { hookProgram } = await import("../extend/hook-programs.js");
+  const { cwd, processes, coverage } = loading;
+  return modules.map((module) => (module.isScript ? hookProgram(module, { cwd, processes, coverage }) : module));
+}
+
+function isExtension({ kind }: FoundModule): boolean {
+  return kind !== "tool";
 }
 
 /** Where nobody has decided yet, the user's extensions are asked; where they do not know either, it is no. */
@@ -136,17 +187,18 @@ async function decide(
   { decision, project }: ModuleSurvey,
   extensions: LoadedExtensions | undefined,
   { cwd, clock, log, ...place }: LoadModulesParts,
-): Promise<boolean> {
+): Promise<TrustDecision["state"]> {
   const { state, problem } = decision;
   if (problem !== undefined) log.warn(problem);
-  if (state !== "undecided" || !extensions?.runner.hasHandlers("project_trust")) return state === "trusted";
+  if (state !== "undecided" || !extensions?.runner.hasHandlers("project_trust")) return state;
   const { trusted, remember } = await extensions.runner.emit({ type: "project_trust", cwd });
-  if (remember && trusted !== "undecided") {
+  if (trusted === "undecided") return "undecided";
+  const word = trusted === "yes" ? "trusted" : "untrusted";
+  if (remember) {
     const { recordTrust } = await import("../extend/trust-record.js");
-    const word = trusted === "yes" ? "trusted" : "untrusted";
     await recordTrust(project, word, { file: trustFile(place), clock }).catch((error: unknown) =>
       log.error("the decision about the project could not be kept", error),
     );
   }
-  return trusted === "yes";
+  return word;
 }

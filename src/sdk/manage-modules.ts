@@ -14,6 +14,7 @@ import type { TrustRecord } from "../extend/trust-store.js";
 import { agentDirectory } from "./agent-directory.js";
 import { discoverEnvironment, discoverSettings } from "./discover.js";
 import { createHands } from "./session-hands.js";
+import { sessionlessModules } from "./sessionless-modules.js";
 import { type ModuleSpot, type ModuleSurvey, surveyModules, trustFile } from "./survey-modules.js";
 
 export type { ToolCheck, ToolReport, TrustDecision, TrustRecord };
@@ -137,7 +138,7 @@ async function withLoaded<Result>(
         ...parts,
         builtInToolNames: place.builtInToolNames,
         cacheDirectory: join(agentDir, "cache", "tools"),
-        hostModules: { galley: () => import("./exports.js") },
+        hostModules: sessionlessModules(place, processes),
       }),
     );
   } finally {

@@ -1,6 +1,5 @@
 // The session as modules of others see it: views for tools, and what extensions may do beside.
 
-import { GalleyError } from "../base/errors.js";
 import type { ToolHost } from "../extend/custom-tool-context.js";
 import { readonlySession } from "../extend/custom-tool-session.js";
 import type { ExtensionHost } from "../extend/extension.js";
@@ -19,6 +18,8 @@ export interface ModuleHostParts {
   isProjectTrusted(): boolean;
   /** An extension registered another tool. */
   toolsChanged(): void;
+  /** An extension wants everybody to be read anew. */
+  reload(): Promise<void>;
   /** An extension wants the program to end. */
   shutdown(): void;
 }
@@ -78,7 +79,7 @@ export function createExtensionHost(parts: ModuleHostParts): ExtensionHost {
     switchSession: async (path) => ({ cancelled: !(await session.switchSession(path)) }),
     branch: async (entryId) => ({ cancelled: (await session.branch(entryId)).cancelled }),
     navigateTree: async (entryId, options) => ({ cancelled: (await session.navigateTree(entryId, options)).cancelled }),
-    reload: () => Promise.reject(new GalleyError("unsupported", "Extensions are read anew with the next start.")),
+    reload: () => parts.reload(),
     sendMessage: (message, options) => session.sendCustomMessage(message, options),
     sendUserMessage(content, { deliverAs } = {}) {
       const { text, images } = partsOf(content);

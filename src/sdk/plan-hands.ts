@@ -3,12 +3,11 @@
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
-import { inLanes } from "../base/in-lanes.js";
 import type { Log } from "../base/log.js";
 import type { PlannedChange } from "../preview/plan.js";
 import type { ApplyOwner, Decision } from "../preview/settle.js";
-import { foldPending, settledEntry } from "../session/pending/pending-entries.js";
-import type { PlanHands, PlanSession } from "../session/pending/plan-hands.js";
+import { appliedEntries, foldPending } from "../session/pending/pending-entries.js";
+import type { AppliedActions, PlanHands, PlanSession } from "../session/pending/plan-hands.js";
 import { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
 import { type ChangeOp, type ChangeOutcome, createChanges } from "../workspace/changes.js";
 import type { Workspace } from "../workspace/workspace.js";
@@ -41,8 +40,8 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
       own = session;
     },
     async apply(planned, owner) {
-      await inLanes(planned, 8, (change) => checkStillAllowed(workspace, change));
-      const { label, sourceToolName, by, reason, undoes, pendingId } = owner;
+      await checkStillAllowed(workspace, planned);
+      const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied } = owner;
       applying = owner;
       try {
         const { txid, hardlinkBroken } = await changes.apply({
@@ -50,7 +49,7 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
           sourceToolName,
           by,
           reason,
-          owner: { session: own?.owner() ?? "", pendingId },
+          owner: { session: own?.owner() ?? "", pendingId, ...(alsoApplied ? { alsoApplied } : {}) },
           ...(undoes === undefined ? {} : { undoes }),
           ops: planned.map(opOf),
         });
@@ -70,7 +69,7 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
     if (result === "reverted" || !owner?.pendingId) return true; // still pending, or never was
     const decision = applying?.pendingId === owner.pendingId ? applying : await decisionOf(txid);
     if (own?.owner() === owner.session) {
-      await own.recordApplied(owner.pendingId, decision);
+      await own.recordApplied(owner, decision);
       return true;
     }
     return settleElsewhere(parts.sessions, { ...owner, decision });
@@ -86,14 +85,14 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
 /** In the file of another session, unless it is there. False while somebody has that session open. */
 async function settleElsewhere(
   options: SessionManagerOptions,
-  { session, pendingId, decision }: { session: string; pendingId: string; decision: Settled },
+  { session, decision, ...applied }: AppliedActions & { session: string; decision: Settled },
 ): Promise<boolean> {
   const manager = await SessionManager.open(session, options).catch(() => undefined);
   if (!manager) return true; // gone, or never was a file: nobody is left to tell
   try {
     if (manager.readOnlyReason !== undefined) return false;
-    if (!foldPending(manager.tree.entries, manager.sessionId).open.some(({ id }) => id === pendingId)) return true;
-    manager.append(settledEntry({ id: pendingId, outcome: "applied", ...decision }));
+    const entries = appliedEntries(foldPending(manager.tree.entries, manager.sessionId).open, applied, decision);
+    for (const { entry } of entries) manager.append(entry);
     await manager.sync();
     return manager.persistError === undefined;
   } finally {
@@ -102,15 +101,20 @@ async function settleElsewhere(
 }
 
 /** What was staged may have become protected, or led elsewhere, since then. */
-async function checkStillAllowed(workspace: Workspace, { path, to, stamp }: PlannedChange): Promise<void> {
-  for (const place of to === undefined ? [path] : [path, to]) {
-    const target = await workspace.resolve(place, "write");
-    if (target.path !== place)
+async function checkStillAllowed(workspace: Workspace, planned: readonly PlannedChange[]): Promise<void> {
+  const places = planned.flatMap(({ path, to, stamp }) =>
+    [path, ...(to === undefined ? [] : [to])].map((place) => ({ place, shown: stamp.path })),
+  );
+  const targets = await workspace.resolveAll(
+    places.map(({ place }) => place),
+    "write",
+  );
+  for (const [index, { place, shown }] of places.entries())
+    if (targets[index]?.path !== place)
       throw new GalleyError(
         "apply_failed",
-        `Apply failed: ${stamp.path}: it leads somewhere else now. Nothing was written.`,
+        `Apply failed: ${shown}: it leads somewhere else now. Nothing was written.`,
       );
-  }
 }
 
 async function look(workspace: Workspace, path: string): Promise<{ bytes: Uint8Array; mode: number } | undefined> {
@@ -125,8 +129,8 @@ async function look(workspace: Workspace, path: string): Promise<{ bytes: Uint8A
   }
 }
 
-function opOf({ kind, path, to, stamp, after, mode, mtimeMs }: PlannedChange): ChangeOp {
-  const seen = { path, shownPath: stamp.path, beforeHash: stamp.sha256 };
+function opOf({ kind, path, to, stamp, before, after, mode, mtimeMs }: PlannedChange): ChangeOp {
+  const seen = { path, shownPath: stamp.path, beforeHash: stamp.sha256, beforeBytes: before };
   const content = {
     bytes: after,
     ...(mode === undefined ? {} : { mode }),

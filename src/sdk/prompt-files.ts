@@ -1,11 +1,12 @@
 // `SYSTEM.md` and `APPEND_SYSTEM.md` in the agent directory: the user's own words for the system prompt. A project's
-// are not read: what replaces a prompt has to be trusted first.
+// are read later, if it is trusted (see session-prompts.ts).
 
 import { join } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { readConfigFile } from "../workspace/config-files.js";
 import { printable } from "../workspace/resolve-path.js";
+import { cleanText } from "./prompts/text-files.js";
 
 export interface PromptFiles {
   /** In place of the standard prompt. */
@@ -21,7 +22,8 @@ export function readPromptFiles(agentDir: string, log: Log): PromptFiles {
 
 function read(path: string, log: Log): string | undefined {
   try {
-    return readConfigFile(path)?.text.trim() || undefined;
+    const file = readConfigFile(path);
+    return (file && cleanText(file.text, path, log)) || undefined;
   } catch (error) {
     if (!GalleyError.is(error, "file_refused")) throw error;
     log.warn(`${printable(path)}: ${error.message}; it is not used`);

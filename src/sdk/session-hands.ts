@@ -53,7 +53,8 @@ export function toolSettingsOf(settings: Settings): ToolSettings {
         tailLines: settings.get("tools.artifactTailLines"),
       },
     },
-    read: { defaultLimit: settings.get("read.defaultLimit") },
+    read: { defaultLimit: settings.get("read.defaultLimit"), autoResize: settings.get("images.autoResize") },
+    edit: settings.get("edit.fuzzyMatch") ? { fuzzyThreshold: settings.get("edit.fuzzyThreshold") } : {},
     ask: { timeoutMs: settings.get("ask.timeout") * 1000 },
   };
 }

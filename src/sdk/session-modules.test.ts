@@ -1,58 +1,23 @@
 // Custom tools and extensions in a session: who is loaded, what they can do in it, and that nobody runs untrusted.
 
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { logTo } from "../base/log.js";
+import { createModuleHome, type ModuleHome, said } from "../../test/module-home.js";
 import type { ExtensionAPI } from "../extend/extension.js";
 import type { GuestReport } from "../session/session-guests.js";
-import { openSession } from "../testing/open-session.js";
 import { call, type ScriptStep, say } from "../testing/scripted-model.js";
 import type { CreateAgentSessionOptions } from "./create-agent-session.js";
 import { Settings } from "./settings/settings.js";
 
-let base: string;
-let realHome: string | undefined;
+let home: ModuleHome;
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "galley-modules-")));
-  realHome = process.env.HOME;
-  process.env.HOME = base; // so that nothing of whoever runs the tests is found
-  mkdirSync(join(base, "project"));
+  home = createModuleHome();
 });
-afterEach(() => {
-  process.env.HOME = realHome;
-  rmSync(base, { recursive: true, force: true });
-});
+afterEach(() => home.remove());
 
-const put = (path: string, text: string) => {
-  mkdirSync(dirname(join(base, path)), { recursive: true });
-  writeFileSync(join(base, path), text);
-};
-
-async function open(model: readonly ScriptStep[], session: CreateAgentSessionOptions = {}, files = {}) {
-  const lines: string[] = [];
-  const opened = await openSession({
-    model,
-    files,
-    session: {
-      cwd: join(base, "project"),
-      agentDir: join(base, ".galley/agent"),
-      log: logTo((line) => void lines.push(line)),
-      ...session,
-    },
-  });
-  const texts = () =>
-    opened.session.messages.flatMap((message) =>
-      message.role === "toolResult" ? message.content.map((block) => (block.type === "text" ? block.text : "")) : [],
-    );
-  return { ...opened, lines, texts };
-}
-
-const said = (name: string, text: string) => `export default (pi) => ({
-  name: "${name}", description: "Says something", parameters: pi.zod.object({}),
-  execute: async () => ({ content: [{ type: "text", text: ${JSON.stringify(text)} }] }),
-});`;
+const put: ModuleHome["put"] = (...args) => home.put(...args);
+const open: ModuleHome["open"] = (...args) => home.open(...args);
 
 /** Stages through a callback; written with TypeBox and with zod. */
 const staging = (schema: string, imports = "") => `${imports}
@@ -176,7 +141,7 @@ describe("custom tools", () => {
 });
 
 describe("trust", () => {
-  const marker = () => join(base, "ran");
+  const marker = () => join(home.base, "ran");
   const put1 = (more = "") =>
     put(
       "project/.galley/tools/own.ts",
@@ -198,7 +163,7 @@ describe("trust", () => {
     const { session } = await open([], { trustProject: true });
     expect(session.getAllToolNames()).toContain("own");
     await session.dispose();
-    expect(existsSync(join(base, ".galley/trust.json"))).toBe(false);
+    expect(existsSync(join(home.base, ".galley/trust.json"))).toBe(false);
   });
 
   it("is what an extension of the user's says, kept for these very files", async () => {
@@ -284,10 +249,10 @@ describe("extensions", () => {
     const onAccepted = () => void accepted++;
     await session.prompt("/greet Ada", { onAccepted });
     await session.prompt("ping", { onAccepted });
-    expect([ran, accepted, model.requests.length]).toEqual([["Ada"], 2, 0]);
+    expect([ran, accepted, model.requests.length]).toEqual([["Ada"], 1, 0]);
     await session.prompt("Go", { onAccepted });
     await session.prompt("On", { onAccepted });
-    expect(accepted).toBe(4);
+    expect(accepted).toBe(3);
     const [first, second] = model.requests.map(({ context }) => context);
     expect(JSON.stringify(first?.messages)).toMatch(/Go!.*It rains\./);
     expect(first?.systemPrompt).toMatch(/Be kind\.$/);
@@ -357,5 +322,86 @@ describe("extensions", () => {
     };
     expect(await names({})).toEqual(["found", "named"]);
     expect(await names({ disableExtensionDiscovery: true })).toEqual(["named"]);
+  });
+
+  it("come with a plugin that is named, and not where the settings switch them off", async () => {
+    put("plugin/package.json", JSON.stringify({ name: "p", galley: { extensions: ["e.ts"], tools: "t.ts" } }));
+    put("plugin/e.ts", `export default (pi) => pi.registerCommand("plugged", { handler() {} });`);
+    put("plugin/t.ts", said("plugged_tool", "x"));
+    put(".galley/agent/extensions/off.ts", `export default (pi) => pi.registerCommand("off", { handler() {} });`);
+    const settings = new Settings();
+    settings.override("disabledExtensions", ["extension-module:off"]);
+    const { session } = await open([], { pluginDirectories: ["../plugin"], settings });
+    expect(session.getCommands().map(({ name }) => name)).toEqual(["plugged"]);
+    expect(session.getAllToolNames()).toContain("plugged_tool");
+    await session.dispose();
+  });
+
+  it("read their flags from the command line before the session starts, or are not started", async () => {
+    const seen: unknown[] = [];
+    const extension = (pi: ExtensionAPI) => {
+      pi.registerFlag("loud", { type: "boolean", default: false });
+      pi.registerFlag("word", { type: "string" });
+      pi.on("session_start", () => void seen.push([pi.getFlag("loud"), pi.getFlag("word"), pi.getFlag("other")]));
+    };
+    const asked: string[][] = [];
+    const values = new Map<string, boolean | string>([["word", "hm"]]);
+    const resolveFlags = (flags: ReadonlyMap<string, unknown>) => {
+      asked.push([...flags.keys()]);
+      return values;
+    };
+    const { session } = await open([], { extensions: [extension], resolveFlags });
+    await session.reloadModules();
+    await session.dispose();
+    expect(seen).toEqual([
+      [false, "hm", undefined],
+      [false, "hm", undefined],
+    ]);
+    const refused = await open([], { extensions: [extension], resolveFlags: () => undefined });
+    await refused.session.dispose();
+    expect(seen).toHaveLength(2);
+    await (await open([], { resolveFlags })).session.dispose(); // nobody is there who could have one
+    expect(asked).toEqual([["loud", "word"], ["loud", "word"], []]);
+  });
+
+  it("say something of their tools in the system prompt, while they are active", async () => {
+    const { session } = await withExtension([], (pi) =>
+      pi.registerTool({
+        ...{ name: "dice", description: "Rolls", parameters: { type: "object", properties: {} } },
+        ...{ promptSnippet: "rolls a dice\n(six sides)", promptGuidelines: ["Use dice when it does not matter."] },
+        execute: async () => ({ content: [] }),
+      }),
+    );
+    expect(session.systemPrompt).toContain("\n- Use dice when it does not matter.\n");
+    expect(session.systemPrompt).toMatch(/^Tools: .*dice\n- dice: rolls a dice \(six sides\)$/m);
+    session.setActiveToolsByName(["read"]);
+    expect(session.systemPrompt).not.toContain("dice");
+    await session.dispose();
+  });
+
+  it("are asked before a session is copied, and told of it", async () => {
+    const heard: unknown[] = [];
+    let cancel = true;
+    const { session } = await open([say("One.")], {
+      persist: true,
+      extensions: [
+        (pi) => {
+          pi.on("session_before_switch", ({ reason }) => {
+            heard.push(reason);
+            return { cancel };
+          });
+          pi.on("session_switch", ({ reason, previousSessionFile }) => void heard.push([reason, previousSessionFile]));
+        },
+      ],
+    });
+    await session.prompt("Go");
+    const { sessionFile } = session;
+    expect(await session.fork()).toBe(false);
+    expect(session.sessionFile).toBe(sessionFile);
+    cancel = false;
+    expect(await session.fork()).toBe(true);
+    expect(session.sessionFile).not.toBe(sessionFile);
+    expect(heard).toEqual(["fork", "fork", ["fork", sessionFile]]);
+    await session.dispose();
   });
 });

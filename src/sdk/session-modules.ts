@@ -3,25 +3,37 @@
 
 import { messageOf } from "../base/errors.js";
 import type { ToolFailure } from "../extend/custom-tool-failure.js";
+import type { LiveUI } from "../extend/custom-tool-ui.js";
+import type { Coverage } from "../extend/digest-project.js";
+import type { ExtensionRunner } from "../extend/extension-runner.js";
 import type { ModuleLoadError } from "../extend/load.js";
+import type { FoundTool } from "../extend/load-factory.js";
+import type { LoadMemory } from "../extend/load-memory.js";
 import type { HostModules } from "../extend/virtual-modules.js";
 import type { ToolHooks } from "../loop/run.js";
 import type { SlashCommand } from "../protocol/data.js";
+import type { AgentMessage } from "../protocol/messages.js";
 import type { AgentSession } from "../session/agent-session.js";
 import type { BashRunOutcome } from "../session/bash-execution.js";
+import type { CompactionGuests, TreePreparation, TreeVerdict } from "../session/compaction/compaction-guests.js";
 import type { ModelSource } from "../session/model-source.js";
 import type { PlanHands } from "../session/pending/plan-hands.js";
 import type { GuestReport, HeardPrompt, RecordChange, RecordWish, SessionGuests } from "../session/session-guests.js";
+import type { AnyTool } from "../tools/tool.js";
 import type { Workspace } from "../workspace/workspace.js";
+import type { ConfigRoot } from "./config-roots.js";
 import type { LiveModules } from "./live-modules.js";
-import type { LoadModulesParts, ModuleOptions } from "./load-session-modules.js";
-import { type ModuleSpot, mayHaveModules, moduleRoots } from "./survey-modules.js";
+import type { LoadModulesParts, ModuleOptions, UndecidedProject } from "./load-session-modules.js";
+import { type ModuleSpot, mayHaveModules } from "./survey-modules.js";
 
 export interface SessionModulesParts extends Pick<LoadModulesParts, "processes" | "clock" | "log" | keyof ModuleSpot> {
   readonly workspace: Workspace;
   readonly plans: PlanHands;
   readonly models: ModelSource;
+  /** The configuration directories. */
+  readonly roots: readonly ConfigRoot[];
   readonly hostModules: HostModules;
+  readonly givenTools: readonly FoundTool[];
   /** `interactive`, `rpc`, `print` or `json`. */
   readonly mode: string;
   /** An extension wants the program to end. */
@@ -31,9 +43,10 @@ export interface SessionModulesParts extends Pick<LoadModulesParts, "processes" 
 /** Undefined where there is certainly nothing to load. */
 export function findSessionModules(parts: SessionModulesParts, options: ModuleOptions): SessionModules | undefined {
   const { settings } = parts;
-  const named = [options.additionalToolPaths, options.additionalExtensionPaths, options.extensions];
+  const { additionalToolPaths, additionalExtensionPaths, pluginDirectories, extensions } = options;
+  const named = [parts.givenTools, additionalToolPaths, additionalExtensionPaths, pluginDirectories, extensions];
   const isNamed = [...named, settings.get("customTools"), settings.get("extensions")].some((list) => list?.length);
-  return isNamed || mayHaveModules(parts, moduleRoots(parts)) ? new SessionModules(parts, options) : undefined;
+  return isNamed || mayHaveModules(parts, parts.roots) ? new SessionModules(parts, options) : undefined;
 }
 
 type UserCommand = { readonly command: string; readonly excludeFromContext: boolean; readonly cwd: string };
@@ -46,6 +59,18 @@ export class SessionModules implements SessionGuests {
   #reserved: readonly string[] = [];
   #loading: Promise<void> | undefined;
   #live: LiveModules | undefined;
+  #liveUI: LiveUI | undefined;
+  #memory: LoadMemory | undefined;
+  #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
+  #undecided: UndecidedProject | undefined;
+  #isOver = false;
+  readonly #over = new AbortController();
+  #coverage: Coverage | undefined;
+  #decide = () => {};
+  readonly #decided = new Promise<void>((resolve) => {
+    this.#decide = resolve;
+  });
+  #onRenewed: () => Promise<void> = async () => {};
 
   constructor(parts: SessionModulesParts, options: ModuleOptions) {
     this.#parts = parts;
@@ -63,10 +88,20 @@ export class SessionModules implements SessionGuests {
   }
 
   ready(): Promise<void> {
-    this.#loading ??= this.#load().catch((error: unknown) =>
-      this.#parts.log.error("custom tools and extensions could not be loaded", error),
-    );
+    this.#loading ??= this.#load().catch((error: unknown) => this.#broken(error));
     return this.#loading;
+  }
+
+  /** What the project is trusted with, for its texts; waits for the decision, not for what modules do next. */
+  async projectCoverage(): Promise<Coverage | undefined> {
+    void this.ready();
+    await this.#decided;
+    return this.#coverage;
+  }
+
+  /** Told when they were loaded anew, and perhaps something else is trusted. Must not reject. */
+  onRenewed(listener: () => Promise<void>): void {
+    this.#onRenewed = listener;
   }
 
   get hearsPrompts(): boolean {
@@ -89,10 +124,7 @@ export class SessionModules implements SessionGuests {
     const usual = this.#parts.mode === "rpc" ? "rpc" : "interactive";
     const { text, images } = prompt;
     const heard = await runner.emit({ type: "input", text, images, source: source ?? usual });
-    if (heard.handled) {
-      onAccepted();
-      return undefined;
-    }
+    if (heard.handled) return undefined;
     return { text: heard.text, images: heard.images ?? images };
   }
 
@@ -100,6 +132,24 @@ export class SessionModules implements SessionGuests {
     const runner = this.#live?.runner;
     if (!runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
     return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt });
+  }
+
+  get hearsContext(): boolean {
+    return this.#live?.runner?.hasHandlers("context") ?? false;
+  }
+
+  async reviseContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
+    const runner = this.#live?.runner;
+    return runner ? (await runner.emit({ type: "context", messages: [...messages] })).messages : messages;
+  }
+
+  get compaction(): CompactionGuests | undefined {
+    return this.#live?.compaction();
+  }
+
+  async beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict> {
+    const runner = this.#live?.runner;
+    return runner ? runner.emit({ type: "session_before_tree", preparation, signal }) : { cancel: false };
   }
 
   async prevents(wish: RecordWish): Promise<boolean> {
@@ -114,8 +164,8 @@ export class SessionModules implements SessionGuests {
     if (!this.#live) return;
     const { runner, tellTools } = this.#live;
     if (change.kind === "tree") {
-      const { newLeafId, oldLeafId } = change;
-      await runner?.emit({ type: "session_tree", newLeafId, oldLeafId });
+      const { kind: _kind, ...fields } = change;
+      await runner?.emit({ type: "session_tree", ...fields });
       return tellTools({ reason: "tree", previousSessionFile: undefined });
     }
     const { kind, previousSessionFile } = change;
@@ -154,30 +204,91 @@ export class SessionModules implements SessionGuests {
     return this.#live?.runUserBash(request);
   }
 
-  /** Never rejects. Everybody is told at once: the time that is left is for all of them. */
+  setUIContext(ui: object | undefined, hasUI: boolean): void {
+    this.#ui = { ui, hasUI };
+    this.#liveUI?.set(ui, hasUI);
+  }
+
+  /** Never rejects. One reload after the other, and prompts wait for them. */
+  reload(): Promise<void> {
+    this.#loading = this.ready().then(() => this.#renew().catch((error: unknown) => this.#broken(error)));
+    return this.#loading;
+  }
+
+  /** Never rejects. */
   async shutdown(): Promise<void> {
+    this.#isOver = true;
+    this.#over.abort();
     await this.#loading;
-    const live = this.#live;
-    if (!live) return;
-    await Promise.all([
-      live.runner?.emit({ type: "session_shutdown" }),
-      live.tellTools({ reason: "shutdown", previousSessionFile: undefined }),
-    ]);
-    live.runner?.close();
+    await this.#live?.shutdown();
+    this.#live?.runner?.close();
   }
 
   async #load(): Promise<void> {
+    const live = await this.#createLive([]);
+    if (!live) return;
+    this.#live = live;
+    (this.#session as AgentSession).subscribe((event) => this.#live?.observe(event)?.then(() => {}));
+    const begun = this.#begin("startup");
+    void this.#askForTrust(); // holds nothing up: until there is an answer it is no
+    await begun;
+  }
+
+  /** Never rejects. What a yes is about is what was shown: if that has changed since, it is asked again. */
+  async #askForTrust(): Promise<void> {
+    const undecided = this.#undecided;
+    if (!undecided || !this.#liveUI?.hasUI || this.#isOver) return;
+    const { title, lines } = undecided.question;
+    const { signal } = this.#over;
+    if (!(await this.#liveUI.ui.confirm(title, lines.join("\n"), { signal })) || this.#isOver) return;
+    try {
+      await undecided.rememberYes();
+    } catch (error) {
+      return this.#parts.log.error("the decision about the project could not be kept, so it does not count", error);
+    }
+    await this.reload();
+    await this.#askForTrust();
+  }
+
+  /** The old ones go on answering until the new ones are there: a guard must not fall silent in between. */
+  async #renew(): Promise<void> {
+    const old = this.#live;
+    if (this.#isOver || !old) return;
+    await old.shutdown();
+    const next = await this.#createLive(old.tools());
+    if (!next || this.#isOver) return;
+    this.#live = next;
+    old.runner?.close();
+    await this.#onRenewed();
+    await this.#begin("reload");
+  }
+
+  async #begin(reason: "startup" | "reload"): Promise<void> {
+    await this.#live?.runner?.emit({ type: "session_start", reason });
+    await this.#live?.tellTools({ reason: "start", previousSessionFile: undefined });
+  }
+
+  /** Undefined where the command line asks for a flag that nobody has. */
+  async #createLive(old: readonly AnyTool[]): Promise<LiveModules | undefined> {
     const session = this.#session as AgentSession;
-    const [{ loadSessionModules }, { liveModules }, { createModulePending }] = await Promise.all([
-      import("./load-session-modules.js"),
-      import("./live-modules.js"),
-      import("./module-pending.js"),
-    ]);
+    const [{ loadSessionModules }, { liveModules }, { createModulePending }, { createLiveUI }, { LoadMemory }] =
+      await Promise.all([
+        import("./load-session-modules.js"),
+        import("./live-modules.js"),
+        import("./module-pending.js"),
+        import("../extend/custom-tool-ui.js"),
+        import("../extend/load-memory.js"),
+      ]);
     const { workspace, plans } = this.#parts;
     const push = session.stagePendingAction.bind(session);
+    this.#memory ??= new LoadMemory();
+    this.#liveUI ??= createLiveUI(this.#parts);
+    this.#liveUI.set(this.#ui.ui, this.#ui.hasUI);
     const loaded = await loadSessionModules(
       {
         ...this.#parts,
+        live: this.#liveUI,
+        memory: this.#memory,
         builtInToolNames: this.#reserved,
         pending: createModulePending({ workspace, plans, push }),
         onError: (failure) => this.#failed(failure),
@@ -185,20 +296,37 @@ export class SessionModules implements SessionGuests {
       },
       this.#options,
     );
+    this.#undecided = loaded.undecided;
+    this.#coverage = loaded.projectCoverage;
+    this.#decide();
     for (const error of loaded.untrusted) this.#parts.log.error(lineOf(error));
     for (const error of loaded.errors) {
       this.#parts.log.error(lineOf(error));
       this.#report(frameOf({ extensionPath: error.path, event: "load", error: error.error }));
     }
-    this.#live = liveModules(loaded, {
+    if (!this.#setFlags(loaded.extensions?.runner)) return undefined;
+    const parts = {
       ...this.#parts,
       session,
       isProjectTrusted: () => loaded.isProjectTrusted,
-      onToolError: (failure) => this.#report(frameOf(failure)),
-    });
-    session.subscribe((event) => this.#live?.observe(event)?.then(() => {}));
-    await this.#live.runner?.emit({ type: "session_start", reason: "startup" });
-    await this.#live.tellTools({ reason: "start", previousSessionFile: undefined });
+      reload: () => this.reload(),
+      namedTools: this.#options.namedTools ?? [],
+      onToolError: (failure: ToolFailure) => this.#report(frameOf(failure)),
+    };
+    return liveModules(loaded, parts, old);
+  }
+
+  #setFlags(runner: ExtensionRunner | undefined): boolean {
+    const { resolveFlags } = this.#options;
+    if (!resolveFlags) return true;
+    const values = resolveFlags(runner?.flags() ?? new Map());
+    for (const [name, value] of values ?? []) runner?.flagValues.set(name, value);
+    return values !== undefined;
+  }
+
+  #broken(error: unknown): void {
+    this.#decide();
+    this.#parts.log.error("custom tools and extensions could not be loaded", error);
   }
 
   #failed(failure: ToolFailure): void {

@@ -1,15 +1,28 @@
 // While every change waits for review, a command would go round it: it runs only with the user's leave.
 
-import type { ApprovalPolicy } from "../session/approval.js";
+import type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
 import { approveAll } from "../session/approval.js";
 
 export const bypassText = "Refused: commands bypass staging. Use --allow-exec to permit them.";
+export const declinedText =
+  "Refused: commands bypass staging, and the user did not allow this one. Go on without it, or ask what to do instead.";
+
+export interface StagingPolicyParts {
+  readonly isReviewed: boolean;
+  readonly allowExec: boolean;
+  /** A person's word on one call; absent where there is nobody to ask. */
+  ask?: ((request: ApprovalRequest) => Promise<boolean>) | undefined;
+}
 
 /** Policy of the caller's first; nobody to ask, or no answer, is a no. */
 export function withStagingPolicy(
   policy: ApprovalPolicy = approveAll,
-  { isReviewed, allowExec }: { isReviewed: boolean; allowExec: boolean },
+  { isReviewed, allowExec, ask }: StagingPolicyParts,
 ): ApprovalPolicy {
   if (!isReviewed || allowExec) return policy;
-  return async (request) => (request.tier === "exec" ? { block: bypassText } : policy(request));
+  return async (request) => {
+    if (request.tier !== "exec") return policy(request);
+    if (!ask) return { block: bypassText };
+    return (await policy(request)) ?? ((await ask(request)) ? undefined : { block: declinedText });
+  };
 }

@@ -10,6 +10,8 @@ import type { Environment } from "../provider/credentials.js";
 import { lookAt } from "../workspace/module-files.js";
 import { resourceDirectories } from "./config-resources.js";
 import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
+import { modulesNamedByProject } from "./project-named.js";
+import { projectTexts } from "./prompts/text-places.js";
 import type { Settings } from "./settings/settings.js";
 
 export interface ModuleSpot {
@@ -39,28 +41,38 @@ export function moduleRoots({ cwd, home, agentDir, env, settings }: ModuleSpot):
 }
 
 /** False is certain; true only says that it is worth a look. */
-export function mayHaveModules({ home }: ModuleSpot, roots: readonly ConfigRoot[]): boolean {
+export function mayHaveModules({ home, settings }: ModuleSpot, roots: readonly ConfigRoot[]): boolean {
   const kinds = ["tools", "extensions", "hooks"] as const;
   return (
     roots.some(({ source }) => source === "plugin") ||
+    modulesNamedByProject(settings).length > 0 ||
     kinds.some((kind) => resourceDirectories(roots, kind).length > 0) ||
     lookAt(join(home, ".claude", "plugins", "installed_plugins.json")).kind !== "missing"
   );
 }
 
+export interface SurveyOptions {
+  readonly explicit?: readonly ExplicitPath[];
+  readonly pluginDirectories?: readonly string[];
+  readonly isTrustedForThisRun?: boolean;
+}
+
 /** Runs nothing of what it finds. */
-export async function surveyModules(
-  spot: ModuleSpot,
-  options: { explicit?: readonly ExplicitPath[]; isTrustedForThisRun?: boolean } = {},
-): Promise<ModuleSurvey> {
+export async function surveyModules(spot: ModuleSpot, options: SurveyOptions = {}): Promise<ModuleSurvey> {
   const [{ surveyProject }, { decideTrust }, { isHostModule }] = await Promise.all([
     import("../extend/trust-survey.js"),
     import("../extend/trust.js"),
     import("../extend/virtual-modules.js"),
   ]);
   const { cwd, home, settings } = spot;
-  const { explicit = [], isTrustedForThisRun = false } = options;
-  const survey = await surveyProject({ cwd, home, roots: moduleRoots(spot), explicit, isHostModule });
+  const { explicit = [], pluginDirectories = [], isTrustedForThisRun = false } = options;
+  const roots = moduleRoots(spot);
+  const survey = await surveyProject({
+    ...{ cwd, home, roots, pluginDirectories, isHostModule },
+    explicit: [...explicit, ...modulesNamedByProject(settings)],
+    settings: settings.projectPolicy,
+    texts: projectTexts(roots, settings),
+  });
   const decision = decideTrust({
     project: survey.project,
     file: trustFile(spot),

@@ -1,6 +1,7 @@
 // Which tools a session has, and which of them the model is offered. Hidden tools are nobody's choice: they are neither
 // listed nor switched, and whoever needs one adds it.
 
+import { GalleyError } from "../base/errors.js";
 import type { AnyTool } from "../tools/tool.js";
 
 export interface AddedTool {
@@ -13,8 +14,12 @@ export class ActiveTools {
   #all: readonly AnyTool[];
   #hidden: readonly AnyTool[];
   #active: readonly AnyTool[];
+  #lent: readonly AnyTool[] = [];
+  /** As the session was made. */
+  readonly #first: readonly AnyTool[];
 
   constructor(tools: readonly AnyTool[]) {
+    this.#first = tools;
     this.#all = tools.filter((tool) => !tool.hidden);
     this.#hidden = tools.filter((tool) => tool.hidden);
     this.#active = this.#all;
@@ -35,24 +40,68 @@ export class ActiveTools {
 
   /** Exactly these, from the next model call on. A name that no tool has is passed over. */
   choose(names: readonly string[]): void {
-    this.#active = this.#all.filter(({ name }) => names.includes(name));
+    const wanted = new Set(names);
+    this.#active = this.#all.filter(({ name }) => wanted.has(name));
   }
 
   /** From the next model call on. One with the name of another takes its place, switched as that one was. */
   add(added: readonly AddedTool[]): void {
+    // By name, and in one pass: a host may lend thousands. A name that is there keeps its place.
+    const all = byName(this.#all);
+    const active = byName(this.#active);
+    const hidden = byName(this.#hidden);
     for (const { tool, startsActive = true } of added) {
-      const isKnown = this.#all.some(({ name }) => name === tool.name);
-      const put = (tools: readonly AnyTool[], isWanted: boolean) => {
-        if (isKnown) return tools.map((old) => (old.name === tool.name ? tool : old));
-        return isWanted ? [...tools, tool] : tools;
-      };
-      if (tool.hidden) this.#hidden = [...this.#hidden.filter(({ name }) => name !== tool.name), tool];
-      else {
-        this.#all = put(this.#all, true);
-        this.#active = put(this.#active, startsActive);
+      const { name } = tool;
+      if (tool.hidden) {
+        hidden.delete(name);
+        hidden.set(name, tool);
+        continue;
       }
+      if (all.has(name) ? active.has(name) : startsActive) active.set(name, tool);
+      all.set(name, tool);
     }
+    this.#all = [...all.values()];
+    this.#active = [...active.values()];
+    this.#hidden = [...hidden.values()];
   }
+
+  /** Takes some away and adds others, in one step: a tool that was there before stays switched as it was. */
+  replace(old: readonly AnyTool[], added: readonly AddedTool[]): void {
+    const known = new Set(namesOf(this.#all));
+    const chosen = new Set(namesOf(this.#active));
+    const gone = new Set(old);
+    const without = (tools: readonly AnyTool[]) =>
+      tools.flatMap((tool) => (gone.has(tool) ? (this.#first.find(({ name }) => name === tool.name) ?? []) : tool));
+    this.#all = without(this.#all);
+    this.#hidden = without(this.#hidden);
+    this.#active = without(this.#active);
+    this.add(
+      added.map(({ tool, startsActive = true }) => ({
+        tool,
+        startsActive: known.has(tool.name) ? chosen.has(tool.name) : startsActive,
+      })),
+    );
+  }
+
+  /** The tools that a host lends, in place of those it lent before. Throws before anything has changed. */
+  lend(lent: readonly AddedTool[]): void {
+    const tools = lent.map(({ tool }) => tool);
+    const names = namesOf(tools);
+    if (new Set(names).size < names.length)
+      throw new GalleyError("invalid_argument", "RPC host tool names must be unique");
+    // Somebody may have put a tool of his own in the place of a lent one: that one is not the host's any more.
+    const own = new Set(this.#lent);
+    const taken = new Set(namesOf([...this.#all, ...this.#hidden].filter((tool) => !own.has(tool))));
+    const conflict = names.find((name) => taken.has(name));
+    if (conflict !== undefined)
+      throw new GalleyError("invalid_argument", `RPC host tool "${conflict}" conflicts with an existing tool`);
+    this.replace(this.#lent, lent);
+    this.#lent = tools;
+  }
+}
+
+function byName(tools: readonly AnyTool[]): Map<string, AnyTool> {
+  return new Map(tools.map((tool) => [tool.name, tool]));
 }
 
 export function namesOf(tools: readonly AnyTool[]): string[] {

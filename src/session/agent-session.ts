@@ -25,6 +25,7 @@ import type { ChangeOwnership, Undone, UndoRequest } from "./pending/change-hist
 import { decidePending, type PendingDecision } from "./pending/decide-pending.js";
 import type { StandingHandler } from "./pending/pending-control.js";
 import { type PendingViewOptions, viewPending } from "./pending/view-pending.js";
+import type { PromptOutcome } from "./prompt-outcome.js";
 import {
   followUp,
   type PromptOptions,
@@ -68,13 +69,14 @@ export class AgentSession {
     return followUp(this.#core, text, { ...options, ...(images ? { images } : {}) });
   }
 
-  /** A prompt when idle; while a run is active `deliverAs` says where it waits, or it is refused. */
+  /** A prompt as it stands when idle; while a run is active `deliverAs` says where it waits, or it is refused. */
   sendUserMessage(
     content: string | readonly InputContent[],
     { deliverAs }: { deliverAs?: "steer" | "followUp" } = {},
   ): Promise<void> {
     const { text, images } = partsOf(content);
-    return this.prompt(text, { images, ...(deliverAs ? { streamingBehavior: deliverAs } : {}) });
+    const asSaid = { images, expandPromptTemplates: false };
+    return this.prompt(text, { ...asSaid, ...(deliverAs ? { streamingBehavior: deliverAs } : {}) });
   }
 
   sendCustomMessage(message: CustomMessageInput, options: SendCustomOptions = {}): Promise<void> {
@@ -88,6 +90,7 @@ export class AgentSession {
 
   /** What an abort may end before its turn comes: a compaction, and the wait before a retry. */
   cancelWaits(): void {
+    this.#core.driver.giveUp();
     this.#core.compaction.abort();
     this.#core.retry.cancel("abort");
   }
@@ -181,6 +184,17 @@ export class AgentSession {
 
   get queuedMessageCount(): number {
     return this.#core.queues.count;
+  }
+
+  /** The messages that wait, steering first. */
+  get queuedMessages(): AgentMessage[] {
+    const { steering, followUp } = this.#core.queues.view();
+    return [...steering(), ...followUp()].map(({ message }) => message);
+  }
+
+  /** How the last run ended; when `agent_settled` comes, how the whole work did. */
+  get lastOutcome(): PromptOutcome {
+    return this.#core.driver.lastOutcome;
   }
 
   /** Those that the model is offered. */
@@ -335,9 +349,14 @@ export class AgentSession {
     return operations.branch(this.#core, entryId);
   }
 
-  /** A full copy under a new id; false for a session that is in memory only. */
+  /** A full copy under a new id; false for a session that is in memory only, or where it was prevented. */
   fork(): Promise<boolean> {
     return operations.fork(this.#core);
+  }
+
+  /** Goes on in a full copy, which an extension may prevent: then false. */
+  clone(): Promise<boolean> {
+    return operations.clone(this.#core);
   }
 
   /** Another place of the same record, with notes on what is left behind if they are wanted. */
@@ -454,14 +473,28 @@ export class AgentSession {
 
   // Modules of others
 
-  /** Custom tools and extensions are loaded. Never rejects: what cannot be loaded is reported. */
+  /** Custom tools and extensions are loaded, templates and skills are read. Never rejects: what cannot be loaded is reported. */
   async whenReady(): Promise<void> {
     await this.#core.parts.guests?.ready();
+    await this.#core.parts.library?.ready();
+  }
+
+  /** Who can ask a person for them; undefined: nobody. Also for those that are loaded already. */
+  setUIContext(ui: object | undefined, hasUI = ui !== undefined): void {
+    this.#core.parts.guests?.setUIContext(ui, hasUI);
+  }
+
+  /** Reads them anew, without a restart; what they brought before is gone. */
+  async reloadModules(): Promise<void> {
+    await this.#core.parts.guests?.reload();
   }
 
   /** The `/name` words that a prompt may begin with. */
   getCommands(): SlashCommand[] {
-    return this.#core.parts.guests?.commands() ?? [];
+    const { guests, library } = this.#core.parts;
+    const first = guests?.commands() ?? [];
+    const taken = new Set(first.map(({ name }) => name));
+    return [...first, ...(library?.commands() ?? []).filter(({ name }) => !taken.has(name))];
   }
 
   /** Hears what a host is told of modules: failures, and messages of theirs that were refused. */
@@ -496,6 +529,19 @@ export class AgentSession {
   /** From the next model call on; one with the name of another takes its place. */
   addTools(tools: readonly AddedTool[]): void {
     this.#core.tools.add(tools);
+  }
+
+  /** In one step: what is taken away is gone, or gives back what it had replaced; a choice that was made holds. */
+  replaceTools(old: readonly AnyTool[], tools: readonly AddedTool[]): void {
+    this.#core.tools.replace(old, tools);
+  }
+
+  /**
+   * Tools that live in the program that drives us, in place of those before; they outlive a change of the session.
+   * Throws `invalid_argument` for a name that is there twice or belongs to another tool, and then nothing has changed.
+   */
+  setHostTools(tools: readonly AddedTool[]): void {
+    this.#core.tools.lend(tools);
   }
 
   peekQueueInvoker(): Invoker | undefined {

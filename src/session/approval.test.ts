@@ -4,6 +4,7 @@ import { type ApprovalPolicy, approveAll, createGate } from "./approval.js";
 
 const tool = (approval?: AnyTool["approval"], deferrable = false): AnyTool =>
   ({ name: "t", deferrable, ...(approval ? { approval } : {}) }) as AnyTool;
+const { signal } = new AbortController();
 const call = { type: "toolCall", id: "1", name: "t", arguments: {} } as const;
 
 describe("the gate", () => {
@@ -17,8 +18,8 @@ describe("the gate", () => {
     const policy = vi.fn(approveAll);
     const secure = vi.fn(async () => {});
     const gate = createGate({ hook: undefined, policy, secure });
-    expect(await gate(subject, call, args)).toBeUndefined();
-    expect(policy).toHaveBeenCalledWith({ tool: subject, call, args, tier });
+    expect(await gate(subject, call, args, signal)).toBeUndefined();
+    expect(policy).toHaveBeenCalledWith({ tool: subject, call, args, tier, signal });
     expect(secure).toHaveBeenCalledTimes(tier === "read" ? 0 : 1);
   });
 
@@ -26,10 +27,10 @@ describe("the gate", () => {
     const policy = vi.fn<ApprovalPolicy>(async () => ({ block: "Not here." }));
     const secure = vi.fn(async () => {});
     const blocked = createGate({ hook: async () => ({ block: "Hook says no." }), policy, secure });
-    expect(await blocked(tool("exec"), call, {})).toEqual({ block: "Hook says no." });
+    expect(await blocked(tool("exec"), call, {}, signal)).toEqual({ block: "Hook says no." });
     expect(policy).not.toHaveBeenCalled();
     const refused = createGate({ hook: async () => undefined, policy, secure });
-    expect(await refused(tool("exec"), call, {})).toEqual({ block: "Not here." });
+    expect(await refused(tool("exec"), call, {}, signal)).toEqual({ block: "Not here." });
     expect(secure).not.toHaveBeenCalled();
   });
 
@@ -38,13 +39,13 @@ describe("the gate", () => {
     const broken: ApprovalPolicy = async () => {
       throw new Error("policy lost");
     };
-    await expect(createGate({ hook: undefined, policy: broken, secure })(tool("exec"), call, {})).rejects.toThrow(
-      "policy lost",
-    );
+    await expect(
+      createGate({ hook: undefined, policy: broken, secure })(tool("exec"), call, {}, signal),
+    ).rejects.toThrow("policy lost");
     const moody = tool(() => {
       throw new Error("no tier");
     });
-    await expect(createGate({ hook: undefined, policy: approveAll, secure })(moody, call, {})).rejects.toThrow(
+    await expect(createGate({ hook: undefined, policy: approveAll, secure })(moody, call, {}, signal)).rejects.toThrow(
       "no tier",
     );
   });

@@ -12,6 +12,8 @@ export interface ApprovalRequest {
   /** Checked and final. */
   readonly args: Record<string, unknown>;
   readonly tier: ApprovalTier;
+  /** Fires when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
 }
 
 /** The reason the model is told, or nothing where the call may run. A throw is a no. */
@@ -27,11 +29,11 @@ export interface GateParts {
 }
 
 export function createGate({ hook, policy, secure }: GateParts): NonNullable<ToolHooks["beforeToolCall"]> {
-  return async (tool, call, args) => {
-    const verdict = await hook?.(tool, call, args);
+  return async (tool, call, args, signal) => {
+    const verdict = await hook?.(tool, call, args, signal);
     if (verdict) return verdict;
     const tier = tierOf(tool, args);
-    const refusal = await policy({ tool, call, args, tier });
+    const refusal = await policy({ tool, call, args, tier, signal });
     if (refusal) return refusal;
     if (tier !== "read") await secure();
     return undefined;

@@ -25,6 +25,11 @@ export class ModelMessages {
         this.#withImages.set(message, hasImage(message) ? await load(message) : message);
   }
 
+  /** The conversation as the model is to see it, before it is put into the model's form. */
+  shown({ messages, entryIds, prunedEntryIds }: SessionContext): AgentMessage[] {
+    return messages.map((recorded, index) => this.#shown(recorded, prunedEntryIds.has(entryIds[index] ?? "")));
+  }
+
   of({ messages, entryIds, prunedEntryIds, revision }: SessionContext): readonly ModelMessage[] {
     if (revision !== this.#revision) {
       this.#revision = revision;
@@ -34,12 +39,15 @@ export class ModelMessages {
     for (; this.#seen < messages.length; this.#seen++) {
       const recorded = messages[this.#seen];
       if (!recorded) continue;
-      const message = this.#withImages.get(recorded) ?? recorded;
-      const isPruned = prunedEntryIds.has(entryIds[this.#seen] ?? "");
-      const converted = toModelMessage(isPruned ? pruned(message) : message);
+      const converted = toModelMessage(this.#shown(recorded, prunedEntryIds.has(entryIds[this.#seen] ?? "")));
       if (converted) this.#converted.push(converted);
     }
     return this.#converted;
+  }
+
+  #shown(recorded: AgentMessage, isPruned: boolean): AgentMessage {
+    const message = this.#withImages.get(recorded) ?? recorded;
+    return isPruned ? pruned(message) : message;
   }
 }
 
@@ -52,6 +60,10 @@ function hasImage(message: AgentMessage): boolean {
 function pruned(message: AgentMessage): AgentMessage {
   if (message.role !== "toolResult") return message;
   return { ...message, content: [{ type: "text", text: prunedText(estimateTokens(message)) }] };
+}
+
+export function toModelMessages(messages: readonly AgentMessage[]): ModelMessage[] {
+  return messages.map(toModelMessage).filter((message) => message !== undefined);
 }
 
 /** Undefined for what the model must not see. */

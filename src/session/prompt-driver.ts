@@ -15,6 +15,7 @@ import type { ProviderModel } from "../provider/provider.js";
 import { type ApprovalPolicy, createGate } from "./approval.js";
 import { announced, type ContinuationParts, carryOut, decideContinuation, type Verdict } from "./continuation.js";
 import type { PendingControl } from "./pending/pending-control.js";
+import { abortedOutcome, outcomeOf, type PromptOutcome, surpriseOutcome } from "./prompt-outcome.js";
 import type { EntryFields, SessionRecord } from "./session-record.js";
 
 export interface PromptDriverParts {
@@ -24,7 +25,7 @@ export interface PromptDriverParts {
   readonly queues: MessageQueues;
   record(): SessionRecord;
   readonly approve: ApprovalPolicy;
-  readonly pending: Pick<PendingControl, "replied" | "runEnded" | "flush">;
+  readonly pending: Pick<PendingControl, "replied" | "runEnded" | "flush" | "toolResultRecorded" | "runStart">;
   /** The model of the moment. */
   model(): ProviderModel | undefined;
   continuation(): ContinuationParts;
@@ -45,6 +46,8 @@ interface Active {
   readonly abort: AbortController;
   readonly settled: Promise<void>;
   isClosing: boolean;
+  /** Somebody who wants it stopped has already ended what it waits for. */
+  isGivenUp: boolean;
 }
 
 export const busyText =
@@ -55,6 +58,7 @@ export class PromptDriver {
   /** Messages that were recorded before their run announced them. */
   readonly #recorded = new WeakSet<AgentMessage>();
   #active: Active | undefined;
+  #outcome: PromptOutcome = { status: "completed" };
 
   constructor(parts: PromptDriverParts) {
     this.#parts = parts;
@@ -68,6 +72,11 @@ export class PromptDriver {
   /** A prompt would be refused now. */
   get isBusy(): boolean {
     return this.#active !== undefined && !this.#active.isClosing;
+  }
+
+  /** How the last run ended; at `agent_settled` how the whole work did. */
+  get lastOutcome(): PromptOutcome {
+    return this.#outcome;
   }
 
   /** Of the prompt under way. */
@@ -84,6 +93,11 @@ export class PromptDriver {
     if (this.isBusy) throw new GalleyError("busy", busyText);
     const previous = this.#active?.settled;
     await this.#activate((active) => this.#drive(active, prompt, previous)).settled;
+  }
+
+  /** What follows counts as stopped, though the run itself is not told yet. */
+  giveUp(): void {
+    if (this.#active) this.#active.isGivenUp = true;
   }
 
   /** Stops the run and waits for it. A success when there is nothing to stop. */
@@ -105,11 +119,14 @@ export class PromptDriver {
     const settled = new Promise<void>((resolve) => {
       settle = resolve;
     });
-    const active: Active = { abort: new AbortController(), settled, isClosing: false };
+    const active: Active = { abort: new AbortController(), settled, isClosing: false, isGivenUp: false };
     this.#active = active;
     // The work never rejects by contract; if it does, the session still settles and the log tells.
     void work(active)
-      .catch((error: unknown) => log.error("a prompt failed unexpectedly", error))
+      .catch((error: unknown) => {
+        this.#outcome = surpriseOutcome(error);
+        log.error("a prompt failed unexpectedly", error);
+      })
       .then(() => {
         if (this.#active === active) this.#active = undefined;
         events.emit({ type: "agent_settled" });
@@ -125,6 +142,7 @@ export class PromptDriver {
     const { compaction } = this.#parts.continuation();
     await previous; // the last one closes before this one begins
     compaction.startPrompt();
+    this.#outcome = abortedOutcome; // until a run says otherwise
     this.#accept(prompt);
     await this.#parts.prepare();
     if (!signal.aborted && compaction.decideThreshold()) await compaction.compactAtThreshold(signal);
@@ -137,11 +155,15 @@ export class PromptDriver {
       const decideEnd = (end: RunEnd) => {
         verdict = decideContinuation(this.#parts.continuation(), { ...end, model: run, isAborted: signal.aborted });
         active.isClosing = !("next" in verdict);
+        this.#outcome = outcomeOf(end);
         return announced(verdict);
       };
-      const end = await runPrompt(this.#runParts(run, signal, decideEnd), messages);
+      const begin = [...messages, ...this.#parts.pending.runStart()];
+      const end = await runPrompt(this.#runParts(run, signal, decideEnd), begin);
       await events.drained();
       messages = await carryOut(this.#parts.continuation(), { verdict, end, signal });
+      const isCutShort = "next" in verdict && !messages && (signal.aborted || active.isGivenUp);
+      if (isCutShort) this.#outcome = abortedOutcome;
     }
     this.#parts.pending.runEnded();
     await this.#parts.pending.flush();
@@ -174,8 +196,11 @@ export class PromptDriver {
         }),
       },
       append: (message) => {
-        if (!this.#recorded.has(message)) this.#parts.record().append(entryOf(message));
-        if (message.role === "toolResult") void this.#parts.record().sync(); // never rejects: the record tells of failures
+        const record = this.#parts.record();
+        const entry = this.#recorded.has(message) ? undefined : record.append(entryOf(message));
+        if (message.role !== "toolResult") return;
+        if (entry) this.#parts.pending.toolResultRecorded(message.toolCallId, entry.id);
+        void record.sync(); // never rejects: the record tells of failures
       },
       replied: (message) => {
         this.#parts.pending.replied(message);

@@ -3,6 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { ImageContent } from "../protocol/content.js";
+import type { UserMessage } from "../protocol/messages.js";
 import type { ProviderModel, ToolChoice } from "../provider/provider.js";
 import { busyText, entryOf } from "./prompt-driver.js";
 import type { SessionCore } from "./session-core.js";
@@ -20,6 +21,10 @@ export interface PromptOptions {
   synthetic?: boolean;
   /** Whose words they are, for modules of others that look at a prompt first. */
   source?: PromptSource;
+  /** Called with the message that it becomes, before it is accepted: for a run of its own, or to wait in a queue. */
+  onPlaced?: (message: UserMessage, place: "run" | "queue") => void;
+  /** A `/name` is replaced by the template or the skill it stands for; default: where a person or a host says it. */
+  expandPromptTemplates?: boolean;
   /** Called once the prompt is accepted and on record, before the first event it causes. */
   onAccepted?: () => void;
 }
@@ -33,14 +38,21 @@ export async function prompt(core: SessionCore, text: string, options: PromptOpt
   if (heard) await begin(core, heard.text, { ...options, images: heard.images });
 }
 
-async function begin(core: SessionCore, text: string, options: PromptOptions): Promise<void> {
+async function begin(core: SessionCore, asked: string, options: PromptOptions): Promise<void> {
   const { images = [], streamingBehavior, synthetic = false } = options;
+  const isTyped = !synthetic && options.source !== "extension";
+  const named = (options.expandPromptTemplates ?? isTyped) ? expanded(core, asked) : asked;
+  const text = typeof named === "string" ? named : await named;
+  const mentioned = isTyped && !core.driver.isBusy && text.includes("@") ? await core.parts.readMentions?.(text) : [];
   const isAsked = core.parts.guests?.hearsPrompts === true && !core.driver.isBusy;
   const restore = isAsked ? await askBeforeRun(core, { text, images }) : undefined;
   const message = userMessage(text, { images, isSynthetic: synthetic, now: core.now() });
   const onAccepted = () => options.onAccepted?.();
   if (!core.driver.isBusy) {
     const start = { model: core.models.usable(), message, onAccepted };
+    options.onPlaced?.(message, "run");
+    if (mentioned && mentioned.length > 0)
+      core.queues.queueNextTurn({ role: "fileMention", files: mentioned, timestamp: core.now() });
     const endEager = startEagerTodos(
       text,
       eagerTodos(core, start.model, synthetic || options.toolChoice !== undefined),
@@ -52,6 +64,7 @@ async function begin(core: SessionCore, text: string, options: PromptOptions): P
   }
   restore?.();
   if (!streamingBehavior) throw new GalleyError("busy", busyText);
+  options.onPlaced?.(message, "queue");
   onAccepted();
   if (streamingBehavior === "steer") core.queues.steer(message);
   else core.queues.queueFollowUp(message);
@@ -95,12 +108,34 @@ type Queued = QueueOptions & { images?: readonly ImageContent[] };
 
 export async function steer(core: SessionCore, text: string, { startIfIdle, ...options }: Queued): Promise<void> {
   if (startIfIdle) return prompt(core, text, { ...options, streamingBehavior: "steer" });
-  core.queues.steer(userMessage(text, { ...options, now: core.now() }));
+  const named = queueable(core, text);
+  const said = typeof named === "string" ? named : await named;
+  core.queues.steer(userMessage(said, { ...options, now: core.now() }));
 }
 
 export async function followUp(core: SessionCore, text: string, { startIfIdle, ...options }: Queued): Promise<void> {
   if (startIfIdle) return prompt(core, text, { ...options, streamingBehavior: "followUp" });
-  core.queues.queueFollowUp(userMessage(text, { ...options, now: core.now() }));
+  const named = queueable(core, text);
+  const said = typeof named === "string" ? named : await named;
+  core.queues.queueFollowUp(userMessage(said, { ...options, now: core.now() }));
+}
+
+/** A command runs at once or not at all: it is nothing that a model could be told later. */
+function queueable(core: SessionCore, text: string): string | Promise<string> {
+  const word = /^\/(\S+)/.exec(text)?.[1];
+  if (word !== undefined && core.parts.guests?.commands().some(({ name }) => name === word))
+    throw new GalleyError(
+      "invalid_argument",
+      `Extension command "/${word}" cannot be queued. Use prompt() or execute the command when not streaming.`,
+    );
+  return expanded(core, text);
+}
+
+/** What a `/name` stands for. At once wherever it can be: what comes first stays first. */
+function expanded({ parts: { library } }: SessionCore, text: string): string | Promise<string> {
+  if (!library || !text.startsWith("/")) return text;
+  const expand = () => library.expand(text) ?? text;
+  return library.isReady ? expand() : library.ready().then(expand);
 }
 
 export interface SendCustomOptions {

@@ -93,7 +93,8 @@ const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 5
 const transientText =
   /\b(?:overloaded|rate[ _-]limit(?:ed|s)?|too many requests|429|500|502|503|504|529|service unavailable|server error|internal error|network error|connection (?:error|refused|reset|lost)|fetch failed|socket hang up|other side closed|timed? out|timeout|terminated)\b/i;
 
-function isTransient(reply: FailedReply): boolean {
+/** The same request may go well another time. */
+export function isTransient(reply: FailedReply): boolean {
   const { stopReason, errorMessage, error } = reply;
   if (stopReason !== "error" || !errorMessage || isOverflowError(reply)) return false;
   const verdict = error && verdictOf(error);

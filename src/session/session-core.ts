@@ -10,9 +10,9 @@ import type { RunParts, ToolHooks } from "../loop/run.js";
 import { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { SettleParts } from "../preview/settle.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
-import type { AgentMessage } from "../protocol/messages.js";
+import type { AgentMessage, FileMentionMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
-import { type ProviderModel, plannerApi, type StreamFunction } from "../provider/provider.js";
+import { type ModelMessage, type ProviderModel, plannerApi, type StreamFunction } from "../provider/provider.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
 import type { WriteTarget } from "../workspace/workspace.js";
 import { ActiveTools } from "./active-tools.js";
@@ -22,13 +22,14 @@ import { billedUsageType, type UsageByModel } from "./billing.js";
 import { CompactionController } from "./compaction/compaction-controller.js";
 import type { ContinuationParts } from "./continuation.js";
 import { ModelControl } from "./model-control.js";
-import { ModelMessages } from "./model-messages.js";
+import { ModelMessages, toModelMessages } from "./model-messages.js";
 import type { ModelSource } from "./model-source.js";
 import { ChangeHistory } from "./pending/change-history.js";
 import { PendingControl } from "./pending/pending-control.js";
 import type { PlanHands } from "./pending/plan-hands.js";
 import { resolveToolName } from "./pending/resolve-force.js";
 import { PromptDriver } from "./prompt-driver.js";
+import type { PromptLibrary } from "./prompt-library.js";
 import { failureText, RetryController } from "./retry.js";
 import type { SessionGuests } from "./session-guests.js";
 import type { SessionManager } from "./session-manager.js";
@@ -59,6 +60,10 @@ export interface AgentSessionParts {
   readonly hooks?: ToolHooks;
   /** Modules of others; absent where there are none. */
   readonly guests?: SessionGuests | undefined;
+  /** Prompts that are called by name; absent where there are none. */
+  readonly library?: PromptLibrary | undefined;
+  /** The files that a prompt mentions as `@path`. */
+  readMentions?(text: string): Promise<FileMentionMessage["files"]>;
   /** Policy on every call that is about to run; default: all may. */
   readonly approve?: ApprovalPolicy | undefined;
   /** How plans reach the disk. */
@@ -130,7 +135,7 @@ export class SessionCore {
     this.pending = this.#createPending(emit);
     parts.plans.attach({
       owner: () => this.#owner(),
-      recordApplied: (id, decision) => this.pending.recordApplied(id, decision),
+      recordApplied: (applied, decision) => this.pending.recordApplied(applied, decision),
     });
     this.changes = new ChangeHistory({ plans: parts.plans, pending: this.pending, owner: () => this.#owner() });
     this.tools = new ActiveTools(
@@ -273,6 +278,7 @@ export class SessionCore {
         this.models.model?.api === "anthropic-messages" && (this.models.thinkingLevel ?? "off") !== "off",
       applyPlan: (changes, owner) => plans.apply(changes, owner),
       staleFiles: (changes) => plans.staleFiles(changes),
+      signal: () => this.driver.signal,
       ...(confirm ? { confirm } : {}),
     });
   }
@@ -317,9 +323,11 @@ export class SessionCore {
       model: () => this.models.model,
       summarizers: () => this.models.summarizers(),
       overheadTokens: () => Math.ceil((this.systemPrompt.length + JSON.stringify(this.tools.active).length) / 4),
+      guests: () => this.parts.guests?.compaction,
       appendCompaction: (result) => {
-        this.#record.append({ type: "compaction", ...result });
+        const entry = this.#record.append({ type: "compaction", ...result });
         this.pending.compacted();
+        return entry;
       },
       appendPrune: (entryIds) => void this.#record.append({ type: "prune", entryIds }),
       appendUsage: (usage) => this.bill(usage),
@@ -344,13 +352,23 @@ export class SessionCore {
       tools: () => this.#offeredTools(),
       turnBoundary: () => this.pending.turnBoundary(),
       modelMessages: () => this.#modelMessages.of(this.#record.context),
+      reviseMessages: () => this.#revisedMessages(),
     };
+  }
+
+  /** Of one model call; the record stays as it is. */
+  #revisedMessages(): Promise<readonly ModelMessage[]> | undefined {
+    const { guests } = this.parts;
+    if (!guests?.hearsContext) return undefined;
+    const shown = this.#modelMessages.shown(this.#record.context);
+    return guests.reviseContext(shown).then((messages) => toModelMessages(messages));
   }
 
   async #prepare(): Promise<void> {
     this.wasForced = false;
     await this.#restored;
     await this.parts.guests?.ready();
+    await this.parts.library?.ready();
     this.bash.flush();
     this.todos.promptStart();
     const { context, blobs } = this.#record;

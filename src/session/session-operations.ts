@@ -6,6 +6,7 @@ import { GalleyError } from "../base/errors.js";
 import type { BranchSummaryEntry, SessionEntry } from "../protocol/entries.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
+import type { TreeVerdict } from "./compaction/compaction-guests.js";
 import { messageOfEntry } from "./entry-message.js";
 import { entryNotFound } from "./entry-tree.js";
 import type { SessionCore } from "./session-core.js";
@@ -55,13 +56,17 @@ export async function branch(core: SessionCore, entryId: string): Promise<{ text
   return { text, cancelled: !isDone };
 }
 
-/** A full copy under a new id; false for a session that is in memory only. */
-export function fork(core: SessionCore): Promise<boolean> {
-  return core.exclusively(async () => {
-    if (core.record.sessionFile === undefined) return false;
-    await change(core, (old) => old.copy());
-    return true;
-  });
+/** A full copy under a new id; false for a session that is in memory only, or where it was prevented. */
+export async function fork(core: SessionCore): Promise<boolean> {
+  if (core.record.sessionFile === undefined) return false;
+  return unlessPrevented(core, { kind: "switch", reason: "fork" }, () => change(core, (old) => old.copy()));
+}
+
+/** Goes on in a full copy, wherever the record is kept. False: it was prevented. */
+export async function clone(core: SessionCore): Promise<boolean> {
+  const { leafId } = core.record.tree;
+  if (leafId === null) throw new GalleyError("not_found", "Cannot clone session: no current entry selected");
+  return unlessPrevented(core, { kind: "branch", entryId: leafId }, () => change(core, (old) => old.copy()));
 }
 
 export interface NavigateOptions {
@@ -85,26 +90,60 @@ export interface Navigated {
  * Goes to another place of the same record. At a message of the user's, or a custom one, the leaf is put before it, and
  * its text is returned to be edited; what was said after the place stays in the record as a branch.
  */
-export function navigateTree(core: SessionCore, entryId: string, options: NavigateOptions = {}): Promise<Navigated> {
+export async function navigateTree(
+  core: SessionCore,
+  entryId: string,
+  options: NavigateOptions = {},
+): Promise<Navigated> {
+  try {
+    const verdict = await askBeforeTree(core, entryId, options);
+    return verdict.cancel ? { cancelled: true } : await navigate(core, entryId, { ...options, ...verdict });
+  } catch (error) {
+    if (GalleyError.is(error, "aborted")) return { cancelled: true, aborted: true };
+    throw error;
+  }
+}
+
+/** Modules of others may object while the run still goes on, or bring the notes themselves. */
+async function askBeforeTree(core: SessionCore, entryId: string, options: NavigateOptions): Promise<TreeVerdict> {
+  const { guests } = core.parts;
+  if (!guests) return { cancel: false };
+  const { target } = placeOf(core, entryId);
+  const preparation = {
+    targetId: entryId,
+    oldLeafId: core.record.tree.leafId,
+    entriesToSummarize: leftBehind(core.record, target),
+    userWantsSummary: wantsNotes(core, options),
+  };
+  return core.compaction.cancellable((signal) => guests.beforeTree(preparation, signal));
+}
+
+/** Where the leaf goes for an entry, and what is to be said anew there. */
+function placeOf({ record }: SessionCore, entryId: string): { target: string | null; editorText: string | undefined } {
+  const entry = record.tree.get(entryId);
+  if (!entry) throw entryNotFound(entryId);
+  const editorText = editableText(entry);
+  return { target: editorText === undefined ? entryId : entry.parentId, editorText };
+}
+
+function navigate(
+  core: SessionCore,
+  entryId: string,
+  { summary: given, ...options }: NavigateOptions & TreeVerdict,
+): Promise<Navigated> {
   return core.exclusively(async () => {
-    const entry = core.record.tree.get(entryId);
-    if (!entry) throw entryNotFound(entryId);
+    const { target, editorText } = placeOf(core, entryId);
     await core.settle();
     const oldLeafId = core.record.tree.leafId;
-    const editorText = editableText(entry);
-    const target = editorText === undefined ? entryId : entry.parentId;
-    let notes: BranchNotes | undefined;
-    try {
-      notes = await takeNotes(core, target, options);
-    } catch (error) {
-      if (GalleyError.is(error, "aborted")) return { cancelled: true, aborted: true };
-      throw error;
-    }
+    const isTheirs = given !== undefined && wantsNotes(core, options);
+    const notes = isTheirs ? { ...given, fromExtension: true } : await takeNotes(core, target, options);
     core.record.moveLeaf(target);
     const summaryEntry = notes && core.record.append({ type: "branch_summary", fromId: target ?? "root", ...notes });
     core.restoreBehaviour();
     await core.pending.branchChanged();
-    await core.parts.guests?.changed({ kind: "tree", newLeafId: core.record.tree.leafId, oldLeafId });
+    const newLeafId = core.record.tree.leafId;
+    const told = { kind: "tree", newLeafId, oldLeafId, ...(summaryEntry ? { summaryEntry } : {}) } as const;
+    await core.parts.guests?.changed(told);
     return {
       ...(editorText === undefined ? {} : { editorText }),
       cancelled: false,
@@ -139,10 +178,11 @@ async function change(core: SessionCore, open: (old: SessionManager) => Promise<
 async function takeNotes(
   core: SessionCore,
   target: string | null,
-  { summarize, customInstructions }: NavigateOptions,
+  options: NavigateOptions,
 ): Promise<BranchNotes | undefined> {
-  const { enabled, reserveTokens } = core.settings.branchSummary ?? defaultSessionSettings.branchSummary;
-  if (!(summarize ?? enabled)) return undefined;
+  if (!wantsNotes(core, options)) return undefined;
+  const { reserveTokens } = branchSettings(core);
+  const { customInstructions } = options;
   const { record } = core;
   const abandoned = leftBehind(record, target);
   const notes = await core.compaction.summarizeBranch(abandoned, {
@@ -153,6 +193,14 @@ async function takeNotes(
   if (isCurrent) return notes;
   if (notes) core.bill(notes.details.usage);
   throw new GalleyError("busy", "The conversation went on while its branch was being summarized. Nothing was changed.");
+}
+
+function wantsNotes(core: SessionCore, { summarize }: NavigateOptions): boolean {
+  return summarize ?? branchSettings(core).enabled;
+}
+
+function branchSettings({ settings }: SessionCore) {
+  return settings.branchSummary ?? defaultSessionSettings.branchSummary;
 }
 
 /** What leaves the path when the leaf goes there. */

@@ -4,7 +4,13 @@
 import { countedIds } from "../base/ids.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { ProviderModel } from "../provider/provider.js";
-import { type AgentSession, type AnyTool, type CreateAgentSessionOptions, createAgentSession } from "../sdk/index.js";
+import {
+  type AgentSession,
+  type AnyTool,
+  type CreateAgentSessionOptions,
+  createAgentSession,
+  defineAgentTool,
+} from "../sdk/index.js";
 import { Settings } from "../sdk/settings/settings.js";
 import { type ManualClock, manualClock } from "./manual-clock.js";
 import { createMemoryPlans } from "./memory-plans.js";
@@ -54,11 +60,13 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
     streamFn: model.stream,
     workspace,
     ...(options.session?.workspace ? {} : { plans: createMemoryPlans(workspace) }),
-    customTools: options.tools ?? [],
+    customTools: (options.tools ?? []).map(defineAgentTool),
     clock,
     ids: countedIds(),
     settings: new Settings(),
     loadRules: async () => [],
+    // A session without directories of its own must not find those of whoever runs the tests.
+    ...(options.session?.agentDir ? {} : { skills: [], promptTemplates: [], slashCommands: [] }),
     random: () => 0.5,
     ...options.session,
   });

@@ -30,7 +30,7 @@ export interface RecordedRequest {
   path: string;
   headers: IncomingHttpHeaders;
   /** Parsed where it is JSON, else the text. */
-  body: unknown;
+  readonly body: unknown;
   /** The client's port: equal ports are one connection. */
   port: number | undefined;
   /** Resolves when the connection closed before the reply had ended. */
@@ -143,8 +143,20 @@ export class ScriptedServer {
         if (!response.writableFinished) resolve();
       });
     });
-    const body = parse(Buffer.concat(parts).toString("utf8"));
-    this.requests.push({ method, path, headers, body, port: request.socket.remotePort, closed });
+    const bytes = Buffer.concat(parts);
+    let parsed: { body: unknown } | undefined;
+    this.requests.push({
+      method,
+      path,
+      headers,
+      // When somebody looks: a service that reads slowly would pass for a program that is slow.
+      get body() {
+        parsed ??= { body: parse(bytes.toString("utf8")) };
+        return parsed.body;
+      },
+      port: request.socket.remotePort,
+      closed,
+    });
 
     const index = this.#next;
     const reply = this.#script[index];

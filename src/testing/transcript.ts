@@ -1,5 +1,6 @@
 // Transcripts: tests that read as documentation. `>` lines go in, `<` lines come out, `#` lines are remarks, and a
-// line `model:`, `files:` or `disk: temporary` before the first frame sets the stage. "…" stands for any value that is there.
+// line `model:`, `files:`, `settings:`, `rules:`, `extension:` or `disk: temporary` before the first frame sets the stage.
+// With an extension there is somebody who can be asked. A line `~ 500` lets half a second pass. "…" stands for any value that is there.
 
 import { GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";
@@ -8,9 +9,14 @@ import { call, calls, fail, type ScriptStep, say, textBlock } from "./scripted-m
 export interface Transcript {
   model: ScriptStep[];
   files: Record<string, string>;
+  /** Settings that differ from the default, and stream rules by name, each the text of its file. */
+  settings: Record<string, unknown>;
+  rules: Record<string, string>;
+  /** The name of a module whose dialogs the host answers. */
+  extension?: string;
   /** The files lie in a directory of their own on the real disk, and commands are real ones. */
   isOnDisk: boolean;
-  steps: { direction: ">" | "<"; text: string; line: number }[];
+  steps: { direction: ">" | "<" | "~"; text: string; line: number }[];
 }
 
 /** The other end: takes lines, gives frames one by one. */
@@ -18,21 +24,27 @@ export interface TranscriptPeer {
   send(line: string): void;
   /** The next frame, parsed; rejects when none comes. */
   receive(): Promise<unknown>;
+  /** Moves its clock on. */
+  advance(ms: number): void;
 }
 
 export const anyValue = "…";
 
 export function parseTranscript(text: string): Transcript {
-  const transcript: Transcript = { model: [], files: {}, isOnDisk: false, steps: [] };
+  const transcript: Transcript = { model: [], files: {}, settings: {}, rules: {}, isOnDisk: false, steps: [] };
   for (const [index, raw] of text.split("\n").entries()) {
     const line = raw.trimEnd();
     const body = line.slice(2);
     if (line === "" || line.startsWith("#")) continue;
     if (line.startsWith("model: ")) transcript.model = (JSON.parse(line.slice(7)) as unknown[]).map(readStep);
     else if (line.startsWith("files: ")) transcript.files = JSON.parse(line.slice(7)) as Record<string, string>;
+    else if (line.startsWith("settings: ")) transcript.settings = JSON.parse(line.slice(10)) as Record<string, unknown>;
+    else if (line.startsWith("rules: ")) transcript.rules = JSON.parse(line.slice(7)) as Record<string, string>;
+    else if (line.startsWith("extension: ")) transcript.extension = line.slice(11);
     else if (line === "disk: temporary") transcript.isOnDisk = true;
     else if (line.startsWith("> ")) transcript.steps.push({ direction: ">", text: body, line: index + 1 });
     else if (line.startsWith("< ")) transcript.steps.push({ direction: "<", text: body, line: index + 1 });
+    else if (line.startsWith("~ ")) transcript.steps.push({ direction: "~", text: body, line: index + 1 });
     else throw new GalleyError("script_mismatch", `Line ${index + 1}: neither a frame nor a setting: ${line}`);
   }
   return transcript;
@@ -43,6 +55,10 @@ export async function playTranscript({ steps }: Transcript, peer: TranscriptPeer
   for (const { direction, text, line } of steps) {
     if (direction === ">") {
       peer.send(text);
+      continue;
+    }
+    if (direction === "~") {
+      peer.advance(Number(text));
       continue;
     }
     const expected: unknown = JSON.parse(text);

@@ -31,7 +31,7 @@ const parameters = {
             },
           },
           multi: { type: "boolean", description: "Several may be chosen" },
-          recommended: { type: "integer", minimum: 0, description: "Index of the option to take if nobody answers" },
+          recommended: { type: "integer", minimum: 0, description: "Index; taken if nobody answers" },
         },
         required: ["id", "question", "options"],
       },
@@ -61,7 +61,7 @@ export function createAsk({ dialogs, timeoutMs }: AskOptions): AgentTool<AskPara
   return {
     name: "ask",
     label: "Ask",
-    description: "Ask the user to choose between options. Use it only where the answer changes what you do next.",
+    description: "Ask the user to choose, where the answer changes what you do next.",
     parameters,
     approval: "read",
     // Two dialogs at once would lie on top of each other.

@@ -5,7 +5,7 @@ import type { XStatic } from "typebox/schema";
 import { inLanes } from "../base/in-lanes.js";
 import { type PlannedChange, stampOf } from "../preview/plan.js";
 import type { ToolResult } from "../protocol/events.js";
-import type { Workspace } from "../workspace/workspace.js";
+import type { Workspace, WriteTarget } from "../workspace/workspace.js";
 import { findFiles } from "./ast-files.js";
 import { type Parsers, sharedParsers } from "./ast-parsers.js";
 import { maxPatternLength } from "./ast-pattern.js";
@@ -42,12 +42,12 @@ const parameters = {
       type: "array",
       maxItems: 200,
       items: { type: "string" },
-      description: "Files, directories or globs; default: working directory",
+      description: "Files, directories or globs",
     },
     glob: { type: "string", description: "Extra filter below paths" },
-    lang: { type: "string", description: "Language, if the file ending does not tell" },
+    lang: { type: "string", description: "If the file ending does not tell" },
     sel: { type: "string", description: "Node kind to match; pat is then its context" },
-    limit: { type: "number", description: "Most replacements in total" },
+    limit: { type: "number", description: "Most replacements" },
   },
   required: ["ops"],
 } as const;
@@ -170,9 +170,13 @@ async function deliver(
 /** Refuses here what could not be written later. */
 async function actionFor({ workspace }: AstEditParts, { plan, details }: Found) {
   if (plan.totalReplacements === 0) throw toolFailure("The pattern matches nothing any more.");
+  const places = await workspace.resolveAll(
+    plan.files.map(({ target }) => target.path),
+    "write",
+  );
   const changes: PlannedChange[] = [];
   await inLanes(plan.files.entries(), 8, async ([index, { target, before, after }]) => {
-    const { path, displayPath } = await workspace.resolve(target.path, "write");
+    const { path, displayPath } = places[index] as WriteTarget;
     const { mode } = await workspace.stat(target);
     changes[index] = { kind: "modify", path, stamp: stampOf(displayPath, { bytes: before, mode }), before, after };
   });

@@ -22,10 +22,10 @@ const parameters = {
     command: { type: "string", pattern: "\\S", maxLength: 100_000 },
     description: { type: "string" },
     timeout: { type: "number", description: "Seconds (300; 1 to 3600)" },
-    cwd: { type: "string", description: "Directory to run in" },
+    cwd: { type: "string" },
     env: { type: "object", additionalProperties: { type: "string" } },
-    head: { ...lineCount, description: "Only the first lines of the output" },
-    tail: { ...lineCount, description: "Only the last lines" },
+    head: { ...lineCount, description: "First lines only" },
+    tail: { ...lineCount, description: "Last lines only" },
   },
   required: ["command"],
 } as const;
@@ -51,7 +51,7 @@ export function createBash(parts: BashParts): AgentTool<BashParams> {
   return {
     name: "bash",
     label: "Bash",
-    description: "Run a shell command. Gives stdout and stderr together; of a long output, its end.",
+    description: "Run a shell command. Gives stdout and stderr; of a long output, its end.",
     parameters,
     // What a command does to files must not meet the other calls of the same reply.
     concurrency: "exclusive",

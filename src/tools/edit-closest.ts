@@ -64,7 +64,7 @@ function likeness(line: string, wanted: ReadonlySet<number>): number {
 }
 
 /** Line by line, each weighing as much as it is long. */
-function blockSimilarity(lines: readonly string[], wanted: readonly string[]): number {
+export function blockSimilarity(lines: readonly string[], wanted: readonly string[]): number {
   let [equal, total] = [0, 0];
   for (const [index, line] of wanted.entries()) {
     const [a, b] = [line.slice(0, maxLineLength), (lines[index] ?? "").slice(0, maxLineLength)];

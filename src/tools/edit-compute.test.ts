@@ -75,7 +75,12 @@ describe("files that are no UTF-8", () => {
 describe("several edits", () => {
   it("makes each on what the one before it left", async () => {
     const computed = await computeEdit("a", Buffer.from("one two"), [edit("one", "three"), edit("three t", "T")]);
-    expect(computed).toEqual({ after: Buffer.from("Two"), spans: [{ start: 0, end: 5, length: 1 }], replaced: 2 });
+    expect(computed).toEqual({
+      after: Buffer.from("Two"),
+      spans: [{ start: 0, end: 5, length: 1 }],
+      replaced: 2,
+      looseLines: [],
+    });
   });
 
   it("replaces all, left to right", async () => {

@@ -5,6 +5,7 @@ import { isUtf8 } from "node:buffer";
 import { GalleyError } from "../base/errors.js";
 import { compareTexts, type Replacement } from "../preview/compare-texts.js";
 import { findText } from "./edit-find.js";
+import { looseMatch } from "./edit-loose.js";
 import { applySplices, composeSpans, type Span, type Splice } from "./text-splice.js";
 import { isUtf16, type TextView, viewOf } from "./text-view.js";
 import { toolFailure } from "./tool.js";
@@ -22,6 +23,13 @@ export interface ComputedEdit {
   readonly spans: readonly Span[];
   /** How many occurrences were replaced. */
   readonly replaced: number;
+  /** The lines where a text was found that is not exactly the one asked for. */
+  readonly looseLines: readonly number[];
+}
+
+export interface EditLeniency {
+  /** How like the text in the file has to be; without it only the exact text counts. */
+  readonly fuzzyThreshold?: number | undefined;
 }
 
 /**
@@ -32,19 +40,22 @@ export async function computeEdit(
   displayPath: string,
   before: Buffer,
   edits: readonly TextEdit[],
+  { fuzzyThreshold }: EditLeniency = {},
 ): Promise<ComputedEdit> {
   if (isUtf16(before)) throw toolFailure(`Cannot edit ${displayPath}: it is UTF-16 text. Only UTF-8 can be edited.`);
   const isValid = isUtf8(before);
   let after = before;
   let spans: Span[] = [];
   let replaced = 0;
+  const looseLines: number[] = [];
   for (const [index, edit] of edits.entries()) {
     try {
       checkNewText(displayPath, edit, isValid);
-      const step = await splicesOf(displayPath, after, edit);
+      const step = await splicesOf(displayPath, after, { ...edit, fuzzyThreshold });
       after = applySplices(after, step.splices);
       spans = composeSpans(spans, step.splices.map(spanOf));
       replaced += step.replaced;
+      if (step.looseLine !== undefined) looseLines.push(step.looseLine);
     } catch (error) {
       if (!(error instanceof GalleyError)) throw error;
       throw new GalleyError(error.code, error.message, { cause: error, details: { failedEdit: index } });
@@ -54,16 +65,20 @@ export async function computeEdit(
     throw toolFailure(
       `No changes made to ${displayPath}. The replacement gives exactly what is there; check new_text, or move on.`,
     );
-  return { after, spans, replaced };
+  return { after, spans, replaced, looseLines };
 }
 
-async function splicesOf(displayPath: string, file: Buffer, { oldText, newText, all }: TextEdit) {
+async function splicesOf(displayPath: string, file: Buffer, edit: TextEdit & EditLeniency) {
+  const { oldText, newText, all, fuzzyThreshold } = edit;
   const view = viewOf(file);
-  const [wanted, wished] = [view.encode(oldText), view.encode(newText)];
-  const places = findText({ displayPath, view, wanted, all });
+  const asked = { wanted: view.encode(oldText), wished: view.encode(newText) };
+  const isLenient = fuzzyThreshold !== undefined && !all && !view.bytes.includes(asked.wanted);
+  const loose = isLenient ? looseMatch(view.bytes, asked, fuzzyThreshold) : undefined;
+  const { wanted, wished } = loose ? { wanted: loose.found, wished: loose.wished } : asked;
+  const places = loose ? [loose.at] : findText({ displayPath, view, wanted, all });
   const given = newText.includes("\r\n") ? "\r\n" : "\n";
   const splices = splicesAt(places, { file, view, wished, given }, await compareTexts(wanted, wished));
-  return { splices, replaced: places.length };
+  return { splices, replaced: places.length, looseLine: loose?.line };
 }
 
 function checkNewText(displayPath: string, { oldText, newText }: TextEdit, isValid: boolean): void {

@@ -8,7 +8,8 @@ import { isObject } from "../base/json.js";
 import { diffFile, joinDiffs } from "../preview/file-diff.js";
 import { foldPath } from "../workspace/resolve-path.js";
 import type { Workspace, WriteTarget } from "../workspace/workspace.js";
-import { type ComputedEdit, computeEdit, type TextEdit } from "./edit-compute.js";
+import { type ComputedEdit, computeEdit, type EditLeniency, type TextEdit } from "./edit-compute.js";
+import { notice } from "./output-text.js";
 import {
   type OpenFile,
   openText,
@@ -30,9 +31,9 @@ const parameters = {
         type: "object",
         properties: {
           path: { type: "string" },
-          old_text: { type: "string", description: "Exact text to replace; must occur once" },
+          old_text: { type: "string", description: "Exact; must occur once" },
           new_text: { type: "string" },
-          all: { type: "boolean", description: "Replace every occurrence" },
+          all: { type: "boolean", description: "Every occurrence" },
         },
         required: ["path", "old_text", "new_text"],
       },
@@ -43,12 +44,14 @@ const parameters = {
 
 type EditParams = XStatic<typeof parameters>;
 
-export function createEdit(parts: TextFileParts): AgentTool<EditParams> {
+type EditParts = TextFileParts & EditLeniency;
+
+export function createEdit(parts: EditParts): AgentTool<EditParams> {
   const { workspace } = parts;
   return {
     name: "edit",
     label: "Edit",
-    description: "Replace exact text in one or more files, in the given order. If one edit fails, no file is changed.",
+    description: "Replace exact text in files, in order. If one edit fails, no file is changed.",
     parameters,
     approval: "write",
     prepareArguments,
@@ -140,7 +143,7 @@ async function lockAll<T>(workspace: Workspace, targets: readonly WriteTarget[],
 }
 
 async function compute(
-  parts: TextFileParts,
+  parts: EditParts,
   { input, target, edits }: FileTask,
   { signal, total }: { signal: AbortSignal | undefined; total: number },
 ): Promise<Change> {
@@ -148,7 +151,7 @@ async function compute(
     const { before, ...file } = await openText(parts, { input, target }, signal);
     const { displayPath } = file.target;
     if (!before) throw new GalleyError("not_found", `File not found: ${displayPath}`);
-    return { file: { ...file, before }, computed: await computeEdit(displayPath, before.bytes, edits) };
+    return { file: { ...file, before }, computed: await computeEdit(displayPath, before.bytes, edits, parts) };
   } catch (error) {
     // With one edit that is plain; with several the model would wonder about the others.
     if (total === 1 || !(error instanceof GalleyError) || error.code === "aborted") throw error;
@@ -186,11 +189,12 @@ function report(written: readonly Written[]) {
     replaced: computed.replaced,
     ...(hardlinkBroken ? { hardlinkBroken } : {}),
   }));
-  const text = perFileResults.map(({ path, replaced }) =>
-    replaced === 1
-      ? `Successfully replaced text in ${path}.`
-      : `Successfully replaced ${replaced} occurrences in ${path}.`,
-  );
+  const text = perFileResults.map(({ path, replaced }, index) => {
+    const done = replaced === 1 ? "text" : `${replaced} occurrences`;
+    const looseLines = written[index]?.computed.looseLines ?? [];
+    const remarks = looseLines.map((line) => `From line ${line} on, space or look-alikes differ from old_text`);
+    return `Successfully replaced ${done} in ${path}.${notice(remarks)}`;
+  });
   return textResult(text.join("\n"), {
     diff: joinDiffs(perFileResults.map(({ diff }) => diff)),
     firstChangedLine: perFileResults[0]?.firstChangedLine,

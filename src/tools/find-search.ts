@@ -36,6 +36,7 @@ export async function findPaths(
 ): Promise<{ paths: string[]; remarks: string[] }> {
   const { root, glob, limit } = search;
   const picker = new PathPicker(await compile(glob), {
+    literal: literalOf(glob),
     onlyDirectories: glob.endsWith("/"),
     limit,
   });
@@ -51,26 +52,30 @@ export async function findPaths(
   return { paths: allowed.map((path) => shownBelow(root.displayPath, path)), remarks };
 }
 
-/**
- * Most paths lack what the glob says literally, which costs nothing to see. A name at any depth is compared as a name:
- * whole paths take several times as long.
- */
+/** A name at any depth is compared as a name: whole paths take several times as long. */
 async function compile(glob: string): Promise<(path: string) => boolean> {
   const plain = glob.replace(/\/+$/, "");
   if (plain === "**/*" || plain === "**") return () => true;
   const name = plain.startsWith("**/") ? plain.slice(3) : "";
   const isName = name !== "" && !name.includes("/") && !name.includes("**");
   const matches = await compileGlob(isName ? name : plain, { anyDepth: false });
-  const literal = literalOf(plain);
-  return (path) => path.includes(literal) && matches(isName ? path.slice(path.lastIndexOf("/") + 1) : path);
+  return (path) => matches(isName ? path.slice(path.lastIndexOf("/") + 1) : path);
 }
 
 /** The longest text that is in the name of everything the glob matches. */
 function literalOf(glob: string): string {
   // Sets, alternatives, negations and escapes promise nothing.
   if (/[^\w./*?-]/.test(glob)) return "";
-  const runs = glob.slice(glob.lastIndexOf("/") + 1).split(/[*?]+/);
+  const plain = glob.replace(/\/+$/, "");
+  const runs = plain.slice(plain.lastIndexOf("/") + 1).split(/[*?]+/);
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
+}
+
+interface PickerOptions {
+  /** In every path that can matter. */
+  readonly literal: string;
+  readonly onlyDirectories: boolean;
+  readonly limit: number;
 }
 
 /** Takes files one by one and picks them, and the directories they are the first to show, by the glob. */
@@ -78,15 +83,32 @@ class PathPicker {
   readonly picked: string[] = [];
   readonly #seen = new Set<string>([""]);
   readonly #matches: (path: string) => boolean;
-  readonly #options: { onlyDirectories: boolean; limit: number };
+  readonly #options: PickerOptions;
 
-  constructor(matches: (path: string) => boolean, options: { onlyDirectories: boolean; limit: number }) {
+  constructor(matches: (path: string) => boolean, options: PickerOptions) {
     this.#matches = matches;
     this.#options = options;
   }
 
   get isOverfull(): boolean {
     return this.#seen.size > maxDirectories;
+  }
+
+  /**
+   * Takes paths that each end in a NUL. Most lack what the glob says literally, in their own name and in those of their
+   * directories: looked for in all of them at once, that costs next to nothing. `false`: there is enough.
+   */
+  addAll(paths: string): boolean {
+    const { literal } = this.#options;
+    let next = 0;
+    for (;;) {
+      const at = paths.indexOf(literal, next);
+      if (at === -1 || next === paths.length) return true;
+      const start = at === 0 ? 0 : paths.lastIndexOf("\0", at - 1) + 1;
+      const end = paths.indexOf("\0", at);
+      if (!this.add(toldPath(paths.slice(start, end)))) return false;
+      next = end + 1;
+    }
   }
 
   /** `false`: there is enough. */
@@ -132,9 +154,7 @@ async function listWithRipgrep(
       const whole = bytes.lastIndexOf(0) + 1;
       rest = bytes.subarray(whole);
       // Decoded in one go: one by one takes longer than all the rest. Bytes that are no UTF-8 become U+FFFD.
-      const paths = bytes.toString("utf8", 0, whole).split("\0");
-      paths.pop(); // what follows the last NUL: nothing
-      return paths.every((path) => picker.add(toldPath(path))) && rest.length <= maxPathBytes;
+      return picker.addAll(bytes.toString("utf8", 0, whole)) && rest.length <= maxPathBytes;
     },
   });
   if (end) checkEnd(end, timeoutMs);

@@ -19,8 +19,8 @@ const defaultTimeoutMs = 30_000;
 const parameters = {
   type: "object",
   properties: {
-    pattern: { type: "string", description: "Glob, e.g. *.ts (any depth) or src/**/test; may begin with a directory" },
-    hidden: { type: "boolean", description: "Also names that begin with a dot (true)" },
+    pattern: { type: "string", description: "e.g. *.ts (any depth) or src/**/test" },
+    hidden: { type: "boolean", description: "Dot names too (true)" },
     limit: { type: "number", description: "Most results (1000)" },
   },
   required: ["pattern"],

@@ -8,6 +8,7 @@ import { createAstEdit } from "./ast-edit.js";
 import { createAstGrep } from "./ast-grep.js";
 import { type BashSettings, createBash } from "./bash.js";
 import { createEdit } from "./edit.js";
+import type { EditLeniency } from "./edit-compute.js";
 import { createFind } from "./find.js";
 import { createGrep } from "./grep.js";
 import { createLs } from "./ls.js";
@@ -38,8 +39,9 @@ export interface BuiltInToolParts {
 
 export interface ToolSettings {
   readonly bash?: BashSettings;
-  readonly read?: { readonly defaultLimit?: number };
+  readonly read?: { readonly defaultLimit?: number; readonly autoResize?: boolean };
   readonly ask?: { readonly timeoutMs: number };
+  readonly edit?: EditLeniency;
   readonly astEdit?: { readonly maxFiles?: number };
   /** Refuse to change a file that changed since the model saw it; default yes. */
   readonly checksSeenFiles?: boolean;
@@ -58,7 +60,7 @@ export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
   const tools: AnyTool[] = [
     createRead(workspace, { clock, seen, artifacts, ...settings.read }),
     createBash({ workspace, processes, artifacts, clock, settings: settings.bash }),
-    createEdit({ workspace, seen, staging }),
+    createEdit({ workspace, seen, staging, ...settings.edit }),
     createWrite({ workspace, seen, staging }),
     createGrep(search),
     createFind(search, { clock }),

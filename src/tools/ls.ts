@@ -14,7 +14,7 @@ const defaultLimit = 500;
 const parameters = {
   type: "object",
   properties: {
-    path: { type: "string", description: "Directory; default: working directory" },
+    path: { type: "string", description: "Default: working directory" },
     limit: { type: "number", description: "Most entries (500)" },
   },
 } as const;

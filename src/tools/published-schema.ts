@@ -5,7 +5,7 @@ import type { JsonSchema } from "../base/json.js";
 import { isObject } from "../base/json.js";
 import type { AnyTool } from "./tool.js";
 
-const guards = new Set(["maxLength", "maxItems", "minItems", "pattern"]);
+const guards = new Set(["maxLength", "maxItems", "minItems", "minimum", "maximum", "pattern"]);
 
 export function published(tool: AnyTool): AnyTool {
   return { ...tool, published: withoutGuards(tool.published ?? tool.parameters) as JsonSchema };

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { ToolResult } from "../protocol/events.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
+import { drawPng } from "./png.test-kit.js";
 import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
 
@@ -12,8 +13,12 @@ type Files = Parameters<typeof createMemoryWorkspace>[0];
 const day = 86_400_000;
 const clock = { now: () => 1000 * day, after: () => () => {} };
 
-async function read(files: Files, args: Record<string, unknown>, modifiedMs = 0): Promise<ToolResult> {
-  const tool = createRead(createMemoryWorkspace(files, { modifiedMs }), { clock });
+async function read(
+  files: Files,
+  args: Record<string, unknown>,
+  { modifiedMs = 0, autoResize = true } = {},
+): Promise<ToolResult> {
+  const tool = createRead(createMemoryWorkspace(files, { modifiedMs }), { clock, autoResize });
   const prepared = tool.prepareArguments?.(args) as { path: string };
   return tool.execute("call_1", prepared, undefined, () => {}, { cwd: "/project" });
 }
@@ -94,6 +99,30 @@ describe("what is no text", () => {
     });
   });
 
+  it("shows a large PNG smaller, unless the user wants it as it is", async () => {
+    const large = drawPng({ width: 4000, height: 8, colourType: 0, at: () => [7] });
+    const named = `Image a.png (image/png, ${large.length} bytes, 4000x8)`;
+    const { content } = await read({ "a.png": large }, { path: "a.png" });
+    expect(content[0]).toEqual({ type: "text", text: `${named}, shown resized to 2000x4.` });
+    const image = content[1];
+    if (image?.type !== "image") throw new Error("no image");
+    const shown = Buffer.from(image.data, "base64");
+    expect([shown.readUInt32BE(16), shown.readUInt32BE(20)]).toEqual([2000, 4]);
+    expect((await read({ "a.png": large }, { path: "a.png" }, { autoResize: false })).content).toEqual([
+      { type: "text", text: `${named}, as it is on disk: not resized.` },
+      { type: "image", data: large.toString("base64"), mimeType: "image/png" },
+    ]);
+  });
+
+  it("refuses an image that no service takes and that we cannot make smaller", async () => {
+    const wide = Buffer.concat([Buffer.from("GIF89a"), Buffer.from([0x41, 0x1f, 1, 0])]); // 8001x1
+    await expect(read({ "a.gif": wide }, { path: "a.gif" })).rejects.toThrow(
+      "Image a.gif (image/gif, 10 bytes, 8001x1) is too large to be looked at: at most 8000 pixels on a side. " +
+        "Make it smaller first.",
+    );
+    expect((await read({ "a.gif": wide }, { path: "a.gif" }, { autoResize: false })).content).toHaveLength(2);
+  });
+
   it("refuses an image over 20 MB", async () => {
     const large = new Uint8Array(25 * 1024 * 1024);
     large.set(png);
@@ -124,7 +153,7 @@ describe("what is no text", () => {
 
 describe("directories", () => {
   it("lists entries with their age, sorted without regard to case", async () => {
-    const listing = await read({ "b.ts": "", "A/x": "", "c\nd": "" }, { path: "." }, 997 * day);
+    const listing = await read({ "b.ts": "", "A/x": "", "c\nd": "" }, { path: "." }, { modifiedMs: 997 * day });
     expect(listing).toEqual(text("A/ (3d ago)\nb.ts (3d ago)\nc\\nd (3d ago)"));
   });
 
@@ -137,7 +166,9 @@ describe("directories", () => {
     [800 * day, "2y ago"],
     [-day, "just now"],
   ])("says %d ms as %s", async (ageMs, expected) => {
-    expect(await read({ "d/a": "" }, { path: "d" }, 1000 * day - ageMs)).toEqual(text(`a (${expected})`));
+    expect(await read({ "d/a": "" }, { path: "d" }, { modifiedMs: 1000 * day - ageMs })).toEqual(
+      text(`a (${expected})`),
+    );
   });
 
   it("says when one is empty", async () => {
@@ -146,7 +177,7 @@ describe("directories", () => {
 
   it("shows 500 entries at most", async () => {
     const files = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`f${1000 + index}`, ""]));
-    const result = await read(files, { path: "." }, 1000 * day);
+    const result = await read(files, { path: "." }, { modifiedMs: 1000 * day });
     const shown = (result.content[0] as { text: string }).text.split("\n");
     expect(shown).toHaveLength(502);
     expect(shown.at(-1)).toBe("[500 results limit reached; the directory has 501 entries]");

@@ -15,7 +15,6 @@ import { SeenFiles } from "./seen-files.js";
 import { imageType, isBinary } from "./sniff.js";
 import { type AgentTool, type ArtifactSource, toolFailure } from "./tool.js";
 
-const maxImageBytes = 20 * 1024 * 1024;
 const maxEntries = 500;
 const headBytes = 8192;
 const maxArtifactBytes = 50 * 1024 * 1024;
@@ -23,7 +22,7 @@ const maxArtifactBytes = 50 * 1024 * 1024;
 const parameters = {
   type: "object",
   properties: {
-    path: { type: "string", description: "File or directory" },
+    path: { type: "string" },
     sel: { type: "string", description: "L50, L50-L120 or raw (no 300-line limit)" },
   },
   required: ["path"],
@@ -37,14 +36,14 @@ export interface ReadOptions {
   artifacts?: ArtifactSource;
   /** Lines without a selection. */
   defaultLimit?: number;
+  /** Make large images smaller where we can; default yes. */
+  autoResize?: boolean;
   /** Hears of every file whose content is shown. */
   seen?: SeenFiles;
 }
 
-export function createRead(
-  workspace: Workspace,
-  { clock = systemClock, seen = new SeenFiles({ isEnforced: false }), artifacts, defaultLimit }: ReadOptions = {},
-): AgentTool<ReadParams> {
+export function createRead(workspace: Workspace, options: ReadOptions = {}): AgentTool<ReadParams> {
+  const { clock = systemClock, seen = new SeenFiles({ isEnforced: false }), artifacts, defaultLimit } = options;
   return {
     name: "read",
     label: "Read",
@@ -61,7 +60,11 @@ export function createRead(
       if (target.kind === "directory") return readDirectory(workspace, target, { clock, signal });
       const head = await workspace.readFile(target, { maxBytes: headBytes, signal });
       const mimeType = imageType(head.bytes);
-      if (mimeType) return readImage(workspace, target, { mimeType, seen, signal });
+      if (mimeType) {
+        const { autoResize = true } = options;
+        const { readImage } = await import("./read-image.js"); // most sessions see none
+        return readImage(workspace, target, { mimeType, seen, autoResize, signal });
+      }
       if (isBinary(head.bytes)) return binaryNote(target, (await workspace.stat(target)).sizeBytes);
       const file = head.isTruncated ? await workspace.readFile(target, { signal }) : head;
       const shown = showText(file, selection);
@@ -148,31 +151,6 @@ function ageText(ageMs: number): string {
   const days = Math.floor(hours / 24);
   if (days < 60) return `${days}d ago`;
   return days < 730 ? `${Math.floor(days / 30)}mo ago` : `${Math.floor(days / 365)}y ago`;
-}
-
-async function readImage(
-  workspace: Workspace,
-  target: Target,
-  { mimeType, seen, signal }: { mimeType: string; seen: SeenFiles; signal: AbortSignal | undefined },
-): Promise<ToolResult> {
-  const { sizeBytes } = await workspace.stat(target);
-  if (sizeBytes > maxImageBytes) throw imageTooLarge(sizeBytes);
-  const { bytes, isTruncated } = await workspace.readFile(target, { maxBytes: maxImageBytes, signal });
-  if (isTruncated) throw imageTooLarge(bytes.length + 1); // it grew after it was measured
-  seen.note(target.path, { bytes, isTruncated });
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
-  const text = `Image ${target.displayPath} (${mimeType}, ${sizeText(bytes.length)}), as it is on disk: not resized.`;
-  return {
-    content: [
-      { type: "text", text },
-      { type: "image", data, mimeType },
-    ],
-    details: { meta: {} },
-  };
-}
-
-function imageTooLarge(sizeBytes: number): Error {
-  return toolFailure(`Image file too large: ${sizeText(sizeBytes)} exceeds ${sizeText(maxImageBytes)} limit.`);
 }
 
 function binaryNote(target: Target, sizeBytes: number): ToolResult {

@@ -8,7 +8,7 @@ const parameters = {
   type: "object",
   properties: {
     action: { type: "string", enum: ["apply", "discard"] },
-    reason: { type: "string", description: "Why" },
+    reason: { type: "string" },
     extra: { type: "object" },
     id: { type: "string", description: "Default: the next" },
     all: { type: "boolean" },

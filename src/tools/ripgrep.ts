@@ -132,12 +132,20 @@ async function isInRepository(workspace: Workspace, path: string): Promise<boole
 /** The platform's package belongs to ripgrep's own, which is not imported: it throws where that one is missing. */
 function installedRipgrep(): string | undefined {
   try {
-    const packageEntry = createRequire(ownLocation()).resolve("@vscode/ripgrep");
-    const program = process.platform === "win32" ? "rg.exe" : "rg";
-    return createRequire(packageEntry).resolve(`@vscode/ripgrep-${process.platform}-${process.arch}/bin/${program}`);
+    foundRipgrep ??= findRipgrep();
+    return foundRipgrep;
   } catch {
     return undefined; // not installed, or not made for this platform: we search ourselves
   }
+}
+
+/** To look for it again takes longer than many a search; one that is gone does not start. */
+let foundRipgrep: string | undefined;
+
+function findRipgrep(): string {
+  const packageEntry = createRequire(ownLocation()).resolve("@vscode/ripgrep");
+  const program = process.platform === "win32" ? "rg.exe" : "rg";
+  return createRequire(packageEntry).resolve(`@vscode/ripgrep-${process.platform}-${process.arch}/bin/${program}`);
 }
 
 /** A path as ripgrep tells it, relative to the root and with `/`. */

@@ -22,7 +22,11 @@ const tasks = {
 /** What a model is told about a task within a list; notes and details are for single tasks, and taken here as well. */
 const shownTasks = {
   type: "array",
-  items: { type: "object", properties: { content: { type: "string" }, status }, required: ["content"] },
+  items: {
+    type: "object",
+    properties: { content: { type: "string" }, status: { type: "string" } },
+    required: ["content"],
+  },
 } as const;
 
 const parameters = {
@@ -47,8 +51,8 @@ const parameters = {
           },
           name: text,
           tasks,
-          phase: { type: "string", description: "Phase id, e.g. phase-1" },
-          id: { type: "string", description: "Task id, e.g. task-1" },
+          phase: { type: "string", description: "e.g. phase-1" },
+          id: { type: "string", description: "e.g. task-1" },
           content: text,
           status,
           notes: longText,

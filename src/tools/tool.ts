@@ -45,6 +45,9 @@ export interface AgentTool<Params = never> {
   readonly hidden?: boolean;
   /** Its work may end in a pending action. */
   readonly deferrable?: boolean;
+  /** A line about it in the system prompt, and rules of its use there. */
+  readonly promptSnippet?: string;
+  readonly promptGuidelines?: readonly string[];
   /** Ask the provider for strict schema mode where supported. */
   readonly strict?: boolean;
   /** Gets no signal and runs to its end. */

@@ -13,8 +13,8 @@ import { type AgentTool, textResult, toolFailure } from "./tool.js";
 const parameters = {
   type: "object",
   properties: {
-    path: { type: "string", description: "File to create or overwrite" },
-    content: { type: "string", description: "The whole new content" },
+    path: { type: "string" },
+    content: { type: "string" },
   },
   required: ["path", "content"],
 } as const;

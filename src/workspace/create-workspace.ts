@@ -45,6 +45,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   const cwd = resolvePath(options.cwd);
   const credentialFile = join(agentDir, "auth.json");
   const isSecret = secretTest(options.secretPaths ?? defaultSecretPaths, home);
+  let policyOfMoment: ReturnType<typeof askPolicy> | undefined;
   const writing = createWriteResolver(disk, {
     cwd,
     home,
@@ -58,6 +59,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   return {
     cwd,
     resolve,
+    resolveAll: (inputs) => writing.resolveAll(inputs),
 
     mayWriteBelow: (target) => writing.isInRoots(target.path),
 
@@ -140,13 +142,29 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     throw refusal(displayPath, "it may hold secrets (setting secrets.paths) and the user did not allow it");
   }
 
-  /** Asked anew each time: the credential file may appear, or be replaced, while a session lives. */
-  async function readPolicy(): Promise<ReadPolicy & { credential: string | undefined }> {
-    // Absent or out of reach, it is protected by its name alone.
-    const canonical = await disk.realpath(credentialFile).catch(() => undefined);
+  /**
+   * Asked anew each time: the credential file may appear, or be replaced, while a session lives. Only what is asked in
+   * the same moment, as a search does about many paths, shares one answer.
+   */
+  function readPolicy(): ReturnType<typeof askPolicy> {
+    if (policyOfMoment === undefined) {
+      policyOfMoment = askPolicy();
+      queueMicrotask(() => {
+        policyOfMoment = undefined;
+      });
+    }
+    return policyOfMoment;
+  }
+
+  async function askPolicy(): Promise<ReadPolicy & { credential: string | undefined }> {
+    const [canonical, canonicalCwd] = await Promise.all([
+      // Absent or out of reach, it is protected by its name alone.
+      disk.realpath(credentialFile).catch(() => undefined),
+      disk.realpath(cwd).catch(() => cwd),
+    ]);
     const stat = canonical === undefined ? undefined : await disk.lstat(canonical).catch(() => undefined);
     return {
-      cwds: [cwd, await disk.realpath(cwd).catch(() => cwd)],
+      cwds: [cwd, canonicalCwd],
       home,
       credentialFiles: canonical ? [credentialFile, canonical] : [credentialFile],
       credential: stat?.identity,

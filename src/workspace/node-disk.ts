@@ -34,9 +34,10 @@ export const nodeDisk: Disk = {
     return found;
   },
 
-  read: (path, identity, options) => withChecked(path, identity, (file, size) => readBounded(file, size, options)),
+  read: (path, identity, options) =>
+    withChecked(path, identity, (file, { size }) => readBounded(file, Number(size), options)),
 
-  digest: (path, identity, signal) => withChecked(path, identity, (file) => digestOf(file, signal)),
+  digest: (path, identity, signal) => withChecked(path, identity, (file, stats) => digestOf(file, stats, signal)),
 
   async pin(path) {
     if (process.platform === "win32") return unpinned(path); // a directory cannot be opened there
@@ -63,13 +64,13 @@ export const nodeDisk: Disk = {
 async function withChecked<T>(
   path: string,
   identity: string,
-  work: (file: FileHandle, sizeBytes: number) => Promise<T>,
+  work: (file: FileHandle, opened: BigIntStats) => Promise<T>,
 ): Promise<T | undefined> {
   const file = await promises.open(path, readFlags);
   try {
-    const opened = describe(await file.stat({ bigint: true }));
-    if (opened.kind !== "file" || opened.identity !== identity) return undefined;
-    return await work(file, opened.sizeBytes);
+    const opened = await file.stat({ bigint: true });
+    if (!opened.isFile() || identityOf(opened) !== identity) return undefined;
+    return await work(file, opened);
   } finally {
     await file.close();
   }
@@ -89,21 +90,30 @@ async function readBounded(
     const { bytesRead } = await file.read(buffer, length, wanted, null);
     if (bytesRead === 0) return { bytes: buffer.subarray(0, length), isTruncated: false };
     length += bytesRead;
+    // Less than there was room for, and no less than the file has: its end. One that says 0 is read until it says so.
+    if (bytesRead < wanted && sizeBytes > 0 && length >= sizeBytes && length <= maxBytes)
+      return { bytes: buffer.subarray(0, length), isTruncated: false };
     if (length > maxBytes) return { bytes: buffer.subarray(0, maxBytes), isTruncated: true };
     if (length === buffer.length) buffer = Buffer.concat([buffer], Math.min(buffer.length * 2, maxBytes + 1));
   }
 }
 
-async function digestOf(file: FileHandle, signal: AbortSignal | undefined): Promise<string | undefined> {
+async function digestOf(
+  file: FileHandle,
+  before: BigIntStats,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
   const { createHash } = await import("node:crypto"); // only writing needs it
-  const before = await file.stat({ bigint: true });
   const hash = createHash("sha256");
-  const buffer = Buffer.allocUnsafe(Math.min(Number(before.size) + 1, chunkBytes));
-  for (;;) {
+  const sizeBytes = Number(before.size);
+  const buffer = Buffer.allocUnsafe(Math.min(sizeBytes + 1, chunkBytes));
+  for (let length = 0; ; ) {
     throwIfAborted(signal);
     const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
-    if (bytesRead === 0) break;
     hash.update(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+    // Room was left after the last byte, so this was the end; had the file grown since, its size would tell below.
+    if (bytesRead === 0 || (length === sizeBytes && bytesRead < buffer.length)) break;
   }
   // A long file takes its time, and somebody may have written behind the place that was read last.
   const after = await file.stat({ bigint: true });
@@ -158,7 +168,7 @@ function describe(stats: BigIntStats): DiskStat {
   return {
     kind: kindOf(stats),
     kindName: kindName(stats),
-    identity: `${stats.dev}:${stats.ino}`,
+    identity: identityOf(stats),
     sizeBytes: Number(stats.size),
     modifiedMs: Number(stats.mtimeNs) / 1e6, // whole milliseconds would lose what undo has to restore
     mode: Number(stats.mode) & 0o7777,
@@ -167,6 +177,10 @@ function describe(stats: BigIntStats): DiskStat {
     linkCount: Number(stats.nlink),
     mark: `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`,
   };
+}
+
+function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
 }
 
 function kindOf(stats: BigIntStats | Dirent): DiskStat["kind"] {

@@ -3,9 +3,10 @@
 // round. (A hard link would be none anyway: writing replaces one name and leaves the file behind the others alone.)
 
 import { dirname, join } from "node:path";
-import { systemCode } from "../base/errors.js";
+import { GalleyError, messageOf, systemCode } from "../base/errors.js";
+import { inLanes } from "../base/in-lanes.js";
 import { type Disk, type DiskEntry, type DiskStat, maxListed } from "./disk.js";
-import { foldPath, isWithin } from "./resolve-path.js";
+import { foldPath, isWithin, printable } from "./resolve-path.js";
 
 /** Directories with everything in them, and files, anywhere. The last three are read as configuration too. */
 const projectDirectories = [".git", ".galley", ".vscode", ".idea", ".xcsh", ".omp", ".pi"];
@@ -56,61 +57,92 @@ export function protectedTest({ homes, configDirectories, tempDirs }: ProtectedP
   };
 }
 
-/** By what the protected places hold and lead to. Throws where that cannot be found out. */
-export async function isReachedFromProtected(
+export type ReachTest = (target: { readonly path: string; readonly stat?: DiskStat | undefined }) => Promise<boolean>;
+
+/**
+ * By what the protected places hold and lead to, looked up now and once for any number of targets. Throws a sentence
+ * where that cannot be found out.
+ */
+export async function surveyProtected(
   disk: Disk,
-  target: { path: string; stat?: DiskStat | undefined },
-  { homes, configDirectories, projects, tempDirs }: ProtectedPlaces,
-): Promise<boolean> {
-  if (tempDirs.some((directory) => isWithin(target.path, directory))) return false;
+  { homes, configDirectories, projects }: Omit<ProtectedPlaces, "tempDirs">,
+): Promise<ReachTest> {
+  /** Canonical and folded: each with everything below it. */
+  const reached = new Set<string>();
+  /** What a target with several names may be one name of. */
+  const files: string[] = [];
   const [home] = homes;
-  if (home !== undefined && (await isReachedFrom(home, { directories: homeDirectories, files: homeFiles })))
-    return true;
+  if (home !== undefined) await lookBelow(home, { directories: homeDirectories, names: homeFiles });
   for (const project of projects)
-    if (await isReachedFrom(project, { directories: [...projectDirectories, ".git/hooks"], files: projectFiles }))
-      return true;
-  for (const directory of configDirectories) if (await isReachedThrough(directory)) return true;
-  return false;
+    await lookBelow(project, { directories: [...projectDirectories, ".git/hooks"], names: projectFiles });
+  for (const directory of configDirectories) await lookInto(directory);
+  let identities: Promise<ReadonlySet<string>> | undefined;
 
-  async function isReachedFrom(
-    base: string,
-    { directories, files }: { directories: readonly string[]; files: readonly string[] },
-  ): Promise<boolean> {
-    // One listing tells which of them are there; asking for each would be dozens of calls.
-    const entries = await entriesOf(base);
-    const present = new Set(entries.map(({ name }) => foldPath(name)));
-    for (const entry of entries)
-      if (files.includes(foldPath(entry.name)) && (await isTarget(join(base, entry.name), entry))) return true;
-    for (const way of directories)
-      if (present.has(foldPath(way.split("/")[0] ?? way)) && (await isReachedThrough(join(base, way)))) return true;
-    return false;
-  }
-
-  async function isReachedThrough(directory: string): Promise<boolean> {
-    const real = await disk.realpath(directory).catch(ifNowhere);
-    if (real === undefined) return false;
-    if (isWithin(target.path, real)) return true;
-    for (const entry of await entriesOf(real)) if (await isTarget(join(real, entry.name), entry)) return true;
-    return false;
-  }
-
-  async function isTarget(path: string, entry: DiskEntry): Promise<boolean> {
-    if (entry.kind === "link") {
-      const real = await disk.realpath(path).catch(ifNowhere);
-      return real !== undefined && isWithin(target.path, real);
+  return async ({ path, stat }) => {
+    for (let place = foldPath(path); ; place = dirname(place)) {
+      if (reached.has(place)) return true;
+      if (place === dirname(place)) break;
     }
-    if (target.stat === undefined || target.stat.linkCount < 2 || entry.kind !== "file") return false;
-    return (await disk.lstat(path).catch(ifNowhere))?.identity === target.stat.identity;
+    if (stat === undefined || stat.linkCount < 2) return false;
+    identities ??= identify(disk, files);
+    return (await identities).has(stat.identity);
+  };
+
+  async function lookBelow(
+    base: string,
+    { directories, names }: { directories: readonly string[]; names: readonly string[] },
+  ): Promise<void> {
+    // One listing tells which of them are there; asking for each would be dozens of calls.
+    const entries = await entriesOf(disk, base);
+    const present = new Set(entries.map(({ name }) => foldPath(name)));
+    for (const entry of entries) if (names.includes(foldPath(entry.name))) await add(join(base, entry.name), entry);
+    for (const way of directories) if (present.has(foldPath(way.split("/")[0] ?? way))) await lookInto(join(base, way));
   }
 
-  async function entriesOf(directory: string): Promise<DiskEntry[]> {
-    return (await disk.list(directory, maxListed).catch(ifNowhere)) ?? [];
+  async function lookInto(directory: string): Promise<void> {
+    const real = await known(directory, () => disk.realpath(directory));
+    if (real === undefined) return;
+    reached.add(foldPath(real));
+    for (const entry of await entriesOf(disk, real)) await add(join(real, entry.name), entry);
+  }
+
+  async function add(path: string, { kind }: DiskEntry): Promise<void> {
+    if (kind === "file") files.push(path);
+    if (kind !== "link") return;
+    const real = await known(path, () => disk.realpath(path));
+    if (real !== undefined) reached.add(foldPath(real));
   }
 }
 
-/** Not there, or round in a circle; or closed to this user, for whom it then starts nothing. Any other failure goes on. */
-function ifNowhere(error: unknown): undefined {
-  if (!["ENOENT", "ENOTDIR", "ELOOP", "EACCES"].includes(systemCode(error) ?? "")) throw error;
+async function identify(disk: Disk, files: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  await inLanes(files, 8, async (path) => {
+    const stat = await known(path, () => disk.lstat(path));
+    if (stat) found.add(stat.identity);
+  });
+  return found;
+}
+
+async function entriesOf(disk: Disk, directory: string): Promise<DiskEntry[]> {
+  const entries = (await known(directory, () => disk.list(directory, maxListed))) ?? [];
+  // A list that was cut may have lost the very name that matters.
+  if (entries.length >= maxListed) throw unknown(directory, "holds too many names");
+  return entries;
+}
+
+/** Undefined for what is not there, or leads round in a circle. What is closed to us may hold anything. */
+async function known<T>(path: string, look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
+    throw unknown(path, `cannot be read (${code ?? messageOf(error)})`, error);
+  }
+}
+
+function unknown(path: string, problem: string, cause?: unknown): GalleyError {
+  return new GalleyError("file_refused", `${printable(path)} ${problem}`, { cause });
 }
 
 /** What some systems read a name as: no dots or spaces at its end, no stream behind a colon, no invisible letters. */

@@ -2,9 +2,10 @@
 // writable roots and away from what is protected, and ask the user where only the user may decide.
 
 import { basename, dirname, join } from "node:path";
-import { GalleyError } from "../base/errors.js";
+import { GalleyError, messageOf } from "../base/errors.js";
+import { inLanes } from "../base/in-lanes.js";
 import type { Disk, DiskStat } from "./disk.js";
-import { isReachedFromProtected, type ProtectedPlaces, protectedTest } from "./protected-paths.js";
+import { type ProtectedPlaces, protectedTest, type ReachTest, surveyProtected } from "./protected-paths.js";
 import { cannotWrite, ifAbsent, writeFailure } from "./refusals.js";
 import { displayPath, isWithin, printable, spellings } from "./resolve-path.js";
 import type { Permit, PermitQuestion, WriteTarget } from "./workspace.js";
@@ -39,8 +40,18 @@ interface Borders {
   isProtected: (path: string) => boolean;
 }
 
+interface Asking {
+  readonly reason: "protected" | "outside_roots";
+  /** Why the rule could not be evaluated. */
+  readonly doubt?: string;
+}
+
+const lookedAtOnce = 8;
+
 export interface WriteResolver {
   resolve(input: string): Promise<WriteTarget>;
+  /** The same for many, in their order: what is protected is looked up once, after all of them were followed. */
+  resolveAll(inputs: readonly string[]): Promise<WriteTarget[]>;
   /** Whether a canonical path lies in a writable root. */
   isInRoots(path: string): Promise<boolean>;
 }
@@ -51,24 +62,49 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
 
   return {
     async resolve(input) {
-      const paths = spellings(input, { cwd, home });
-      try {
-        borders ??= findBorders();
-        const found = await borders;
-        const place = await choose(paths);
-        const target = targetAt(place, input);
-        await refuseUnlessAllowed(place, found);
-        return target;
-      } catch (error) {
-        if (error instanceof GalleyError) throw error;
-        throw writeFailure(displayPath(paths[0] ?? input, cwd), error);
-      }
+      const [target] = await resolveAll([input]);
+      return target as WriteTarget;
     },
+    resolveAll,
     async isInRoots(path) {
       borders ??= findBorders();
       return (await borders).roots.some((root) => isWithin(path, root));
     },
   };
+
+  async function resolveAll(inputs: readonly string[]): Promise<WriteTarget[]> {
+    borders ??= findBorders();
+    const found = await borders;
+    const places: Place[] = [];
+    await inLanes(inputs.entries(), lookedAtOnce, ([index, input]) =>
+      failingFor(input, async () => {
+        places[index] = await choose(spellings(input, { cwd, home }));
+      }),
+    );
+    let survey: Promise<ReachTest> | undefined;
+    const isReached: ReachTest = async (place) => {
+      if (found.places.tempDirs.some((directory) => isWithin(place.path, directory))) return false;
+      survey ??= surveyProtected(disk, found.places);
+      return (await survey)(place);
+    };
+    const targets: WriteTarget[] = [];
+    for (const [index, input] of inputs.entries())
+      await failingFor(input, async () => {
+        const place = places[index] as Place;
+        targets[index] = targetAt(place, input);
+        await refuseUnlessAllowed(place, found, isReached);
+      });
+    return targets;
+  }
+
+  async function failingFor(input: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof GalleyError) throw error;
+      throw writeFailure(displayPath(spellings(input, { cwd, home })[0] ?? input, cwd), error);
+    }
+  }
 
   async function findBorders(): Promise<Borders> {
     const both = async (path: string) => [...new Set([path, await canonical(path)])];
@@ -118,12 +154,18 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
     return { path, displayPath: shown, kind: "file", identity: stat.identity };
   }
 
-  async function refuseUnlessAllowed(place: Place, found: Borders): Promise<void> {
-    const reason = await reasonToAsk(place, found);
-    if (reason === undefined) return;
+  async function refuseUnlessAllowed(place: Place, found: Borders, isReached: ReachTest): Promise<void> {
+    const asking = await reasonToAsk(place, found, isReached);
+    if (asking === undefined) return;
+    const { reason, doubt } = asking;
     const shown = displayPath(place.requested, cwd);
     if (await isAllowed(permit, { intent: "write", path: place.path, displayPath: shown, reason })) return;
     const what = place.path === place.requested ? "it" : `it leads to ${printable(place.path)}, which`;
+    if (doubt !== undefined)
+      throw cannotWrite(
+        shown,
+        `${what} may be protected: ${doubt}, and nobody can tell what it leads to. Ask the user to make it readable`,
+      );
     if (reason === "protected")
       throw cannotWrite(shown, `${what} is protected and only the user may change it. Ask the user to do so`);
     throw cannotWrite(
@@ -134,14 +176,18 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
 
   async function reasonToAsk(
     place: Place,
-    { roots, places, isProtected }: Borders,
-  ): Promise<"protected" | "outside_roots" | undefined> {
-    if (isProtected(place.requested) || isProtected(place.path)) return "protected";
+    { roots, isProtected }: Borders,
+    isReached: ReachTest,
+  ): Promise<Asking | undefined> {
+    if (isProtected(place.requested) || isProtected(place.path)) return { reason: "protected" };
     const isOutside = !roots.some((root) => isWithin(place.path, root));
-    if (isOutside && !permit) return "outside_roots"; // refused either way, so the longer look is spared
-    // A rule that cannot be evaluated speaks against.
-    if (await isReachedFromProtected(disk, place, places).catch(() => true)) return "protected";
-    return isOutside ? "outside_roots" : undefined;
+    if (isOutside && !permit) return { reason: "outside_roots" }; // refused either way, so the longer look is spared
+    try {
+      if (await isReached(place)) return { reason: "protected" };
+    } catch (error) {
+      return { reason: "protected", doubt: messageOf(error) }; // a rule that cannot be evaluated speaks against
+    }
+    return isOutside ? { reason: "outside_roots" } : undefined;
   }
 
   /** Follows what exists, from the whole path upwards, and adds the names that are missing. */

@@ -62,6 +62,7 @@ EVENT_TYPES: Tuple[str, ...] = (
     "auto_compaction_start",
     "auto_retry_end",
     "auto_retry_start",
+    "available_commands_update",
     "extension_error",
     "extension_ui_request",
     "host_tool_call",
@@ -329,6 +330,11 @@ class AvailableCommand(_AvailableCommandRequired, total=False):
     description: str
 
 
+class AvailableCommandsUpdate(TypedDict):
+    type: Literal["available_commands_update"]
+    commands: List["AvailableCommand"]
+
+
 class _BashCommandRequired(TypedDict):
     type: Literal["bash"]
     command: str
@@ -473,6 +479,7 @@ class CompactionResult(_CompactionResultRequired, total=False):
     shortSummary: str
     details: Any
     preserveData: Any
+    fromExtension: bool
 
 
 class _CompactionSummaryMessageRequired(TypedDict):
@@ -1315,6 +1322,8 @@ class ResolveDetails1SettledItem(_ResolveDetails1SettledItemRequired, total=Fals
 
 
 class ResolveDetails2(TypedDict):
+    action: Literal["apply", "discard"]
+    reason: str
     results: List["ResolveDetails2ResultsItem"]
 
 
@@ -2081,4 +2090,4 @@ class GetChangesData(TypedDict):
     changes: List["Change"]
 
 
-Event = Union["AgentSessionEvent", "ExtensionUiRequest", "ExtensionError", "HostToolCall", "HostToolCancel", "PromptResult", "SessionSettled", "RpcFrameError"]
+Event = Union["AgentSessionEvent", "ExtensionUiRequest", "ExtensionError", "HostToolCall", "HostToolCancel", "AvailableCommandsUpdate", "PromptResult", "SessionSettled", "RpcFrameError"]

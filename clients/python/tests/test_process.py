@@ -35,6 +35,30 @@ class Day(ProcessCase):
         client.wait_for_idle(timeout=5)
         self.assertEqual(client.stop(), 0)
 
+    def test_version_2(self) -> None:
+        client = self.started()
+        self.assertEqual(client.prompt_and_wait("help " + "€" * 800_000, timeout=30).status, "completed")
+        self.assertTrue(client.get_state()["isSettled"])
+        messages = client.get_messages()["messages"]
+        self.assertGreater(len(str(messages[0])), 800_000)
+        first = client.get_messages_page()
+        second = client.get_messages_page(cursor=first["nextCursor"])
+        self.assertEqual(first["messages"] + second["messages"], messages)
+        entries = client.get_entries()["entries"]
+        client.set_session_name("Named")
+        missed = client.get_entries(since=entries[-1]["id"])["entries"]
+        self.assertEqual([entry["type"] for entry in missed], ["session_info"])
+        with self.assertRaises(RpcError) as unknown:
+            client.get_entries(since="nope")
+        self.assertEqual(unknown.exception.code, "unknown_since")
+        self.assertEqual(client.get_tree()["leafId"], entries[-1]["id"])
+        self.assertEqual(client.get_available_commands(), {"commands": []})
+        self.assertEqual(client.set_event_filter(["agent_settled"]), {"events": ["agent_settled"]})
+        self.assertEqual({event["type"] for event in client.stream("help")} - {"session_settled"}, {"agent_settled", "prompt_result"})
+        first_file = client.session_file
+        self.assertEqual(client.clone(), {"cancelled": False})
+        self.assertNotEqual(client.session_file, first_file)
+
     def test_bash_todos_models_sessions(self) -> None:
         client = self.started()
         result = client.bash("echo hi; exit 3")
@@ -117,6 +141,9 @@ class AsyncDay(ProcessCase):
                 kinds = [event["type"] async for event in client.stream("help")]
                 self.assertIn("agent_settled", kinds)
                 self.assertEqual((await client.bash("echo hi"))["output"], "hi\n")
+                page = await client.get_messages_page(limit=1)
+                self.assertEqual((len(page["messages"]), page["totalMessages"]), (1, 5))
+                self.assertEqual(len((await client.get_entries())["entries"]), 5)
                 await client.wait_for_idle(timeout=5)
                 session_file = client.session_file
                 client.kill()

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openSession } from "../../testing/open-session.js";
+import { Features } from "../features.js";
 import type { HandlerContext } from "../handler.js";
 import { getState } from "./get-state.js";
 
@@ -11,7 +12,7 @@ async function stateOf(persist: boolean, lockKind?: "none" | "socket") {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const { session } = await openSession({ session: { persist, sessionDir: folder, agentDir: folder } });
   if (lockKind) Object.defineProperty(session, "lockKind", { value: lockKind });
-  return getState({ session } as HandlerContext);
+  return getState({ session, features: new Features() } as HandlerContext);
 }
 
 it("says that nothing guards the session file, where that is so (L-1)", async () => {

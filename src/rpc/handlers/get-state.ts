@@ -4,7 +4,7 @@ import type { SessionState } from "../../protocol/data.js";
 import { toWireModel } from "../../sdk/index.js";
 import type { HandlerContext } from "../handler.js";
 
-export function getState({ session }: HandlerContext): SessionState {
+export function getState({ session, features, results }: HandlerContext): SessionState {
   const { model, thinkingLevel } = session;
   const usage = session.getContextUsage();
   return {
@@ -31,6 +31,7 @@ export function getState({ session }: HandlerContext): SessionState {
     autoRetryEnabled: session.autoRetryEnabled,
     isRetrying: session.isRetrying,
     pendingActionCount: session.pendingActionCount,
+    ...(features.has("prompt-result") ? { isSettled: results.isSettled } : {}),
     sandbox: { mode: "off", mechanism: "none", reason: "This version has no sandbox: commands run with your rights." },
   };
 }

@@ -4,53 +4,65 @@
 import { type Clock, sleep } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import type { RpcCommand } from "../../protocol/commands.js";
-import type { AgentSession } from "../../sdk/index.js";
+import type { RpcData } from "../../protocol/data.js";
+import type { AgentSession, PromptOptions } from "../../sdk/index.js";
 import type { HandlerContext } from "../handler.js";
-import type { Request } from "../request.js";
 import { boundedImages } from "./images.js";
 
 type Command<C> = Extract<RpcCommand, { type: C }>;
+type Progress = Required<Pick<PromptOptions, "onAccepted" | "onPlaced">>;
 
 const priorRunPatienceMs = 30_000;
 
-export async function prompt({ session, request }: HandlerContext, command: Command<"prompt">): Promise<void> {
+export async function prompt(context: HandlerContext, command: Command<"prompt">): Promise<RpcData["prompt"]> {
   const { message, streamingBehavior } = command;
   const images = boundedImages(command);
-  return submit(request, (onAccepted) =>
-    session.prompt(message, {
-      onAccepted,
-      images,
-      ...(streamingBehavior ? { streamingBehavior } : {}),
-    }),
+  return submit(context, (progress) =>
+    context.session.prompt(message, { ...progress, images, ...(streamingBehavior ? { streamingBehavior } : {}) }),
   );
 }
 
-export async function abortAndPrompt(
-  { session, request, clock }: HandlerContext,
-  command: Command<"abort_and_prompt">,
-): Promise<void> {
-  const { message } = command;
+export async function abortAndPrompt(context: HandlerContext, command: Command<"abort_and_prompt">): Promise<void> {
+  const { session, clock } = context;
   const images = boundedImages(command);
   await session.abort();
-  await submit(request, async (onAccepted) => {
+  await submit(context, async (progress) => {
     if (session.isStreaming) {
-      onAccepted(); // a tool that must not be cut short still runs: neither the host nor the lane waits for it
+      progress.onAccepted(); // a tool that must not be cut short still runs: neither the host nor the lane waits for it
       await priorRunEnded(session, clock);
     }
-    await session.prompt(message, { onAccepted, images });
+    await session.prompt(command.message, { ...progress, images });
   });
 }
 
 /** Resolves with the acceptance or the failure, whichever comes first: then the lane goes on. */
-function submit(request: Request, start: (onAccepted: () => void) => Promise<void>): Promise<void> {
+function submit(
+  { session, request, results, features, commandNews }: HandlerContext,
+  start: (progress: Progress) => Promise<void>,
+): Promise<RpcData["prompt"]> {
+  const ticket = results.open(request.id);
   return new Promise((resolve) => {
+    let isAccepted = false;
     const accept = () => {
+      if (isAccepted) return;
+      isAccepted = true;
       request.succeed();
+      ticket.accept();
       resolve();
     };
-    start(accept).then(accept, (error: unknown) => {
+    const ended = () => {
+      if (!isAccepted && features.has("prompt-result") && request.type === "prompt") {
+        ticket.drop();
+        return resolve({ agentInvoked: false });
+      }
+      accept();
+      ticket.end();
+      commandNews.tell(session); // a command of an extension may have brought others
+    };
+    start({ onAccepted: accept, onPlaced: ticket.place }).then(ended, (error: unknown) => {
       accept(); // the success line always comes first
       request.fail(error);
+      ticket.fail(error);
     });
   });
 }

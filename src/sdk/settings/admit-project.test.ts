@@ -26,8 +26,6 @@ describe("admitProject", () => {
   it.each([
     { shellPath: "/tmp/sh" },
     { bash: { environment: { A: "b" } } },
-    { extensions: ["./x.ts"] },
-    { customTools: ["./x.ts"] },
     { "compaction.remoteEndpoint": "https://evil.example" },
     { modelRoles: { default: "evil/model" } },
     { sessionDir: "." },
@@ -87,13 +85,30 @@ describe("admitProject", () => {
     });
   });
 
+  it.each(["extensions", "customTools", "skills.customDirectories"])(
+    "leaves the user's %s alone: what a trusted project names is found as its own",
+    (key) => {
+      expect(admit({ [key]: ["./x"] }).problems).toEqual([`/p/settings.json: ${key}: ${untilTrusted}`]);
+      expect(admit({ [key]: ["./x"] }, { isTrusted: true })).toEqual({ values: {}, problems: [] });
+      const at = "/w/.galley/settings.json";
+      const away = { values: readLayer({ [key]: ["../x", "/y", "in"] }, at).values, file: at };
+      expect(admitProject(away, new Map(), true).problems.map(({ text }) => text)).toEqual(
+        ["../x", "/y"].map((path) => `${at}: ${key}: "${path}" is ignored, it leads out of the project`),
+      );
+    },
+  );
+
   it("adds to deny lists and takes nothing away", () => {
     const user = { disabledProviders: ["claude"], "secrets.paths": ["*.key"] };
     expect(admit({ disabledProviders: ["codex"], secrets: { paths: [] } }, { user })).toEqual({
       values: { disabledProviders: ["claude", "codex"], "secrets.paths": ["*.key"] },
       problems: [],
     });
-    expect(admit({ disabledProviders: [] }, { user, isTrusted: true }).values).toEqual({ disabledProviders: [] });
+    expect(admit({ disabledProviders: [] }, { user, isTrusted: true }).values).toEqual({
+      disabledProviders: ["claude"],
+    });
+    const disabled = { user: { disabledExtensions: ["a"] }, isTrusted: true };
+    expect(admit({ disabledExtensions: [] }, disabled).values).toEqual({ disabledExtensions: [] });
     expect(admit({ "secrets.paths": [] }, { user, isTrusted: true }).values).toEqual({ "secrets.paths": ["*.key"] });
   });
 

@@ -1,13 +1,28 @@
 // The project's settings file is written by strangers. This decides what of it counts.
 
+import { dirname, resolve } from "node:path";
+import { isWithin } from "../../workspace/resolve-path.js";
 import type { SettingValues } from "./layers.js";
 import { type SettingKey, settingOf } from "./schema.js";
 import type { Setting } from "./setting.js";
 import { Problems, type SettingProblem, shown } from "./setting-problems.js";
+import type { PolicySetting } from "./settings.js";
+
+type ProjectLayer = { readonly values: SettingValues; readonly file: string };
+
+/** These add to what the user names, as the project's own: they are found, digested and read like all that is its own. */
+const namesOfOwn: readonly SettingKey[] = ["customTools", "extensions", "skills.customDirectories"];
+
+/** What of it somebody has to be trusted for. Does not depend on the user's settings, nor on whether it counts. */
+export function projectPolicy({ values, file }: ProjectLayer): PolicySetting[] {
+  return [...values]
+    .filter(([key]) => settingOf(key).projectMay === "when-trusted")
+    .map(([key, value]) => ({ file, key, value }));
+}
 
 /** What the project's file may really do (see `ProjectMay`), against what the user's file says. */
 export function admitProject(
-  project: { readonly values: SettingValues; readonly file: string },
+  project: ProjectLayer,
   user: SettingValues,
   isTrusted: boolean,
 ): { values: SettingValues; problems: SettingProblem[] } {
@@ -16,7 +31,12 @@ export function admitProject(
   for (const [key, wanted] of project.values) {
     const setting = settingOf(key);
     const { projectMay } = setting;
-    if (projectMay === "set" || (projectMay === "when-trusted" && isTrusted)) values.set(key, wanted);
+    const isFree = projectMay === "set" || (projectMay === "when-trusted" && isTrusted);
+    if (isFree && namesOfOwn.includes(key)) {
+      for (const path of wanted as readonly string[])
+        if (pathInProject(project.file, path) === undefined)
+          problems.add(key, `${shown(path)} is ignored, it leads out of the project`);
+    } else if (isFree) values.set(key, wanted);
     else {
       const stricter = stricterValue(setting, user.get(key) ?? setting.default, wanted);
       if (stricter !== undefined) values.set(key, stricter);
@@ -24,6 +44,13 @@ export function admitProject(
     }
   }
   return { values, problems: problems.list() };
+}
+
+/** A path that the project's file names, seen from the project; undefined where it leads out of it. */
+export function pathInProject(file: string, path: string): string | undefined {
+  const root = dirname(dirname(file));
+  const found = resolve(root, path);
+  return isWithin(found, root) ? found : undefined;
 }
 
 function refusal({ projectMay, stricter }: Setting<unknown>, wanted: unknown): string {

@@ -95,7 +95,9 @@ describe("loadSettings", () => {
       `${at}: bash.environment: ${later}`,
     ]);
 
-    const trusted = await load({ isProjectTrusted: true });
+    const trusted = await load({ isProjectTrusted: async () => true });
+    expect(trusted.get("customTools")).toEqual([]);
+    expect(trusted.projectPolicy.map(({ key }) => key)).toEqual(untrusted.projectPolicy.map(({ key }) => key));
     expect(trusted.get("shellPath")).toBe("/tmp/evil");
     expect(trusted.get("bash.environment")).toEqual({ PATH: "/tmp/evil" });
     expect(trusted.get("security.projectModules")).toBe("ask");
@@ -156,7 +158,7 @@ describe("loadSettings: files that cannot be used", () => {
   it("reaches no prototype", async () => {
     project('{"__proto__":{"polluted":1},"modelRoles":{"__proto__":"x"}}');
     user("__proto__: {polluted: 1}\nconstructor: {prototype: {polluted: 1}}\n");
-    const settings = await load({ isProjectTrusted: true });
+    const settings = await load({ isProjectTrusted: async () => true });
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
     expect(texts(settings)).toEqual([
       `${agentFile}: __proto__: this name is not allowed`,

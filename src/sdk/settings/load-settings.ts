@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "../../base/json.js";
 import { type ConfigFile, readConfigFile } from "../../workspace/config-files.js";
 import { findProject } from "../../workspace/find-roots.js";
 import { parseConfig } from "../parse-config.js";
-import { admitProject } from "./admit-project.js";
+import { admitProject, projectPolicy } from "./admit-project.js";
 import { type Assignment, layerOf } from "./assignment.js";
 import { readLayer, type SettingValues } from "./layers.js";
 import { type SettingProblem, settingProblem } from "./setting-problems.js";
@@ -19,23 +19,34 @@ export interface LoadSettingsOptions {
   readonly home: string;
   /** What the command line says, in order. */
   readonly assignments?: readonly Assignment[];
-  /** Only then may the project's file name programs, modules and servers. */
-  readonly isProjectTrusted?: boolean;
+  /**
+   * Asked only where the project's file names programs, servers or the like, with the settings as they are without that.
+   * Default: no.
+   */
+  readonly isProjectTrusted?: (settings: Settings) => Promise<boolean>;
 }
 
 /** Never throws for what a file says: that is in `problems`, and the defaults hold. */
 export async function loadSettings(options: LoadSettingsOptions): Promise<Settings> {
-  const { agentDir, assignments = [], isProjectTrusted = false } = options;
+  const { agentDir, assignments = [], isProjectTrusted } = options;
   const user = await load(userSettingsFile(agentDir));
   const project = await loadNearest(projectSettingsFiles(options));
-  const admitted = admitProject(project, user.values, isProjectTrusted);
-  return new Settings({
-    user: user.values,
-    project: admitted.values,
-    overrides: layerOf(assignments),
-    problems: [...user.problems, ...project.problems, ...admitted.problems],
-    brokenFiles: [user, project].filter(({ isBroken }) => isBroken).map(({ file }) => file),
-  });
+  const policy = projectPolicy(project);
+  const admit = (isTrusted: boolean) => admitProject(project, user.values, isTrusted);
+  const make = (admitted: ReturnType<typeof admit>) =>
+    new Settings({
+      user: user.values,
+      project: admitted.values,
+      projectPolicy: policy,
+      overrides: layerOf(assignments),
+      problems: [...user.problems, ...project.problems, ...admitted.problems],
+      brokenFiles: [user, project].filter(({ isBroken }) => isBroken).map(({ file }) => file),
+    });
+  const admitted = admit(false);
+  const settings = make(admitted);
+  const isWithheld = policy.some(({ key, value }) => admitted.values.get(key) !== value);
+  // Made again from what was read once: what is trusted is what counts.
+  return isWithheld && (await isProjectTrusted?.(settings)) ? make(admit(true)) : settings;
 }
 
 export function userSettingsFile(agentDir: string): string {

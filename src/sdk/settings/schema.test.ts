@@ -128,7 +128,7 @@ const defaults = {
 const restricted = {
   modelRoles: "when-trusted",
   enabledModels: "when-trusted",
-  disabledProviders: "when-trusted, more",
+  disabledProviders: "narrow, more",
   "compaction.remoteEnabled": "when-trusted",
   "compaction.remoteEndpoint": "when-trusted",
   "retry.fallbackChains": "when-trusted",

@@ -42,7 +42,8 @@ export const settingTable = {
   modelRoles: record("text", trusted),
   cycleOrder: list(["smol", "default", "slow"]),
   enabledModels: list([], trusted),
-  disabledProviders: list([], denyList),
+  // Also decides which directories are looked into, and so what there is to trust: no trust may depend on it.
+  disabledProviders: list([], { projectMay: "narrow", stricter: "more" }),
   // -1: whatever the provider does by itself.
   temperature: fraction(-1, { min: -1, max: 2 }),
   topP: fraction(-1, { min: -1, max: 1 }),

@@ -10,10 +10,19 @@ import type { SettingProblem } from "./setting-problems.js";
 export type SettingSource = "default" | "user" | "project" | "override";
 export type SettingsSnapshot = { readonly [K in SettingKey]: SettingValue<K> };
 
+/** What the project's file says that only a trusted project may. */
+export interface PolicySetting {
+  readonly file: string;
+  readonly key: SettingKey;
+  readonly value: unknown;
+}
+
 export interface SettingsOptions {
   readonly user?: SettingValues;
   /** Only what the project was allowed to set. */
   readonly project?: SettingValues;
+  /** Of everything the project's file says, what somebody has to be trusted for, whether it counts or not. */
+  readonly projectPolicy?: readonly PolicySetting[];
   /** What the command line or the caller says. */
   readonly overrides?: SettingValues;
   readonly problems?: readonly SettingProblem[];
@@ -26,6 +35,7 @@ const none: SettingValues = new Map();
 export class Settings {
   /** What was wrong in the files, each once. */
   readonly problems: readonly SettingProblem[];
+  readonly projectPolicy: readonly PolicySetting[];
   readonly #brokenFiles: ReadonlySet<string>;
   readonly #overrides: Map<SettingKey, unknown>;
   #user: SettingValues;
@@ -36,6 +46,7 @@ export class Settings {
     this.#project = options.project ?? none;
     this.#overrides = new Map(options.overrides);
     this.problems = options.problems ?? [];
+    this.projectPolicy = options.projectPolicy ?? [];
     this.#brokenFiles = new Set(options.brokenFiles);
   }
 

@@ -36,6 +36,15 @@ export function chooseCut(path: readonly SessionEntry[], keepTokens: number): Cu
   };
 }
 
+/** May what is kept begin with this entry? Only where the context reaches back to it and no call is torn apart. */
+export function isCutPoint(path: readonly SessionEntry[], entryId: string): boolean {
+  const start = contextStart(path);
+  const index = path.findIndex(({ id }) => id === entryId);
+  if (index < start) return false;
+  const first = path.slice(index).find(messageOfEntry);
+  return (first === undefined || canBeginWith(first)) && !openCalls(path, start)[index];
+}
+
 /** The valid point nearest to where the kept part is large enough: at or after it, else before it. */
 function cutPoint(path: readonly SessionEntry[], start: number, keepTokens: number): number | undefined {
   const wanted = walkBack(path, start, keepTokens);

@@ -29,6 +29,8 @@ export interface CompactionRequest extends SummaryRequest {
   /** The context is known to be too large, whatever it is estimated at: a good part of it has to go. */
   readonly mustFree?: boolean;
   readonly additionalContext?: readonly string[];
+  /** In the place of the usual instruction. */
+  readonly instruction?: string;
 }
 
 /** Kept in the entry: the lists are carried on by the next compaction, the usage is part of the session's bill. */
@@ -68,9 +70,10 @@ async function summarizeCut(
   request: CompactionRequest,
   caller: SummaryCaller,
 ): Promise<string | FailedReply> {
-  const { customInstructions, additionalContext, settings } = request;
+  const { customInstructions, additionalContext, instruction, settings } = request;
   const wishes = {
     ...(customInstructions === undefined ? {} : { customInstructions }),
+    ...(instruction === undefined ? {} : { instruction }),
     ...(additionalContext === undefined ? {} : { additionalContext }),
   };
   const history = await summarize(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "../../protocol/entries.js";
+import type { CompactionEntry, SessionEntry } from "../../protocol/entries.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { fail, gate, type ScriptStep, say, scriptedModel, textBlock } from "../../testing/scripted-model.js";
 import type { UsageByModel } from "../billing.js";
@@ -52,6 +52,7 @@ function open(path: SessionEntry[], steps: readonly ScriptStep[] = [], changes: 
     overheadTokens: () => 0,
     appendCompaction: (compacted) => {
       session.path = extend(session.path, { type: "compaction", ...compacted });
+      return session.path.at(-1) as CompactionEntry;
     },
     appendPrune: (entryIds) => {
       session.path = extend(session.path, { type: "prune", entryIds });

@@ -1,10 +1,10 @@
 // When a summary is written, and what hosts hear of it. Promises: every `auto_compaction_start` has its one end;
 // one recovery from overflow per prompt; a summary that fails or is cancelled changes nothing.
 
-import { linkAbort } from "../../base/abort.js";
+import { AbortRace, linkAbort } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf } from "../../base/errors.js";
-import type { SessionEntry } from "../../protocol/entries.js";
+import type { CompactionEntry, SessionEntry } from "../../protocol/entries.js";
 import type { CompactionResult, SessionEvent } from "../../protocol/events.js";
 import { type ProviderModel, plannerApi, type StreamFunction } from "../../provider/provider.js";
 import { Bill, type UsageByModel } from "../billing.js";
@@ -14,6 +14,8 @@ import type { RetrySettings } from "../retry.js";
 import { failedText, usable } from "./ask-summarizers.js";
 import { type BranchNotes, branchOf, summarizeBranch } from "./branch-summary.js";
 import { type CompactionRequest, type CutSettings, compact, planCut } from "./compact.js";
+import { compactWithGuests } from "./compact-with-guests.js";
+import type { CompactionGuests } from "./compaction-guests.js";
 import { chooseOversized, choosePruned } from "./prune.js";
 import type { Summarizer } from "./summarize.js";
 
@@ -40,8 +42,10 @@ export interface CompactionParts {
   summarizers(): readonly Summarizer[];
   /** An estimate of what requests carry besides messages: system prompt and tools. */
   overheadTokens(): number;
+  /** Modules of others; undefined where there are none. */
+  guests?(): CompactionGuests | undefined;
   /** Appends the `compaction` entry and rebuilds the context. */
-  appendCompaction(result: CompactionResult): void;
+  appendCompaction(result: CompactionResult): CompactionEntry;
   /** Appends a `prune` entry. */
   appendPrune(entryIds: string[]): void;
   /** Appends a `billed_usage` entry: calls that were paid for and led to nothing. */
@@ -159,6 +163,16 @@ export class CompactionController {
     );
   }
 
+  /** Work that `abort` cancels as it does a summary: throws `aborted` at once, whatever the work does. */
+  cancellable<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    return this.#run(undefined, async (signal) => {
+      const race = new AbortRace(signal);
+      const result = await race.next(work(signal)).finally(() => race.release());
+      if (result === "aborted") throw new GalleyError("aborted", "Operation aborted");
+      return result;
+    });
+  }
+
   #modelForCommand(): ProviderModel {
     const model = this.#parts.model();
     if (!model) throw new GalleyError("no_model", "No model selected");
@@ -233,11 +247,20 @@ export class CompactionController {
     wishes: Pick<CompactionRequest, "customInstructions" | "mustFree">,
   ): Promise<CompactionResult> {
     const parts = this.#parts;
-    const result = await this.#billed(compact({ ...this.#request(model, signal), ...wishes }));
-    parts.appendCompaction(result);
+    const guests = parts.guests?.();
+    const request = { ...this.#request(model, signal), ...wishes };
+    const result = await this.#billed<CompactionResult>(guests ? compactWithGuests(request, guests) : compact(request));
+    const entry = parts.appendCompaction(result);
     const oversized = chooseOversized(parts.path(), contextLimit(model.contextWindow, parts.settings()));
     if (oversized.length > 0) parts.appendPrune(oversized);
+    // It is done: whoever cancels now only ends the telling.
+    if (guests) await this.#heard(signal, guests.compacted(entry));
     return result;
+  }
+
+  async #heard(signal: AbortSignal, told: Promise<void>): Promise<void> {
+    const race = new AbortRace(signal);
+    await race.next(told).finally(() => race.release());
   }
 
   #request(model: ProviderModel, signal: AbortSignal) {

@@ -9,10 +9,11 @@ import { toModelMessage } from "../model-messages.js";
 export const maxResultCharacters = 2000;
 
 export function serializeEntries(entries: readonly SessionEntry[]): string[] {
-  return entries.flatMap((entry) => {
-    const message = messageOfEntry(entry);
-    return message ? serializeMessage(message) : [];
-  });
+  return serializeMessages(entries.map(messageOfEntry).filter((message) => message !== undefined));
+}
+
+export function serializeMessages(messages: readonly AgentMessage[]): string[] {
+  return messages.flatMap(serializeMessage);
 }
 
 /** The first characters, never half of a surrogate pair. */

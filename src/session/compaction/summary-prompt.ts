@@ -10,6 +10,8 @@ export interface SummaryTask {
   readonly additionalContext?: readonly string[];
   /** What the user wants the summary to look at. */
   readonly customInstructions?: string;
+  /** What extensions ask for in the place of our own words. */
+  readonly instruction?: string;
   readonly maxTokens: number;
 }
 
@@ -20,7 +22,7 @@ export function requestText(task: SummaryTask): string {
   const parts = [element("conversation", pieces.join("\n\n"))];
   if (previousSummary !== undefined) parts.push(element("previous-summary", previousSummary));
   if (additionalContext.length > 0) parts.push(element("additional-context", additionalContext.join("\n\n")));
-  parts.push(instructionFor(task));
+  parts.push(task.instruction ?? instructionFor(task));
   if (customInstructions?.trim()) parts.push(`Additional focus: ${customInstructions.trim()}`);
   return parts.join("\n\n");
 }

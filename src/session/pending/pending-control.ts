@@ -30,8 +30,9 @@ import type { AgentMessage, AssistantMessage, CustomMessage } from "../../protoc
 import type { ProviderModel } from "../../provider/provider.js";
 import type { SessionRecord } from "../session-record.js";
 import type { ArtifactStore } from "../store-artifacts.js";
-import { foldPending, type PushedData, pushedEntry, settledEntry } from "./pending-entries.js";
+import { appliedEntries, foldPending, type PushedData, pushedEntry, settledEntry } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
+import type { AppliedActions } from "./plan-hands.js";
 import { readPending } from "./read-pending.js";
 import { ResolveForce } from "./resolve-force.js";
 
@@ -57,6 +58,8 @@ export interface PendingControlParts {
   /** Shown paths of the files that are not what the plan was made for. */
   staleFiles(changes: readonly PlannedChange[]): Promise<string[]>;
   confirm?: SettleParts["confirm"];
+  /** Of the run under way: a question to the person ends with it. */
+  signal(): AbortSignal | undefined;
 }
 
 /** What the model may ask of `resolve`. */
@@ -92,6 +95,7 @@ export class PendingControl {
       settings,
       model,
       isThinkingInTheWay: () => parts.isThinkingInTheWay(),
+      signal: () => parts.signal(),
       now: () => clock.now(),
       warn: (message) => log.warn(message),
     });
@@ -120,8 +124,9 @@ export class PendingControl {
   }
 
   /** The model's decision: a named action, else the one its forced turn is about, else the next, else the standing handler. */
-  async resolve(params: ResolveParams, signal?: AbortSignal): Promise<ToolResult> {
+  async resolve(params: ResolveParams): Promise<ToolResult> {
     const { id, all = false, action, reason, extra } = params;
+    const signal = this.#parts.signal();
     const decision: Decision = { action, reason, by: "model", signal, ...(extra ? { extra } : {}) };
     if (all && id !== undefined) throw new GalleyError("tool_failed", "Use either id or all, not both.");
     try {
@@ -167,12 +172,28 @@ export class PendingControl {
    * The journal's last word before it forgets: the outcome is on record, by whoever gets there first. An action that
    * still waits here was applied by a process that died.
    */
-  async recordApplied(id: string, { by, reason }: Pick<Decision, "by" | "reason">): Promise<void> {
-    if (!this.#openOnPath().some((pushed) => pushed.id === id)) return;
-    this.#recorded.add(id);
-    this.#save(async () => void this.#parts.record().append(settledEntry({ id, outcome: "applied", by, reason })));
+  async recordApplied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">): Promise<void> {
+    const ended = appliedEntries(this.#openOnPath(), applied, decision);
+    if (ended.length === 0) return;
+    for (const { id } of ended) this.#recorded.add(id);
+    this.#save(async () => {
+      for (const { entry } of ended) this.#parts.record().append(entry);
+    });
     await this.flush();
-    if (this.store.get(id)?.action.status !== "applying") this.store.remove(id, { outcome: "applied", by, reason });
+    const { by } = decision;
+    for (const { id, reason } of ended)
+      if (this.store.get(id)?.action.status !== "applying") this.store.remove(id, { outcome: "applied", by, reason });
+  }
+
+  /** The result of a tool call is on record. */
+  toolResultRecorded(toolCallId: string, entryId: string): void {
+    for (const { action } of this.store.list())
+      if (action.toolCallId === toolCallId && action.entryId === undefined) this.store.setEntryId(action.id, entryId);
+  }
+
+  /** With the messages that a run begins with. */
+  runStart(): readonly AgentMessage[] {
+    return this.#force.runStart();
   }
 
   /** After the tools of a turn, before the next request. */
@@ -184,8 +205,13 @@ export class PendingControl {
     this.#force.replied(message);
   }
 
+  /** Previews that the model still sees need no second word. */
   compacted(): void {
-    this.#force.remindAgain();
+    const path = this.#parts.record().tree.pathTo();
+    const last = path.findLast((entry) => entry.type === "compaction");
+    const from = path.findIndex(({ id }) => id === last?.firstKeptEntryId);
+    const kept = new Set(from < 0 ? [] : path.slice(from).map(({ id }) => id));
+    this.#force.remindAgain(({ action }) => action.entryId === undefined || !kept.has(action.entryId));
   }
 
   /** A run is over: whoever waits for a decision should know that none came. */
@@ -206,8 +232,17 @@ export class PendingControl {
   /** The session's leaf moved: what was staged on another branch ends. */
   async branchChanged(): Promise<void> {
     const open = new Set(this.#openOnPath().map(({ id }) => id));
+    const path = new Set(
+      this.#parts
+        .record()
+        .tree.pathTo()
+        .map(({ id }) => id),
+    );
+    const isHere = ({ action: { id, entryId } }: StoredAction) =>
+      open.has(id) && (entryId === undefined || path.has(entryId));
     for (const stored of this.store.list())
-      if (!open.has(stored.action.id)) await this.#end(stored, "orphaned", "Session branch changed.");
+      if (!isHere(stored)) await this.#end(stored, "orphaned", "Session branch changed.");
+    await this.flush(); // what has ended is not found again
     await this.restore();
   }
 
@@ -311,7 +346,7 @@ export class PendingControl {
   async #end({ action: { id }, work }: StoredAction, outcome: "orphaned" | "discarded", reason: string): Promise<void> {
     let error: string | undefined;
     try {
-      if (work.kind === "closure") await work.reject?.(reason, undefined, { id, by: "runtime" });
+      await work.reject?.(reason, undefined, { id, by: "runtime" });
     } catch (thrown) {
       error = messageOf(thrown);
     }

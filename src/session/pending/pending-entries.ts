@@ -2,6 +2,7 @@
 // a fold over them; the plan itself is an artifact beside the file.
 
 import { isObject } from "../../base/json.js";
+import { neededBy } from "../../preview/settle.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../../protocol/pending.js";
 import type { EntryFields } from "../session-record.js";
@@ -60,6 +61,21 @@ export function settledEntry(settled: Omit<SettledData, "event">): EntryFields {
   const { id, outcome, by, reason, error } = settled;
   const data = { event: "settled", id, outcome, by, reason, ...(error === undefined ? {} : { error }) };
   return { type: "custom", customType: pendingActionType, data };
+}
+
+/**
+ * The ends of what one change applied, as far as they are not on record: what it rests on first. Whoever writes them
+ * writes them together; if not all of them last, the next one to ask gets the rest.
+ */
+export function appliedEntries(
+  open: readonly PushedData[],
+  { pendingId, alsoApplied = [] }: { pendingId: string; alsoApplied?: readonly string[] | undefined },
+  { by, reason }: { by: Decider; reason: string },
+): { id: string; reason: string; entry: EntryFields }[] {
+  const below = alsoApplied.map((id) => ({ id, reason: neededBy(pendingId) }));
+  return [...below, { id: pendingId, reason }]
+    .filter(({ id }) => open.some((pushed) => pushed.id === id))
+    .map((ended) => ({ ...ended, entry: settledEntry({ ...ended, outcome: "applied", by }) }));
 }
 
 export interface PendingFold {

@@ -4,11 +4,14 @@ import type { PlannedChange } from "../../preview/plan.js";
 import type { AppliedChanges, ApplyOwner, Decision } from "../../preview/settle.js";
 import type { ChangeOutcome, DirectChange, UndoRecord } from "../../workspace/changes.js";
 
+/** What one change settles. */
+export type AppliedActions = Pick<ApplyOwner, "pendingId" | "alsoApplied">;
+
 /** The session that plans are applied for. */
 export interface PlanSession {
   /** Its file, or its id where it has none: what a change is remembered by. */
   owner(): string;
-  recordApplied(pendingId: string, decision: Pick<Decision, "by" | "reason">): Promise<void>;
+  recordApplied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">): Promise<void>;
 }
 
 export interface PlanHands {

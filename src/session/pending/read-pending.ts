@@ -4,6 +4,7 @@
 import { messageOf } from "../../base/errors.js";
 import type { StoredAction } from "../../preview/pending-action-store.js";
 import { decodePlan } from "../../preview/plan.js";
+import type { SessionEntry } from "../../protocol/entries.js";
 import type { SessionRecord } from "../session-record.js";
 import type { ArtifactStore } from "../store-artifacts.js";
 import { foldPending, type PushedData } from "./pending-entries.js";
@@ -22,14 +23,17 @@ export interface PendingOnRecord {
 export async function readPending({ tree, artifacts, sessionId }: PendingRecord): Promise<PendingOnRecord> {
   const found: StoredAction[] = [];
   const lost: { pushed: PushedData; cause?: string }[] = [];
-  for (const pushed of foldPending(tree.pathTo(), sessionId).open) {
+  const path = tree.pathTo();
+  const { open } = foldPending(path, sessionId);
+  const results = open.length === 0 ? new Map<string, string>() : resultEntries(path);
+  for (const pushed of open) {
     const text = pushed.kind === "plan" ? await artifacts.readPlan(pushed.id) : undefined;
     if (text === undefined) {
       lost.push({ pushed });
       continue;
     }
     try {
-      found.push(storedAction(pushed, text));
+      found.push(storedAction(pushed, text, results.get(pushed.toolCallId ?? "")));
     } catch (error) {
       lost.push({ pushed, cause: messageOf(error) });
     }
@@ -37,7 +41,15 @@ export async function readPending({ tree, artifacts, sessionId }: PendingRecord)
   return { found, lost };
 }
 
-function storedAction(pushed: PushedData, text: string): StoredAction {
+/** Where the result of each tool call stands. */
+function resultEntries(path: readonly SessionEntry[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const entry of path)
+    if (entry.type === "message" && entry.message.role === "toolResult") found.set(entry.message.toolCallId, entry.id);
+  return found;
+}
+
+function storedAction(pushed: PushedData, text: string, entryId: string | undefined): StoredAction {
   const plan = decodePlan(text);
   const { id, label, sourceToolName, toolCallId, details, createdAt, expiresAt, dependsOn, isForReview } = pushed;
   return {
@@ -50,6 +62,7 @@ function storedAction(pushed: PushedData, text: string): StoredAction {
       kind: "plan",
       files: plan.changes.map((change) => change.stamp),
       createdAt,
+      ...(entryId === undefined ? {} : { entryId }),
       status: "pending",
       attempts: 0,
       ...(toolCallId === undefined ? {} : { toolCallId }),

@@ -21,6 +21,8 @@ export interface ResolveForceParts {
   model(): ProviderModel | undefined;
   /** The service refuses a forced choice while the model thinks: then it is only reminded. */
   isThinkingInTheWay(): boolean;
+  /** Of the run under way. */
+  signal(): AbortSignal | undefined;
   now(): number;
   warn(message: string): void;
 }
@@ -61,21 +63,22 @@ export class ResolveForce {
     // A forced turn tells by itself that it was ignored; one that was only reminded is judged here.
     if (!this.#directive && effort.reminders > 0 && !effort.wantsReminder) effort.ignored++;
     const isDue = effort.wantsReminder || effort.reminders < this.#parts.settings().reminders;
-    if (isDue) {
-      // It names them all, so it counts for each.
-      for (const { action } of this.#parts.store.list()) {
-        const told = this.#effort(action.id);
-        told.reminders++;
-        told.wantsReminder = false;
-      }
-    }
+    const reminders = isDue ? [this.#remind(next)] : [];
     this.#alignDirective();
-    return isDue ? [this.#reminder(next)] : [];
+    return reminders;
   }
 
-  /** A compaction took the preview out of the model's sight. */
-  remindAgain(): void {
-    for (const { action } of this.#parts.store.list()) this.#effort(action.id).wantsReminder = true;
+  /** Before the first request of a run: what the model has to hear, if it came up or was lost since the last one. */
+  runStart(): readonly CustomMessage[] {
+    const next = this.#eligible();
+    const isDue = next && this.#parts.settings().forcing !== "off" && this.#effort(next.action.id).wantsReminder;
+    return isDue ? [this.#remind(next)] : [];
+  }
+
+  /** A compaction took previews out of the model's sight. */
+  remindAgain(isLost: (stored: StoredAction) => boolean): void {
+    for (const stored of this.#parts.store.list())
+      if (isLost(stored)) this.#effort(stored.action.id).wantsReminder = true;
   }
 
   /** A service that answers a forced choice with "bad request" is not asked that way again. */
@@ -124,7 +127,8 @@ export class ResolveForce {
 
   async #invoke(id: string, params: Record<string, unknown>): Promise<ToolResult> {
     const { action, reason, extra } = params as { action: "apply"; reason: string; extra?: Record<string, unknown> };
-    const decision = { action, reason, by: "model" as const, ...(extra ? { extra } : {}) };
+    const signal = this.#parts.signal();
+    const decision = { action, reason, by: "model" as const, signal, ...(extra ? { extra } : {}) };
     return (await settleAction(this.#parts.settle, id, decision)).result;
   }
 
@@ -173,8 +177,14 @@ export class ResolveForce {
     return effort;
   }
 
-  #reminder(next: StoredAction): CustomMessage {
+  #remind(next: StoredAction): CustomMessage {
     const { store, now } = this.#parts;
+    // It names them all, so it counts for each.
+    for (const { action } of store.list()) {
+      const told = this.#effort(action.id);
+      told.reminders++;
+      told.wantsReminder = false;
+    }
     const all = store.list().map(({ action }) => `- ${action.id} ${action.label} (${action.sourceToolName})`);
     const lines = [
       "<system-reminder>",

@@ -14,6 +14,7 @@ export interface FrontMatter {
 
 const maxHeadLength = 4096;
 const maxParseMs = 250;
+const maxDepth = 32;
 
 /** Throws `invalid_config` with the end of a sentence that begins with the file. Without a head all is body. */
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
@@ -22,6 +23,7 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
   if (!head) return { fields: new Map(), body: lines.trim() };
   const [whole, yaml = ""] = head;
   if (yaml.length > maxHeadLength) throw unfit(`has a front matter of more than ${maxHeadLength} characters`);
+  if (isDeep(yaml)) throw unfit("has a front matter that is nested too deeply");
   return { fields: await parseFields(yaml), body: lines.slice(whole.length).trim() };
 }
 
@@ -46,6 +48,17 @@ async function parseFields(yaml: string): Promise<FrontMatter["fields"]> {
   if (!runWithin(maxParseMs, read) && !runWithin(maxParseMs, read))
     throw unfit("has a front matter that takes too long to read");
   return fields;
+}
+
+/** The parser takes half a second for some thousand brackets; nobody needs more than a few. */
+function isDeep(yaml: string): boolean {
+  let depth = 0;
+  for (const character of yaml) {
+    if (character === "[" || character === "{") depth++;
+    else if (character === "]" || character === "}") depth--;
+    if (depth > maxDepth) return true;
+  }
+  return new RegExp(`^[ \\t]*(?:[-?][ \\t]+){${maxDepth}}`, "m").test(yaml);
 }
 
 /** `globs: *.ts` is an alias to YAML. Aliases have no use here, so such a value is taken as it stands. */

@@ -5,10 +5,10 @@
 import { basename } from "node:path";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
+import { stripInvisible } from "../../base/sanitize.js";
 import { printable } from "../../workspace/resolve-path.js";
 import { compileExpression, type Expression } from "./expression.js";
 import { type FrontMatter, readFrontMatter } from "./front-matter.js";
-import { stripInvisible } from "./invisible-text.js";
 import { isFileGlob, type PathTest, parseGlob, parseScope, type Scope, splitList } from "./scope.js";
 
 export interface RuleFile {

@@ -232,6 +232,22 @@ describe("a change set on the real disk", () => {
     expect(project.settled[0]?.owner).toEqual(owner);
   });
 
+  it("J-17: keeps bytes that are at hand without reading them again, and only if they are what was there", async () => {
+    for (const name of ["a", "b", "c"]) project.write(name, `old ${name}`);
+    const read: string[] = [];
+    const disk = failingDisk((call, path) => {
+      if (call === "read") read.push(basename(path));
+    });
+    const at = (name: string, beforeBytes?: string) => ({
+      ...project.modify(name, "new"),
+      ...(beforeBytes === undefined ? {} : { beforeBytes: Buffer.from(beforeBytes) }),
+    });
+    await project.apply([at("a", "old a"), at("b", "not b"), at("c")], { disk });
+    const record = await readUndoRecord(nodeChangeDisk, project.undoRecords()[0] ?? "");
+    expect(record?.files.map(({ before }) => before?.bytes.toString())).toEqual(["old a", "old b", "old c"]);
+    expect(read.sort()).toEqual(["b", "c"]);
+  });
+
   it("J-17: a record that is damaged, or not there, is none", async () => {
     project.write("a", "old");
     await project.apply([project.modify("a", "new")]);

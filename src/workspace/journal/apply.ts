@@ -109,7 +109,8 @@ async function commit(
     throw await revert(parts, journal, { begin, error });
   }
   // All files are new. What cannot be tidied up now is tidied up by the next recovery, with the same result.
-  await conclude(parts, journal, { begin, isEnded: false, result: "applied", foreign: [] }).catch(() => {});
+  const ending = { begin, isEnded: false, isOwnWork: true, result: "applied", foreign: [] } as const;
+  await conclude(parts, journal, ending).catch(() => {});
 }
 
 /** Answers what to throw. */

@@ -21,6 +21,8 @@ interface Content {
 interface Seen {
   /** The SHA-256, in hex, of the bytes that were seen. Any others there now make the set stale. */
   readonly beforeHash: string;
+  /** The bytes themselves, where they are still at hand: what undo keeps then need not be read again. */
+  readonly beforeBytes?: Uint8Array;
   /** Also a file that nobody may write. */
   readonly force?: boolean;
 }
@@ -35,6 +37,8 @@ export type ChangeOp =
 export interface ChangeOwner {
   readonly session: string;
   readonly pendingId: string;
+  /** Other actions of the session that the same change settles. */
+  readonly alsoApplied?: readonly string[];
 }
 
 export interface ChangeSet {

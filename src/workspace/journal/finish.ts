@@ -56,6 +56,8 @@ export interface Ending {
   readonly begin: BeginRecord;
   /** The end is on record already. */
   readonly isEnded: boolean;
+  /** We carried everything out ourselves: of what was replaced, no staged name is left. */
+  readonly isOwnWork?: boolean;
   readonly result: ChangeOutcome["result"];
   readonly foreign: readonly string[];
 }
@@ -64,11 +66,11 @@ export interface Ending {
 export async function conclude(
   parts: FinishParts,
   journal: JournalFile,
-  { begin, isEnded, result, foreign }: Ending,
+  { begin, isEnded, isOwnWork = false, result, foreign }: Ending,
 ): Promise<ChangeOutcome> {
   if (!isEnded) await journal.append({ type: "end", result, foreign });
   const isReverted = result === "reverted";
-  await clearAway(parts, begin, { withDirectories: isReverted });
+  await clearAway(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });
   if (isReverted) await dropUndoRecord(parts, begin);
   const outcome = { txid: begin.txid, result, foreign, ...(begin.owner ? { owner: begin.owner } : {}) };
   // The files have reached their end, whoever can be told of it.

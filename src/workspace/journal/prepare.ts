@@ -21,6 +21,8 @@ export interface PreparedOp extends StoredOp {
   readonly index: number;
   readonly shownFrom?: string;
   readonly bytes?: Uint8Array;
+  /** What hashes to `before`, if it is at hand. */
+  readonly beforeBytes?: Uint8Array;
   readonly mode?: number;
   readonly mtimeMs?: number;
   /** The file as it was found; absent for one that is created. */
@@ -81,10 +83,11 @@ export function sha256Of(bytes: Uint8Array): string {
 
 function plainOps(op: ChangeOp): PlainOp[] {
   if (op.kind !== "rename") return [op];
-  const { path, shownPath, beforeHash, force = false, to, shownTo, kind: _kind, ...content } = op;
+  const { path, shownPath, beforeHash, beforeBytes, force = false, to, shownTo, kind: _kind, ...content } = op;
+  const seen = { beforeHash, force, ...(beforeBytes === undefined ? {} : { beforeBytes }) };
   return [
     { kind: "create", path: to, shownPath: shownTo, movedFrom: path, ...content },
-    { kind: "delete", path, shownPath, beforeHash, force },
+    { kind: "delete", path, shownPath, ...seen },
   ];
 }
 
@@ -180,7 +183,9 @@ async function compare(
 function preparedOp({ op, index, stat }: Target, txid: string): PreparedOp {
   const staged = join(dirname(op.path), stagedName(basename(op.path), txid, index));
   const { kind, path, shownPath } = op;
-  const common = { kind, path, shownPath, index, beforeMode: stat?.mode ?? null, ...(stat ? { found: stat } : {}) };
+  const old = op.kind === "create" || op.beforeBytes === undefined ? {} : { beforeBytes: op.beforeBytes };
+  const found = stat ? { found: stat } : {};
+  const common = { kind, path, shownPath, index, beforeMode: stat?.mode ?? null, ...found, ...old };
   if (op.kind === "delete")
     return { ...common, before: op.beforeHash, after: null, staged: null, backup: backupOf(staged) };
   return {

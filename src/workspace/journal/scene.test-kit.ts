@@ -42,7 +42,9 @@ export function randomScene(random: Random, maxOps: number): Scene {
     const fresh = { text, mode: wish.mode ?? 0o666, uid: 1000, ...(wish.mtimeMs ? { modifiedMs: wish.mtimeMs } : {}) };
     const kept = { ...fresh, mode: wish.mode ?? old.mode, uid: old.uid };
     const named = { path, shownPath: path.slice(3) };
-    const seen = { ...named, beforeHash: hashOf(old.text), force: true };
+    // Of some files the old bytes are at hand, as they are after a preview.
+    const atHand = index % 2 === 0 ? { beforeBytes: Buffer.from(old.text) } : {};
+    const seen = { ...named, beforeHash: hashOf(old.text), force: true, ...atHand };
     const content = { bytes: Buffer.from(text), ...wish };
     const opKind = pick(random, ["modify", "create", "delete", "rename", "respell"] as const);
     if (opKind !== "create") before.set(path, old);
@@ -119,11 +121,15 @@ function isAs(a: Found, { text, mode, uid, modifiedMs = a.modifiedMs }: Shape): 
   return a.text === text && a.mode === mode && a.uid === uid && a.modifiedMs === modifiedMs;
 }
 
-function isSound(found: Found | null | undefined, { ops }: Scene): boolean {
+function isSound(found: Found | null | undefined, { ops, before }: Scene): boolean {
   if (!found) return false;
   const { records, soundBytes } = decodeRecords(Buffer.from(found.text, "latin1"));
   const files = ops.reduce((sum, { kind }) => sum + (kind === "rename" ? 2 : 1), 0);
-  return soundBytes === found.text.length && records.length === 1 + files && found.mode === 0o600;
+  const kept = records.slice(1) as { path: string; before: { bytes: string } | null }[];
+  const isTrue = kept.every(
+    ({ path, before: old }) => old === null || Buffer.from(old.bytes, "base64").toString() === before.get(path)?.text,
+  );
+  return isTrue && soundBytes === found.text.length && kept.length === files && found.mode === 0o600;
 }
 
 export function hashOf(text: string): string {

@@ -33,16 +33,19 @@ export async function stageFiles(
   await pins.sync([...ops.map(({ path }) => dirname(path)), ...dirs.map((directory) => dirname(directory))]);
 }
 
-/** Removes what was put beside the targets. With `withDirectories` also the directories that were made, if empty. */
+/**
+ * Removes what was put beside the targets. With `withDirectories` also the directories that were made, if empty;
+ * `isRenamed`: the staged files of what was replaced have gone into their places.
+ */
 export async function clearAway(
   { disk, pins, width }: Parts,
   { ops, dirs }: Pick<BeginRecord, "ops" | "dirs">,
-  { withDirectories }: { withDirectories: boolean },
+  { withDirectories, isRenamed = false }: { withDirectories: boolean; isRenamed?: boolean },
 ): Promise<void> {
   const touched = new Set<string>();
-  await inLanes(ops, width, ({ path, shownPath, staged, backup }) =>
+  await inLanes(ops, width, ({ kind, path, shownPath, staged, backup }) =>
     failingFor(shownPath, async () => {
-      for (const name of [staged, backup]) {
+      for (const name of isRenamed && kind === "modify" ? [backup] : [staged, backup]) {
         const pinned = name === null ? undefined : await pins.ofExisting(name);
         if (pinned === undefined) continue; // its directory is gone, or was never made
         await disk.unlink(pinned).catch(ignoring("ENOENT"));

@@ -92,13 +92,16 @@ export function encodeUndoRecord({ files, ...header }: UndoRecord): Uint8Array {
 /** What undo would put back must be what was previewed. */
 async function originalOf(
   { disk, pins }: SerialParts,
-  { path, shownPath, found, before }: PreparedOp,
+  { path, shownPath, found, before, beforeBytes }: PreparedOp,
   total: number,
 ): Promise<StoredFile["before"]> {
   if (!found) return null;
+  const { mode, modifiedMs: mtimeMs } = found;
+  // What was found had this hash, and what is there right before the commit must have it again.
+  if (beforeBytes && sha256Of(beforeBytes) === before) return { bytes: base64(beforeBytes), mode, mtimeMs };
   const read = await disk.read(await pins.of(path), found.identity, { maxBytes: found.sizeBytes + 1 });
   if (!read || sha256Of(read.bytes) !== before) throw staleError([shownPath], total);
-  return { bytes: base64(read.bytes), mode: found.mode, mtimeMs: found.modifiedMs };
+  return { bytes: base64(read.bytes), mode, mtimeMs };
 }
 
 function linesOf(op: PreparedOp, before: StoredFile["before"]): Uint8Array {

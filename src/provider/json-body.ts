@@ -1,0 +1,42 @@
+// Request bodies as bytes. A list that is JSON already goes in as it is: what a conversation said before is not written
+// out again for every request.
+
+import { isObject } from "../base/json.js";
+
+/** A value of a body that is already JSON. To whoever looks at the body it is the value. */
+export class EncodedJson {
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  toJSON(): unknown {
+    return JSON.parse(this.bytes.toString("utf8"));
+  }
+}
+
+/** `EncodedJson` is looked for among the members of the body alone. */
+export function encodeBody(payload: unknown): Buffer {
+  if (!isObject(payload)) return Buffer.from(jsonText(payload));
+  const parts: Buffer[] = [];
+  let text = "{";
+  for (const [name, value] of Object.entries(payload)) {
+    if (value === undefined) continue;
+    text += `${text === "{" && parts.length === 0 ? "" : ","}${JSON.stringify(name)}:`;
+    if (value instanceof EncodedJson) {
+      parts.push(Buffer.from(text), value.bytes);
+      text = "";
+    } else text += jsonText(value);
+  }
+  return Buffer.concat([...parts, Buffer.from(`${text}}`)]);
+}
+
+/** JSON that every service can read: half of a surrogate pair, as truncated text may hold, is legal here but not there. */
+export function jsonText(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!/\\ud[89a-f]/.test(text)) return text;
+  const repaired = (_key: string, member: unknown) =>
+    typeof member === "string" ? member.replace(/\p{Surrogate}/gu, "\ufffd") : member;
+  return JSON.stringify(value, repaired);
+}

@@ -1,0 +1,29 @@
+// The frames in which a host answers us. They are taken the moment they are read, whatever else waits: a command may well
+// be waiting for them.
+
+import type { TypedObject } from "../base/ndjson.js";
+import type { HostTools } from "./host-tools.js";
+import type { UiBridge } from "./ui-bridge.js";
+
+export class ControlLane {
+  readonly #hostTools: HostTools;
+  readonly #ui: UiBridge | undefined;
+
+  constructor(hostTools: HostTools, ui: UiBridge | undefined) {
+    this.#hostTools = hostTools;
+    this.#ui = ui;
+  }
+
+  /** Something waits for an answer of the host. */
+  get isWaiting(): boolean {
+    return this.#hostTools.hasOpen || (this.#ui?.hasOpen ?? false);
+  }
+
+  /** False for a frame that is no answer. */
+  take(frame: TypedObject): boolean {
+    if (frame.type === "extension_ui_response") this.#ui?.receive(frame);
+    else if (frame.type === "host_tool_update" || frame.type === "host_tool_result") this.#hostTools.receive(frame);
+    else return false;
+    return true;
+  }
+}

@@ -1,0 +1,20 @@
+// `get_entries` and `get_tree`: the record itself, for a host that keeps a copy of it. Ids outlive the process, so one
+// that comes back names the last entry it has and gets exactly those that it missed.
+
+import { GalleyError } from "../../base/errors.js";
+import type { Handler } from "../handler.js";
+
+/** Of an unknown id, in the sentence that refuses it. */
+const maxShownLength = 512;
+
+export const getEntries: Handler<"get_entries"> = ({ session }, { since }) => {
+  const { tree } = session.sessionManager;
+  if (since !== undefined && !tree.has(since))
+    throw new GalleyError("unknown_since", `Unknown entries cursor: ${since.slice(0, maxShownLength)}`);
+  return { entries: since === undefined ? [...tree.entries] : tree.entriesSince(since), leafId: tree.leafId };
+};
+
+export const getTree: Handler<"get_tree"> = ({ session }) => {
+  const { tree } = session.sessionManager;
+  return { tree: tree.tree(), leafId: tree.leafId };
+};

@@ -1,0 +1,56 @@
+// `get_messages_page`: a long conversation in answers of bounded size. A cursor only fits the conversation it was made
+// for: pages of one series never mix two states of it.
+
+import { GalleyError } from "../../base/errors.js";
+import { sha256Hex } from "../../base/sha256.js";
+import type { AgentMessage } from "../../protocol/messages.js";
+import type { AgentSession } from "../../sdk/index.js";
+import type { Handler } from "../handler.js";
+
+const defaultLimit = 100;
+const maxLimit = 256;
+const maxPageBytes = 768 * 1024;
+const maxCursorLength = 2048;
+
+export const getMessagesPage: Handler<"get_messages_page"> = ({ session }, { cursor, limit = defaultLimit }) => {
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
+    throw new GalleyError("invalid_argument", `RPC message page limit must be between 1 and ${maxLimit}`);
+  if (session.isStreaming || session.isCompacting)
+    throw new GalleyError("session_busy", "Cannot page messages while the session is changing");
+  const state = stateOf(session);
+  const start = cursor === undefined ? 0 : offsetIn(cursor, state);
+  const { messages: all } = session;
+  const messages = pageFrom(all, start, limit);
+  const next = start + messages.length;
+  const nextCursor = next < all.length ? { nextCursor: cursorAt(next, state) } : {};
+  return { messages, ...nextCursor, totalMessages: all.length };
+};
+
+/** At least one message, however large it is. */
+function pageFrom(all: readonly AgentMessage[], start: number, limit: number): AgentMessage[] {
+  const page: AgentMessage[] = [];
+  let bytes = 0;
+  for (const message of all.slice(start, start + limit)) {
+    bytes += Buffer.byteLength(JSON.stringify(message));
+    if (page.length > 0 && bytes > maxPageBytes) break;
+    page.push(message);
+  }
+  return page;
+}
+
+/** A short name of what the pages are cut from. */
+function stateOf({ sessionId, sessionManager, messages }: AgentSession): string {
+  return sha256Hex(JSON.stringify([sessionId, sessionManager.tree.leafId, messages.length])).slice(0, 32);
+}
+
+function cursorAt(offset: number, state: string): string {
+  return Buffer.from(`${offset} ${state}`).toString("base64url");
+}
+
+function offsetIn(cursor: string, state: string): number {
+  const text = cursor.length > maxCursorLength ? "" : Buffer.from(cursor, "base64url").toString("latin1");
+  const [, offset, made] = /^([1-9]\d{0,14}) ([0-9a-f]{32})$/.exec(text) ?? [];
+  if (offset === undefined) throw new GalleyError("invalid_argument", "Invalid RPC message cursor");
+  if (made !== state) throw new GalleyError("stale_cursor", "RPC message cursor is stale");
+  return Number(offset);
+}

@@ -1,0 +1,48 @@
+// The tools that a program hands over: in the form of the loop, which goes in as it is, or as custom tools, which get
+// their context and hear of the session like those that are found.
+
+import { GalleyError } from "../base/errors.js";
+import { type CustomTool, isAgentTool } from "../extend/custom-tool.js";
+import type { ToolDefinition } from "../extend/extension.js";
+import type { FoundTool } from "../extend/load-factory.js";
+import type { AnyTool } from "../tools/tool.js";
+
+/** `defineAgentTool` and `defineTool` say what a tool is; one that nobody marked is a custom tool. */
+export type GivenTool = CustomTool | ToolDefinition | AnyTool;
+
+export interface GivenTools {
+  readonly agent: readonly AnyTool[];
+  readonly custom: readonly FoundTool[];
+}
+
+/** Throws `invalid_argument` for one that cannot be used. */
+export async function sortGivenTools(given: readonly GivenTool[]): Promise<GivenTools> {
+  const agent = given.filter(isAgentTool) as readonly AnyTool[];
+  if (agent.length === given.length) return { agent, custom: [] };
+  const { checkTool } = await import("../extend/load-factory.js");
+  const custom = given
+    .filter((tool) => !isAgentTool(tool))
+    .map((tool, index) => {
+      try {
+        return checkTool(tool, `customTools has an invalid tool at index ${index}`);
+      } catch (error) {
+        throw new GalleyError("invalid_argument", (error as Error).message);
+      }
+    });
+  return { agent, custom };
+}
+
+/** Throws `invalid_argument` where a name is taken. Answers the built-in tools that are left. */
+export function withoutReplaced(
+  builtIn: readonly AnyTool[],
+  { agent, custom }: GivenTools,
+  { overrideBuiltins = false, known }: { overrideBuiltins?: boolean | undefined; known: readonly AnyTool[] },
+): readonly AnyTool[] {
+  const names = [...agent, ...custom.map(({ tool }) => tool)].map(({ name }) => name);
+  const taken = names.find(
+    (name, index) => names.indexOf(name) !== index || (!overrideBuiltins && known.some((tool) => tool.name === name)),
+  );
+  if (taken !== undefined)
+    throw new GalleyError("invalid_argument", `Tool name ${JSON.stringify(taken)} conflicts with existing tool`);
+  return builtIn.filter(({ name }) => !names.includes(name));
+}

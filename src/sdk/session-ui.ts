@@ -1,0 +1,91 @@
+// What a session asks of the person behind it, in words: whether a call may run, a file may be touched, a change may be
+// written. Whatever is not a clear yes is a no. Everything that a model chose is shown whole and visibly.
+
+import type { ToolUI } from "../extend/custom-tool-ui.js";
+import { written } from "../extend/trust-question.js";
+import type { Plan } from "../preview/plan.js";
+import type { ApprovalRequest } from "../session/approval.js";
+import type { AgentSessionParts } from "../session/session-core.js";
+import type { DialogOptions, Dialogs } from "../tools/tool.js";
+import type { Permit, PermitQuestion } from "../workspace/workspace.js";
+
+/** What a front end or a host can do for the person behind it, as far as it can. */
+export type SessionUI = Partial<ToolUI>;
+
+/** For the tools that ask the person on behalf of the model. */
+export function dialogsOf(ui: ToolUI): Dialogs {
+  return {
+    select: (title, options, extra) => ui.select(title, options, asExtra(extra)),
+    input: (title, placeholder, extra) => ui.input(title, placeholder, asExtra(extra)),
+  };
+}
+
+function asExtra({ timeoutMs, ...extra }: DialogOptions = {}) {
+  return { ...extra, timeout: timeoutMs };
+}
+
+/** Whether one call may run. */
+export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
+  return ({ tool, args, signal }) =>
+    ui.confirm(`Run ${written(tool.name)}?`, cut(argumentLines(args).join("\n")), { signal });
+}
+
+/** One argument per line; a text of several lines is set in, so that it cannot look like another argument. */
+function argumentLines(args: Record<string, unknown>): string[] {
+  return Object.entries(args).flatMap(([name, value]) => {
+    const lines = (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).split("\n").map(written);
+    return lines.length === 1
+      ? [`${written(name)}: ${lines[0]}`]
+      : [`${written(name)}:`, ...lines.map((line) => `  | ${line}`)];
+  });
+}
+
+const reasons: Record<PermitQuestion["reason"], string> = {
+  outside_roots: "It lies outside of the project.",
+  protected: "It is protected: it decides what galley or other programs do here.",
+  secret: "It may hold secrets.",
+};
+
+/** Whether one file may be read or written. The signal is that of the run under way. */
+export function permitBy(ui: ToolUI, signal: () => AbortSignal | undefined): Permit {
+  return ({ intent, displayPath, reason }) => {
+    const path = written(displayPath);
+    const title = intent === "read" ? `Let the agent read ${path}?` : `Let the agent change ${path}?`;
+    return ui.confirm(title, reasons[reason], { signal: signal() });
+  };
+}
+
+const maxShownLength = 64 * 1024;
+
+/** Whether what the model wants to apply may be written, with all that would change. */
+export function applyConfirmationBy(ui: ToolUI): NonNullable<AgentSessionParts["confirm"]> {
+  return async ({ action: { label, sourceToolName, preview }, work }, signal) => {
+    const own = preview?.diff ?? preview?.text ?? `Proposed by ${sourceToolName}.`;
+    const text = work.kind === "plan" ? await planText(work.plan) : cut(codeLines(own));
+    return ui.confirm(written(label), text, { signal });
+  };
+}
+
+async function planText({ changes }: Plan): Promise<string> {
+  const { diffOf } = await import("../preview/plan-diff.js");
+  let text = "";
+  for (const [index, change] of changes.entries()) {
+    if (text.length > maxShownLength) return `${text}⟨${changes.length - index} more files⟩`;
+    text += codeLines((await diffOf(change)).diff(maxShownLength));
+  }
+  return text;
+}
+
+function cut(text: string): string {
+  const rest = text.length - maxShownLength;
+  return rest <= 0 ? text : `${text.slice(0, maxShownLength)}\n⟨${rest} more characters⟩`;
+}
+
+/** Code is set in; anywhere else a long run of spaces hides something. */
+function codeLines(text: string): string {
+  const shown = (line: string) => {
+    const indent = line.match(/^[-+ ]?[ \t]{0,200}/)?.[0] ?? "";
+    return indent + written(line.slice(indent.length));
+  };
+  return text.split("\n").map(shown).join("\n");
+}

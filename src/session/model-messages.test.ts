@@ -1,0 +1,37 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { encodeBody } from "../provider/json-body.js";
+import { completionsPayload } from "../provider/openai-completions-request.js";
+import { openAi, streamRequest } from "../testing/scripted-replies.js";
+import { buildContext } from "./build-context.js";
+import { ModelMessages } from "./model-messages.js";
+import { SessionManager } from "./session-manager.js";
+import { entryLists } from "./store.test-kit.js";
+
+const models = [openAi.model("http://127.0.0.1:1"), { ...openAi.model("http://127.0.0.1:1"), id: "other" }];
+
+it("sends what a session opened anew would send, after any appends, prunes, compactions and moves of the leaf", () => {
+  fc.assert(
+    fc.property(entryLists, fc.array(fc.nat(1), { minLength: 30, maxLength: 30 }), (entries, modelAt) => {
+      const record = SessionManager.inMemory({ cwd: "/project" });
+      const live = new ModelMessages();
+      /** The record gives ids of its own. */
+      const ids = new Map<string, string>();
+      for (const [index, entry] of entries.entries()) {
+        const own = JSON.parse(JSON.stringify(entry), (_key, value: unknown) =>
+          typeof value === "string" ? (ids.get(value) ?? value) : value,
+        ) as typeof entry;
+        const { id, parentId: _parent, timestamp: _time, ...fields } = own;
+        if (fields.type === "leaf") {
+          // A move that leads nowhere new leaves no entry that a later one could name.
+          if (fields.targetId === null || record.tree.has(fields.targetId)) record.moveLeaf(fields.targetId);
+        } else ids.set(id, record.append(fields as Parameters<typeof record.append>[0]).id);
+        const model = models[modelAt[index] ?? 0] ?? models[0];
+        const bodyOf = (messages: ReturnType<ModelMessages["of"]>) =>
+          model && encodeBody(completionsPayload(streamRequest(model, {}, { messages }))).toString("utf8");
+        const anew = new ModelMessages().of(buildContext(record.tree.pathTo()));
+        expect(bodyOf(live.of(record.context))).toBe(bodyOf(anew));
+      }
+    }),
+  );
+});

@@ -1,0 +1,13 @@
+// Prompts that somebody wrote before and that are called by name, as a session knows them: a contract, so that it need
+// not know where they lie.
+
+import type { SlashCommand } from "../protocol/data.js";
+
+export interface PromptLibrary {
+  /** They are read. The first call begins it. Never rejects. */
+  ready(): Promise<void>;
+  readonly isReady: boolean;
+  /** What `/name words` stands for; undefined where it names nothing. Throws `invalid_argument` for too many words. */
+  expand(text: string): string | undefined;
+  commands(): SlashCommand[];
+}

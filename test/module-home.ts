@@ -1,0 +1,57 @@
+// For tests of modules in a session: a home and a project of their own, and a session with a scripted model in them.
+
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { logTo } from "../src/base/log.js";
+import type { CreateAgentSessionOptions } from "../src/sdk/create-agent-session.js";
+import { openSession } from "../src/testing/open-session.js";
+import type { ScriptStep } from "../src/testing/scripted-model.js";
+
+export type ModuleHome = ReturnType<typeof createModuleHome>;
+
+/** `remove` it after the test. Nothing of whoever runs the tests is found. */
+export function createModuleHome() {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "galley-modules-")));
+  const realHome = process.env.HOME;
+  process.env.HOME = base;
+  mkdirSync(join(base, "project"));
+  return {
+    base,
+    put(path: string, text: string, mode?: number) {
+      mkdirSync(dirname(join(base, path)), { recursive: true });
+      writeFileSync(join(base, path), text);
+      if (mode !== undefined) chmodSync(join(base, path), mode);
+    },
+    async open(model: readonly ScriptStep[], session: CreateAgentSessionOptions = {}, files = {}) {
+      const lines: string[] = [];
+      const opened = await openSession({
+        model,
+        files,
+        session: {
+          cwd: join(base, "project"),
+          agentDir: join(base, ".galley/agent"),
+          log: logTo((line) => void lines.push(line)),
+          ...session,
+        },
+      });
+      const texts = () =>
+        opened.session.messages.flatMap((message) =>
+          message.role === "toolResult"
+            ? message.content.map((block) => (block.type === "text" ? block.text : ""))
+            : [],
+        );
+      return { ...opened, lines, texts };
+    },
+    remove() {
+      process.env.HOME = realHome;
+      rmSync(base, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A module with a tool that says something. */
+export const said = (name: string, text: string) => `export default (pi) => ({
+  name: "${name}", description: "Says something", parameters: pi.zod.object({}),
+  execute: async () => ({ content: [{ type: "text", text: ${JSON.stringify(text)} }] }),
+});`;

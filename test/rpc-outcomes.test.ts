@@ -45,21 +45,25 @@ const isWhole = process.env.GALLEY_OUTCOMES === "all";
 const cases = Object.keys(providerFaults).flatMap((provider, a) =>
   Object.keys(hostFaults).flatMap((host, b) =>
     Object.keys(extensionFaults).flatMap((extension, c) =>
-      isWhole || (a + b + c) % 5 === 0 ? [{ provider, host, extension }] : [],
+      isWhole || (a + b + c) % 5 === 4 ? [{ provider, host, extension }] : [],
     ),
   ),
 );
 
 describe("one outcome per prompt", () => {
-  it.each(Object.keys(providerFaults))("model service: %s", async (provider) => {
-    const due = cases.filter((one) => one.provider === provider);
-    const problems: string[] = [];
-    await inLanes(due, 7, async (one) => {
-      const found = await playCase(one).catch((error: unknown) => [String(error)]);
-      problems.push(...found.map((problem) => `${one.provider} / ${one.host} / ${one.extension}: ${problem}`));
-    });
-    expect(problems).toEqual([]);
-  });
+  it.concurrent.each(Object.keys(providerFaults))(
+    "model service: %s",
+    async (provider) => {
+      const due = cases.filter((one) => one.provider === provider);
+      const problems: string[] = [];
+      await inLanes(due, 7, async (one) => {
+        const found = await playCase(one).catch((error: unknown) => [String(error)]);
+        problems.push(...found.map((problem) => `${one.provider} / ${one.host} / ${one.extension}: ${problem}`));
+      });
+      expect(problems).toEqual([]);
+    },
+    600_000,
+  );
 });
 
 let number = 0;

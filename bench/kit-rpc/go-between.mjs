@@ -1,5 +1,5 @@
-// A client that can be killed: starts the program it is told to, hands bytes on in both directions, and says on stderr
-// which process that is. Whoever kills it closes both ends of the program at once, as a crash would.
+// A client that can be killed: starts the program it is told to and hands bytes on in both directions. Whoever kills it
+// closes both ends of the program at once, as a crash would.
 
 import { spawn } from "node:child_process";
 

@@ -2,7 +2,8 @@
 // what was negotiated in mind. Stands in for clients that stop reading at the first frame they cannot accept.
 
 import { isObject, members, oneOf, text } from "./shapes.mjs";
-import { dataByCommand, featureOfFrame, frames, requestId, uiRequest } from "./strict-tables.mjs";
+import { requestId } from "./strict-shapes.mjs";
+import { dataByCommand, featureOfFrame, frames, uiRequest } from "./strict-tables.mjs";
 
 const maxFrameBytes = 1_048_576;
 const maxChunkBytes = 262_144;

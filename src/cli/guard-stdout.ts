@@ -1,9 +1,8 @@
 // Keeps stdout for frames. Whatever else writes there (a library, a tool, a child process, a console.log) lands on
-// stderr. Must run before any code that is not ours is loaded.
+// stderr. In two steps, because the second loads what most programs never need: at the start, and before any code that is
+// not ours is loaded.
 
-import childProcess from "node:child_process";
 import fs from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 import type { Writable } from "node:stream";
 
@@ -20,10 +19,18 @@ export function guardStdout(): Writable {
       : new net.Socket({ fd: privateDescriptor, readable: false, writable: true });
   Object.defineProperty(process, "stdout", { configurable: true, enumerable: true, get: () => process.stderr });
   redirectFileWrites();
-  redirectChildren();
-  syncBuiltinESMExports();
   return output;
 }
+
+/** Also for children, and for modules that took their functions from Node by name. */
+export function guardFromModules(): void {
+  if (areChildrenRedirected) return;
+  areChildrenRedirected = true;
+  redirectChildren(process.getBuiltinModule("node:child_process"));
+  process.getBuiltinModule("node:module").syncBuiltinESMExports();
+}
+
+let areChildrenRedirected = false;
 
 /**
  * A pipe can be opened a second time through procfs. Then descriptor 1 itself becomes stderr, which shuts out native
@@ -70,7 +77,7 @@ function redirectFileWrites(): void {
 }
 
 /** All asynchronous kinds end in ChildProcess.spawn; the synchronous ones each take their own options. */
-function redirectChildren(): void {
+function redirectChildren(childProcess: typeof import("node:child_process")): void {
   wrap(childProcess.ChildProcess.prototype, "spawn", (original, args) => original(...args.map(withoutStdout)));
   for (const name of ["spawnSync", "execSync", "execFileSync"] as const)
     wrap(childProcess, name, (original, args) => original(...args.map(withoutStdout)));

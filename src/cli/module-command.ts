@@ -6,7 +6,7 @@ import { logTo } from "../base/log.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { findModulePlace, type ModulePlace } from "../sdk/manage-modules.js";
 import { exitCodes } from "./exit-codes.js";
-import { guardStdout } from "./guard-stdout.js";
+import { guardFromModules, guardStdout } from "./guard-stdout.js";
 import { builtInToolNames } from "./session-options.js";
 
 const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
@@ -20,6 +20,7 @@ export async function runModuleCommand(
   run: (place: ModulePlace, output: CommandOutput) => Promise<number>,
 ): Promise<void> {
   const stdout = guardStdout();
+  guardFromModules();
   stdout.on("error", () => process.exit(exitCodes.done)); // whoever read us has gone
   setInterval(() => {}, 2 ** 30); // a load that waits for a timer of ours must not look like the end
   let code: number = exitCodes.startup;

@@ -8,6 +8,7 @@ import type { ThinkingLevel } from "../protocol/model.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import { parseAssignment } from "../sdk/settings/assignment.js";
 import type { CommandLine } from "./arguments.js";
+import { guardFromModules } from "./guard-stdout.js";
 
 const roleFlags = ["smol", "slow", "plan"];
 const thinkingLevels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
@@ -80,6 +81,7 @@ function moduleOptions(line: CommandLine): Partial<CreateAgentSessionOptions> {
   const tools = options.get("tool") ?? [];
   const plugins = options.get("plugin-dir") ?? [];
   return {
+    beforeModules: guardFromModules,
     ...(tools.length > 0 ? { additionalToolPaths: tools } : {}),
     ...(extensions.length > 0 ? { additionalExtensionPaths: extensions } : {}),
     ...(plugins.length > 0 ? { pluginDirectories: plugins } : {}),

@@ -25,6 +25,8 @@ import type { Processes } from "../workspace/processes.js";
 import { type ModuleSpot, type ModuleSurvey, surveyModules, trustFile } from "./survey-modules.js";
 
 export interface ModuleOptions {
+  /** Called before any code of others is loaded. */
+  beforeModules?(): void;
   /** The project's own modules may run, in this session only. */
   trustProject?: boolean;
   /** Custom tools: files or directories. */

@@ -225,6 +225,7 @@ export class SessionModules implements SessionGuests {
   }
 
   async #load(): Promise<void> {
+    this.#options.beforeModules?.();
     const live = await this.#createLive([]);
     if (!live) return;
     this.#live = live;

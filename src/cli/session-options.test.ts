@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { logTo } from "../base/log.js";
 import { parseArguments } from "./arguments.js";
+import { guardFromModules } from "./guard-stdout.js";
 import { sessionOptions } from "./session-options.js";
 
 function optionsFor(...words: string[]) {
@@ -24,6 +25,7 @@ it("says nothing about models that the command line does not say", () => {
     assignments: [],
     resetWorkflowSettings: false,
     modelRoles: {},
+    beforeModules: guardFromModules,
   });
 });
 

@@ -142,7 +142,7 @@ async function listWithRipgrep(
   { root, glob, hidden, timeoutMs, signal }: FindSearch,
   picker: PathPicker,
 ): Promise<boolean | undefined> {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   const end = await runRipgrep(parts, {
     root,
     args: ["--files", "--sortr=modified", ...(hidden ? ["--hidden"] : [])],
@@ -150,7 +150,8 @@ async function listWithRipgrep(
     timeoutMs,
     signal,
     onOutput(chunk) {
-      const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
+      const fresh = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+      const bytes = rest.length === 0 ? fresh : Buffer.concat([rest, fresh]);
       const whole = bytes.lastIndexOf(0) + 1;
       rest = bytes.subarray(whole);
       // Decoded in one go: one by one takes longer than all the rest. Bytes that are no UTF-8 become U+FFFD.

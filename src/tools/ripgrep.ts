@@ -6,6 +6,7 @@ import { basename, dirname, join, parse, sep } from "node:path";
 import { linkAbort, throwIfAborted } from "../base/abort.js";
 import { type ErrorCode, GalleyError } from "../base/errors.js";
 import { ownLocation } from "../base/own-location.js";
+import { mayExist } from "../workspace/find-roots.js";
 import type { Processes } from "../workspace/processes.js";
 import type { Target, Workspace } from "../workspace/workspace.js";
 
@@ -47,7 +48,7 @@ export interface RipgrepEnd {
 
 /** `undefined`: there is no ripgrep that starts. Throws `aborted`. */
 export async function runRipgrep(
-  { unattended, processes, ripgrepPath = installedRipgrep }: SearchParts,
+  { processes, ripgrepPath = installedRipgrep }: SearchParts,
   { root, args, mentioned, gitignore, timeoutMs, signal, onOutput }: RipgrepRequest,
 ): Promise<RipgrepEnd | undefined> {
   throwIfAborted(signal);
@@ -56,7 +57,7 @@ export async function runRipgrep(
   const isDirectory = root.kind === "directory";
   const cwd = isDirectory ? root.path : dirname(root.path);
   const place = isDirectory ? "./" : `./${basename(root.path)}`;
-  const flags = isDirectory ? await sightFlags(unattended, root, { mentioned, gitignore }) : [];
+  const flags = isDirectory ? sightFlags(root, { mentioned, gitignore }) : [];
   const stop = linkAbort(signal);
   let isEnough = false;
   let droppedBytes = 0;
@@ -101,11 +102,10 @@ const skippedNames = [".git", "node_modules"];
 const fixedFlags = ["--no-config", "--color=never", "--no-messages", "--null"];
 
 /** What makes ripgrep see what a walk sees. */
-async function sightFlags(
-  workspace: Workspace,
+function sightFlags(
   root: Target,
   { mentioned, gitignore = true }: { mentioned: readonly string[]; gitignore?: boolean | undefined },
-): Promise<string[]> {
+): string[] {
   const entered = [...mentioned, ...mentionedIn(root.path)];
   const flags = skippedNames.filter((name) => !entered.includes(name)).map((name) => `--glob=!${name}/`);
   // From the root of the disk the rest is devices and processes.
@@ -114,19 +114,14 @@ async function sightFlags(
   if (!gitignore || mentioned.length > 0) return [...flags, "--no-ignore"];
   flags.push("--no-require-git", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-exclude");
   // Above a repository, or where there is none, an ignore file is somebody else's.
-  const isBounded = entered.length === 0 && (await isInRepository(workspace, root.path));
+  const isBounded = entered.length === 0 && isInRepository(root.path);
   return isBounded ? flags : [...flags, "--no-ignore-parent"];
 }
 
-/** All at once: one after the other would be most of what a small search takes. */
-async function isInRepository(workspace: Workspace, path: string): Promise<boolean> {
-  const markers = [join(path, ".git")];
-  for (let directory = path; directory !== dirname(directory); directory = dirname(directory))
-    markers.push(join(dirname(directory), ".git"));
-  const found = await Promise.all(
-    markers.map((marker) => workspace.resolve(marker, "read").catch(() => undefined)), // not there for us
-  );
-  return found.some((target) => target !== undefined);
+/** ripgrep is on the real disk, so that is where we look. */
+function isInRepository(path: string): boolean {
+  const parent = dirname(path);
+  return mayExist(join(path, ".git")) || (parent !== path && isInRepository(parent));
 }
 
 /** The platform's package belongs to ripgrep's own, which is not imported: it throws where that one is missing. */

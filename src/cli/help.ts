@@ -15,6 +15,12 @@ Usage
   galley --mode json [options] MESSAGE...     the same, every event as one JSON line
   galley --mode rpc [options]                 drive it from another program over stdin and stdout
 
+  galley pending                              what waits for a decision
+  galley show ID                              one of them, with its diff
+  galley apply|discard ID|--all               write it, or drop it
+  galley undo|redo                            take the last change back, or make it again
+  galley recover                              finish what a crash cut short
+
   galley config get|set|list|paths            settings and where they come from
   galley sessions list|gc                     the conversations on this machine
   galley tools list|check|new                 custom tools

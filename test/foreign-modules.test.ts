@@ -97,8 +97,8 @@ const notes = { "a.txt": "a", "b.txt": "b", "c.md": "c" };
 
 /** What the model was told in the end. */
 function told(): string[] {
-  const { messages } = server.requests.at(-1)?.body as { messages: { role: string; content: unknown }[] };
-  return messages.flatMap(({ role, content }) => (role === "tool" ? [String(content)] : []));
+  const body = server.requests.at(-1)?.body as { messages: { role: string; content: unknown }[] } | undefined;
+  return (body?.messages ?? []).flatMap(({ role, content }) => (role === "tool" ? [String(content)] : []));
 }
 
 describe.each(modules)("$name", ({ module, replies, results }) => {

@@ -17,12 +17,12 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 it("F-12: of generated paths none escapes, and none is accepted or refused wrongly", async () => {
-  const run = await runPaths({ module, directory, count: 100_000, seed: 1 });
+  const run = await runPaths({ module, directory, count: 20_000, seed: 1 });
   const { accepted, protectedPaths, problems, ...figures } = run;
   expect(problems).toEqual([]);
-  expect(figures).toEqual({ paths: 100_000, escapes: 0, falseAccepts: 0, falseRefusals: 0 });
-  expect(accepted).toBeGreaterThan(5_000);
-  expect(protectedPaths).toBeGreaterThan(5_000);
+  expect(figures).toEqual({ paths: 20_000, escapes: 0, falseAccepts: 0, falseRefusals: 0 });
+  expect(accepted).toBeGreaterThan(1_000);
+  expect(protectedPaths).toBeGreaterThan(1_000);
 }, 120_000);
 
 // Elsewhere than on Linux a window stays, and is documented.
@@ -32,12 +32,12 @@ it.runIf(process.platform === "linux")(
     const { written, refused, swaps, problems, ...figures } = await runSwaps({
       module,
       directory,
-      rounds: 2000,
+      rounds: 1000,
       seed: 1,
     });
     expect(problems).toEqual([]);
-    expect(figures).toEqual({ rounds: 2000, outsideWrites: 0, leftOvers: 0, torn: 0 });
-    expect(written + refused).toBe(2000);
+    expect(figures).toEqual({ rounds: 1000, outsideWrites: 0, leftOvers: 0, torn: 0 });
+    expect(written + refused).toBe(1000);
     expect(Math.min(written, swaps)).toBeGreaterThan(0);
   },
   120_000,

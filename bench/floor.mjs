@@ -3,23 +3,38 @@
 
 import { readFile } from "node:fs/promises";
 
-const baseUrl = process.argv[2];
-const history = [];
+const [, , baseUrl, sessionPath] = process.argv;
+let history = [];
 let rest = "";
 
 write({ type: "ready" });
+if (sessionPath) await open(sessionPath);
 process.stdin.setEncoding("utf8");
 process.stdin.on("data", (text) => {
   const lines = (rest + text).split("\n");
   rest = lines.pop();
-  for (const line of lines) serve(JSON.parse(line));
+  for (const line of lines) void serve(JSON.parse(line));
 });
 process.stdin.on("end", () => process.exit(0));
 
-function serve({ id, type, message }) {
-  const data = type === "get_state" ? { isStreaming: false, messageCount: history.length } : undefined;
-  write({ id, type: "response", command: type, success: true, data });
+async function serve({ id, type, message, sessionPath }) {
+  if (type === "switch_session") await open(sessionPath);
+  write({ id, type: "response", command: type, success: true, data: dataOf(type) });
   if (type === "prompt") void run(message);
+}
+
+function dataOf(type) {
+  if (type === "get_state") return { isStreaming: false, messageCount: history.length };
+  return type === "get_messages" ? { messages: history } : undefined;
+}
+
+/** The messages of a session file. */
+async function open(path) {
+  const entries = (await readFile(path, "utf8"))
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  history = entries.flatMap(({ message }) => (message ? [message] : []));
 }
 
 async function run(message) {

@@ -65,6 +65,8 @@ async function load() {
   const { stall } = await import("./rows/stall.mjs");
   const { queue } = await import("./rows/queue.mjs");
   const { sessions } = await import("./rows/sessions.mjs");
+  const { history } = await import("./rows/history.mjs");
+  const { hostTools } = await import("./rows/host-tools.mjs");
   const { search } = await import("./rows/search.mjs");
   const { modules } = await import("./rows/modules.mjs");
   return [
@@ -81,6 +83,8 @@ async function load() {
     { name: "stall", measure: stall },
     { name: "queue", measure: queue },
     { name: "sessions", measure: sessions },
+    { name: "history", measure: history },
+    { name: "host-tools", measure: hostTools },
     { name: "search", measure: search },
     { name: "modules", measure: modules },
   ];

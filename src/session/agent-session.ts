@@ -286,7 +286,7 @@ export class AgentSession {
 
   /** Undefined without a model; the numbers are null right after a compaction. */
   getContextUsage(): ContextUsage | undefined {
-    return this.model && contextUsage(this.#core.record.tree.pathTo(), this.model.contextWindow);
+    return this.model && contextUsage(this.#core.record.context.path, this.model.contextWindow);
   }
 
   /** Summarizes what is old. Refuses before it touches anything; a run is stopped first. */

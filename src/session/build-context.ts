@@ -23,6 +23,8 @@ export interface SessionContext {
   readonly prunedEntryIds: ReadonlySet<string>;
   /** The compaction that opens the messages, if there is one. */
   readonly compaction: CompactionEntry | undefined;
+  /** What it was made of, from the root: the same list as long as it only grows. */
+  readonly path: readonly SessionEntry[];
   readonly warnings: readonly string[];
 }
 
@@ -43,8 +45,8 @@ export class ContextBuilder implements SessionContext {
   readonly models = new Map<string, string>();
   readonly injectedRules = new Set<string>();
   readonly prunedEntryIds = new Set<string>();
+  readonly path: SessionEntry[] = [];
   readonly warnings: string[] = [];
-  readonly #path: SessionEntry[] = [];
   #hasDefaultModel = false;
 
   /** A builder that takes another one's place goes on counting where that one was. */
@@ -54,7 +56,7 @@ export class ContextBuilder implements SessionContext {
 
   /** Takes the next entry of the path. Never throws: a file may hold anything under a known name. */
   push(entry: SessionEntry): void {
-    this.#path.push(entry);
+    this.path.push(entry);
     switch (entry.type) {
       case "model_change":
         return this.#noteModel(entry);
@@ -106,7 +108,7 @@ export class ContextBuilder implements SessionContext {
       this.warnings.push(`Compaction ${entry.id} has no summary and is left out`);
       return;
     }
-    const path = this.#path;
+    const { path } = this;
     const at = path.length - 1;
     const first = path.findLastIndex(({ id }, index) => index < at && id === entry.firstKeptEntryId);
     if (first === -1) {

@@ -30,12 +30,50 @@ export function contextLimit(contextWindow: number, settings: ThresholdSettings)
   return Math.max(contextWindow - reserve, Math.floor(contextWindow / 2));
 }
 
-/** `isReported`: a reply after the latest compaction told; else all of it is estimated. */
+/**
+ * `isReported`: a reply after the latest compaction told; else all of it is estimated. A list that was counted before
+ * and has only grown since is counted on from there: a prompt must not pay for the whole conversation before it.
+ */
 export function contextTokens(path: readonly SessionEntry[]): { tokens: number; isReported: boolean } {
+  const known = counts.get(path);
+  const count = known && countOn(known, path) ? known : countWhole(path);
+  if (count !== known) counts.set(path, count);
+  return { tokens: Math.max(0, count.tokens), isReported: count.isReported };
+}
+
+interface Count {
+  /** Below 0 when more was pruned than the service had reported. */
+  tokens: number;
+  isReported: boolean;
+  /** How far the list was counted, and what stood there: a list that shrank is another one. */
+  length: number;
+  last: SessionEntry | undefined;
+  readonly pruned: ReadonlySet<string>;
+}
+
+const counts = new WeakMap<readonly SessionEntry[], Count>();
+
+function countWhole(path: readonly SessionEntry[]): Count {
   const report = lastReport(path);
-  if (!report) return { tokens: estimateContext(path, path.length), isReported: false };
-  const later = estimateEntries(path.slice(report.index + 1), prunedIds(path));
-  return { tokens: Math.max(0, report.tokens + later - savedSince(path, report.index)), isReported: true };
+  const pruned = prunedIds(path);
+  const tokens = report
+    ? report.tokens + estimateEntries(path.slice(report.index + 1), pruned) - savedSince(path, report.index)
+    : estimateContext(path, path.length);
+  return { tokens, isReported: report !== undefined, length: path.length, last: path.at(-1), pruned };
+}
+
+/** False for what changes more than the end of the context: the count is void then. */
+function countOn(count: Count, path: readonly SessionEntry[]): boolean {
+  if (path[count.length - 1] !== count.last) return false;
+  for (; count.length < path.length; count.length++) {
+    const entry = path[count.length] as SessionEntry;
+    if (entry.type === "compaction" || entry.type === "prune") return false;
+    const report = reportOf(entry);
+    count.isReported ||= report !== undefined;
+    count.tokens = report ?? count.tokens + entryTokens(entry, count.pruned);
+    count.last = entry;
+  }
+  return true;
 }
 
 /**
@@ -85,7 +123,12 @@ export function prunedText(tokens: number): string {
 
 /** -1 without one. A damaged one that lost its summary does not count. */
 export function latestCompactionIndex(path: readonly SessionEntry[]): number {
-  return path.findLastIndex((entry) => entry.type === "compaction" && typeof entry.summary === "string");
+  return path.findLastIndex(isCompaction);
+}
+
+/** It opens a context of its own: what was reported before it is about another one. */
+export function isCompaction(entry: SessionEntry): entry is CompactionEntry {
+  return entry.type === "compaction" && typeof entry.summary === "string";
 }
 
 /** Where the context begins: at what the latest compaction kept, or behind it if that is not on the path. */
@@ -99,20 +142,27 @@ export function contextStart(path: readonly SessionEntry[]): number {
 
 /** The tool results whose outputs the context no longer shows. */
 export function prunedIds(path: readonly SessionEntry[]): ReadonlySet<string> {
-  return new Set(path.flatMap((entry) => (entry.type === "prune" ? entry.entryIds : [])));
+  return new Set(path.filter((entry) => entry.type === "prune").flatMap(({ entryIds }) => entryIds));
 }
 
 /** What the last good reply after the latest compaction said; others are about another context, or about none. */
 function lastReport(path: readonly SessionEntry[]): { index: number; tokens: number } | undefined {
-  const compaction = latestCompactionIndex(path);
-  for (let index = path.length - 1; index > compaction; index--) {
-    const message = messageOfEntry(path[index] as SessionEntry);
-    if (message?.role !== "assistant") continue;
-    const { usage, stopReason } = message;
-    const tokens = promptTokens(usage) + usage.output;
-    if (stopReason !== "error" && stopReason !== "aborted" && tokens > 0) return { index, tokens };
+  for (let index = path.length - 1; index >= 0; index--) {
+    const entry = path[index] as SessionEntry;
+    if (isCompaction(entry)) return undefined;
+    const tokens = reportOf(entry);
+    if (tokens !== undefined) return { index, tokens };
   }
   return undefined;
+}
+
+/** Undefined for what is no reply, failed, or tells nothing. */
+function reportOf(entry: SessionEntry): number | undefined {
+  const message = messageOfEntry(entry);
+  if (message?.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted")
+    return undefined;
+  const tokens = promptTokens(message.usage) + message.usage.output;
+  return tokens > 0 ? tokens : undefined;
 }
 
 /** The summary, if there is one, and the messages up to the index. */

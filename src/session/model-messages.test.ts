@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { AgentMessage } from "../protocol/messages.js";
 import { encodeBody } from "../provider/json-body.js";
 import { completionsPayload } from "../provider/openai-completions-request.js";
 import { openAi, streamRequest } from "../testing/scripted-replies.js";
@@ -34,4 +35,32 @@ it("sends what a session opened anew would send, after any appends, prunes, comp
       }
     }),
   );
+});
+
+it("loads each image once, wherever the leaf goes", async () => {
+  const image = { type: "image" as const, mimeType: "image/png" };
+  const shown = (data: string): AgentMessage => ({ role: "user", content: [{ ...image, data }], timestamp: 1 });
+  const record = SessionManager.inMemory({ cwd: "/project" });
+  const live = new ModelMessages();
+  const asked: AgentMessage[] = [];
+  const load = async (message: AgentMessage) => {
+    asked.push(message);
+    return shown("whole");
+  };
+  const loaded = async () => {
+    await live.loadImages(record.context, load);
+    return live.of(record.context);
+  };
+  const [first, second] = [shown("blob:first"), shown("blob:second")];
+  record.appendMessage(first);
+  expect([await loaded(), await loaded(), asked]).toEqual([[shown("whole")], [shown("whole")], [first]]);
+  record.appendMessage(second);
+  expect([await loaded(), asked]).toEqual([
+    [shown("whole"), shown("whole")],
+    [first, second],
+  ]);
+  record.moveLeaf(null);
+  const third = shown("blob:third");
+  record.appendMessage(third);
+  expect([await loaded(), asked]).toEqual([[shown("whole")], [first, second, third]]);
 });

@@ -14,15 +14,20 @@ export class ModelMessages {
   #converted: ModelMessage[] = [];
   /** By the message of the record: the same with its images instead of references to them. */
   readonly #withImages = new WeakMap<AgentMessage, AgentMessage>();
+  /** How far the list of which revision was looked through for them. */
+  #loaded = { revision: -1, count: 0 };
 
   /** Before a run: what came out of a file names its images only, and a model needs the images. */
   async loadImages(
-    { messages }: SessionContext,
+    { messages, revision }: SessionContext,
     load: (message: AgentMessage) => Promise<AgentMessage>,
   ): Promise<void> {
-    for (const message of messages)
-      if (!this.#withImages.has(message))
-        this.#withImages.set(message, hasImage(message) ? await load(message) : message);
+    if (revision !== this.#loaded.revision) this.#loaded = { revision, count: 0 };
+    for (; this.#loaded.count < messages.length; this.#loaded.count++) {
+      const message = messages[this.#loaded.count];
+      if (message && hasImage(message) && !this.#withImages.has(message))
+        this.#withImages.set(message, await load(message));
+    }
   }
 
   /** The conversation as the model is to see it, before it is put into the model's form. */

@@ -5,7 +5,7 @@ import { overflowText, throttleText } from "../base/service-texts.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import type { Model } from "../protocol/model.js";
-import { latestCompactionIndex, promptTokens } from "./context-usage.js";
+import { isCompaction, promptTokens } from "./context-usage.js";
 import { messageOfEntry } from "./entry-message.js";
 
 /** How a model call ended, as far as recovering from it is concerned. */
@@ -25,9 +25,10 @@ export function findOverflow(
   path: readonly SessionEntry[],
   model: Pick<Model, "provider" | "id" | "contextWindow">,
 ): number | undefined {
-  const compaction = latestCompactionIndex(path);
-  for (let index = path.length - 1; index > compaction; index--) {
-    const message = messageOfEntry(path[index] as SessionEntry);
+  for (let index = path.length - 1; index >= 0; index--) {
+    const entry = path[index] as SessionEntry;
+    if (isCompaction(entry)) return undefined;
+    const message = messageOfEntry(entry);
     if (message?.role !== "assistant") continue;
     const isOurs = message.provider === model.provider && message.model === model.id;
     return isOurs && (isOverflowError(message) || isAboveWindow(message, model.contextWindow)) ? index : undefined;

@@ -319,7 +319,7 @@ export class SessionCore {
       emit,
       settings: () => this.settings.compaction,
       retrySettings: () => this.settings.retry,
-      path: () => this.#record.tree.pathTo(),
+      path: () => this.#record.context.path,
       model: () => this.models.model,
       summarizers: () => this.models.summarizers(),
       overheadTokens: () => Math.ceil((this.systemPrompt.length + JSON.stringify(this.tools.active).length) / 4),

@@ -35,7 +35,7 @@ export interface CompactionParts {
   settings(): CompactionSettings;
   retrySettings(): RetrySettings;
   emit(event: CompactionEvent): void;
-  /** From the root to the leaf. */
+  /** From the root to the leaf; it may grow later. */
   path(): readonly SessionEntry[];
   model(): ProviderModel | undefined;
   /** Models with a usable credential: the session's own first, then by role, then the largest window. */
@@ -194,7 +194,7 @@ export class CompactionController {
   #input(model: ProviderModel) {
     const parts = this.#parts;
     return {
-      path: parts.path(),
+      path: [...parts.path()], // a summary is about what there was when it began
       contextWindow: model.contextWindow,
       overheadTokens: parts.overheadTokens(),
       settings: parts.settings(),

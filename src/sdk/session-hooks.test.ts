@@ -424,7 +424,7 @@ describe("hook programs", () => {
   it("are stopped with the run", async () => {
     const pid = join(home.base, "pid");
     putHook(".galley/agent/hooks/pre/slow.sh", `echo $$ > ${pid}.new; mv ${pid}.new ${pid}; sleep 60`);
-    const { session } = await home.open([read], {}, files);
+    const { session, lines, texts } = await home.open([read], {}, files);
     const started = new Promise<void>((resolve) => {
       const look = setInterval(() => {
         if (!existsSync(pid)) return;
@@ -433,7 +433,8 @@ describe("hook programs", () => {
       }, 5);
     });
     const prompted = session.prompt("Go");
-    await started;
+    await Promise.race([started, prompted]);
+    expect({ isStarted: existsSync(pid), lines, texts: texts() }).toEqual({ isStarted: true, lines: [], texts: [] });
     await session.abort();
     await prompted;
     await session.dispose();

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createModuleHome, type ModuleHome } from "../../test/module-home.js";
+import { systemClock } from "../base/clock.js";
 import type { ExtensionAPI } from "../extend/extension.js";
 import type { AgentSession } from "../session/agent-session.js";
 import type { GuestReport } from "../session/session-guests.js";
@@ -424,7 +425,8 @@ describe("hook programs", () => {
   it("are stopped with the run", async () => {
     const pid = join(home.base, "pid");
     putHook(".galley/agent/hooks/pre/slow.sh", `echo $$ > ${pid}.new; mv ${pid}.new ${pid}; sleep 60`);
-    const { session, lines, texts } = await home.open([read], {}, files);
+    // To stop a program takes real time, and a clock that stands still never gives it.
+    const { session, lines, texts } = await home.open([read], { clock: systemClock }, files);
     const started = new Promise<void>((resolve) => {
       const look = setInterval(() => {
         if (!existsSync(pid)) return;

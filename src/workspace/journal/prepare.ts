@@ -1,9 +1,9 @@
 // Step one of an apply: look at every target and refuse before anything is written. What this returns is enough to do
 // the rest, and to undo it.
 
-import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
+import { sha256Of } from "../../base/digest.js";
 import { inLanes } from "../../base/in-lanes.js";
 import type { DiskStat } from "../disk.js";
 import { stagedName } from "../temp-names.js";
@@ -75,10 +75,6 @@ export async function prepareChangeSet(
     dirs,
     hardlinkBroken: changing.flatMap(({ found, shownPath }) => (found && found.linkCount > 1 ? [shownPath] : [])),
   };
-}
-
-export function sha256Of(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }
 
 function plainOps(op: ChangeOp): PlainOp[] {

@@ -1,7 +1,7 @@
 // The lines of a journal: `[checksum, record]`, each ended by a newline. A line that was not written whole, or not by
 // us, ends the reading: nothing behind it counts.
 
-import { createHash } from "node:crypto";
+import { sha256Of } from "../../base/digest.js";
 import { isObject } from "../../base/json.js";
 import type { ChangeOwner } from "./change-set.js";
 
@@ -74,7 +74,7 @@ function decodeLine(line: string): unknown {
 }
 
 function lineOf(text: string): string {
-  return `["${createHash("sha256").update(text).digest("hex").slice(0, 16)}",${text}]`;
+  return `["${sha256Of(text).slice(0, 16)}",${text}]`;
 }
 
 /** The last word of a journal decides what is left to do. */

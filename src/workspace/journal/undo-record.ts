@@ -3,12 +3,13 @@
 
 import { join } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
+import { sha256Of } from "../../base/digest.js";
 import { inLanes } from "../../base/in-lanes.js";
 import { isObject } from "../../base/json.js";
 import type { ChangeDisk, ChangeOwner } from "./change-set.js";
 import { failingFor, ignoring, staleError } from "./failures.js";
 import type { Parts, SerialParts } from "./parts.js";
-import { type PreparedOp, sha256Of } from "./prepare.js";
+import type { PreparedOp } from "./prepare.js";
 import { decodeRecords, encodeRecord } from "./records.js";
 
 export const undoEnding = ".gu";

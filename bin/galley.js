@@ -5,7 +5,6 @@
 // that saves most of the time Node needs to compile the program (Node ignores a cache that does not fit).
 
 const { readFileSync, writeSync } = require("node:fs");
-const { createRequire } = require("node:module");
 const { dirname, join } = require("node:path");
 
 const [, , first, ...rest] = process.argv;
@@ -17,10 +16,15 @@ function run(filename) {
   const { Script } = require("node:vm");
   // The build sees to it that the file is ASCII and one function; latin1 is ASCII that is not looked at.
   const program = new Script(readFileSync(filename, "latin1"), { filename, cachedData: read(`${filename}.cache`) });
-  const module = { exports: {} };
-  program
-    .runInThisContext()
-    .call(module.exports, module.exports, createRequire(filename), module, filename, dirname(filename));
+  const directory = dirname(filename);
+  const module = { exports: {}, load: (name) => run(join(directory, name)) };
+  program.runInThisContext().call(module.exports, module.exports, requireFrom(directory), module, filename, directory);
+  return module.exports;
+}
+
+/** Node's own `createRequire` would have to be loaded first. */
+function requireFrom(directory) {
+  return (name) => require(name.startsWith(".") ? join(directory, name) : name);
 }
 
 function read(path) {

@@ -7,7 +7,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
+import { findUnits, libraryFile, packUnits } from "./pack-program.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -19,8 +20,7 @@ mkdirSync(dist, { recursive: true });
 await writeSchemas();
 await bundleDoors();
 await bundleClient();
-await bundleProgram();
-warmCache();
+await packProgram();
 declarations();
 
 async function writeSchemas() {
@@ -55,68 +55,60 @@ async function bundleClient() {
 
 /**
  * The program itself, made for a quick start: CommonJS, because Node's loader for ES modules alone takes a quarter of
- * the time from spawn to the first frame; all our own code in one file, because every file costs; and each library in
- * a file of its own, read when it is first used.
+ * the time from spawn to the first frame; our own code in two packs, because every file costs; and each library in a
+ * file of its own, read when it is first used.
  */
-async function bundleProgram() {
-  const libraries = new Set();
-  // import() as require: the ES module loader would be started for it otherwise, even for a module of Node's own.
-  const program = {
-    ...common(),
-    format: "cjs",
-    minify: true,
-    supported: { "dynamic-import": false },
-    // Where a file lies is asked in another way in CommonJS, and by the code that needs it.
-    define: { ...common().define, "import.meta.url": "undefined" },
-  };
-  const separateLibraries = {
-    name: "separate-libraries",
-    setup: (build) =>
-      build.onResolve({ filter: /^(?:@sinclair\/|[a-z])/, namespace: "file" }, ({ path, kind }) => {
-        if (kind === "entry-point" || path.startsWith("node:") || path === "jiti") return undefined;
-        libraries.add(path);
-        return { path: `./lib/${path.replaceAll("/", "-")}.js`, external: true };
-      }),
-  };
-  await build({
-    ...program,
-    entryPoints: [join(root, "src/cli/main.ts")],
-    outfile: join(dist, "cli/main.js"),
-    plugins: [separateLibraries],
-    // As a function, because bin/galley.js runs the file as a script.
-    banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
-    footer: { js: "})" },
-  });
-  keepToAscii(join(dist, "cli/main.js"));
+async function packProgram() {
+  const { target, define, external } = common();
+  // Where a file lies is asked in another way in CommonJS, and by the code that needs it.
+  const options = { target, external, define: { ...define, "import.meta.url": "undefined" } };
+  const { units, libraries } = await findUnits(join(root, "src/cli/main.ts"), { root, options });
+  mkdirSync(join(dist, "cli"));
   writeFileSync(join(dist, "cli/package.json"), '{ "type": "commonjs" }\n');
   for (const library of libraries)
     await build({
-      ...program,
-      entryPoints: { [library.replaceAll("/", "-")]: library },
+      ...common(),
+      entryPoints: { [libraryFile(library)]: library },
       outdir: join(dist, "cli/lib"),
       absWorkingDir: root,
+      format: "cjs",
+      minify: true,
+      supported: { "dynamic-import": false },
     });
+  await writePack("main.js", packUnits(units, { onLoad: "globalThis.galleyUnits?.push(id);" }).first);
+  const used = new Set(runProgram([`{"type":"get_state"}`]).units);
+  const packs = packUnits(units, { isFirst: ({ id }) => used.has(id) });
+  await writePack("main.js", packs.first);
+  await writePack("rest.js", packs.rest);
+  // A few commands, so that the caches hold the functions that are really used.
+  runProgram(['{"type":"get_state"}', '{"type":"prompt","message":"help"}', '{"type":"get_messages"}']);
+}
+
+/** As a function, because bin/galley.js runs the file as a script. */
+async function writePack(name, text) {
+  const { code } = await transform(text, { format: "cjs", target, minify: true, legalComments: "none" });
+  const wrapped = `(function (exports, require, module, __filename, __dirname) {${code}})`;
+  writeFileSync(join(dist, "cli", name), asciiOf(wrapped));
 }
 
 /** One character beyond it, and Node holds the whole program at two bytes a character, which takes milliseconds. */
-function keepToAscii(path) {
-  const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  writeFileSync(path, readFileSync(path, "utf8").replace(/[^\0-\x7f]/g, escaped));
+function asciiOf(text) {
+  return text.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** A session of a few commands, so that the cache holds the functions a start really uses. */
-function warmCache() {
+/** A session of these commands; leaves the code caches behind and tells what was loaded. */
+function runProgram(commands) {
   const home = mkdtempSync(join(tmpdir(), "galley-build-"));
-  const input = ['{"type":"get_state"}', '{"type":"prompt","message":"help"}', '{"type":"get_messages"}', ""].join(
-    "\n",
-  );
+  const report = join(home, "report.json");
   const { status, stderr } = spawnSync(
     process.execPath,
-    [join(root, "scripts/warm-cache.cjs"), join(dist, "cli/main.js"), "--mode", "rpc"],
-    { cwd: root, input, encoding: "utf8", env: { PATH: process.env.PATH, HOME: home } },
+    [join(root, "scripts/warm-cache.cjs"), report, "--mode", "rpc"],
+    { cwd: root, input: `${commands.join("\n")}\n`, encoding: "utf8", env: { PATH: process.env.PATH, HOME: home } },
   );
-  rmSync(home, { recursive: true });
   if (status !== 0) throw new Error(`The built program does not run: ${stderr}`);
+  const found = JSON.parse(readFileSync(report, "utf8"));
+  rmSync(home, { recursive: true });
+  return found;
 }
 
 function declarations() {

@@ -1,16 +1,23 @@
-// Runs the built program once and keeps what V8 compiled, beside it. Called by the build with a program's usual first
-// minutes on stdin; see bin/galley.js for the other end.
+// Runs the built program once, keeps what V8 compiled beside each of its files, and reports the units it loaded. Called
+// by the build with a program's usual first minutes on stdin; see bin/galley.js for the other end.
 "use strict";
 
-const { readFileSync, writeFileSync } = require("node:fs");
-const { createRequire } = require("node:module");
-const { dirname } = require("node:path");
-const { Script } = require("node:vm");
+const { writeFileSync } = require("node:fs");
+const vm = require("node:vm");
 
-const [filename] = process.argv.splice(2, 1);
-const script = new Script(readFileSync(filename, "latin1"), { filename });
-process.on("exit", () => writeFileSync(`${filename}.cache`, script.createCachedData()));
-const module_ = { exports: {} };
-script
-  .runInThisContext()
-  .call(module_.exports, module_.exports, createRequire(filename), module_, filename, dirname(filename));
+const [report] = process.argv.splice(2, 1);
+const scripts = new Map();
+const units = [];
+const { Script } = vm;
+vm.Script = class extends Script {
+  constructor(source, { filename }) {
+    super(source, { filename }); // as if there were no cache
+    scripts.set(filename, this);
+  }
+};
+globalThis.galleyUnits = units;
+process.on("exit", () => {
+  for (const [filename, script] of scripts) writeFileSync(`${filename}.cache`, script.createCachedData());
+  writeFileSync(report, JSON.stringify({ units }));
+});
+require("../bin/galley.js");

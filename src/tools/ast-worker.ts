@@ -63,9 +63,9 @@ export function workerScript(): string {
 }
 
 /** Self-contained: see above. */
-function serveParser(require: NodeJS.Require, setup: WorkerSetup, maxMatches: number): void {
-  const { createRequire } = require("node:module") as typeof import("node:module");
-  const { existsSync } = require("node:fs") as { existsSync(path: string): boolean };
+function serveParser(load: NodeJS.Require, setup: WorkerSetup, maxMatches: number): void {
+  const { createRequire } = load("node:module") as typeof import("node:module");
+  const { existsSync } = load("node:fs") as { existsSync(path: string): boolean };
   const parser = createRequire(setup.parserFrom)("@ast-grep/napi") as typeof import("@ast-grep/napi");
   // Trees live outside the heap, so nothing tells the collector how much they hold.
   const collectEvery = 4 * 1024 * 1024;

@@ -1,0 +1,160 @@
+// Packs the program for a quick start. Every source file becomes a unit: a function that is called when something of
+// the file is first used, not when it is imported, so a start evaluates a third of what its imports reach. The units
+// that a start does use go into the first pack, all others into a second one that is read when one of them is needed.
+// It works on what esbuild makes of each file, and stops at anything it does not know.
+
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { transform } from "esbuild";
+
+/** Every unit that is reached from `entry`, in the order of discovery; `libraries` are named, not packed. */
+export async function findUnits(entry, { root, options }) {
+  const units = [];
+  const ids = new Map();
+  const libraries = new Set();
+  const idOf = (key, unit) => {
+    if (!ids.has(key)) ids.set(key, units.push({ ...unit, id: units.length }) - 1);
+    return ids.get(key);
+  };
+  const refer = (from, target) => {
+    if (target.startsWith(".")) {
+      const path = sourcePath(resolve(dirname(from), target));
+      return `$(${idOf(path, { path, name: relative(root, path) })})`;
+    }
+    if (target.startsWith("node:")) return `$(${idOf(target, { external: target })})`;
+    const isProgram = options.external.includes(target);
+    if (!isProgram) libraries.add(target);
+    const external = isProgram ? target : `./lib/${libraryFile(target)}.js`;
+    return `$(${idOf(target, { external })})`;
+  };
+  idOf(entry, { path: entry, name: relative(root, entry) });
+  for (const unit of units)
+    if (unit.path) unit.code = await codeOf(unit.path, (target) => refer(unit.path, target), options);
+  return { units, libraries };
+}
+
+export function libraryFile(name) {
+  return name.replaceAll("/", "-");
+}
+
+/** The text of the two packs: the program itself with the units of `isFirst`, and the others. `onLoad` sees each `id`. */
+export function packUnits(units, { isFirst = () => true, onLoad = "" } = {}) {
+  const ordered = [...units.filter(isFirst), ...units.filter((unit) => !isFirst(unit))];
+  const numbers = new Map(ordered.map(({ id }, number) => [id, number]));
+  const renumbered = (code) => code.replace(/\$\((\d+)\)/g, (_, id) => `$(${numbers.get(Number(id))})`);
+  const table = (some) =>
+    some.map(({ external, code }) =>
+      external ? JSON.stringify(external) : `function (exports) {\n${renumbered(code)}}`,
+    );
+  const first = ordered.filter(isFirst);
+  const rest = ordered.slice(first.length);
+  return {
+    first: `"use strict";
+const loaded = [];
+const units = [${table(first).join(",\n")}];
+function $(id) {
+  const found = loaded[id];
+  return found !== undefined ? found : load(id);
+}
+function load(id) {
+  if (id >= units.length) units.push(...module.load("rest.js")($, $reExport));
+  ${onLoad}
+  const unit = units[id];
+  if (typeof unit === "string") return (loaded[id] = asModule(unit, require(unit)));
+  const exports = (loaded[id] = {});
+  try {
+    unit(exports);
+  } catch (error) {
+    loaded[id] = undefined;
+    throw error;
+  }
+  return exports;
+}
+function asModule(name, found) {
+  return found.__esModule || name.startsWith("node:") ? found : { ...found, default: found };
+}
+function $reExport(to, from) {
+  for (const name of Object.keys(from))
+    if (!(name in to)) Object.defineProperty(to, name, { enumerable: true, get: () => from[name] });
+}
+$(${numbers.get(units[0].id)});
+`,
+    rest: `"use strict";\nmodule.exports = ($, $reExport) => [${table(rest).join(",\n")}];\n`,
+  };
+}
+
+function sourcePath(path) {
+  const source = path.replace(/\.js$/, ".ts");
+  return existsSync(source) ? source : path;
+}
+
+/** One file as the body of a unit; `refer` gives the expression for what it imports. */
+async function codeOf(path, refer, { target, define }) {
+  const source = readFileSync(path, "utf8");
+  if (path.endsWith(".json")) return `exports.default = ${JSON.stringify(JSON.parse(source))};\n`;
+  if (/\bimport_\w|\brequire\("/.test(source))
+    throw new Error(`${path}: import_… and require are the build's own words.`);
+  const made = await transform(source, {
+    loader: "ts",
+    format: "cjs",
+    platform: "node",
+    target,
+    // import() as require: the ES module loader would be started for it otherwise, even for a module of Node's own.
+    supported: { "dynamic-import": false },
+    define,
+    sourcefile: path,
+  });
+  const { body, exported } = splitExports(made.code, path);
+  const imports = new Map();
+  const code = body
+    .replace(
+      /^__reExport\(\w+, require\("([^"]+)"\), module\.exports\);$/gm,
+      (_, from) => `$reExport(exports, ${refer(from)});`,
+    )
+    .replace(/^var (import_\w+) = (?:__toESM\()?require\("([^"]+)"\)(?:, 1)?\)?;\n/gm, (_, name, from) => {
+      imports.set(name, from);
+      return "";
+    })
+    .replace(/(?:__toESM\()?require\("([^"]+)"\)(?:, 1)?\)?/g, (_, from) => refer(from));
+  const bound = bindImports(code, imports, refer);
+  const { head, tail } = exportLines(exported, bound, (text) => bindImports(text, imports, refer));
+  if (/\b(?:__\w+\(|import_\w|module\.exports =|import\.meta)/.test(bound)) throw new Error(`${path}: not understood`);
+  return head + bound + tail;
+}
+
+/** What stands between esbuild's helpers at the top and its notes at the end, and the names that are exported. */
+function splitExports(code, path) {
+  const top = /^[\s\S]*?\nmodule\.exports = __toCommonJS\(\w+\);\n/.exec(code)?.[0];
+  if (top === undefined) return { body: code.replace(/^(?:var __\w+ = [\s\S]*?\n)(?=var import_)/, ""), exported: [] };
+  const list = /__export\(\w+, \{\n([\s\S]*?)\n\}\);\n/.exec(top)?.[1].split("\n") ?? [];
+  const exported = list.map((line) => {
+    const found = /^ {2}(\w+): \(\) => ([\w.]+),?$/.exec(line);
+    if (!found) throw new Error(`${path}: an export that is not understood: ${line}`);
+    return { name: found[1], value: found[2] };
+  });
+  return { body: code.slice(top.length).replace(/^\/\/ Annotate the CommonJS export names[\s\S]*$/m, ""), exported };
+}
+
+/** An imported name is looked up where it is used. A module of Node's own is its own default. */
+function bindImports(code, imports, refer) {
+  return code
+    .replace(/\bnew (import_\w+(?:\.\w+)+)/g, "new ($1)")
+    .replace(/\b(import_\w+)\b(\.default\b)?/g, (_, name, isDefault = "") => {
+      const from = imports.get(name);
+      if (from === undefined) throw new Error(`${name} is imported from nowhere`);
+      return from.startsWith("node:") ? refer(from) : refer(from) + isDefault;
+    });
+}
+
+/** Functions are there from the beginning, so that files may use each other's; the rest once it is made. */
+function exportLines(exported, code, bind) {
+  const functions = new Set([...code.matchAll(/^(?:async )?function\*? ?(\w+)/gm)].map(([, name]) => name));
+  let head = "";
+  let tail = "";
+  for (const { name, value } of exported)
+    if (value.startsWith("import_"))
+      head += `Object.defineProperty(exports, "${name}", { enumerable: true, get: () => ${bind(value)} });\n`;
+    else if (functions.has(value)) head += `exports.${name} = ${value};\n`;
+    else tail += `exports.${name} = ${value};\n`;
+  return { head, tail };
+}

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { runInThisContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
+// @ts-expect-error: a plain script without types
 import { findUnits as untypedFind, packUnits as untypedPack } from "../scripts/pack-program.mjs";
 
 interface Unit {

@@ -91,7 +91,7 @@ function sourcePath(path) {
 /** One file as the body of a unit; `refer` gives the expression for what it imports. */
 async function codeOf(path, refer, { target, define }) {
   const source = readFileSync(path, "utf8");
-  if (path.endsWith(".json")) return `exports.default = ${JSON.stringify(JSON.parse(source))};\n`;
+  if (path.endsWith(".json")) return jsonCode(JSON.parse(source));
   if (/\bimport_\w|\brequire\("/.test(source))
     throw new Error(`${path}: import_… and require are the build's own words.`);
   const made = await transform(source, {
@@ -120,6 +120,14 @@ async function codeOf(path, refer, { target, define }) {
   const { head, tail } = exportLines(exported, bound, (text) => bindImports(text, imports, refer));
   if (/\b(?:__\w+\(|import_\w|module\.exports =|import\.meta)/.test(bound)) throw new Error(`${path}: not understood`);
   return head + bound + tail;
+}
+
+/** Every member is made when it is read: whoever reads one of a large table does not pay for the others. */
+function jsonCode(table) {
+  const members = Object.entries(table).map(
+    ([key, value]) => `get ${JSON.stringify(key)}() { return ${JSON.stringify(value)}; }`,
+  );
+  return `exports.default = { ${members.join(", ")} };\n`;
 }
 
 /** What stands between esbuild's helpers at the top and its notes at the end, and the names that are exported. */

@@ -1,7 +1,7 @@
 // `galley config`: shows and changes the user's settings, and shows where configuration was found.
 
-import { homedir } from "node:os";
 import { GalleyError } from "../base/errors.js";
+import { homedir } from "../base/home.js";
 import { isObject } from "../base/json.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { agentDirectory } from "../sdk/agent-directory.js";

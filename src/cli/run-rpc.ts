@@ -21,7 +21,7 @@ const log = logTo((line) => process.stderr.write(line));
 export async function runRpc(line: CommandLine): Promise<void> {
   if (line.words.some((word) => word.startsWith("@")))
     throw new GalleyError("start_failed", "Error: @file arguments are not supported in RPC mode");
-  process.stderr.on("error", () => {}); // a broken stderr has nobody left to tell
+  bearBrokenStderr();
   // Before anything else is loaded: stdout is ours alone, and a signal or a broken pipe always finds its way out.
   const output = guardStdout();
   let server: RpcServer | undefined;
@@ -60,8 +60,9 @@ export async function runRpc(line: CommandLine): Promise<void> {
   for (const origin of ["uncaughtException", "unhandledRejection"] as const)
     process.on(origin, (error: unknown) => live.reportSurprise(origin, error));
   finish(live.done);
-  // A run that waits for nothing but a timer of ours must not look like a program that is done.
-  setInterval(() => {}, 2 ** 30);
+  // A run that waits for nothing but a timer of ours must not look like a program that is done. Two turns from now: the
+  // first timer of a program takes a while, and the first answer is due in the first.
+  setImmediate(() => setImmediate(() => setInterval(() => {}, 2 ** 30)));
 }
 
 async function createSession(options: CreateAgentSessionOptions, line: CommandLine) {
@@ -73,6 +74,14 @@ async function createSession(options: CreateAgentSessionOptions, line: CommandLi
     if (problem !== undefined) log.warn(`${problem} It is ignored.`);
   });
   return session;
+}
+
+/** There is nobody left to tell. The stream itself is made when somebody first writes to it, which takes a while. */
+function bearBrokenStderr(): void {
+  const { get } = Object.getOwnPropertyDescriptor(process, "stderr") ?? {};
+  let stream: NodeJS.WriteStream | undefined;
+  const made = (): NodeJS.WriteStream => get?.call(process).on("error", () => {});
+  Object.defineProperty(process, "stderr", { configurable: true, enumerable: true, get: () => (stream ??= made()) });
 }
 
 /** Under either name, because the older one is what programs that drive us set. */

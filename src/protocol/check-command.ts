@@ -18,7 +18,7 @@ export type CheckedCommand =
  */
 export function checkCommand(frame: JsonObject): CheckedCommand {
   const type = typeof frame.type === "string" ? frame.type : "";
-  const schema = schemaByType.get(type);
+  const schema = schemaOf(type);
   if (schema === undefined) return { ok: false, kind: "unknown", type };
   const command = copyAs(schema, frame);
   if (!(command instanceof Misfit)) return { ok: true, command: command as RpcCommand };
@@ -39,8 +39,16 @@ interface Schema {
   readonly expectation?: string;
 }
 
-// A Map, because a host may well send the type "constructor".
-const schemaByType = new Map<string, Schema>(Object.entries(schemas));
+/** Those that were asked for. A Map, because a host may well send the type "constructor". */
+const schemaByType = new Map<string, Schema>();
+
+function schemaOf(type: string): Schema | undefined {
+  const known = schemaByType.get(type);
+  if (known || !Object.hasOwn(schemas, type)) return known;
+  const schema: Schema = schemas[type as RpcCommandType];
+  schemaByType.set(type, schema);
+  return schema;
+}
 
 const neverCopied: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 

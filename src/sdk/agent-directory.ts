@@ -1,7 +1,7 @@
 // Where the user's agent directory is: models, credentials, settings, sessions.
 
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { homedir } from "../base/home.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

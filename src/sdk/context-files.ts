@@ -2,15 +2,15 @@
 // root down to the working directory. A project's file is data from strangers: read like any file of the project, never
 // from outside of it, cleaned of what a person would not see, and marked as the project's.
 
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
+import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import type { Environment } from "../provider/credentials.js";
 import { findProject } from "../workspace/find-roots.js";
 import { isWithin, printable } from "../workspace/resolve-path.js";
 import type { Workspace } from "../workspace/workspace.js";
-import { configRootDirectory, findConfigRoots } from "./config-roots.js";
+import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
 import { cleanText, decodeText, refused } from "./prompts/text-files.js";
 
 export interface ContextFile {
@@ -29,6 +29,8 @@ export interface ContextPlace {
   readonly disabled: readonly string[];
   readonly log: Log;
   readonly home?: string;
+  /** The configuration directories; default: they are looked for. */
+  readonly roots?: readonly ConfigRoot[];
   /**
    * Where the workspace is the disk itself, a look in passing: most of them are not there, and the workspace's answer
    * costs several round trips. Default: every one of them is asked for.
@@ -69,9 +71,9 @@ interface Candidate {
   readonly within?: string;
 }
 
-function candidates({ cwd, agentDir, env, disabled, home = homedir() }: ContextPlace): Candidate[] {
+function candidates({ cwd, agentDir, env, disabled, home = homedir(), roots: given }: ContextPlace): Candidate[] {
   const configRoot = configRootDirectory(env, home);
-  const { roots } = findConfigRoots({ cwd, home, agentDir, configRoot, disabled });
+  const roots = given ?? findConfigRoots({ cwd, home, agentDir, configRoot, disabled }).roots;
   const users = roots.filter(({ level, source }) => level === "user" && source !== "plugin");
   const { directories, repositoryRoot } = findProject({ cwd, home });
   const within = repositoryRoot ?? directories.at(-1);

@@ -1,9 +1,9 @@
 // The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process do not know of each other.
 
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
+import { homedir } from "../base/home.js";
 import { type Ids, randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
 import { createLiveUI } from "../extend/custom-tool-ui.js";
@@ -131,10 +131,12 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const hands = createHands({ cwd, agentDir, env, settings, clock, log, permit }, options);
   const { workspace, processes } = hands;
   const models = await findSessionModels(options, { agentDir, env, settings, log });
+  const spot = { cwd, home: homedir(), agentDir, env, settings };
+  const roots = moduleRoots(spot);
   const contextFiles =
     options.contextFiles ??
     (await findContextFiles({
-      ...{ cwd, agentDir, env, workspace, disabled, log },
+      ...{ cwd, agentDir, env, workspace, disabled, log, roots },
       ...(options.workspace ? {} : { mayExist }),
     }));
   const toolSettings = toolSettingsOf(settings);
@@ -142,7 +144,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const plans =
     options.plans ??
     createPlanHands({
-      root: findWritableRoot({ cwd, home: homedir() }),
+      root: findWritableRoot(spot),
       agentDir,
       workspace,
       settings,
@@ -152,8 +154,6 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     });
   const opened = await openRecords(options, { env, settings }, { cwd, agentDir, clock, ids, log });
   const sources = options.streamFn ? withoutKeys(models.source) : models.source;
-  const spot = { cwd, home: homedir(), agentDir, env, settings };
-  const roots = moduleRoots(spot);
   const given = await sortGivenTools(options.customTools ?? []);
   const stream = options.streamFn ?? streamByApi;
   let toolsIn: (elsewhere: string) => readonly AnyTool[] = () => [];

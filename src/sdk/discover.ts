@@ -1,6 +1,6 @@
 // What a session finds by itself when its maker says nothing: environment files, settings files.
 
-import { homedir } from "node:os";
+import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import type { Environment } from "../provider/credentials.js";
 import { configRootDirectory } from "./config-roots.js";

@@ -1,9 +1,9 @@
 // For people who look after custom tools and trust: which tools there are, whether a module is fit, what a project would
 // run, and what was decided about it.
 
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.js";
+import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import type { ExplicitPath } from "../extend/discover-modules.js";
 import type { LoadedCustomTools, ModuleLoadError } from "../extend/load.js";

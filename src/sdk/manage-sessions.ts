@@ -1,6 +1,6 @@
 // Looking after session files: what there is, and what nobody needs any more.
 
-import { homedir, tmpdir } from "node:os";
+import { homedir, tmpdir } from "../base/home.js";
 import { silentLog } from "../base/log.js";
 import { agentPlaces } from "../session/session-paths.js";
 import { collectGarbage, type GarbageReport } from "../session/store-gc.js";

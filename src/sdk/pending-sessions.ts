@@ -1,9 +1,9 @@
 // Pending plans of all sessions of a directory, found without opening what has none, and a session opened to decide about
 // its own. For a program that holds no session itself.
 
-import { homedir, tmpdir } from "node:os";
 import { systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { homedir, tmpdir } from "../base/home.js";
 import { randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
 import { PendingActionStore } from "../preview/pending-action-store.js";

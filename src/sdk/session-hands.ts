@@ -1,8 +1,8 @@
 // What a session's tools may touch, made from the settings: the workspace with its rules, the processes, and the tools'
 // own limits.
 
-import { homedir } from "node:os";
 import type { Clock } from "../base/clock.js";
+import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import type { Environment } from "../provider/credentials.js";
 import type { ToolSettings } from "../tools/index.js";

@@ -1,7 +1,7 @@
 // Where the sessions of one working directory are kept, and what lies beside them.
 
-import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { homedir, tmpdir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import {
   agentPlaces,

@@ -1,7 +1,7 @@
 // The workspace on the real disk.
 
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { homedir } from "../base/home.js";
 import { createWorkspace, type WorkspaceOptions } from "./create-workspace.js";
 import { findWritableRoot } from "./find-roots.js";
 import { nodeDisk } from "./node-disk.js";

@@ -1,6 +1,6 @@
 // Every setting galley knows, as one table: the loader, the checks, `galley config` and the types all come from it.
 
-import type { ProjectMay, Setting, Stricter } from "./setting.js";
+import type { Kind, ProjectMay, Setting, Stricter } from "./setting.js";
 
 interface Extra {
   projectMay?: ProjectMay;
@@ -222,19 +222,15 @@ function isolationMode(value: unknown): unknown {
 }
 
 function flag(standard: boolean, extra: Extra = {}): Setting<boolean> {
-  return { kind: { type: "boolean" }, default: standard, projectMay: "set", ...extra };
+  return setting({ type: "boolean" }, standard, extra);
 }
 
 function whole(standard: number, range: Range): Setting<number> {
-  return numeric(standard, range, true);
+  return setting({ type: "number", min: range.min ?? 0, max: range.max, isWhole: true }, standard, range);
 }
 
 function fraction(standard: number, range: Range): Setting<number> {
-  return numeric(standard, range, false);
-}
-
-function numeric(standard: number, { min = 0, max, ...extra }: Range, isWhole: boolean): Setting<number> {
-  return { kind: { type: "number", min, max, isWhole }, default: standard, projectMay: "set", ...extra };
+  return setting({ type: "number", min: range.min ?? 0, max: range.max, isWhole: false }, standard, range);
 }
 
 function choice<const V extends string>(
@@ -243,20 +239,25 @@ function choice<const V extends string>(
   extra: Extra = {},
   instead?: Readonly<Record<string, NoInfer<V>>>,
 ): Setting<V> {
-  const kind = { type: "choice", values, ...(instead ? { instead } : {}) } as const;
-  return { kind, default: standard, projectMay: "set", ...extra };
+  return setting({ type: "choice", values, instead }, standard, extra);
 }
 
 function text(extra: Extra): Setting<string | undefined> {
-  return { kind: { type: "text" }, default: undefined, projectMay: "set", ...extra };
+  return setting({ type: "text" }, undefined, extra);
 }
 
 function list(standard: readonly string[], extra: Extra = {}): Setting<readonly string[]> {
-  return { kind: { type: "list" }, default: Object.freeze([...standard]), projectMay: "set", ...extra };
+  return setting({ type: "list" }, Object.freeze([...standard]), extra);
 }
 
 function record(of: "text", extra: Extra): Setting<Readonly<Record<string, string>>>;
 function record(of: "list", extra: Extra): Setting<Readonly<Record<string, readonly string[]>>>;
 function record(of: "text" | "list", extra: Extra): Setting<Readonly<Record<string, never>>> {
-  return { kind: { type: "record", of }, default: Object.freeze({}), projectMay: "set", ...extra };
+  return setting({ type: "record", of }, Object.freeze({}), extra);
+}
+
+/** Member by member: the whole table is made on the way to the first answer, and spreading a hundred rows shows. */
+function setting<T>(kind: Kind, standard: T, extra: Extra): Setting<T> {
+  const { projectMay = "set", stricter, isUnused, isPrivate } = extra;
+  return { kind, default: standard, projectMay, stricter, isUnused, isPrivate };
 }

@@ -17,7 +17,11 @@ export type Kind =
   | { readonly type: "boolean" }
   | { readonly type: "number"; readonly min: number; readonly max: number; readonly isWhole: boolean }
   /** `instead`: values of other programs, and what is used for them. */
-  | { readonly type: "choice"; readonly values: readonly string[]; readonly instead?: Readonly<Record<string, string>> }
+  | {
+      readonly type: "choice";
+      readonly values: readonly string[];
+      readonly instead?: Readonly<Record<string, string>> | undefined;
+    }
   | { readonly type: "text" }
   | { readonly type: "list" }
   | { readonly type: "record"; readonly of: "text" | "list" };
@@ -26,11 +30,11 @@ export interface Setting<T> {
   readonly kind: Kind;
   readonly default: T;
   readonly projectMay: ProjectMay;
-  readonly stricter?: Stricter;
+  readonly stricter?: Stricter | undefined;
   /** Read and checked, but nothing acts on it. */
-  readonly isUnused?: true;
+  readonly isUnused?: true | undefined;
   /** The value may hold a secret: no message repeats it. */
-  readonly isPrivate?: true;
+  readonly isPrivate?: true | undefined;
 }
 
 export type Checked = { ok: true; value: unknown; notice?: string } | { ok: false; expected: string };

@@ -3,12 +3,13 @@
 // plain data and so starts without loading a schema library.
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { Script } from "node:vm";
 import { build, transform } from "esbuild";
 import { findUnits, libraryFile, packUnits } from "./pack-program.mjs";
+import { runSession, runStart } from "./run-program.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -55,7 +56,7 @@ async function bundleClient() {
 
 /**
  * The program itself, made for a quick start: CommonJS, because Node's loader for ES modules alone takes a quarter of
- * the time from spawn to the first frame; our own code in two packs, because every file costs; and each library in a
+ * the time from spawn to the first frame; our own code in few packs, because every file costs; and each library in a
  * file of its own, read when it is first used.
  */
 async function packProgram() {
@@ -75,13 +76,28 @@ async function packProgram() {
       minify: true,
       supported: { "dynamic-import": false },
     });
-  await writePack("main.js", packUnits(units, { onLoad: "globalThis.galleyUnits?.push(id);" }).first);
-  const used = new Set(runProgram([`{"type":"get_state"}`]).units);
-  const packs = packUnits(units, { isFirst: ({ id }) => used.has(id) });
-  await writePack("main.js", packs.first);
-  await writePack("rest.js", packs.rest);
-  // A few commands, so that the caches hold the functions that are really used.
-  runProgram(['{"type":"get_state"}', '{"type":"prompt","message":"help"}', '{"type":"get_messages"}']);
+  await writePacks(packUnits(units, undefined, "globalThis.galleyUnits?.push(id);"));
+  const packs = [
+    { name: "main.js", ids: new Set(await runStart()) },
+    { name: "run.js", ids: new Set(await runSession(dist)) },
+    { name: "rest.js", ids: new Set() },
+  ];
+  await writePacks(packUnits(units, packs));
+  await runSession(dist, ["main.js", "run.js"]);
+  cacheTable(join(dist, "cli/rest.js"));
+}
+
+/** Of a pack that no usual run needs: only where its units begin and end. */
+function cacheTable(filename) {
+  const script = new Script(readFileSync(filename, "latin1"), { filename });
+  const module = { exports: () => {} };
+  script.runInThisContext()(module.exports, undefined, module);
+  module.exports();
+  writeFileSync(`${filename}.cache`, script.createCachedData());
+}
+
+async function writePacks(packs) {
+  for (const [name, text] of packs) await writePack(name, text);
 }
 
 /** As a function, because bin/galley.js runs the file as a script. */
@@ -94,21 +110,6 @@ async function writePack(name, text) {
 /** One character beyond it, and Node holds the whole program at two bytes a character, which takes milliseconds. */
 function asciiOf(text) {
   return text.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-/** A session of these commands; leaves the code caches behind and tells what was loaded. */
-function runProgram(commands) {
-  const home = mkdtempSync(join(tmpdir(), "galley-build-"));
-  const report = join(home, "report.json");
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [join(root, "scripts/warm-cache.cjs"), report, "--mode", "rpc"],
-    { cwd: root, input: `${commands.join("\n")}\n`, encoding: "utf8", env: { PATH: process.env.PATH, HOME: home } },
-  );
-  if (status !== 0) throw new Error(`The built program does not run: ${stderr}`);
-  const found = JSON.parse(readFileSync(report, "utf8"));
-  rmSync(home, { recursive: true });
-  return found;
 }
 
 function declarations() {

@@ -1,6 +1,6 @@
 // Packs the program for a quick start. Every source file becomes a unit: a function that is called when something of
-// the file is first used, not when it is imported, so a start evaluates a third of what its imports reach. The units
-// that a start does use go into the first pack, all others into a second one that is read when one of them is needed.
+// the file is first used, not when it is imported, so a start evaluates a third of what its imports reach. Units that
+// are needed together share a pack, a file that is read when the first of them is needed.
 // It works on what esbuild makes of each file, and stops at anything it does not know.
 
 import { existsSync, readFileSync } from "node:fs";
@@ -37,29 +37,33 @@ export function libraryFile(name) {
   return name.replaceAll("/", "-");
 }
 
-/** The text of the two packs: the program itself with the units of `isFirst`, and the others. `onLoad` sees each `id`. */
-export function packUnits(units, { isFirst = () => true, onLoad = "" } = {}) {
-  const ordered = [...units.filter(isFirst), ...units.filter((unit) => !isFirst(unit))];
-  const numbers = new Map(ordered.map(({ id }, number) => [id, number]));
+/**
+ * The text of each pack, by the name of its file. `packs` says which ids each holds, in order; the first is the program
+ * itself, what is in none goes into the last, and one that is not the first is read when a unit of it is needed.
+ * `onLoad` is code that sees every `id`.
+ */
+export function packUnits(units, packs = [{ name: "main.js", ids: new Set() }], onLoad = "") {
+  const packOf = ({ id }) => packs.find(({ ids }) => ids.has(id)) ?? packs.at(-1);
+  const groups = packs.map((pack) => ({ name: pack.name, members: units.filter((unit) => packOf(unit) === pack) }));
+  const numbers = new Map(groups.flatMap(({ members }) => members).map(({ id }, number) => [id, number]));
   const renumbered = (code) => code.replace(/\$\((\d+)\)/g, (_, id) => `$(${numbers.get(Number(id))})`);
-  const table = (some) =>
-    some.map(({ external, code }) =>
-      external ? JSON.stringify(external) : `function (exports) {\n${renumbered(code)}}`,
-    );
-  const first = ordered.filter(isFirst);
-  const rest = ordered.slice(first.length);
-  return {
-    first: `"use strict";
+  const table = (members) =>
+    members
+      .map(({ external, code }) => (external ? JSON.stringify(external) : `function (exports) {\n${renumbered(code)}}`))
+      .join(",\n");
+  const [first, ...later] = groups;
+  const entry = numbers.get(units[0].id);
+  const ends = later.map(({ name, members }) => ({ name, end: numbers.get(members.at(-1)?.id) }));
+  const program = `"use strict";
 const loaded = [];
-const units = [${table(first).join(",\n")}];
+const units = [${table(first.members)}];
 function $(id) {
   const found = loaded[id];
   return found !== undefined ? found : load(id);
 }
 function load(id) {
-  if (id >= units.length) units.push(...module.load("rest.js")($, $reExport));
+  const unit = units[id] ?? bring(id);
   ${onLoad}
-  const unit = units[id];
   if (typeof unit === "string") return (loaded[id] = asModule(unit, require(unit)));
   const exports = (loaded[id] = {});
   try {
@@ -70,6 +74,12 @@ function load(id) {
   }
   return exports;
 }
+function bring(id) {
+  const { name, end } = ${JSON.stringify(ends)}.find(({ end }) => id <= end);
+  const brought = module.load(name)($, $reExport);
+  for (let index = 0; index < brought.length; index++) units[end - brought.length + 1 + index] = brought[index];
+  return units[id];
+}
 function asModule(name, found) {
   return found.__esModule || name.startsWith("node:") ? found : { ...found, default: found };
 }
@@ -77,10 +87,10 @@ function $reExport(to, from) {
   for (const name of Object.keys(from))
     if (!(name in to)) Object.defineProperty(to, name, { enumerable: true, get: () => from[name] });
 }
-$(${numbers.get(units[0].id)});
-`,
-    rest: `"use strict";\nmodule.exports = ($, $reExport) => [${table(rest).join(",\n")}];\n`,
-  };
+$(${entry});
+`;
+  const text = ({ members }) => `"use strict";\nmodule.exports = ($, $reExport) => [${table(members)}];\n`;
+  return new Map([[first.name, program], ...later.map((group) => [group.name, text(group)])]);
 }
 
 function sourcePath(path) {

@@ -1,11 +1,12 @@
-// Runs the built program once, keeps what V8 compiled beside each of its files, and reports the units it loaded. Called
-// by the build with a program's usual first minutes on stdin; see bin/galley.js for the other end.
+// Runs the built program, keeps what V8 compiled of the named packs beside them, and reports the units that were used.
+// The other end is bin/galley.js.
 "use strict";
 
 const { writeFileSync } = require("node:fs");
+const { basename } = require("node:path");
 const vm = require("node:vm");
 
-const [report] = process.argv.splice(2, 1);
+const [report, keep] = process.argv.splice(2, 2);
 const scripts = new Map();
 const units = [];
 const { Script } = vm;
@@ -17,7 +18,8 @@ vm.Script = class extends Script {
 };
 globalThis.galleyUnits = units;
 process.on("exit", () => {
-  for (const [filename, script] of scripts) writeFileSync(`${filename}.cache`, script.createCachedData());
+  for (const [filename, script] of scripts)
+    if (keep.split(",").includes(basename(filename))) writeFileSync(`${filename}.cache`, script.createCachedData());
   writeFileSync(report, JSON.stringify({ units }));
 });
 require("../bin/galley.js");

@@ -1,4 +1,4 @@
-// The packer of the program: files as units that are evaluated on first use, in two packs that work as one.
+// The packer of the program: files as units that are evaluated on first use, in packs that work as one.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,12 +14,15 @@ interface Unit {
   name?: string;
   external?: string;
 }
-type Options = { isFirst?: (unit: Unit) => boolean; onLoad?: string };
+interface Pack {
+  name: string;
+  ids: Set<number>;
+}
 const findUnits = untypedFind as (
   entry: string,
   options: { root: string; options: { target: string; external: string[]; define: Record<string, string> } },
 ) => Promise<{ units: Unit[]; libraries: Set<string> }>;
-const packUnits = untypedPack as (units: readonly Unit[], options?: Options) => { first: string; rest: string };
+const packUnits = untypedPack as (units: readonly Unit[], packs?: readonly Pack[]) => Map<string, string>;
 
 const folders: string[] = [];
 afterEach(() => {
@@ -74,7 +77,7 @@ describe("a packed program", () => {
   });
 });
 
-/** What the files say, packed as one and as two; both must be the same. */
+/** What the files say, packed as one and as several, which must be the same. */
 async function run(files: Record<string, string>): Promise<unknown[]> {
   const root = mkdtempSync(join(tmpdir(), "galley-pack-"));
   folders.push(root);
@@ -85,22 +88,33 @@ async function run(files: Record<string, string>): Promise<unknown[]> {
   const options = { target: "node20", external: [], define: {} };
   const { units } = await findUnits(join(root, "main.ts"), { root, options });
   const whole = await play(packUnits(units));
-  const halved = await play(packUnits(units, { isFirst: ({ name }) => name === "main.ts" }));
-  expect(halved).toEqual(whole);
+  const idsOf = (name: string) => new Set(units.filter((unit) => unit.name === name).map(({ id }) => id));
+  for (const alone of Object.keys(files)) {
+    const packs = [
+      { name: "main.js", ids: idsOf("main.ts") },
+      { name: "alone.js", ids: alone === "main.ts" ? new Set<number>() : idsOf(alone) },
+      { name: "rest.js", ids: new Set<number>() },
+    ];
+    expect(await play(packUnits(units, packs))).toEqual(whole);
+  }
   return whole;
 }
 
-async function play({ first, rest }: { first: string; rest: string }): Promise<unknown[]> {
+async function play(packs: Map<string, string>): Promise<unknown[]> {
   const log: unknown[] = [];
   const require = createRequire(import.meta.url);
-  const load = (text: string) => {
-    const module = { exports: {}, load: () => load(rest) };
-    runInThisContext(`(function (require, module, say) {${text}})`)(require, module, (...words: unknown[]) => {
-      log.push(...words);
-    });
+  const load = (name: string) => {
+    const module = { exports: {}, load };
+    runInThisContext(`(function (require, module, say) {${packs.get(name)}})`)(
+      require,
+      module,
+      (...words: unknown[]) => {
+        log.push(...words);
+      },
+    );
     return module.exports;
   };
-  load(first);
+  load("main.js");
   await new Promise((resolve) => setImmediate(resolve)); // for what it imports later
   return log;
 }

@@ -1,0 +1,94 @@
+// Runs the built program as its users do, for the build: to see which units are used when, and to keep what V8 compiled.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const runner = fileURLToPath(new URL("warm-cache.cjs", import.meta.url));
+const patienceMs = 60_000;
+
+/** From the start to the first answer. Resolves with the ids of units. */
+export function runStart() {
+  return inHome((home) =>
+    drive(home, {}, async (send) => {
+      await send({ type: "get_state" }, '"command":"get_state"');
+    }),
+  );
+}
+
+/** The usual work of a session: prompts, and the tools that are called most. `keep`: packs whose code cache is written. */
+export function runSession(dist, keep = []) {
+  return inHome(async (home) => {
+    const { openAi, startScriptedServer } = await import(pathToFileURL(join(dist, "testing.js")).href);
+    writeFileSync(join(home, "notes.txt"), "A line.\n");
+    const calls = [
+      { id: "1", name: "read", arguments: { path: "notes.txt" } },
+      { id: "2", name: "bash", arguments: { command: "true" } },
+    ];
+    const replies = [...calls.map((call) => openAi.toolCalls([call])), openAi.text("Done."), openAi.text("Bye.")];
+    const server = await startScriptedServer(replies);
+    const provider = { baseUrl: `${server.url}/v1`, api: "openai-completions", auth: "none", models: [{ id: "m" }] };
+    mkdirSync(join(home, "agent"));
+    writeFileSync(join(home, "agent/models.json"), JSON.stringify({ providers: { local: provider } }));
+    const units = await drive(home, { keep, args: ["--model", "local/m"] }, async (send) => {
+      await send({ type: "get_state" }, '"command":"get_state"');
+      for (const message of ["Work.", "Talk."]) await send({ type: "prompt", message }, '"type":"agent_settled"');
+      await send({ type: "get_messages" }, '"command":"get_messages"');
+    });
+    await server.close();
+    return units;
+  });
+}
+
+async function inHome(work) {
+  const home = mkdtempSync(join(tmpdir(), "galley-build-"));
+  try {
+    return await work(home);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+}
+
+/** `send` resolves when the text has come on stdout, after what was sent. */
+async function drive(home, { keep = [], args = [] }, act) {
+  const report = join(home, "report.json");
+  const env = { PATH: process.env.PATH, HOME: home, TMPDIR: home, GALLEY_AGENT_DIR: join(home, "agent") };
+  const child = spawn(process.execPath, [runner, report, keep.join(","), "--mode", "rpc", ...args], {
+    cwd: home,
+    env,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const tooLate = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+  const ended = once(child, "close");
+  let output = "";
+  let errors = "";
+  let look = () => {};
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+    look();
+  });
+  const failed = ended.then(([code]) => {
+    throw new Error(`The built program does not run (${code}): ${errors}`);
+  });
+  failed.catch(() => {}); // heard of below, or not to be heard of
+  const send = (command, text) => {
+    output = "";
+    const seen = new Promise((resolve) => {
+      look = () => output.includes(text) && resolve();
+    });
+    child.stdin.write(`${JSON.stringify(command)}\n`);
+    return Promise.race([seen, failed]);
+  };
+  await act(send);
+  child.stdin.end();
+  const [code] = await ended;
+  clearTimeout(tooLate);
+  if (code !== 0) await failed;
+  return JSON.parse(readFileSync(report, "utf8")).units;
+}

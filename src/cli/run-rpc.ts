@@ -86,7 +86,8 @@ function bearBrokenStderr(): void {
 
 /** Under either name, because the older one is what programs that drive us set. */
 function emitsTitle({ GALLEY_RPC_EMIT_TITLE, PI_RPC_EMIT_TITLE }: NodeJS.ProcessEnv = process.env): boolean {
-  return /^(1|true|yes|on)$/i.test((GALLEY_RPC_EMIT_TITLE?.trim() || PI_RPC_EMIT_TITLE?.trim()) ?? "");
+  const value = GALLEY_RPC_EMIT_TITLE?.trim() || PI_RPC_EMIT_TITLE?.trim();
+  return value !== undefined && /^(1|true|yes|on)$/i.test(value);
 }
 
 /** Programs pass flags of others: what no extension has is told once and let pass. */

@@ -17,6 +17,7 @@ export function parseWhole(text: string): { value: unknown } | undefined {
 
 /** The object so far, or `{}` while there is none. */
 export function parsePartialObject(text: string): JsonObject {
+  if (text === "") return {}; // every call begins like this, and an exception less is worth it
   const whole = parseWhole(text);
   const value = whole ? whole.value : new PartialParser(text).value(0);
   return isObject(value) ? value : {};

@@ -4,7 +4,8 @@ import type { JsonObject } from "../base/json.js";
 import type { InputContent } from "../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
 import { encodeConversation } from "./encoded-conversation.js";
-import type { ModelMessage, ProviderModel, StreamRequest } from "./provider.js";
+import { encodeTools } from "./encoded-tools.js";
+import type { ModelMessage, ProviderModel, StreamRequest, ToolSpec } from "./provider.js";
 import { plainIds, prepareReplay } from "./replay.js";
 import { resolveToolChoice } from "./wire.js";
 
@@ -30,7 +31,7 @@ export function messagesPayload(request: StreamRequest): JsonObject {
     stream: true,
     ...(context.systemPrompt === "" ? {} : { system: [{ type: "text", text: context.systemPrompt, ...cache }] }),
     messages: encodeConversation(context.messages, conversion),
-    ...(context.tools.length === 0 ? {} : { tools: wireTools(context.tools, cache) }),
+    ...(context.tools.length === 0 ? {} : { tools: encodeTools(context.tools, writeTool, cache) }),
     ...(choice === undefined ? {} : { tool_choice: wireChoice(choice) }),
     ...thinking,
     // Thinking allows the default temperature only.
@@ -93,13 +94,8 @@ function lastReply(messages: readonly ModelMessage[], model: ProviderModel): Ass
   return undefined;
 }
 
-function wireTools(tools: StreamRequest["context"]["tools"], cache: JsonObject): JsonObject[] {
-  return tools.map(({ name, description, parameters }, index) => ({
-    name,
-    description,
-    input_schema: parameters,
-    ...(index === tools.length - 1 ? cache : {}),
-  }));
+function writeTool({ name, description, parameters }: ToolSpec): JsonObject {
+  return { name, description, input_schema: parameters };
 }
 
 function wireChoice(choice: NonNullable<ReturnType<typeof resolveToolChoice>>): JsonObject {

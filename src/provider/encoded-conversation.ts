@@ -87,11 +87,13 @@ class Kept<Wire extends object> {
     const tail = conversion.finish(this.#open);
     const lists = [Buffer.from(listText(before)), this.#settled.bytes, Buffer.from(listText(tail))];
     const parts = lists.filter(({ length }) => length > 0).flatMap((list) => [comma, list]);
-    return new EncodedJson(Buffer.concat([Buffer.from("["), ...parts.slice(1), Buffer.from("]")]));
+    return new EncodedJson(opening, ...parts.slice(1), closing);
   }
 }
 
 const comma = Buffer.from(",");
+const opening = Buffer.from("[");
+const closing = Buffer.from("]");
 
 /** Without the brackets. */
 function listText(members: readonly object[]): string {

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { getEventListeners } from "node:events";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { cut, type Reply, raw, type ScriptedServer, startScriptedServer } from "../testing/scripted-server.js";
@@ -131,6 +132,15 @@ describe("postJson", () => {
   it("stops when asked", async () => {
     const server = await serve();
     await expect(post(server.url, { signal: AbortSignal.abort() })).rejects.toThrow("aborted");
+  });
+
+  it("leaves nothing on the signal once the answer is read", async () => {
+    const server = await serve({ steps: [raw("data: a\n\n")] });
+    const { signal } = new AbortController();
+    const answer = await post(server.url, { signal });
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    if (answer.ok) for await (const _chunk of answer.body);
+    await vi.waitFor(() => expect(getEventListeners(signal, "abort")).toEqual([]));
   });
 });
 

@@ -5,14 +5,15 @@ import { isObject } from "../base/json.js";
 
 /** A value of a body that is already JSON. To whoever looks at the body it is the value. */
 export class EncodedJson {
-  readonly bytes: Buffer;
+  /** In the order in which they are written; joined once, with the rest of the body. */
+  readonly parts: readonly Buffer[];
 
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
+  constructor(...parts: readonly Buffer[]) {
+    this.parts = parts;
   }
 
   toJSON(): unknown {
-    return JSON.parse(this.bytes.toString("utf8"));
+    return JSON.parse(Buffer.concat(this.parts).toString("utf8"));
   }
 }
 
@@ -25,7 +26,7 @@ export function encodeBody(payload: unknown): Buffer {
     if (value === undefined) continue;
     text += `${text === "{" && parts.length === 0 ? "" : ","}${JSON.stringify(name)}:`;
     if (value instanceof EncodedJson) {
-      parts.push(Buffer.from(text), value.bytes);
+      parts.push(Buffer.from(text), ...value.parts);
       text = "";
     } else text += jsonText(value);
   }
@@ -35,7 +36,7 @@ export function encodeBody(payload: unknown): Buffer {
 /** JSON that every service can read: half of a surrogate pair, as truncated text may hold, is legal here but not there. */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);
-  if (!/\\ud[89a-f]/.test(text)) return text;
+  if (!text.includes("\\ud") || !/\\ud[89a-f]/.test(text)) return text;
   const repaired = (_key: string, member: unknown) =>
     typeof member === "string" ? member.replace(/\p{Surrogate}/gu, "\ufffd") : member;
   return JSON.stringify(value, repaired);

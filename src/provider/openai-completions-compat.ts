@@ -32,7 +32,18 @@ export interface CompletionsCompat {
 const openAiIds: IdRule = { fits: /^[a-zA-Z0-9_-]{1,40}$/, make: (n) => `call_${n}` };
 const mistralIds: IdRule = { fits: /^[a-zA-Z0-9]{9}$/, make: (n) => `c${String(n).padStart(8, "0")}` };
 
+const known = new WeakMap<ProviderModel, CompletionsCompat>();
+
+/** Found out once for a model: it is asked with every request, and a model that changes is another object. */
 export function completionsCompat(model: ProviderModel): CompletionsCompat {
+  const before = known.get(model);
+  if (before) return before;
+  const compat = findCompat(model);
+  known.set(model, compat);
+  return compat;
+}
+
+function findCompat(model: ProviderModel): CompletionsCompat {
   const told = model.compat ?? {};
   const is = (provider: string, ...hosts: string[]) =>
     model.provider === provider || hosts.some((host) => hasHost(model.baseUrl, host));

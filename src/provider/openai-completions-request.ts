@@ -4,8 +4,9 @@ import type { JsonObject } from "../base/json.js";
 import type { InputContent, TextContent } from "../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
 import { encodeConversation } from "./encoded-conversation.js";
+import { encodeTools } from "./encoded-tools.js";
 import { type CompletionsCompat, completionsCompat } from "./openai-completions-compat.js";
-import type { ModelMessage, StreamRequest } from "./provider.js";
+import type { ModelMessage, StreamRequest, ToolSpec } from "./provider.js";
 import { resolveToolChoice } from "./wire.js";
 
 /** The fields in which services stream their reasoning. A block's signature names its field, so that it can go back. */
@@ -48,12 +49,17 @@ function wireTools({ context, options }: StreamRequest, compat: CompletionsCompa
   if (context.tools.length === 0) return {};
   const choice = compat.supportsToolChoice ? resolveToolChoice(options.toolChoice, context.tools) : undefined;
   return {
-    tools: context.tools.map(({ name, description, parameters, strict }) => ({
-      type: "function",
-      function: { name, description, parameters, ...(strict && compat.supportsStrictMode ? { strict: true } : {}) },
-    })),
+    tools: encodeTools(context.tools, compat.supportsStrictMode ? writeTool : writeLooseTool),
     ...(choice === undefined ? {} : { tool_choice: wireChoice(choice) }),
   };
+}
+
+function writeTool({ name, description, parameters, strict }: ToolSpec): JsonObject {
+  return { type: "function", function: { name, description, parameters, ...(strict ? { strict: true } : {}) } };
+}
+
+function writeLooseTool({ strict: _strict, ...tool }: ToolSpec): JsonObject {
+  return writeTool(tool);
 }
 
 function wireChoice(choice: NonNullable<ReturnType<typeof resolveToolChoice>>): unknown {
@@ -88,7 +94,6 @@ function appendWire(wire: JsonObject[], messages: readonly ModelMessage[], compa
     wire.push({ role, content });
   };
   const flushImages = () => {
-    if (images.length === 0) return;
     pushUser("user", [{ type: "text", text: "Images from the tool results:" }, ...images.map(wirePart)]);
     images = [];
   };
@@ -98,12 +103,12 @@ function appendWire(wire: JsonObject[], messages: readonly ModelMessage[], compa
       wire.push(wireResult(message, compat));
       continue;
     }
-    flushImages();
-    if (message.role === "assistant") wire.push(...wireReply(message, compat));
+    if (images.length > 0) flushImages();
+    if (message.role === "assistant") pushReply(wire, message, compat);
     else if (message.content.length > 0)
       pushUser(compat.supportsDeveloperRole ? message.role : "user", wireInput(message.content));
   }
-  flushImages();
+  if (images.length > 0) flushImages();
 }
 
 function wireInput(content: string | InputContent[]): unknown {
@@ -129,12 +134,12 @@ function wireResult(message: ToolResultMessage, compat: CompletionsCompat): Json
   };
 }
 
-function wireReply(message: AssistantMessage, compat: CompletionsCompat): JsonObject[] {
-  const texts: string[] = [];
+function pushReply(wire: JsonObject[], message: AssistantMessage, compat: CompletionsCompat): void {
+  let content = "";
   const calls: JsonObject[] = [];
   const thoughts: { [field: string]: string } = {};
   for (const block of message.content) {
-    if (block.type === "text") texts.push(block.text);
+    if (block.type === "text") content = withParagraph(content, block.text);
     else if (block.type === "toolCall")
       calls.push({
         id: block.id,
@@ -143,18 +148,23 @@ function wireReply(message: AssistantMessage, compat: CompletionsCompat): JsonOb
       });
     else if (block.type === "thinking") {
       const field = reasoningFields.find((name) => name === block.thinkingSignature);
-      if (field === undefined || compat.requiresThinkingAsText) texts.push(block.thinking);
+      if (field === undefined || compat.requiresThinkingAsText) content = withParagraph(content, block.thinking);
       else thoughts[field] = `${thoughts[field] ?? ""}${block.thinking}`;
     }
   }
-  const content = texts.filter((text) => text !== "").join("\n\n");
-  if (content === "" && calls.length === 0) return []; // thoughts alone are no message
-  return [
-    { role: "assistant", content: content || null, ...thoughts, ...(calls.length > 0 ? { tool_calls: calls } : {}) },
-  ];
+  if (content === "" && calls.length === 0) return; // thoughts alone are no message
+  const reply: JsonObject = { role: "assistant", content: content || null };
+  for (const field in thoughts) reply[field] = thoughts[field];
+  if (calls.length > 0) reply.tool_calls = calls;
+  wire.push(reply);
+}
+
+function withParagraph(text: string, more: string): string {
+  return text === "" || more === "" ? text + more : `${text}\n\n${more}`;
 }
 
 function joinText(content: readonly InputContent[]): string {
+  if (content.length === 1 && content[0]?.type === "text") return content[0].text; // as it nearly always is
   return content
     .filter((block): block is TextContent => block.type === "text")
     .map((block) => block.text)

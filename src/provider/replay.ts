@@ -37,6 +37,10 @@ export function prepareReplay(
       prepared.push(withoutImages(message, showsImages));
       continue;
     }
+    if (goesBackAsItIs(message, model)) {
+      if (message.content.length > 0) prepared.push(message);
+      continue;
+    }
     const slots: Slot[] = [];
     const content = prepareContent(message, model, (call, isSame) => {
       const slot = { id: nameCall(call.id, isSame), call, turn: message };
@@ -48,6 +52,7 @@ export function prepareReplay(
     });
     if (content.length > 0) prepared.push({ ...message, content }, ...slots);
   }
+  if (open.size === 0) return prepared as ModelMessage[]; // no call, no slot
   return prepared.map((item) => ("turn" in item ? resultOf(item) : item));
 }
 
@@ -77,7 +82,7 @@ function prepareContent(
   model: ProviderModel,
   nameCall: (call: ToolCall, isSame: boolean) => string,
 ): AssistantContent[] {
-  const isSame = message.provider === model.provider && message.api === model.api && message.model === model.id;
+  const isSame = isAuthor(model, message);
   const keepsSignatures = isSame && !hasFailed(message);
   const content: AssistantContent[] = [];
   for (const block of message.content) {
@@ -92,6 +97,19 @@ function prepareContent(
     // redacted thinking is nothing but a signature
   }
   return content;
+}
+
+/** Its author reads all of it, and no call in it needs a name or a result. Most of a long conversation is like that. */
+function goesBackAsItIs(message: AssistantMessage, model: ProviderModel): boolean {
+  return isAuthor(model, message) && !hasFailed(message) && !message.content.some(isCall);
+}
+
+function isAuthor({ provider, api, id }: ProviderModel, message: AssistantMessage): boolean {
+  return message.provider === provider && message.api === api && message.model === id;
+}
+
+function isCall({ type }: AssistantContent): boolean {
+  return type === "toolCall";
 }
 
 function hasFailed(message: AssistantMessage): boolean {

@@ -47,6 +47,13 @@ describe("readSse", () => {
     );
   });
 
+  it("drops a byte order mark at the very beginning, cut up or not, and keeps it elsewhere", async () => {
+    const mark = Buffer.from("\ufeff");
+    expect(await read([mark, "data: a\n\n"])).toEqual(["a"]);
+    expect(await read([mark.subarray(0, 1), new Uint8Array(), mark.subarray(1), "data: a\n\n"])).toEqual(["a"]);
+    expect(await read(["data: a", mark, "\n\n"])).toEqual(["a\ufeff"]);
+  });
+
   it("ends a line, an event or a reply that is too long, after giving what came before", async () => {
     const endless = (piece: string) => ["data: ok\n\n", ...Array.from({ length: 100 }, () => piece)];
     for (const piece of ["x".repeat(100), `data: ${"x".repeat(100)}\n`]) {

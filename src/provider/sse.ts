@@ -1,6 +1,7 @@
 // Server-sent events out of a byte stream: UTF-8 safe at any cut, bounded in line and in total. Comments and unknown
 // fields are skipped; `[DONE]` is data like any other and left to the caller.
 
+import { isAscii } from "node:buffer";
 import { createParser } from "eventsource-parser";
 import { GalleyError } from "../base/errors.js";
 import type { Watchdog } from "./watchdog.js";
@@ -49,13 +50,26 @@ export async function* readSse(chunks: AsyncIterator<Uint8Array>, options: SseOp
 
 /** Bytes to text with LF line ends. The parser searches ahead for a CR on every line, which a sender can make costly. */
 function lineDecoder(): (bytes: Uint8Array) => string {
-  const decoder = new TextDecoder();
+  const toText = textDecoder();
   let endedInCr = false;
   return (bytes) => {
-    let text = decoder.decode(bytes, { stream: true });
+    let text = toText(bytes);
     if (text === "") return text;
     if (endedInCr && text.startsWith("\n")) text = text.slice(1);
     endedInCr = text.endsWith("\r");
     return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+  };
+}
+
+/** Most replies are ASCII from end to end and need no decoder, which takes longer to make than they to read. */
+function textDecoder(): (bytes: Uint8Array) => string {
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let isFirst = true;
+  return (bytes) => {
+    if (!decoder && !isAscii(bytes)) decoder = new TextDecoder("utf-8", { ignoreBOM: !isFirst });
+    isFirst &&= bytes.length === 0; // a byte order mark is one at the very beginning only
+    return decoder
+      ? decoder.decode(bytes, { stream: true })
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
   };
 }

@@ -198,6 +198,19 @@ describe("features", () => {
     ]);
   });
 
+  it("delta-updates: asked for or taken back in the middle of a message, the next update follows it", async () => {
+    const output = new FakeOutput();
+    const features = new Features();
+    const outbox = new Outbox({ output, features, clock: manualClock(), mergeWindowMs: 0 });
+    outbox.sendEvent(messageStart);
+    features.negotiate(["delta-updates"]);
+    outbox.sendEvent(deltaEvent("a", { soFar: "a" }));
+    features.negotiate([]);
+    outbox.sendEvent(deltaEvent("b", { soFar: "ab" }));
+    await tick();
+    expect(output.frames.slice(1).map(({ message }) => message)).toEqual([assistant(), assistant("ab")]);
+  });
+
   it("message-ids: one number per message, whatever its role, on its three events only", async () => {
     const { output, outbox } = rig({ features: ["message-ids"] });
     const user = { role: "user" as const, content: "Hi", timestamp: 1 };

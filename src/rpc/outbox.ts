@@ -4,7 +4,7 @@
 
 import type { Clock } from "../base/clock.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
-import type { AgentMessage } from "../protocol/messages.js";
+import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import { chunkLines, maxReassembledFrameBytes, oversized, tooLarge } from "./chunks.js";
 import { encodeSafely, encodeUpdate, stubOf, type UpdateEvent } from "./encode.js";
 import type { Features } from "./features.js";
@@ -66,6 +66,8 @@ export class Outbox {
   #held: { item: UpdateItem; cancel: () => void } | undefined;
   #window: { key: string; openedAt: number } | undefined;
   #messages = 0;
+  /** The reply under way, and what stands for it once that is asked for. */
+  #reply: AssistantMessage | undefined;
   #stub: string | undefined;
   #messageBytes = 0;
   /** The pieces of a large frame that are still to be written, before anything else, and what they weigh. */
@@ -139,7 +141,8 @@ export class Outbox {
     this.#messages++;
     this.#messageBytes = 0;
     this.#window = undefined;
-    this.#stub = message.role === "assistant" ? stubOf(message) : undefined;
+    this.#reply = message.role === "assistant" ? message : undefined;
+    this.#stub = undefined;
   }
 
   #plain(frame: object): PlainItem {
@@ -180,12 +183,17 @@ export class Outbox {
   }
 
   #updateItem(event: UpdateEvent): UpdateItem {
-    const stub = this.#features.has("delta-updates") ? this.#stub : undefined;
+    const stub = this.#features.has("delta-updates") ? this.#stubOfReply() : undefined;
     const messageId = this.#features.has("message-ids") ? this.#messageId() : undefined;
     // An estimate, because the exact size is only known once it is written: the message stands in the frame twice.
     const body = stub === undefined ? 2 * this.#messageBytes : 2 * stub.length + (deltaOf(event)?.length ?? 0);
     const mayBeCut = this.#features.version === 2;
     return { kind: "update", event, deltas: undefined, bytes: frameOverheadBytes + body, stub, messageId, mayBeCut };
+  }
+
+  #stubOfReply(): string | undefined {
+    if (this.#reply) this.#stub ??= stubOf(this.#reply);
+    return this.#stub;
   }
 
   #releaseHeld(): void {

@@ -42,7 +42,8 @@ export function variable(env: Environment, name: VariableName): string | undefin
 
 /** On for 1, true, yes, on, in any case; off for anything else. */
 export function isOn(env: Environment, name: VariableName): boolean {
-  return /^(1|true|yes|on)$/i.test(variable(env, name) ?? "");
+  const value = variable(env, name);
+  return value !== undefined && /^(1|true|yes|on)$/i.test(value);
 }
 
 /** `undefined` when unset or not a whole number from 0 up. */

@@ -20,9 +20,11 @@ export function selectTools(
   });
 }
 
-/** `ast_edit` is switched by `astEdit.enabled`, `todo_write` by `todo.enabled`; what has no switch is on. */
+/** Those whose switch is not called by their own name. */
+const words: Readonly<Record<string, string>> = { ast_edit: "astEdit", ast_grep: "astGrep", todo_write: "todo" };
+
+/** `read` is switched by `read.enabled`; what has no switch is on. */
 function isOn(name: string, settings: Settings): boolean {
-  const word = name === "todo_write" ? "todo" : name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const key = `${word}.enabled`;
+  const key = `${words[name] ?? name}.enabled`;
   return !isSettingKey(key) || settings.get(key) !== false;
 }

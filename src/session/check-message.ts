@@ -62,7 +62,9 @@ const stopReasons = new Set<unknown>(["stop", "length", "toolUse", "error", "abo
 function checkAssistant(message: JsonObject): JsonObject | undefined {
   const repairs = repairBlocks(message.content, isAssistantBlock);
   if (!repairs) return undefined;
-  for (const name of ["api", "provider", "model"]) if (typeof message[name] !== "string") repairs[name] = "";
+  if (typeof message.api !== "string") repairs.api = "";
+  if (typeof message.provider !== "string") repairs.provider = "";
+  if (typeof message.model !== "string") repairs.model = "";
   if (!stopReasons.has(message.stopReason)) repairs.stopReason = "stop";
   if (!isUsage(message.usage)) repairs.usage = repairUsage(message.usage);
   return repairs;
@@ -116,8 +118,11 @@ const tokenKinds = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
 function isUsage(usage: unknown): usage is Usage {
   if (!isObject(usage) || typeof usage.totalTokens !== "number" || !isObject(usage.cost)) return false;
-  const { cost } = usage;
-  return typeof cost.total === "number" && tokenKinds.every((kind) => isNumber(usage[kind]) && isNumber(cost[kind]));
+  return typeof usage.cost.total === "number" && hasFigures(usage) && hasFigures(usage.cost);
+}
+
+function hasFigures({ input, output, cacheRead, cacheWrite }: JsonObject): boolean {
+  return isNumber(input) && isNumber(output) && isNumber(cacheRead) && isNumber(cacheWrite);
 }
 
 /** Keeps every figure there is: this is the record of what was paid. */
@@ -140,6 +145,6 @@ function isNumber(value: unknown): value is number {
   return typeof value === "number";
 }
 
-function isTime(value: unknown): boolean {
+export function isTime(value: unknown): boolean {
   return typeof value === "number" && Number.isFinite(value);
 }

@@ -95,13 +95,20 @@ export class EntryTree {
   /** From the root to the entry, or to the leaf. */
   pathTo(id: string | null = this.#leafId): SessionEntry[] {
     const path: SessionEntry[] = [];
-    const visited = new Set<string>();
-    for (let entry = id === null ? undefined : this.get(id); entry && !visited.has(entry.id); ) {
-      visited.add(entry.id);
+    const visited = new Uint8Array(this.#entries.length);
+    for (let index = this.#indexOf(id, 0); index !== undefined && visited[index] === 0; ) {
+      const entry = this.#entries[index] as SessionEntry;
+      visited[index] = 1;
       path.push(entry);
-      entry = entry.parentId === null ? undefined : this.get(entry.parentId);
+      index = this.#indexOf(entry.parentId, index);
     }
     return path.reverse();
+  }
+
+  /** Nearly always it stands right before the entry that names it, and a look there is quicker than a search. */
+  #indexOf(id: string | null, before: number): number | undefined {
+    if (id === null) return undefined;
+    return before > 0 && this.#entries[before - 1]?.id === id ? before - 1 : this.#indexById.get(id);
   }
 
   children(id: string | null): readonly SessionEntry[] {

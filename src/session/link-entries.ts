@@ -20,18 +20,19 @@ export function linkEntries(
   lines: readonly number[],
   report: (problem: LinkProblem, index: number) => void,
 ): readonly SessionEntry[] {
-  /** By the id that the file uses: the id of the newest entry so far that has it. */
-  const newest = new Map<string, string>();
   const indexById = new Map<string, number>();
+  /** By an id that the file uses more than once: what the newest entry that has it is called here. */
+  const newest = new Map<string, string>();
   const copies = new Map<string, number>();
   const loose: Loose[] = [];
 
-  for (const [index, entry] of entries.entries()) {
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index] as TypedObject;
     const { parentId } = entry;
     // A program that gave an id twice meant the later entry ever after: hanging its successors on the first one
     // would cut the later one out of the history.
-    const parent = typeof parentId === "string" ? newest.get(parentId) : undefined;
-    if (parent !== undefined) entry.parentId = parent;
+    const isKnown = typeof parentId === "string" && indexById.has(parentId);
+    if (isKnown) entry.parentId = newest.get(parentId) ?? parentId;
     else if (parentId !== null) loose.push({ index, parentId });
 
     const written = typeof entry.id === "string" && entry.id !== "" ? entry.id : undefined;
@@ -41,8 +42,7 @@ export function linkEntries(
     for (let copy = copies.get(wanted) ?? 1; indexById.has(id); copies.set(wanted, copy)) id = `${wanted}-${++copy}`;
     if (written !== undefined && id !== written) report("duplicate_id", index);
     entry.id = id;
-    newest.set(wanted, id);
-    newest.set(id, id);
+    if (id !== wanted) newest.set(wanted, id);
     indexById.set(id, index);
     if (typeof entry.timestamp !== "string") entry.timestamp = "";
   }

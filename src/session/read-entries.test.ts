@@ -129,6 +129,33 @@ describe("bad lines in the middle (S-3)", () => {
     expect(JSON.stringify(read.entries[0])).toContain("Gr\ufffd");
   });
 
+  it("is told the same way however the bytes are cut", () => {
+    const torn = Buffer.from(line(userEntry("d", "c", "Grüße")));
+    torn[torn.indexOf("ü")] = 0xff;
+    const theirs = '{"type":"their_own","id":"f","parentId":"c","timestamp":"t","n":1.0}';
+    const lines = [
+      line(a),
+      `${line(b)}\r`,
+      "",
+      "rubbish",
+      line(a) + line(c),
+      torn,
+      theirs,
+      line(header),
+      "[".repeat(500),
+    ];
+    const pieces = fc.array(fc.constantFrom(...lines), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(pieces, fc.integer({ min: 1, max: 400 }), fc.boolean(), (found, size, isTorn) => {
+        const ends = found.map((piece) => Buffer.concat([Buffer.from(piece), Buffer.from("\n")]));
+        const bytes = Buffer.concat([Buffer.from(linesOf(header)), ...ends]).subarray(0, isTorn ? -2 : undefined);
+        const reader = new SessionReader("x");
+        for (let start = 0; start < bytes.length; start += size) reader.push(bytes.subarray(start, start + size));
+        expect(reader.end()).toEqual(readText(bytes));
+      }),
+    );
+  });
+
   it("passes a second header over", () => {
     const read = readText(linesOf(header, a, { ...header, id: "other" }, b));
     expect(ids(read.entries)).toEqual(["a", "b"]);

@@ -61,7 +61,11 @@ export class SessionReader {
 
   /** Throws `file_refused` as soon as it is clear that this is no session file. */
   push(chunk: Uint8Array): void {
-    this.#lines.push(chunk, (line) => this.#take(line));
+    this.#lines.push(
+      chunk,
+      (line) => this.#take(line),
+      (text, number) => this.#takeText(text, number),
+    );
     if (!this.#header && this.#lines.isDiscarding) throw this.#refusal();
   }
 
@@ -94,6 +98,14 @@ export class SessionReader {
       tail: { bytes: rest.bytes, isWhole },
       length,
     };
+  }
+
+  /** An entry of ours, as nearly every line is. Anything else is taken the careful way, by its bytes. */
+  #takeText(text: string, number: number): void {
+    const value = this.#header && parseText(text);
+    if (!value || !ownTypes.has(value.type)) return this.#take({ record: Buffer.from(text), number });
+    this.#entries.push(value);
+    this.#lineOf.push(number);
   }
 
   #take({ record, number }: Line): void {
@@ -187,17 +199,28 @@ export class LineReader {
     this.#maxBytes = maxBytes;
   }
 
-  push(chunk: Uint8Array, take: (line: Line) => void): void {
+  /** With `takeText`, lines that came in one piece and in good UTF-8 are given as texts. */
+  push(chunk: Uint8Array, take: (line: Line) => void, takeText?: (text: string, number: number) => void): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.length += bytes.length;
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      const isFirst = start === 0;
       const record = this.#finish(bytes.subarray(start, end));
       start = end + 1;
-      const number = this.#number++;
-      take({ record, number });
+      take({ record, number: this.#number++ });
+      if (isFirst && takeText) start += this.#takeTexts(bytes.subarray(start), takeText);
     }
     if (start < bytes.length) this.#keep(bytes.subarray(start));
+  }
+
+  /** Decoded together: line by line, that is a good part of all the reading. Answers how many bytes were taken. */
+  #takeTexts(bytes: Buffer, take: (text: string, number: number) => void): number {
+    const end = bytes.lastIndexOf(LF);
+    const lines = bytes.subarray(0, Math.max(end, 0));
+    if (end === -1 || lines.length > this.#maxBytes || !isUtf8(lines)) return 0;
+    for (const text of lines.toString("utf8").split("\n")) take(text, this.#number++);
+    return end + 1;
   }
 
   /** What stands behind the last LF. */
@@ -251,10 +274,14 @@ function parseLine(record: Buffer, isPart: (value: TypedObject) => boolean): Par
   return { values, problem: values.length > 0 ? "fused" : "malformed" };
 }
 
-/** Parsed first and judged then: most of a long session's loading is this, and its lines are bounded already. */
 function parseObject(record: Buffer): TypedObject | undefined {
+  return parseText(record.toString("utf8"));
+}
+
+/** Parsed first and judged then: most of a long session's loading is this, and its lines are bounded already. */
+function parseText(text: string): TypedObject | undefined {
   try {
-    const value: unknown = JSON.parse(record.toString("utf8"));
+    const value: unknown = JSON.parse(text);
     return isObject(value) && typeof value.type === "string" && !isTooDeep(value, 1)
       ? (value as TypedObject)
       : undefined;
@@ -263,19 +290,21 @@ function parseObject(record: Buffer): TypedObject | undefined {
   }
 }
 
-/** Looks at members without making lists of them: this runs over everything that is loaded. */
+/** Looks at members without lists or iterators of them: this runs over everything that is loaded, and at first cold. */
 function isTooDeep(value: object, depth: number): boolean {
   if (depth > maxNesting) return true;
   if (Array.isArray(value)) {
-    for (const item of value) if (isObjectTooDeep(item, depth + 1)) return true;
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index];
+      if (typeof item === "object" && item !== null && isTooDeep(item, depth + 1)) return true;
+    }
     return false;
   }
-  for (const key in value) if (isObjectTooDeep((value as JsonObject)[key], depth + 1)) return true;
+  for (const key in value) {
+    const member = (value as JsonObject)[key];
+    if (typeof member === "object" && member !== null && isTooDeep(member, depth + 1)) return true;
+  }
   return false;
-}
-
-function isObjectTooDeep(value: unknown, depth: number): boolean {
-  return typeof value === "object" && value !== null && isTooDeep(value, depth);
 }
 
 /**

@@ -130,7 +130,7 @@ export class SessionCore {
     this.retry = new RetryController({ clock, random, settings: () => this.settings.retry, emit });
     this.compaction = this.#createCompaction(random, emit);
     this.todos = new TodoTracker({ clock, emit, settings: () => this.settings.todos });
-    this.todos.restore(this.#record.tree.pathTo());
+    this.todos.restore(this.#record.context.path);
     const artifacts = this.#artifacts();
     this.pending = this.#createPending(emit);
     parts.plans.attach({
@@ -215,7 +215,7 @@ export class SessionCore {
 
   /** The record stands somewhere else now. */
   restoreBehaviour(): void {
-    const path = this.#record.tree.pathTo();
+    const { path } = this.#record.context;
     this.#ttsr?.restore(path);
     this.todos.restore(path);
   }
@@ -376,7 +376,7 @@ export class SessionCore {
     const { cwd, log, loadRules } = this.parts;
     if (!this.#ttsr && loadRules) {
       this.#ttsr = new TtsrController({ rules: await loadRules(), cwd, log, settings: () => this.settings.ttsr });
-      this.#ttsr.restore(this.#record.tree.pathTo());
+      this.#ttsr.restore(this.#record.context.path);
     }
     this.#ttsr?.promptStart();
   }

@@ -118,6 +118,10 @@ function memoryDisk(tree: MemoryTree): Disk {
       tree.get(path);
       return path;
     },
+    findOwn(path) {
+      const identity = nodes.get(path)?.identity;
+      return identity === undefined ? undefined : { path, identity };
+    },
     lstat: async (path) => tree.stat(tree.get(path)),
     async list(path, maxEntries) {
       if (tree.get(path).kind !== "directory") throw systemError("ENOTDIR", path);

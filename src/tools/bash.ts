@@ -95,14 +95,14 @@ function clampTimeout(asked = 300, maxSeconds = 0): number {
 }
 
 async function workingDirectory({ workspace }: BashParts, asked: string | undefined): Promise<string> {
-  const shown = cutText(printable(asked ?? workspace.cwd), 200);
+  const shown = () => cutText(printable(asked ?? workspace.cwd), 200);
   const target = await workspace.resolve(asked ?? workspace.cwd, "read").catch((error: unknown) => {
     if (!GalleyError.is(error, "not_found")) throw error;
-    throw toolFailure(`Working directory does not exist: ${shown}`, error);
+    throw toolFailure(`Working directory does not exist: ${shown()}`, error);
   });
-  if (target.kind !== "directory") throw toolFailure(`Working directory is not a directory: ${shown}`);
+  if (target.kind !== "directory") throw toolFailure(`Working directory is not a directory: ${shown()}`);
   if (asked !== undefined && !(await workspace.mayWriteBelow(target)))
-    throw toolFailure(`Working directory is outside the directories that may be written to: ${shown}`);
+    throw toolFailure(`Working directory is outside the directories that may be written to: ${shown()}`);
   return target.path;
 }
 

@@ -114,18 +114,17 @@ export class OutputCapture {
 
   /** The newest lines of a command that still runs; its cost is bounded. */
   snapshot(): CapturedOutput {
-    return this.#describe({ windowBytes: snapshotBytes, limits: this.#tailLimits, isRunning: true });
+    return this.#describe(this.#show({ windowBytes: snapshotBytes, limits: this.#tailLimits, isRunning: true }));
   }
 
   /** To be called once, after the last `push`. The artifact is complete then. */
   async finish(): Promise<CapturedOutput> {
     const limits = this.#isOverThreshold ? this.#tailLimits : { maxBytes: maxOutputBytes, maxLines: maxOutputLines };
-    const last = { windowBytes, limits, isRunning: false };
+    const part = this.#show({ windowBytes, limits, isRunning: false });
     // What is cut must be readable somewhere, also where it is too long by its lines alone.
-    if (!this.#spill && this.#isCutByLimits(this.#show(last)))
-      await this.#startSpill().write(Buffer.from(this.#window.last()));
+    if (!this.#spill && this.#isCutByLimits(part)) await this.#startSpill().write(Buffer.from(this.#window.last()));
     await this.#spill?.close();
-    return this.#describe(last);
+    return this.#describe(part);
   }
 
   #take(bytes: Uint8Array): Promise<void> | undefined {
@@ -188,8 +187,7 @@ export class OutputCapture {
     return outputLines === this.#options.tail || shownRange.end === this.#options.head;
   }
 
-  #describe(view: View): CapturedOutput {
-    const part = this.#show(view);
+  #describe(part: OutputPart): CapturedOutput {
     const { text, outputLines, outputBytes, shownRange, cutLine } = part;
     const [totalLines, totalBytes] = [this.#totalLines, this.#totalBytes];
     const isCut = this.#isCut(part);

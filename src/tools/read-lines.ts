@@ -1,5 +1,6 @@
 // Choosing lines of a text file by bytes: only what is shown is ever decoded, so a long file costs one scan.
 
+import { isAscii } from "node:buffer";
 import { maxOutputBytes, maxOutputLines, sizeText } from "./output-text.js";
 import { toolFailure } from "./tool.js";
 
@@ -123,6 +124,12 @@ function lineCount(bytes: Uint8Array): number {
 
 function decode(bytes: Uint8Array): { text: string; isLossy: boolean } {
   const dropLast = (text: string) => (text.endsWith("\n") ? text.slice(0, -1) : text);
+  // The usual case, and the one that needs no decoder.
+  if (isAscii(bytes))
+    return {
+      text: dropLast(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")),
+      isLossy: false,
+    };
   try {
     return { text: dropLast(new TextDecoder("utf-8", { fatal: true }).decode(bytes)), isLossy: false };
   } catch {

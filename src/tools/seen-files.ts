@@ -1,6 +1,7 @@
 // What the model knows of each file, so that a change rests on what is really there: the SHA-256 of the bytes it was
 // last shown or wrote itself. One per session, shared by every tool that shows or writes files.
 
+import { sha256Of } from "../base/digest.js";
 import type { FileBytes } from "../workspace/workspace.js";
 
 export interface SeenFilesOptions {
@@ -48,6 +49,5 @@ export class SeenFiles {
 }
 
 export async function sha256(bytes: Uint8Array): Promise<string> {
-  const { createHash } = await import("node:crypto");
-  return createHash("sha256").update(bytes).digest("hex");
+  return sha256Of(bytes);
 }

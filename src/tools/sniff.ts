@@ -1,5 +1,7 @@
 // What a file is, told from its first bytes and never from its name.
 
+import { isAscii } from "node:buffer";
+
 /** The type of an image that models can look at, or undefined. */
 export function imageType(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.subarray(0, 16)).toString("latin1");
@@ -12,6 +14,7 @@ export function imageType(head: Uint8Array): string | undefined {
 /** A NUL, or mostly bytes that are no UTF-8: nothing to read in it. */
 export function isBinary(head: Uint8Array): boolean {
   if (head.includes(0)) return true;
+  if (isAscii(head)) return false;
   const text = new TextDecoder().decode(head);
   const invalid = text.split("\ufffd").length - 1;
   return invalid > text.length * 0.3;

@@ -6,7 +6,14 @@ import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, systemCode } from "../base/errors.js";
 import { type Disk, type DiskStat, maxListed } from "./disk.js";
 import { queueOf } from "./file-queue.js";
-import { credentialReason, denialOf, isPrivateKey, privateKeyReason, type ReadPolicy } from "./read-denials.js";
+import {
+  credentialReason,
+  denialOf,
+  foreignHomeReason,
+  isPrivateKey,
+  privateKeyReason,
+  type ReadPolicy,
+} from "./read-denials.js";
 import { cannotOpen, refusal } from "./refusals.js";
 import { displayPath, quoted, shownBelow, spellings } from "./resolve-path.js";
 import { createWriteResolver, isAllowed } from "./resolve-write.js";
@@ -45,7 +52,6 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   const cwd = resolvePath(options.cwd);
   const credentialFile = join(agentDir, "auth.json");
   const isSecret = secretTest(options.secretPaths ?? defaultSecretPaths, home);
-  let policyOfMoment: ReturnType<typeof askPolicy> | undefined;
   const writing = createWriteResolver(disk, {
     cwd,
     home,
@@ -97,7 +103,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     async *walk(target, options = {}) {
       expectKind(target, "directory");
       await statOf(target);
-      const policy = await readPolicy();
+      const policy = { ...readPolicy(), cwds: await namesOfCwd() };
       try {
         for await (const { path, relativePath, stat } of walkFiles(disk, { root: target, cwd, ...options })) {
           if (denialOf(path, policy) || stat.identity === policy.credential) continue;
@@ -122,16 +128,17 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   }
 
   async function resolveRead(input: string): Promise<Target> {
-    const policy = await readPolicy();
+    const policy = readPolicy();
     for (const path of spellings(input, { cwd, home })) {
-      refuseDenied(path, denialOf(path, policy));
+      refuseDenied(path, await denial(path, policy));
       const canonical = await disk.realpath(path).catch((error: unknown) => missing(path, error));
       if (canonical === undefined) continue;
-      refuseDenied(path, denialOf(canonical, policy));
+      if (canonical !== path) refuseDenied(path, await denial(canonical, policy));
       const stat = await disk.lstat(canonical).catch((error: unknown) => missing(path, error));
       if (stat === undefined) continue;
       const found = target({ path, canonical, stat, credential: policy.credential });
-      if (found.kind === "file" && (isSecret(path) || isSecret(canonical))) await askForSecret(found);
+      const mayBeSecret = isSecret(path) || (canonical !== path && isSecret(canonical));
+      if (found.kind === "file" && mayBeSecret) await askForSecret(found);
       return found;
     }
     throw new GalleyError("not_found", `Path ${quoted(input)} not found`);
@@ -142,33 +149,26 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     throw refusal(displayPath, "it may hold secrets (setting secrets.paths) and the user did not allow it");
   }
 
-  /**
-   * Asked anew each time: the credential file may appear, or be replaced, while a session lives. Only what is asked in
-   * the same moment, as a search does about many paths, shares one answer.
-   */
-  function readPolicy(): ReturnType<typeof askPolicy> {
-    if (policyOfMoment === undefined) {
-      policyOfMoment = askPolicy();
-      queueMicrotask(() => {
-        policyOfMoment = undefined;
-      });
-    }
-    return policyOfMoment;
+  /** Asked anew each time: the credential file may appear, or be replaced, while a session lives. */
+  function readPolicy(): ReadPolicy & { credential: string | undefined } {
+    // Absent or out of reach, it is protected by its name alone.
+    const found = disk.findOwn(credentialFile);
+    return {
+      cwds: [cwd],
+      home,
+      credentialFiles: found ? [credentialFile, found.path] : [credentialFile],
+      credential: found?.identity,
+    };
   }
 
-  async function askPolicy(): Promise<ReadPolicy & { credential: string | undefined }> {
-    const [canonical, canonicalCwd] = await Promise.all([
-      // Absent or out of reach, it is protected by its name alone.
-      disk.realpath(credentialFile).catch(() => undefined),
-      disk.realpath(cwd).catch(() => cwd),
-    ]);
-    const stat = canonical === undefined ? undefined : await disk.lstat(canonical).catch(() => undefined);
-    return {
-      cwds: [cwd, canonicalCwd],
-      home,
-      credentialFiles: canonical ? [credentialFile, canonical] : [credentialFile],
-      credential: stat?.identity,
-    };
+  /** The other name of the session's directory can only save a path that lies in somebody's home. */
+  async function denial(path: string, policy: ReadPolicy): Promise<string | undefined> {
+    const reason = denialOf(path, policy);
+    return reason === foreignHomeReason ? denialOf(path, { ...policy, cwds: await namesOfCwd() }) : reason;
+  }
+
+  async function namesOfCwd(): Promise<string[]> {
+    return [cwd, await disk.realpath(cwd).catch(() => cwd)];
   }
 
   function target(found: { path: string; canonical: string; stat: DiskStat; credential: string | undefined }): Target {

@@ -35,6 +35,11 @@ export interface DiskRead {
 export interface Disk {
   /** The canonical path; the last component must exist. */
   realpath(path: string): Promise<string>;
+  /**
+   * Where a path leads and what is there; undefined where it leads nowhere or cannot be followed. Blocking, and so only
+   * for the program's own files, which it reads and writes that way.
+   */
+  findOwn(path: string): { readonly path: string; readonly identity: string } | undefined;
   /** About the path itself: links are not followed. */
   lstat(path: string): Promise<DiskStat>;
   /** At most `maxEntries`, in any order. */

@@ -2,7 +2,7 @@
 // is the very file that was checked. On Linux what happens in a pinned directory goes through its descriptor, so that
 // nobody can put a link in its way; elsewhere a window stays between the look at the directory and the deed.
 
-import { type BigIntStats, constants, type Dirent, promises } from "node:fs";
+import { type BigIntStats, constants, type Dirent, fstatSync, lstatSync, promises, realpathSync } from "node:fs";
 import { throwIfAborted } from "../base/abort.js";
 import { systemCode } from "../base/errors.js";
 import type { Disk, DiskEntry, DiskFile, DiskRead, DiskStat, PinnedDirectory } from "./disk.js";
@@ -19,6 +19,17 @@ const chunkBytes = 4 * 1024 * 1024;
 
 export const nodeDisk: Disk = {
   realpath: (path) => promises.realpath(path),
+
+  findOwn(path) {
+    try {
+      // Asked first because it mostly is not there, and this is the way to hear of it without an exception.
+      if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+      const canonical = realpathSync.native(path);
+      return { path: canonical, identity: identityOf(lstatSync(canonical, { bigint: true })) };
+    } catch {
+      return undefined; // a link to nowhere, or a directory that is closed to us
+    }
+  },
 
   async lstat(path) {
     return describe(await promises.lstat(path, { bigint: true }));
@@ -68,11 +79,13 @@ async function withChecked<T>(
 ): Promise<T | undefined> {
   const file = await promises.open(path, readFlags);
   try {
-    const opened = await file.stat({ bigint: true });
+    // Blocking: of what was opened a moment ago this much is known, and another turn of the event loop costs more.
+    const opened = fstatSync(file.fd, { bigint: true });
     if (!opened.isFile() || identityOf(opened) !== identity) return undefined;
     return await work(file, opened);
   } finally {
-    await file.close();
+    // Nothing was written, so nobody has to wait for it, and its failure loses nothing.
+    void file.close().catch(() => {});
   }
 }
 

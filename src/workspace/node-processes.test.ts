@@ -140,6 +140,16 @@ describe("a command", () => {
     expect({ stdout, stderr }).toEqual({ stdout: "o1\ne1\no2\ne2\no3\ne3\no4\ne4\no5\ne5\n", stderr: "" });
   });
 
+  it("loses no word of a shell that is not there, nor of a program that is asked for one pipe", async () => {
+    const missing = open({ shellPath: "/no/such/shell" });
+    expect(await sh("true", { mergesOutput: true }, missing)).toMatchObject({
+      exitCode: 127,
+      stdout: expect.stringContaining("/no/such/shell"),
+    });
+    const command = { file: "/bin/sh", args: ["-c", "echo out; echo err >&2"] };
+    expect(await sh("", { mergesOutput: true, command })).toEqual({ exitCode: 0, stdout: "out\n", stderr: "err\n" });
+  });
+
   it("has no input, or the one it is given", async () => {
     expect(await sh("cat")).toMatchObject({ exitCode: 0, stdout: "" });
     expect(await sh("cat", { stdin: "a\nb" })).toMatchObject({ stdout: "a\nb" });

@@ -50,6 +50,7 @@ class NodeProcesses implements Processes {
   /** Of those that run, and those that outlived their founder. */
   readonly #groups = new Set<Group>();
   #count = 0;
+  #spawn: Spawn | undefined;
   #shell: string | undefined;
   #reaper: Reaper | undefined;
   #cancelLook: (() => void) | undefined;
@@ -67,7 +68,9 @@ class NodeProcesses implements Processes {
   async run(request: ProcessRequest): Promise<ProcessEnd> {
     if ((this.#options.platform ?? process.platform) === "win32")
       throw new GalleyError("unsupported", "Commands need process groups, which Windows does not have.");
-    const { spawn } = await import("node:child_process"); // here, because not every session starts a program
+    // Here, because not every session starts a program; kept, so that the next one starts without a wait in between.
+    this.#spawn ??= (await import("node:child_process")).spawn;
+    const spawn = this.#spawn;
     if (this.#shutdown !== undefined) throw new GalleyError("start_failed", "galley is shutting down.");
     if (request.signal?.aborted) return { exitCode: 143, stopped: "aborted" };
 
@@ -84,7 +87,7 @@ class NodeProcesses implements Processes {
         [markerName]: `${this.#outerMarkers}${marker}`,
       },
       detached: true, // its own group and session
-      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", command.mergesOutput ? "ignore" : "pipe"],
     });
     const child = new Child(starting instanceof Promise ? await starting : starting, {
       request,
@@ -119,7 +122,7 @@ class NodeProcesses implements Processes {
     }
     const file = isAbsolute(command.file) ? command.file : findProgram(command.file, search);
     if (file === undefined) throw new GalleyError("not_found", `Program not found: ${command.file}`);
-    return { file, args: command.args };
+    return { file, args: command.args, mergesOutput: false };
   }
 
   #search() {

@@ -6,6 +6,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createWorkspace } from "./create-workspace.js";
+import { nodeDisk } from "./node-disk.js";
 import { createNodeWorkspace } from "./node-workspace.js";
 import type { Workspace } from "./workspace.js";
 
@@ -77,6 +79,30 @@ it("refuses the credential file by name, link and hard link, also while walking"
   await expect(read("hard.json")).rejects.toThrow("Refused to open 'hard.json': it holds credentials.");
   await writeFile(join(cwd, "a.json"), "{}");
   expect(await walk()).toEqual(["a.json"]);
+});
+
+it("refuses what the credential file leads to, from the moment it is there", async () => {
+  await writeFile(join(home, "kept.json"), "{}");
+  await link(join(home, "kept.json"), join(cwd, "hard.json"));
+  expect(Buffer.from((await read("hard.json")).bytes).toString()).toBe("{}");
+  await symlink(join(home, "kept.json"), join(home, ".galley/agent/auth.json"));
+  await expect(read("~/kept.json")).rejects.toThrow("it holds credentials.");
+  await expect(read("hard.json")).rejects.toThrow("it holds credentials.");
+});
+
+it("knows its directory by both names where it lies in somebody's home", async () => {
+  const canonical = (path: string) => path.replace(cwd, "/home/somebody/project");
+  const back = (path: string) => path.replace("/home/somebody/project", cwd);
+  const disk = {
+    ...nodeDisk,
+    realpath: async (path: string) => canonical(await nodeDisk.realpath(back(path))),
+    lstat: (path: string) => nodeDisk.lstat(back(path)),
+  };
+  const linked = createWorkspace(disk, { cwd, home, agentDir: join(home, ".galley/agent") });
+  await writeFile(join(cwd, "a"), "a");
+  for (const name of ["a", "/home/somebody/project/a"])
+    expect(await linked.resolve(name, "read")).toMatchObject({ path: "/home/somebody/project/a" });
+  await expect(linked.resolve("/home/somebody/b", "read")).rejects.toThrow("it lies in another user's home");
 });
 
 it("reads a file whose size is reported as 0", async () => {

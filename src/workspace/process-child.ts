@@ -42,7 +42,7 @@ export class Child {
     const { request, clock } = context;
     this.#context = context;
     this.group = groupOf(pid);
-    const source = { stdout: process.stdout as Readable, stderr: process.stderr as Readable };
+    const source = { stdout: process.stdout as Readable, stderr: process.stderr };
     const sink = request.onOutput?.bind(request) ?? (() => undefined);
     this.#output = new ProcessOutput(source, sink, (error) => this.#fail(error));
     this.ended = new Promise<void>((resolve) => {

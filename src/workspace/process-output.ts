@@ -7,7 +7,8 @@ type Sink = (chunk: Uint8Array, stream: "stdout" | "stderr") => Promise<void> | 
 
 export interface OutputSource {
   readonly stdout: Readable;
-  readonly stderr: Readable;
+  /** None where both go through the same pipe. */
+  readonly stderr: Readable | null;
 }
 
 export class ProcessOutput {
@@ -21,11 +22,11 @@ export class ProcessOutput {
   #isClosed = false;
 
   constructor({ stdout, stderr }: OutputSource, sink: Sink, onFailure: (error: unknown) => void) {
-    this.#streams = [stdout, stderr];
+    this.#streams = stderr === null ? [stdout] : [stdout, stderr];
     this.#sink = sink;
     this.#onFailure = onFailure;
     stdout.on("data", (chunk: Buffer) => this.#take(chunk, "stdout", stdout));
-    stderr.on("data", (chunk: Buffer) => this.#take(chunk, "stderr", stderr));
+    stderr?.on("data", (chunk: Buffer) => this.#take(chunk, "stderr", stderr));
     this.closed = Promise.all(this.#streams.map(whenClosed)).then(() => this.#taking);
   }
 

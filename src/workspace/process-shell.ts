@@ -23,6 +23,8 @@ export interface ProgramSearch {
 export interface CommandLine {
   readonly file: string;
   readonly args: readonly string[];
+  /** Standard error goes the way of standard output, and needs no pipe. */
+  readonly mergesOutput: boolean;
 }
 
 /** bash where there is one, else sh. */
@@ -60,7 +62,7 @@ export function limitedShell(shell: string, line: string, mergesOutput: boolean)
     ...(threads === undefined ? [] : [`ulimit -u ${threads + moreProcesses} || ulimit -p ${threads + moreProcesses}`]),
   ];
   const script = `{ ${limits.join("; ")}; } 2>/dev/null; exec "$0" -c "$1" "$2"${mergesOutput ? " 2>&1" : ""}`;
-  return { file: "/bin/sh", args: ["-c", script, shell, line, basename(shell)] };
+  return { file: "/bin/sh", args: ["-c", script, shell, line, basename(shell)], mergesOutput };
 }
 
 function isExecutable(file: string): boolean {

@@ -19,12 +19,13 @@ export function denialOf(path: string, policy: ReadPolicy): string | undefined {
   if (policy.credentialFiles.some((file) => foldPath(file) === folded)) return credentialReason;
   if (privateKeyName.test(basename(folded)) || privateKeyPlace.test(folded)) return privateKeyReason;
   if (processMemory.test(folded)) return "it shows the environment or the memory of a process";
-  if (isForeignHome(path, policy)) return "it lies in another user's home";
+  if (isForeignHome(path, policy)) return foreignHomeReason;
   return undefined;
 }
 
 export const credentialReason = "it holds credentials";
 export const privateKeyReason = "it is a private key";
+export const foreignHomeReason = "it lies in another user's home";
 
 /** A key is a key under any name. */
 export function isPrivateKey(bytes: Uint8Array): boolean {

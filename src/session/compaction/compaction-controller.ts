@@ -94,10 +94,10 @@ export class CompactionController {
    */
   decideOverflow(runModel: ProviderModel): OverflowDecision | undefined {
     const model = this.#parts.model();
-    if (!model || !this.#isAutomatic()) return undefined;
+    if (!model) return undefined;
     const path = this.#parts.path();
     const failed = findOverflow(path, runModel);
-    if (failed === undefined) return undefined;
+    if (failed === undefined || !this.#isAutomatic()) return undefined;
     if (this.#hasRecovered) return { kind: "give_up", reason: tooLargeAgain };
     const cut = planCut({ ...this.#input(model), path: path.slice(0, failed), mustFree: true });
     return "problem" in cut ? { kind: "give_up", reason: cut.problem } : { kind: "recover" };
@@ -115,9 +115,10 @@ export class CompactionController {
    */
   decideThreshold(): boolean {
     const model = this.#parts.model();
-    if (!model || !this.#isAutomatic()) return false;
+    if (!model) return false;
     const limit = contextLimit(model.contextWindow, this.#parts.settings());
-    if (this.#contextTokens() <= limit) return false;
+    // In this order: it is mostly not full, and who could write a summary is a question to every model there is.
+    if (this.#contextTokens() <= limit || !this.#isAutomatic()) return false;
     const pruned = choosePruned(this.#parts.path());
     if (pruned.length > 0) this.#parts.appendPrune(pruned);
     if (this.#contextTokens() <= limit) return false;

@@ -192,6 +192,7 @@ export class SimDisk {
     const names = this.#names;
     return {
       realpath: (path) => look("realpath", path, () => names.pathOf(path)),
+      findOwn: () => undefined, // no journal asks for it
       lstat: (path) => look("lstat", path, () => statOf(names.node(path))),
       list: (path) =>
         look("list", path, () => [...names.directory(path).names].map(([name, { kind }]) => ({ name, kind }))),

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
 import { type Ids, randomIds } from "../base/ids.js";
+import { isoTime } from "../base/iso-time.js";
 import type { SessionHeader } from "../protocol/entries.js";
 import { currentVersion } from "./migrate-entries.js";
 
@@ -25,7 +26,7 @@ export function newHeader({ cwd, clock = systemClock, ids = randomIds }: HeaderO
     type: "session",
     version: currentVersion,
     id: ids.session(now),
-    timestamp: new Date(now).toISOString(),
+    timestamp: isoTime(now),
     cwd: resolve(cwd),
     ...(parentSession === undefined ? {} : { parentSession }),
     ...(parentSessionId === undefined ? {} : { parentSessionId }),

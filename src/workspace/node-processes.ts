@@ -45,12 +45,12 @@ class NodeProcesses implements Processes {
   readonly #clock: Clock;
   readonly #id: string;
   readonly #outerMarkers: string;
-  readonly #environment: Readonly<Record<string, string>>;
   readonly #running = new Set<Child>();
   /** Of those that run, and those that outlived their founder. */
   readonly #groups = new Set<Group>();
   #count = 0;
   #spawn: Spawn | undefined;
+  #environment: Readonly<Record<string, string>> | undefined;
   #shell: string | undefined;
   #reaper: Reaper | undefined;
   #cancelLook: (() => void) | undefined;
@@ -61,7 +61,6 @@ class NodeProcesses implements Processes {
     this.#clock = options.clock ?? systemClock;
     this.#id = randomIds.session(this.#clock.now());
     const outer = options.env[markerName] ?? "";
-    this.#environment = childEnvironment(options.env, options.environment);
     this.#outerMarkers = markers.test(outer) ? outer : "";
   }
 
@@ -71,6 +70,7 @@ class NodeProcesses implements Processes {
     // Here, because not every session starts a program; kept, so that the next one starts without a wait in between.
     this.#spawn ??= (await import("node:child_process")).spawn;
     const spawn = this.#spawn;
+    this.#environment ??= childEnvironment(this.#options.env, this.#options.environment);
     if (this.#shutdown !== undefined) throw new GalleyError("start_failed", "galley is shutting down.");
     if (request.signal?.aborted) return { exitCode: 143, stopped: "aborted" };
 

@@ -9,14 +9,16 @@ export const defaultSecretPaths: readonly string[] = [".env*", "*.pem", "id_*"];
 
 /** A pattern without `/` is about the name; one with it is about the end of the path, or all of it from `/` or `~`. */
 export function secretTest(patterns: readonly string[], home: string): (path: string) => boolean {
-  const compiled = patterns.map((pattern) => {
+  for (const pattern of patterns)
     if (/[{}[\]]/.test(pattern))
       throw new GalleyError("invalid_config", `secrets.paths: ${pattern} is not usable: only * and ? are wildcards.`);
-    const isPath = pattern.includes("/");
-    const rooted = pattern.startsWith("~/") ? home + pattern.slice(1) : pattern;
-    return { isPath, tokens: tokensOf(isPath && !rooted.startsWith("/") ? `**/${rooted}` : rooted) };
-  });
+  let compiled: readonly { isPath: boolean; tokens: readonly string[] }[] | undefined;
   return (path) => {
+    compiled ??= patterns.map((pattern) => {
+      const isPath = pattern.includes("/");
+      const rooted = pattern.startsWith("~/") ? home + pattern.slice(1) : pattern;
+      return { isPath, tokens: tokensOf(isPath && !rooted.startsWith("/") ? `**/${rooted}` : rooted) };
+    });
     const folded = foldPath(path);
     const name = folded.slice(folded.lastIndexOf("/") + 1);
     return compiled.some(({ isPath, tokens }) => matches(tokens, isPath ? folded : name));

@@ -15,7 +15,9 @@ else run(join(__dirname, "../dist/cli/main.js"));
 function run(filename) {
   const { Script } = require("node:vm");
   // The build sees to it that the file is ASCII and one function; latin1 is ASCII that is not looked at.
-  const program = new Script(readFileSync(filename, "latin1"), { filename, cachedData: read(`${filename}.cache`) });
+  const source = readFileSync(filename, "latin1");
+  // It begins with a digest of itself, by which its cache is called: V8 would take that of any text as long as this one.
+  const program = new Script(source, { filename, cachedData: read(`${filename}.${source.slice(2, 18)}.cache`) });
   const directory = dirname(filename);
   const module = { exports: {}, load: (name) => run(join(directory, name)) };
   program.runInThisContext().call(module.exports, module.exports, requireFrom(directory), module, filename, directory);

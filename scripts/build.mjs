@@ -3,6 +3,7 @@
 // plain data and so starts without loading a schema library.
 
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -89,22 +90,24 @@ async function packProgram() {
 
 /** Of a pack that no usual run needs: only where its units begin and end. */
 function cacheTable(filename) {
-  const script = new Script(readFileSync(filename, "latin1"), { filename });
-  const module = { exports: () => {} };
-  script.runInThisContext()(module.exports, undefined, module);
-  module.exports();
-  writeFileSync(`${filename}.cache`, script.createCachedData());
+  const source = readFileSync(filename, "latin1");
+  const script = new Script(source, { filename });
+  const pack = {};
+  script.runInThisContext()(pack);
+  pack.units();
+  writeFileSync(`${filename}.${source.slice(2, 18)}.cache`, script.createCachedData());
 }
 
 async function writePacks(packs) {
   for (const [name, text] of packs) await writePack(name, text);
 }
 
-/** As a function, because bin/galley.js runs the file as a script. */
+/** As a function, because bin/galley.js runs the file as a script; with a digest, by which it knows the cache. */
 async function writePack(name, text) {
   const { code } = await transform(text, { format: "cjs", target, minify: true, legalComments: "none" });
-  const wrapped = `(function (exports, require, module, __filename, __dirname) {${code}})`;
-  writeFileSync(join(dist, "cli", name), asciiOf(wrapped));
+  const wrapped = asciiOf(`(function (exports, require, module, __filename, __dirname) {${code}})`);
+  const digest = createHash("sha256").update(wrapped).digest("hex").slice(0, 16);
+  writeFileSync(join(dist, "cli", name), `/*${digest}*/${wrapped}`);
 }
 
 /** One character beyond it, and Node holds the whole program at two bytes a character, which takes milliseconds. */

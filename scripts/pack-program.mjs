@@ -3,6 +3,7 @@
 // are needed together share a pack, a file that is read when the first of them is needed.
 // It works on what esbuild makes of each file, and stops at anything it does not know.
 
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { transform } from "esbuild";
@@ -53,6 +54,10 @@ export function packUnits(units, packs = [{ name: "main.js", ids: new Set() }], 
       .join(",\n");
   const [first, ...later] = groups;
   const entry = numbers.get(units[0].id);
+  // Packs are read while the program runs, and an update may have replaced them meanwhile.
+  const build = createHash("sha256")
+    .update(JSON.stringify([packs.map(({ ids }) => [...ids]), units]))
+    .digest("hex");
   const ends = later.map(({ name, members }) => ({ name, end: numbers.get(members.at(-1)?.id) }));
   const program = `"use strict";
 const loaded = [];
@@ -76,7 +81,9 @@ function load(id) {
 }
 function bring(id) {
   const { name, end } = ${JSON.stringify(ends)}.find(({ end }) => id <= end);
-  const brought = module.load(name)($, $reExport);
+  const found = module.load(name);
+  if (found.build !== "${build}") throw new Error("galley was updated while it ran. Start it again.");
+  const brought = found.units($, $reExport);
   for (let index = 0; index < brought.length; index++) units[end - brought.length + 1 + index] = brought[index];
   return units[id];
 }
@@ -89,7 +96,10 @@ function $reExport(to, from) {
 }
 $(${entry});
 `;
-  const text = ({ members }) => `"use strict";\nmodule.exports = ($, $reExport) => [${table(members)}];\n`;
+  const text = ({ members }) => `"use strict";
+exports.build = "${build}";
+exports.units = ($, $reExport) => [${table(members)}];
+`;
   return new Map([[first.name, program], ...later.map((group) => [group.name, text(group)])]);
 }
 
@@ -102,8 +112,8 @@ function sourcePath(path) {
 async function codeOf(path, refer, { target, define }) {
   const source = readFileSync(path, "utf8");
   if (path.endsWith(".json")) return jsonCode(JSON.parse(source));
-  if (/\bimport_\w|\brequire\("/.test(source))
-    throw new Error(`${path}: import_… and require are the build's own words.`);
+  if (/\bimport_\w|\brequire\("|\$\(\d/.test(source))
+    throw new Error(`${path}: import_…, require and $(1) are the build's own words.`);
   const made = await transform(source, {
     loader: "ts",
     format: "cjs",

@@ -13,13 +13,13 @@ const { Script } = vm;
 vm.Script = class extends Script {
   constructor(source, { filename }) {
     super(source, { filename }); // as if there were no cache
-    scripts.set(filename, this);
+    scripts.set(filename, { script: this, cache: `${filename}.${source.slice(2, 18)}.cache` });
   }
 };
 globalThis.galleyUnits = units;
 process.on("exit", () => {
-  for (const [filename, script] of scripts)
-    if (keep.split(",").includes(basename(filename))) writeFileSync(`${filename}.cache`, script.createCachedData());
+  for (const [filename, { script, cache }] of scripts)
+    if (keep.split(",").includes(basename(filename))) writeFileSync(cache, script.createCachedData());
   writeFileSync(report, JSON.stringify({ units }));
 });
 require("../bin/galley.js");

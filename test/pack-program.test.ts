@@ -74,19 +74,34 @@ describe("a packed program", () => {
   it("refuses words of its own in a file, because it would rewrite them", async () => {
     await expect(run({ "main.ts": `say("import_x.y");` })).rejects.toThrow("main.ts: import_");
     await expect(run({ "main.ts": `say('require("x")');` })).rejects.toThrow("main.ts: import_");
+    await expect(run({ "main.ts": `say("echo $(1)");` })).rejects.toThrow("main.ts: import_");
   });
+});
+
+it("does not mix two builds: a pack that was replaced meanwhile is refused", async () => {
+  const files = {
+    "main.ts": `import { late } from "./late.js"; late();`,
+    "late.ts": `export const late = () => say("late");`,
+  };
+  const packsOf = async (late: string) => {
+    const { units } = await findIn({ ...files, "late.ts": late });
+    const main = units.filter(({ name }) => name === "main.ts").map(({ id }) => id);
+    return packUnits(units, [
+      { name: "main.js", ids: new Set(main) },
+      { name: "rest.js", ids: new Set() },
+    ]);
+  };
+  const old = await packsOf(files["late.ts"]);
+  const updated = await packsOf(`export const late = () => say("something else");`);
+  expect(await play(old)).toEqual(["late"]);
+  await expect(play(new Map([...updated, ["main.js", old.get("main.js") ?? ""]]))).rejects.toThrow(
+    "galley was updated while it ran. Start it again.",
+  );
 });
 
 /** What the files say, packed as one and as several, which must be the same. */
 async function run(files: Record<string, string>): Promise<unknown[]> {
-  const root = mkdtempSync(join(tmpdir(), "galley-pack-"));
-  folders.push(root);
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), text);
-  }
-  const options = { target: "node20", external: [], define: {} };
-  const { units } = await findUnits(join(root, "main.ts"), { root, options });
+  const { units } = await findIn(files);
   const whole = await play(packUnits(units));
   const idsOf = (name: string) => new Set(units.filter((unit) => unit.name === name).map(({ id }) => id));
   for (const alone of Object.keys(files)) {
@@ -100,18 +115,27 @@ async function run(files: Record<string, string>): Promise<unknown[]> {
   return whole;
 }
 
+async function findIn(files: Record<string, string>): Promise<{ units: Unit[] }> {
+  const root = mkdtempSync(join(tmpdir(), "galley-pack-"));
+  folders.push(root);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  const options = { target: "node20", external: [], define: {} };
+  return findUnits(join(root, "main.ts"), { root, options });
+}
+
 async function play(packs: Map<string, string>): Promise<unknown[]> {
   const log: unknown[] = [];
   const require = createRequire(import.meta.url);
   const load = (name: string) => {
     const module = { exports: {}, load };
-    runInThisContext(`(function (require, module, say) {${packs.get(name)}})`)(
-      require,
-      module,
-      (...words: unknown[]) => {
-        log.push(...words);
-      },
-    );
+    const say = (...words: unknown[]) => {
+      log.push(...words);
+    };
+    const pack = runInThisContext(`(function (exports, require, module, say) {${packs.get(name)}})`);
+    pack(module.exports, require, module, say);
     return module.exports;
   };
   load("main.js");

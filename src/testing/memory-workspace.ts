@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { dirname, posix } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { createWorkspace, type WorkspaceOptions } from "../workspace/create-workspace.js";
-import type { Disk, DiskEntry, DiskFile, DiskStat } from "../workspace/disk.js";
+import { type Disk, type DiskEntry, type DiskFile, type DiskStat, oneByOne } from "../workspace/disk.js";
 import type { Workspace } from "../workspace/workspace.js";
 
 export interface MemoryWorkspaceOptions
@@ -113,7 +113,7 @@ function memoryDisk(tree: MemoryTree): Disk {
     const node = tree.get(path);
     return node.kind === "file" && node.identity === identity ? node : undefined;
   };
-  return {
+  return oneByOne({
     async realpath(path) {
       tree.get(path);
       return path;
@@ -169,7 +169,7 @@ function memoryDisk(tree: MemoryTree): Disk {
       tree.get(path);
       nodes.delete(path);
     },
-  };
+  });
 }
 
 function memoryFile(tree: MemoryTree, node: MemoryNode): DiskFile {

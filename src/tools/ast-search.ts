@@ -15,8 +15,9 @@ import type { RuleMatch } from "./ast-worker.js";
 import { toolFailure } from "./tool.js";
 
 const maxFileBytes = 4 * 1024 * 1024;
-/** In work at the same time: enough to keep the disk and two parsers busy, few enough to hold. */
-const width = 16;
+/** Files that were given to the parsers, up to the first whose turn has not come: enough to keep two of them busy. */
+const maxHeldFiles = 32;
+const maxHeldBytes = 16 * 1024 * 1024;
 const progressStep = 200;
 /** Each costs a process, or all the time one may take. */
 const maxFatalFiles = 5;
@@ -75,14 +76,14 @@ export async function prepareSearch(workspace: Workspace, parsers: Parsers, requ
       // A signal of our own: each file in work listens to it, which on the caller's would be a warning.
       const abort = linkAbort(request.signal);
       setMaxListeners(0, abort.signal);
-      const search = (file: SearchFile) =>
-        searchFile(workspace, parsers, {
+      const begin = (file: SearchFile) =>
+        beginFile(workspace, parsers, {
           file,
           patterns: patterns.get(file.language) ?? [],
           signal: abort.signal,
         });
       try {
-        for await (const result of inOrder(request.files, search)) {
+        for await (const result of inOrder(request.files, begin)) {
           throwIfAborted(abort.signal);
           filesSearched++;
           if (filesSearched % progressStep === 0) request.onProgress?.(filesSearched);
@@ -127,52 +128,101 @@ async function compileAll(
   return { patterns, issues: [...issues] };
 }
 
-/** Runs `work` on some items at a time and gives the results in the items' order. */
-async function* inOrder<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
+type Result = FoundFile | { issue: string; isFatal?: true } | undefined;
+
+/** What became of a file that was read: the result, or one that the parser still has to find. */
+type Begun = { result: Result } | Parse;
+
+interface Parse {
+  parsed: Promise<Result>;
+  /** Of the file, until its turn has come. */
+  heldBytes: number;
+}
+
+/** Begins files one after another while those before them are parsed, and gives the results in the files' order. */
+async function* inOrder(
+  files: readonly SearchFile[],
+  begin: (file: SearchFile) => Promise<Begun>,
 ): AsyncGenerator<Result> {
-  const running: Promise<Result>[] = [];
-  let next = 0;
+  const ahead: Begun[] = [];
+  const settled = new Set<Begun>();
+  let [next, heldFiles, heldBytes] = [0, 0, 0];
   for (;;) {
-    for (; running.length < width && next < items.length; next++) {
-      const result = work(items[next] as Item);
-      result.catch(() => {}); // heard below, unless an earlier one or the caller ends the loop
-      running.push(result);
-    }
-    const first = running.shift();
-    if (first === undefined) return;
-    yield await first;
+    const [first] = ahead;
+    const file = files[next];
+    if (first && "result" in first) yield (ahead.shift() as typeof first).result;
+    else if (first && (!file || settled.has(first) || heldFiles >= maxHeldFiles || heldBytes >= maxHeldBytes)) {
+      ahead.shift();
+      yield await first.parsed;
+      settled.delete(first);
+      heldFiles--;
+      heldBytes -= first.heldBytes;
+    } else if (file) {
+      next++;
+      const begun = await begin(file);
+      ahead.push(begun);
+      if ("result" in begun) continue;
+      const settle = () => settled.add(begun);
+      begun.parsed.then(settle, settle); // a failure is heard when its turn comes, or an earlier one ended the loop
+      heldFiles++;
+      heldBytes += begun.heldBytes;
+    } else return;
   }
 }
 
-async function searchFile(
+interface FileSearch {
+  file: SearchFile;
+  patterns: readonly PatternInUse[];
+  signal: AbortSignal;
+}
+
+async function beginFile(
   workspace: Workspace,
   parsers: Parsers,
-  { file, patterns, signal }: { file: SearchFile; patterns: readonly PatternInUse[]; signal: AbortSignal },
-): Promise<FoundFile | { issue: string; isFatal?: true } | undefined> {
-  const { target, language } = file;
-  if (patterns.length === 0) return undefined;
-  const issue = (reason: string) => ({ issue: `${target.displayPath}: parse error (${reason})` });
-  const read = await workspace.readFile(target, { maxBytes: maxFileBytes, signal }).catch(unreadable);
+  { file, patterns, signal }: FileSearch,
+): Promise<Begun> {
+  if (patterns.length === 0) return { result: undefined };
+  const issue = (reason: string) => ({ result: issueWith(file, reason) });
+  const read = await workspace
+    .readIf(file.target, (bytes) => patterns.some(mayMatch(asBuffer(bytes))), { maxBytes: maxFileBytes, signal })
+    .catch(unreadable);
+  if (read === undefined) return { result: undefined };
   if (typeof read === "string") return issue(read);
   if (read.isTruncated) return issue("larger than 4MB");
-  const bytes = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length);
-  const possible = patterns.filter(({ literals }) => literals.every((literal) => containsLiteral(bytes, literal)));
-  if (possible.length === 0) return undefined;
+  const bytes = asBuffer(read.bytes);
   if (!isUtf8(bytes)) return issue("not valid UTF-8");
   if (bytes.includes(0)) return issue("it holds NUL characters"); // some grammars take one for the end
-  const { grammar, stringKinds } = language;
-  const rules = possible.map(({ compiled: { matcher, captures } }) => ({ matcher, captures }));
+  return {
+    parsed: parseFile(parsers, { file, patterns: patterns.filter(mayMatch(bytes)), signal }, bytes),
+    heldBytes: bytes.length,
+  };
+}
+
+async function parseFile(parsers: Parsers, { file, patterns, signal }: FileSearch, bytes: Buffer): Promise<Result> {
+  const { grammar, stringKinds } = file.language;
+  const rules = patterns.map(({ compiled: { matcher, captures } }) => ({ matcher, captures }));
   const reply = await parsers.match({ grammar, source: bytes, rules, stringKinds }, signal);
-  if ("problem" in reply) return { ...issue(reply.problem), ...(reply.isFatal ? { isFatal: true } : {}) };
+  if ("problem" in reply) return { ...issueWith(file, reply.problem), ...(reply.isFatal ? { isFatal: true } : {}) };
   if (reply.matches.length === 0) return undefined;
   const text = bytes.toString();
   const matches = reply.matches.flatMap((found) => {
-    const inUse = possible[found.rule];
+    const inUse = patterns[found.rule];
     return inUse && hasEqualRepetitions(found, inUse.compiled, text) ? [matchOf(found, inUse)] : [];
   });
+  const { target } = file;
   return matches.length === 0 ? undefined : { target, bytes, text, fixedLines: linesOf(reply.fixedLines), matches };
+}
+
+function mayMatch(bytes: Buffer): (pattern: PatternInUse) => boolean {
+  return ({ literals }) => literals.every((literal) => containsLiteral(bytes, literal));
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function issueWith({ target }: SearchFile, reason: string): { issue: string } {
+  return { issue: `${target.displayPath}: parse error (${reason})` };
 }
 
 function unreadable(error: unknown): string {

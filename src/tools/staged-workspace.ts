@@ -57,6 +57,14 @@ export function stagedWorkspace(disk: Workspace, view: View): Workspace {
       return { bytes: bytes.subarray(0, maxBytes), isTruncated: bytes.length > maxBytes };
     },
 
+    async readIf(target, isWanted, options = {}) {
+      const bytes = overlaid(target);
+      if (!bytes) return disk.readIf(target, isWanted, options);
+      const { maxBytes = bytes.length } = options;
+      if (bytes.length <= maxBytes && !isWanted(bytes)) return undefined;
+      return { bytes: bytes.subarray(0, maxBytes), isTruncated: bytes.length > maxBytes };
+    },
+
     async list(target, options) {
       const { entries, total } = await disk.list(target, options);
       const gone = (name: string) => {

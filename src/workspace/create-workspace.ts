@@ -4,7 +4,7 @@
 import { join, resolve as resolvePath } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, systemCode } from "../base/errors.js";
-import { type Disk, type DiskStat, maxListed } from "./disk.js";
+import { type Disk, type DiskRead, type DiskStat, maxListed } from "./disk.js";
 import { queueOf } from "./file-queue.js";
 import {
   credentialReason,
@@ -51,6 +51,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   const { home, agentDir, permit } = options;
   const cwd = resolvePath(options.cwd);
   const credentialFile = join(agentDir, "auth.json");
+  const { maxReadBytes = defaultMaxReadBytes } = options;
   const isSecret = secretTest(options.secretPaths ?? defaultSecretPaths, home);
   const writing = createWriteResolver(disk, {
     cwd,
@@ -74,14 +75,22 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       return { sizeBytes, modifiedMs, mode };
     },
 
-    async readFile(target, { maxBytes = options.maxReadBytes ?? defaultMaxReadBytes, signal } = {}) {
+    async readFile(target, { maxBytes = maxReadBytes, signal } = {}) {
       expectKind(target, "file");
       const read = await disk
         .read(target.path, target.identity, { maxBytes, signal })
         .catch((error: unknown) => failed(target, error));
-      if (read === undefined) throw changed(target);
-      if (isPrivateKey(read.bytes)) throw refusal(target.displayPath, privateKeyReason);
-      return read;
+      return allowed(target, read);
+    },
+
+    async readIf(target, isWanted, { maxBytes = maxReadBytes, signal } = {}) {
+      expectKind(target, "file");
+      const isTold = (bytes: Uint8Array) => isPrivateKey(bytes) || isWanted(bytes);
+      const bulk = await disk.inBulk(target);
+      const read = await bulk
+        .readIf(target.path, target.identity, { maxBytes, signal, isWanted: isTold })
+        .catch((error: unknown) => failed(target, error));
+      return read === "unwanted" ? undefined : allowed(target, read);
     },
 
     async list(target, { limit, signal }) {
@@ -105,11 +114,12 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       await statOf(target);
       const policy = { ...readPolicy(), cwds: await namesOfCwd() };
       try {
-        for await (const { path, relativePath, stat } of walkFiles(disk, { root: target, cwd, ...options })) {
-          if (denialOf(path, policy) || stat.identity === policy.credential) continue;
+        for await (const found of walkFiles(await disk.inBulk(target), { root: target, cwd, ...options })) {
+          const { path, relativePath, identity } = found;
+          if (denialOf(path, policy) || identity === policy.credential) continue;
           if (isSecret(path)) continue; // a search is no place to ask; named alone, the file is asked for
           const shown = shownBelow(target.displayPath, relativePath);
-          yield { path, displayPath: shown, kind: "file", identity: stat.identity };
+          yield { path, displayPath: shown, kind: "file", identity };
         }
       } catch (error) {
         throw cannotOpen(target.displayPath, error);
@@ -200,6 +210,12 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
 function expectKind(target: Target, kind: Target["kind"]): void {
   if (target.kind !== kind)
     throw new GalleyError("invalid_argument", `${target.displayPath} is a ${target.kind}, not a ${kind}`);
+}
+
+function allowed(target: Target, read: DiskRead | undefined): DiskRead {
+  if (read === undefined) throw changed(target);
+  if (isPrivateKey(read.bytes)) throw refusal(target.displayPath, privateKeyReason);
+  return read;
 }
 
 function changed(target: Target): GalleyError {

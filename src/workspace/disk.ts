@@ -63,6 +63,38 @@ export interface Disk {
   link(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
+
+  /** For what lies there, and below it. */
+  inBulk(place: { readonly path: string; readonly identity: string }): Promise<BulkDisk>;
+}
+
+/**
+ * What thousands of files in a row are looked at with. Where no call takes longer than the disk does, they may block for
+ * as long as one small file takes, and let everybody else have a turn in between.
+ */
+export interface BulkDisk {
+  lstat(path: string): Promise<Pick<DiskStat, "kind" | "identity">>;
+  list: Disk["list"];
+  read: Disk["read"];
+  /** As `read`, or `unwanted` where `isWanted` says so. It sees whole files only, and must not keep the bytes. */
+  readIf(
+    path: string,
+    identity: string,
+    options: { maxBytes: number; isWanted: (bytes: Uint8Array) => boolean; signal?: AbortSignal | undefined },
+  ): Promise<DiskRead | "unwanted" | undefined>;
+}
+
+/** For a disk on which no call takes long. */
+export function oneByOne(disk: Omit<Disk, "inBulk">): Disk {
+  const careful = { ...disk, readIf: readThenAsk(disk.read) };
+  return { ...disk, inBulk: async () => careful };
+}
+
+export function readThenAsk(read: Disk["read"]): BulkDisk["readIf"] {
+  return async (path, identity, { isWanted, ...options }) => {
+    const found = await read(path, identity, options);
+    return found && !found.isTruncated && !isWanted(found.bytes) ? "unwanted" : found;
+  };
 }
 
 /** A directory that was opened once; what is done below `path` happens in that very directory. */

@@ -2,7 +2,7 @@
 
 import { join, relative, sep } from "node:path";
 import type { Ignore } from "ignore";
-import type { Disk } from "./disk.js";
+import type { BulkDisk } from "./disk.js";
 import { isCostlyGlob } from "./glob-cost.js";
 
 const maxBytes = 256 * 1024;
@@ -12,7 +12,10 @@ export interface IgnoreRules {
   matcher: Ignore;
 }
 
-export async function readIgnoreRules(disk: Disk, directory: string): Promise<IgnoreRules | undefined> {
+export async function readIgnoreRules(
+  disk: Pick<BulkDisk, "lstat" | "read">,
+  directory: string,
+): Promise<IgnoreRules | undefined> {
   const path = join(directory, ".gitignore");
   // No file, or none that can be read: no rules.
   const stat = await disk.lstat(path).catch(() => undefined);

@@ -2,22 +2,23 @@
 // is the very file that was checked. On Linux what happens in a pinned directory goes through its descriptor, so that
 // nobody can put a link in its way; elsewhere a window stays between the look at the directory and the deed.
 
-import { type BigIntStats, constants, type Dirent, fstatSync, lstatSync, promises, realpathSync } from "node:fs";
+import { type BigIntStats, constants, fstatSync, lstatSync, promises, realpathSync } from "node:fs";
 import { throwIfAborted } from "../base/abort.js";
 import { systemCode } from "../base/errors.js";
-import type { Disk, DiskEntry, DiskFile, DiskRead, DiskStat, PinnedDirectory } from "./disk.js";
+import { type Disk, type DiskEntry, type DiskFile, type DiskRead, type PinnedDirectory, readThenAsk } from "./disk.js";
+import { chooseBulkDisk, readFlags } from "./node-bulk-disk.js";
+import { describe, identityOf, kindOf } from "./node-stats.js";
 
 // `promises` is looked up where it is used: loading it takes milliseconds that the start of the program should not pay.
 type FileHandle = Awaited<ReturnType<typeof promises.open>>;
 
 // Not every flag exists on Windows, where comparing identities has to do.
 const noFollow = constants.O_NOFOLLOW ?? 0;
-const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow;
 const pinFlags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
 const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
 const chunkBytes = 4 * 1024 * 1024;
 
-export const nodeDisk: Disk = {
+const disk: Omit<Disk, "inBulk"> = {
   realpath: (path) => promises.realpath(path),
 
   findOwn(path) {
@@ -45,8 +46,7 @@ export const nodeDisk: Disk = {
     return found;
   },
 
-  read: (path, identity, options) =>
-    withChecked(path, identity, (file, { size }) => readBounded(file, Number(size), options)),
+  read: readChecked,
 
   digest: (path, identity, signal) => withChecked(path, identity, (file, stats) => digestOf(file, stats, signal)),
 
@@ -71,6 +71,25 @@ export const nodeDisk: Disk = {
   rename: (from, to) => promises.rename(from, to),
   unlink: (path) => promises.unlink(path),
 };
+
+/** Made for the first search: a session starts without it. */
+let chooseBulk: Disk["inBulk"] | undefined;
+
+export const nodeDisk: Disk = {
+  ...disk,
+  inBulk(place) {
+    chooseBulk ??= chooseBulkDisk({ ...disk, readIf: readThenAsk(readChecked) });
+    return chooseBulk(place);
+  },
+};
+
+function readChecked(
+  path: string,
+  identity: string,
+  options: { maxBytes: number; signal?: AbortSignal | undefined },
+): Promise<DiskRead | undefined> {
+  return withChecked(path, identity, (file, { size }) => readBounded(file, Number(size), options));
+}
 
 async function withChecked<T>(
   path: string,
@@ -175,35 +194,4 @@ function fileOf(handle: FileHandle): DiskFile {
     fsync: () => handle.sync(),
     close: () => handle.close(),
   };
-}
-
-function describe(stats: BigIntStats): DiskStat {
-  return {
-    kind: kindOf(stats),
-    kindName: kindName(stats),
-    identity: identityOf(stats),
-    sizeBytes: Number(stats.size),
-    modifiedMs: Number(stats.mtimeNs) / 1e6, // whole milliseconds would lose what undo has to restore
-    mode: Number(stats.mode) & 0o7777,
-    uid: Number(stats.uid),
-    gid: Number(stats.gid),
-    linkCount: Number(stats.nlink),
-    mark: `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`,
-  };
-}
-
-function identityOf({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
-}
-
-function kindOf(stats: BigIntStats | Dirent): DiskStat["kind"] {
-  if (stats.isFile()) return "file";
-  if (stats.isDirectory()) return "directory";
-  return stats.isSymbolicLink() ? "link" : "special";
-}
-
-function kindName(stats: BigIntStats): string {
-  if (stats.isFIFO()) return "a FIFO";
-  if (stats.isSocket()) return "a socket";
-  return stats.isCharacterDevice() || stats.isBlockDevice() ? "a device" : "a special file";
 }

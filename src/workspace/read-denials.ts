@@ -19,7 +19,7 @@ export function denialOf(path: string, policy: ReadPolicy): string | undefined {
   if (policy.credentialFiles.some((file) => foldPath(file) === folded)) return credentialReason;
   if (privateKeyName.test(basename(folded)) || privateKeyPlace.test(folded)) return privateKeyReason;
   if (processMemory.test(folded)) return "it shows the environment or the memory of a process";
-  if (isForeignHome(path, policy)) return foreignHomeReason;
+  if (isForeignHome(path, folded, policy)) return foreignHomeReason;
   return undefined;
 }
 
@@ -29,6 +29,8 @@ export const foreignHomeReason = "it lies in another user's home";
 
 /** A key is a key under any name. */
 export function isPrivateKey(bytes: Uint8Array): boolean {
+  const first = bytes[0] ?? 0;
+  if (first > 0x20 && first < 0x7f && first !== 0x2d && first !== 0x50) return false; // most files: neither `-` nor `P`
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 256)).toString("latin1");
   return /^(?:\u00ef\u00bb\u00bf)?\s*(?:-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-)/.test(
     head,
@@ -40,19 +42,22 @@ const privateKeyPlace = /\/\.gnupg\/private-keys-v1\.d\//;
 const processMemory = /^\/proc\/(?:kcore$|(?:.+\/)?(?:environ|mem|auxv|pagemap)$|(?:.+\/)?map_files\/)/;
 
 /** A home is a child of a directory called `home` or `Users`, or root's own. The session's directory is no trespass. */
-function isForeignHome(path: string, { home, cwds }: ReadPolicy): boolean {
+function isForeignHome(path: string, folded: string, { home, cwds }: ReadPolicy): boolean {
   const roots = ["/home", "/users", ...(/\/(?:home|users)$/i.test(dirname(home)) ? [foldPath(dirname(home))] : [])];
-  const owner = homeOf(path, roots);
+  const owner = homeOf(path, folded, roots);
   // From here on case counts: on most Linux disks Bob is not bob.
   if (owner === undefined || owner === "/Users/Shared" || isWithin(home, owner)) return false;
   return !cwds.some((cwd) => isWithin(cwd, owner) && isWithin(path, cwd));
 }
 
-function homeOf(path: string, roots: readonly string[]): string | undefined {
-  const components = path.split("/");
-  for (let count = 2; count <= components.length; count++) {
-    const place = components.slice(0, count).join("/");
-    if (/^(?:\/var)?\/root$/i.test(place) || roots.includes(foldPath(dirname(place)))) return place;
-  }
-  return undefined;
+/** The outermost one. Folding changes no component into two, so they can be counted in the roots. */
+function homeOf(path: string, folded: string, roots: readonly string[]): string | undefined {
+  const rootsOwn = /^(?:\/var)?\/root(?=\/|$)/i.exec(path)?.[0];
+  if (rootsOwn !== undefined) return rootsOwn;
+  const lengths = roots.filter((root) => folded.startsWith(`${root}/`)).map((root) => root.split("/").length + 1);
+  if (lengths.length === 0) return undefined;
+  return path
+    .split("/")
+    .slice(0, Math.min(...lengths))
+    .join("/");
 }

@@ -12,17 +12,25 @@ export function secretTest(patterns: readonly string[], home: string): (path: st
   for (const pattern of patterns)
     if (/[{}[\]]/.test(pattern))
       throw new GalleyError("invalid_config", `secrets.paths: ${pattern} is not usable: only * and ? are wildcards.`);
-  let compiled: readonly { isPath: boolean; tokens: readonly string[] }[] | undefined;
+  let compiled: readonly { isPath: boolean; tokens: readonly string[]; ending: string }[] | undefined;
   return (path) => {
     compiled ??= patterns.map((pattern) => {
       const isPath = pattern.includes("/");
       const rooted = pattern.startsWith("~/") ? home + pattern.slice(1) : pattern;
-      return { isPath, tokens: tokensOf(isPath && !rooted.startsWith("/") ? `**/${rooted}` : rooted) };
+      const tokens = tokensOf(isPath && !rooted.startsWith("/") ? `**/${rooted}` : rooted);
+      return { isPath, tokens, ending: tokens.slice(tokens.findLastIndex(isWildcard) + 1).join("") };
     });
     const folded = foldPath(path);
     const name = folded.slice(folded.lastIndexOf("/") + 1);
-    return compiled.some(({ isPath, tokens }) => matches(tokens, isPath ? folded : name));
+    return compiled.some(({ isPath, tokens, ending }) => {
+      const text = isPath ? folded : name;
+      return text.endsWith(ending) && matches(tokens, text); // most are told by their end
+    });
   };
+}
+
+function isWildcard(token: string): boolean {
+  return token === "?" || token.startsWith("*");
 }
 
 function tokensOf(pattern: string): string[] {
@@ -39,6 +47,7 @@ function matches(tokens: readonly string[], text: string): boolean {
       if (token.startsWith("**") || (token === "*" && character !== "/")) next.push(state);
       else if (token === character || (token === "?" && character !== "/")) next.push(state + 1);
     }
+    if (next.length === 0) return false;
     states = reach(tokens, next);
   }
   return states.has(tokens.length);

@@ -3,85 +3,78 @@
 
 import { dirname, join, relative, sep } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
-import { type Disk, type DiskEntry, type DiskStat, maxListed } from "./disk.js";
+import { type BulkDisk, type DiskEntry, maxListed } from "./disk.js";
 import { type IgnoreRules, isIgnored, readIgnoreRules } from "./ignore-rules.js";
 import { isWithin, shownBelow } from "./resolve-path.js";
 import { isTempName } from "./temp-names.js";
 import type { Target, WalkOptions } from "./workspace.js";
 
 const skippedNames = [".git", "node_modules"];
-/** Looked at together: one at a time, most of a walk is waiting. */
-const statsAhead = 32;
 
 export interface FoundFile {
   path: string;
   /** Below the root, with `/`. */
   relativePath: string;
-  stat: DiskStat;
+  identity: string;
 }
 
 interface Place {
+  path: string;
   relativePath: string;
   isDirectory: boolean;
   rules: readonly IgnoreRules[];
-  /** Asked for ahead of the file's turn. */
-  stat?: Promise<DiskStat | undefined>;
 }
 
 export async function* walkFiles(
-  disk: Disk,
+  disk: BulkDisk,
   { root, cwd, ...options }: WalkOptions & { root: Target; cwd: string },
 ): AsyncGenerator<FoundFile> {
   // Whoever names a directory that is usually skipped wants to see inside, and also inside its like.
   const named = root.path.split(sep);
   const mentioned = [...(options.mentioned ?? []), ...skippedNames.filter((name) => named.includes(name))];
-  const pending: Place[] = [{ relativePath: "", isDirectory: true, rules: await rulesAbove(disk, root.path, cwd) }];
+  const rules = await rulesAbove(disk, root.path, cwd);
+  const pending: Place[] = [{ path: root.path, relativePath: "", isDirectory: true, rules }];
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
     throwIfAborted(options.signal);
-    const path = join(root.path, place.relativePath);
+    const { path, relativePath } = place;
     if (place.isDirectory) {
-      for (const child of (await childrenOf(path, place)).reverse()) pending.push(child);
+      for (const child of (await childrenOf(place)).reverse()) pending.push(child);
     } else {
-      if (!place.stat) for (const next of [place, ...pending.slice(1 - statsAhead)]) lookAt(next);
-      const stat = await place.stat;
-      if (stat?.kind === "file") yield { path, relativePath: place.relativePath, stat };
+      // A file may vanish between listing and looking; then it was not there.
+      const stat = await disk.lstat(path).catch(() => undefined);
+      if (stat?.kind === "file") yield { path, relativePath, identity: stat.identity };
     }
   }
 
-  function lookAt(place: Place): void {
-    // A file may vanish between listing and looking; then it was not there.
-    if (!place.isDirectory) place.stat ??= disk.lstat(join(root.path, place.relativePath)).catch(() => undefined);
-  }
-
-  async function childrenOf(path: string, place: Place): Promise<Place[]> {
-    const entries = await disk.list(path, maxListed).catch((error: unknown) => {
+  async function childrenOf(place: Place): Promise<Place[]> {
+    const entries = await disk.list(place.path, maxListed).catch((error: unknown) => {
       if (place.relativePath === "") throw error;
       options.onUnreadable?.(shownBelow(root.displayPath, place.relativePath));
       return [];
     });
-    const own = entries.some(({ name }) => name === ".gitignore") ? await readIgnoreRules(disk, path) : undefined;
+    const own = entries.some(({ name }) => name === ".gitignore") ? await readIgnoreRules(disk, place.path) : undefined;
     const rules = own ? [...place.rules, own] : place.rules;
     return entries
-      .map((entry) => childOf(path, place, { entry, rules }))
+      .map((entry) => childOf(place, { entry, rules }))
       .filter((child) => child !== undefined)
       .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   }
 
   function childOf(
-    path: string,
     place: Place,
     { entry, rules }: { entry: DiskEntry; rules: readonly IgnoreRules[] },
   ): Place | undefined {
     const isDirectory = entry.kind === "directory";
     if (!isDirectory && entry.kind !== "file") return undefined;
     const relativePath = place.relativePath === "" ? entry.name : `${place.relativePath}/${entry.name}`;
+    const path = join(place.path, entry.name);
     // Rules that would have hidden a mentioned directory must not hide what is in it either.
-    if (isDirectory && mentioned.includes(entry.name)) return { relativePath, isDirectory, rules: [] };
+    if (isDirectory && mentioned.includes(entry.name)) return { path, relativePath, isDirectory, rules: [] };
     if (isDirectory && skippedNames.includes(entry.name)) return undefined;
     if (!isDirectory && isTempName(entry.name)) return undefined;
     if (!isDirectory && options.include && !options.include(relativePath)) return undefined;
-    if (isIgnored(join(path, entry.name), isDirectory, rules)) return undefined;
-    return { relativePath, isDirectory, rules };
+    if (isIgnored(path, isDirectory, rules)) return undefined;
+    return { path, relativePath, isDirectory, rules };
   }
 }
 
@@ -91,7 +84,7 @@ function sortKey(place: Place): string {
 }
 
 /** The rules between the repository's root (without one: `cwd`) and the walked directory. */
-async function rulesAbove(disk: Disk, root: string, cwd: string): Promise<readonly IgnoreRules[]> {
+async function rulesAbove(disk: BulkDisk, root: string, cwd: string): Promise<readonly IgnoreRules[]> {
   const top = (await repositoryRoot(disk, root)) ?? (isWithin(root, cwd) ? cwd : root);
   const rules: IgnoreRules[] = [];
   const steps = relative(top, root).split(sep).slice(0, -1);
@@ -104,7 +97,7 @@ async function rulesAbove(disk: Disk, root: string, cwd: string): Promise<readon
   return isIgnored(root, true, rules) ? [] : rules;
 }
 
-async function repositoryRoot(disk: Disk, from: string): Promise<string | undefined> {
+async function repositoryRoot(disk: BulkDisk, from: string): Promise<string | undefined> {
   for (let directory = from; ; directory = dirname(directory)) {
     const marker = await disk.lstat(join(directory, ".git")).catch(() => undefined);
     if (marker) return directory;

@@ -78,13 +78,32 @@ describe.each(Object.entries(makers))("a workspace %s", (_name, make) => {
     expect(await workspace.stat(target)).toMatchObject({ sizeBytes: 10, modifiedMs: 0 });
   });
 
-  it("refuses a private key by its content", async () => {
+  it("reads what is wanted, and asks about whole files only", async () => {
+    const workspace = await make({ a: "0123456789" });
+    const target = await workspace.resolve("a", "read");
+    const asked: string[] = [];
+    const answer = (isWanted: boolean) => (bytes: Uint8Array) => {
+      asked.push(Buffer.from(bytes).toString());
+      return isWanted;
+    };
+    expect(await workspace.readIf(target, answer(true))).toEqual({
+      bytes: bytesLike("0123456789"),
+      isTruncated: false,
+    });
+    expect(await workspace.readIf(target, answer(false))).toBeUndefined();
+    expect(await workspace.readIf(target, answer(false), { maxBytes: 4 })).toEqual({
+      bytes: bytesLike("0123"),
+      isTruncated: true,
+    });
+    expect(asked).toEqual(["0123456789", "0123456789"]);
+  });
+
+  it("refuses a private key by its content, wanted or not", async () => {
     const workspace = await make({ notes: "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n" });
     const target = await workspace.resolve("notes", "read");
-    await expect(workspace.readFile(target)).rejects.toMatchObject({
-      code: "file_refused",
-      message: "Refused to open 'notes': it is a private key.",
-    });
+    const isRefused = { code: "file_refused", message: "Refused to open 'notes': it is a private key." };
+    await expect(workspace.readFile(target)).rejects.toMatchObject(isRefused);
+    await expect(workspace.readIf(target, () => false)).rejects.toMatchObject(isRefused);
   });
 
   it("tells a file from a directory", async () => {

@@ -111,6 +111,15 @@ export interface Workspace {
   mayWriteBelow(target: Target): Promise<boolean>;
   stat(target: Target): Promise<FileStat>;
   readFile(target: Target, options?: ReadOptions): Promise<FileBytes>;
+  /**
+   * For one of thousands: `readFile`, or undefined where `isWanted` says no to the bytes, which are only lent to it. A
+   * file that goes on after `maxBytes` is given without asking. The event loop may have to wait for a short file.
+   */
+  readIf(
+    target: Target,
+    isWanted: (bytes: Uint8Array) => boolean,
+    options?: ReadOptions,
+  ): Promise<FileBytes | undefined>;
   list(target: Target, options: { limit: number; signal?: AbortSignal | undefined }): Promise<DirectoryListing>;
   /**
    * The regular files below a directory, sorted by path. Hidden ones are included; what `.gitignore` names is not, nor

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { basename, dirname } from "node:path";
-import type { DiskStat } from "../disk.js";
+import { type DiskStat, oneByOne } from "../disk.js";
 import type { ChangeDisk } from "./change-set.js";
 import {
   type Directory,
@@ -190,7 +190,7 @@ export class SimDisk {
       close: () => look("close", path, () => {}),
     });
     const names = this.#names;
-    return {
+    const disk: Omit<ChangeDisk, "inBulk"> = {
       realpath: (path) => look("realpath", path, () => names.pathOf(path)),
       findOwn: () => undefined, // no journal asks for it
       lstat: (path) => look("lstat", path, () => statOf(names.node(path))),
@@ -244,6 +244,7 @@ export class SimDisk {
           names.unset(path);
         }),
     };
+    return { ...disk, inBulk: oneByOne(disk).inBulk };
   }
 }
 

@@ -1,0 +1,94 @@
+// Node's disk for thousands of files in a row. Handing each small call to another thread and hearing back takes several
+// times as long as the call itself, so these calls block, one at a time, and everybody else has a turn every few
+// milliseconds. What may take long goes the long way: only a short file that says how long it is is read like this, and
+// only from a file system of this machine. A network, or a program behind a mount, may not answer at all.
+
+import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, promises, readSync } from "node:fs";
+import { throwIfAborted } from "../base/abort.js";
+import { TimeSlices } from "../base/time-slices.js";
+import { type BulkDisk, type Disk, type DiskEntry, readThenAsk } from "./disk.js";
+import { identityOf, kindOf } from "./node-stats.js";
+
+/** Without following a link and without waiting for a writer. Not every flag exists on Windows. */
+export const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+const maxBlockingBytes = 1024 * 1024;
+const namesAtOnce = 256;
+
+/** Of the whole process: two searches together keep the loop no longer than one. */
+const slices = new TimeSlices({ sliceMs: 8 });
+
+/** Made for the first file and lent out from then on: a buffer for each would keep the collector busy. */
+let scratch: Buffer | undefined;
+
+/** As Linux numbers them: ext, xfs, btrfs, f2fs, zfs, tmpfs, overlay. What is not here is looked at the long way. */
+const localTypes = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x01021994, 0x794c7630]);
+
+export function chooseBulkDisk(careful: BulkDisk): Disk["inBulk"] {
+  const blocking = createBulkDisk(careful.read);
+  const byDevice = new Map<string, BulkDisk>();
+  return async ({ path, identity }) => {
+    const device = identity.slice(0, identity.indexOf(":"));
+    const known = byDevice.get(device);
+    if (known) return known;
+    const isLocal = await promises.statfs(path).then(
+      ({ type }) => process.platform === "linux" && localTypes.has(type),
+      () => false, // whoever opens it tells why
+    );
+    const chosen = isLocal ? blocking : careful;
+    byDevice.set(device, chosen);
+    return chosen;
+  };
+}
+
+function createBulkDisk(read: Disk["read"]): BulkDisk {
+  const readLong = readThenAsk(read);
+  return {
+    read,
+
+    async lstat(path) {
+      await slices.turn();
+      const stats = lstatSync(path, { bigint: true });
+      return { kind: kindOf(stats), identity: identityOf(stats) };
+    },
+
+    async list(path, maxEntries) {
+      await slices.turn();
+      const directory = opendirSync(path, { bufferSize: namesAtOnce });
+      try {
+        const found: DiskEntry[] = [];
+        for (let entry = directory.readSync(); entry && found.length < maxEntries; entry = directory.readSync()) {
+          found.push({ name: entry.name, kind: kindOf(entry) });
+          if (found.length % namesAtOnce === 0) await slices.turn();
+        }
+        return found;
+      } finally {
+        directory.closeSync();
+      }
+    },
+
+    async readIf(path, identity, options) {
+      await slices.turn();
+      throwIfAborted(options.signal);
+      const file = openSync(path, readFlags);
+      try {
+        const opened = fstatSync(file, { bigint: true });
+        if (!opened.isFile() || identityOf(opened) !== identity) return undefined;
+        const bytes = readShort(file, Number(opened.size), options.maxBytes);
+        if (bytes) return options.isWanted(bytes) ? { bytes: Buffer.from(bytes), isTruncated: false } : "unwanted";
+      } finally {
+        closeSync(file);
+      }
+      return readLong(path, identity, options);
+    },
+  };
+}
+
+/** Into what is lent out. Undefined where the size is no promise (procfs says 0), too much, or wrong by now. */
+function readShort(file: number, sizeBytes: number, maxBytes: number): Buffer | undefined {
+  if (sizeBytes === 0 || sizeBytes > Math.min(maxBytes, maxBlockingBytes)) return undefined;
+  scratch ??= Buffer.allocUnsafeSlow(maxBlockingBytes + 1);
+  // Room for one more byte: had the file grown, it would be there.
+  const length = readSync(file, scratch, 0, sizeBytes + 1, null);
+  return length === sizeBytes ? scratch.subarray(0, length) : undefined;
+}

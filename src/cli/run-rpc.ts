@@ -8,6 +8,7 @@ import { encodeFrame } from "../base/ndjson.js";
 import { readyFrame } from "../rpc/ready.js";
 import type { RpcServer } from "../rpc/server.js";
 import { UiBridge } from "../rpc/ui-bridge.js";
+import { isOn } from "../sdk/environment.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
 import { signalCodes } from "./exit-codes.js";
@@ -31,7 +32,9 @@ export async function runRpc(line: CommandLine): Promise<void> {
   listenForSignals(end);
 
   for (const warning of line.warnings) log.warn(warning);
-  const ui = line.options.has("no-ui") ? undefined : new UiBridge({ clock: systemClock, emitsTitle: emitsTitle() });
+  const ui = line.options.has("no-ui")
+    ? undefined
+    : new UiBridge({ clock: systemClock, emitsTitle: isOn(process.env, "GALLEY_RPC_EMIT_TITLE") });
   const options: CreateAgentSessionOptions = {
     ...sessionOptions(line, { log, lenient: true }),
     mode: "rpc",
@@ -82,12 +85,6 @@ function bearBrokenStderr(): void {
   let stream: NodeJS.WriteStream | undefined;
   const made = (): NodeJS.WriteStream => get?.call(process).on("error", () => {});
   Object.defineProperty(process, "stderr", { configurable: true, enumerable: true, get: () => (stream ??= made()) });
-}
-
-/** Under either name, because the older one is what programs that drive us set. */
-function emitsTitle({ GALLEY_RPC_EMIT_TITLE, PI_RPC_EMIT_TITLE }: NodeJS.ProcessEnv = process.env): boolean {
-  const value = GALLEY_RPC_EMIT_TITLE?.trim() || PI_RPC_EMIT_TITLE?.trim();
-  return value !== undefined && /^(1|true|yes|on)$/i.test(value);
 }
 
 /** Programs pass flags of others: what no extension has is told once and let pass. */

@@ -2,6 +2,7 @@
 // SHA-256 of the bytes. Bounded; a file that cannot be checked is kept with the reason, and so can never be loaded.
 
 import { dirname } from "node:path";
+import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import { lookAt, readModuleFile } from "../workspace/module-files.js";
 import { importTargets, manifestReader, nearestManifest, type PackageManifest } from "./find-import-targets.js";
@@ -37,10 +38,6 @@ export interface FileLimits {
   readonly maxImports?: number;
 }
 
-export interface DigestFilesOptions extends FileLimits {
-  readonly sha256: Sha256;
-}
-
 const mebibyte = 1024 * 1024;
 
 /** `scripts` are read and not searched for imports; `texts` are no programs at all. */
@@ -50,15 +47,9 @@ export async function digestFiles(
     readonly scripts?: readonly string[];
     readonly texts?: readonly string[];
   },
-  options: DigestFilesOptions,
+  options: FileLimits,
 ): Promise<DigestedFiles> {
-  const {
-    sha256,
-    isHostModule = () => false,
-    maxFiles = 2000,
-    maxFileBytes = 4 * mebibyte,
-    maxImports = 20_000,
-  } = options;
+  const { isHostModule = () => false, maxFiles = 2000, maxFileBytes = 4 * mebibyte, maxImports = 20_000 } = options;
   let leftBytes = options.maxTotalBytes ?? 64 * mebibyte;
   let sinceBreakBytes = 0;
   const files = new Map<string, DigestedFile & { specifiers: readonly string[] }>();
@@ -70,7 +61,6 @@ export async function digestFiles(
     const known = files.get(realPath);
     if (known) return known;
     const { bytes, ...file } = digestFile(realPath, {
-      sha256,
       isScript,
       maxBytes: Math.min(maxFileBytes, leftBytes),
     });
@@ -108,7 +98,7 @@ export async function digestFiles(
       if (visited.has(visit)) continue;
       visited.add(visit);
       const manifest = nearestManifest(directory, readManifest);
-      if (manifest) manifests.set(manifest.path, sha256(loadingText(manifest)));
+      if (manifest) manifests.set(manifest.path, sha256Of(loadingText(manifest)));
       for (const specifier of specifiers) {
         if (isHostModule(specifier)) continue;
         if (targets.size > maxImports)
@@ -120,30 +110,18 @@ export async function digestFiles(
   return { files, manifests };
 }
 
-/** The SHA-256 of some text or bytes, in hex. */
-export type Sha256 = (content: string | Uint8Array) => string;
-
-/** Loaded when there is something to digest: most projects have nothing, and it takes milliseconds. */
-export async function loadSha256(): Promise<Sha256> {
-  const { createHash } = await import("node:crypto");
-  return (content) => createHash("sha256").update(content).digest("hex");
-}
-
-function digestFile(
-  realPath: string,
-  { sha256, isScript, maxBytes }: { sha256: Sha256; isScript: boolean; maxBytes: number },
-) {
+function digestFile(realPath: string, { isScript, maxBytes }: { isScript: boolean; maxBytes: number }) {
   let file = { realPath, hash: "", specifiers: [] as string[], computedLines: [] as readonly number[], bytes: 0 };
   try {
     const { bytes, mode } = readModuleFile(realPath, maxBytes);
-    const content = sha256(bytes);
-    file = { ...file, hash: sha256(`${mode} ${content}`), bytes: bytes.length };
+    const content = sha256Of(bytes);
+    file = { ...file, hash: sha256Of(`${mode} ${content}`), bytes: bytes.length };
     if (isScript || /\.(?:json|node|wasm)$/.test(realPath)) return { ...file, sha256: content };
     const { specifiers, paths, computedLines } = findImports(Buffer.from(bytes).toString("utf8"));
     return { ...file, sha256: content, specifiers: [...new Set([...specifiers, ...paths])], computedLines };
   } catch (error) {
     if (!(error instanceof GalleyError)) throw error;
-    return { ...file, hash: file.hash || sha256(error.message), problem: error.message };
+    return { ...file, hash: file.hash || sha256Of(error.message), problem: error.message };
   }
 }
 

@@ -2,16 +2,10 @@
 // changes in what it was made of makes another one.
 
 import { relative, sep } from "node:path";
+import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import { lookAt } from "../workspace/module-files.js";
-import {
-  type DigestedFile,
-  type DigestedFiles,
-  digestFiles,
-  type FileLimits,
-  loadSha256,
-  type Sha256,
-} from "./digest-files.js";
+import { type DigestedFile, type DigestedFiles, digestFiles, type FileLimits } from "./digest-files.js";
 import type { FoundModule } from "./discover-findings.js";
 import type { McpServer } from "./find-mcp-servers.js";
 
@@ -86,15 +80,11 @@ export async function digestProject(options: DigestProjectOptions): Promise<Proj
   const { root, mcpServers = [], settings = [], texts = [] } = options;
   const modules = onceEach(options.modules.filter(({ needsTrust }) => needsTrust));
   if (modules.length + mcpServers.length + settings.length + texts.length === 0) return nothingIn(root);
-  const sha256 = await loadSha256();
   const pathsOf = (isScript: boolean) =>
     modules.filter((module) => (module.isScript ?? false) === isScript).map(({ path }) => path);
   const plain = texts.map(({ path }) => path);
-  const found = await digestFiles(
-    { modules: pathsOf(false), scripts: pathsOf(true), texts: plain },
-    { ...options, sha256 },
-  );
-  const make = itemMaker(root, found, sha256);
+  const found = await digestFiles({ modules: pathsOf(false), scripts: pathsOf(true), texts: plain }, options);
+  const make = itemMaker(root, found);
   const items = [
     ...modules.map(make.module),
     ...mcpServers.map(make.server),
@@ -103,7 +93,7 @@ export async function digestProject(options: DigestProjectOptions): Promise<Proj
     ...make.imports([...modules.map(({ realPath }) => realPath), ...texts.map(({ path }) => realPathOf(path))]),
   ];
   items.sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || compare(a.name, b.name));
-  return { root, digest: sha256(linesOf(items)), items, coverage: coverageOf(found, sha256) };
+  return { root, digest: sha256Of(linesOf(items)), items, coverage: coverageOf(found) };
 }
 
 const kinds: readonly TrustItemKind[] = [
@@ -135,13 +125,13 @@ function linesOf(items: readonly TrustItem[]): string {
   return ["galley trust 1", ...lines.sort()].join("\n");
 }
 
-function itemMaker(root: string, { files, manifests, problem }: DigestedFiles, sha256: Sha256) {
+function itemMaker(root: string, { files, manifests, problem }: DigestedFiles) {
   const named = (path: string) => relative(root, path).replaceAll(sep, "/");
   const valued = (kind: "mcp" | "setting", name: string, value: unknown): TrustItem => ({
     kind,
     name,
     value,
-    hash: sha256(JSON.stringify(value) ?? ""),
+    hash: sha256Of(JSON.stringify(value) ?? ""),
   });
   const found = ({ kind, path, realPath }: Pick<FoundModule, "path" | "realPath"> & { kind: TrustItemKind }) => {
     const file = files.get(realPath);
@@ -149,7 +139,7 @@ function itemMaker(root: string, { files, manifests, problem }: DigestedFiles, s
     return {
       kind,
       name: named(path),
-      hash: sha256(`${target} ${file?.hash}`),
+      hash: sha256Of(`${target} ${file?.hash}`),
       ...(target === named(path) ? {} : { target }),
       ...(file ? remarks(file) : { problem: "is not there any more" }),
     };
@@ -174,7 +164,7 @@ function itemMaker(root: string, { files, manifests, problem }: DigestedFiles, s
           ...remarks(file),
         })),
         ...[...manifests].map(([path, hash]) => ({ kind: "package" as const, name: named(path), hash })),
-        ...(problem === undefined ? [] : [{ kind: "file" as const, name: ".", hash: sha256(problem), problem }]),
+        ...(problem === undefined ? [] : [{ kind: "file" as const, name: ".", hash: sha256Of(problem), problem }]),
       ];
     },
   };
@@ -184,13 +174,13 @@ function remarks({ problem, computedLines }: DigestedFile): Pick<TrustItem, "pro
   return { ...(problem === undefined ? {} : { problem }), ...(computedLines.length === 0 ? {} : { computedLines }) };
 }
 
-function coverageOf({ files }: DigestedFiles, sha256: Sha256): Coverage {
+function coverageOf({ files }: DigestedFiles): Coverage {
   return {
     isCovered: (realPath) => files.get(realPath)?.sha256 !== undefined,
     admit(realPath, content) {
       const expected = files.get(realPath)?.sha256;
       if (expected === undefined) refuse(realPath);
-      if (sha256(content) !== expected)
+      if (sha256Of(content) !== expected)
         throw new GalleyError("file_refused", `${realPath} has changed since it was checked`);
     },
   };

@@ -3,6 +3,7 @@
 
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
+import { sha256Of } from "../base/digest.js";
 import { systemCode } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { AgentMessage } from "../protocol/messages.js";
@@ -29,7 +30,7 @@ export interface DiskBlobOptions {
 export function createDiskBlobs({ directory, alsoIn = [], ensureDirectory }: DiskBlobOptions): BlobStore {
   return {
     async put(bytes) {
-      const hash = await sha256(bytes);
+      const hash = sha256Of(bytes);
       const path = join(directory, hash);
       if (!(await isThere(path, bytes.length))) {
         ensureDirectory(directory);
@@ -42,7 +43,7 @@ export function createDiskBlobs({ directory, alsoIn = [], ensureDirectory }: Dis
       if (hash === undefined) return undefined;
       for (const place of [directory, ...alsoIn]) {
         const bytes = await readBounded(join(place, hash));
-        if (bytes && (await sha256(bytes)) === hash) return bytes;
+        if (bytes && sha256Of(bytes) === hash) return bytes;
       }
       return undefined;
     },
@@ -53,7 +54,7 @@ export function createMemoryBlobs(): BlobStore {
   const blobs = new Map<string, Buffer>();
   return {
     async put(bytes) {
-      const reference = `${blobPrefix}${await sha256(bytes)}`;
+      const reference = `${blobPrefix}${sha256Of(bytes)}`;
       blobs.set(reference, bytes);
       return reference;
     },
@@ -147,9 +148,4 @@ async function readBounded(path: string): Promise<Buffer | undefined> {
   } catch {
     return undefined; // missing, or not ours to read: either way there is no image
   }
-}
-
-async function sha256(bytes: Buffer): Promise<string> {
-  const { createHash } = await import("node:crypto");
-  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -15,7 +15,7 @@ interface Seen {
   /** How many bytes were hashed. More than those may follow when the file was too long to be read whole. */
   readonly length: number;
   readonly isWhole: boolean;
-  readonly hash: Promise<string>;
+  readonly hash: string;
 }
 
 export class SeenFiles {
@@ -28,11 +28,11 @@ export class SeenFiles {
     this.#maxFiles = maxFiles;
   }
 
-  /** `path` is canonical. The caller does not wait for the hash and leaves the bytes alone from now on. */
+  /** `path` is canonical. */
   note(path: string, { bytes, isTruncated }: FileBytes): void {
     if (!this.#isEnforced) return;
     this.#files.delete(path); // so that it moves to the end
-    this.#files.set(path, { length: bytes.length, isWhole: !isTruncated, hash: sha256(bytes) });
+    this.#files.set(path, { length: bytes.length, isWhole: !isTruncated, hash: sha256Of(bytes) });
     for (const oldest of this.#files.keys()) {
       if (this.#files.size <= this.#maxFiles) break;
       this.#files.delete(oldest);
@@ -40,14 +40,10 @@ export class SeenFiles {
   }
 
   /** Was the file seen, with other bytes than these? They are the whole file. */
-  async hasChanged(path: string, bytes: Uint8Array): Promise<boolean> {
+  hasChanged(path: string, bytes: Uint8Array): boolean {
     const seen = this.#files.get(path);
     if (!seen) return false;
     if (seen.isWhole ? bytes.length !== seen.length : bytes.length < seen.length) return true;
-    return (await sha256(bytes.subarray(0, seen.length))) !== (await seen.hash);
+    return sha256Of(bytes.subarray(0, seen.length)) !== seen.hash;
   }
-}
-
-export async function sha256(bytes: Uint8Array): Promise<string> {
-  return sha256Of(bytes);
 }

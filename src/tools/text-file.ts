@@ -1,12 +1,13 @@
 // The way from a path to a changed file, shared by the tools that change text: what is there is read under the file's
 // lock, guarded, and replaced only if it is still that.
 
+import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import { type PlannedChange, stampOf } from "../preview/plan.js";
 import type { Target, Workspace, WriteOutcome, WriteTarget } from "../workspace/workspace.js";
 import { refuseGenerated } from "./generated-marker.js";
 import { sizeText } from "./output-text.js";
-import { type SeenFiles, sha256 } from "./seen-files.js";
+import type { SeenFiles } from "./seen-files.js";
 import type { NotedFile, Staging } from "./staging.js";
 import { toolFailure } from "./tool.js";
 
@@ -41,9 +42,9 @@ export async function openText(
   const { displayPath } = target;
   if (file.isTruncated) throw toolFailure(`Cannot modify ${displayPath}: it is larger than ${sizeText(maxFileBytes)}.`);
   const bytes = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);
-  if (await seen.hasChanged(target.path, bytes)) throw changedSinceRead(displayPath);
+  if (seen.hasChanged(target.path, bytes)) throw changedSinceRead(displayPath);
   if (!allowGenerated) refuseGenerated(bytes, displayPath);
-  return { target, before: { bytes, hash: await sha256(bytes) } };
+  return { target, before: { bytes, hash: sha256Of(bytes) } };
 }
 
 export interface TextChange {
@@ -117,7 +118,7 @@ async function notedFiles({ workspace }: TextFileParts, changes: readonly TextCh
     const { path, displayPath } = file.target;
     const old = file.before && (await workspace.stat(await workspace.resolve(path, "read")));
     const before = file.before && old ? { bytes: file.before.bytes, mode: old.mode, mtimeMs: old.modifiedMs } : null;
-    files.push({ path, shownPath: displayPath, before, afterHash: await sha256(after) });
+    files.push({ path, shownPath: displayPath, before, afterHash: sha256Of(after) });
   }
   return files;
 }

@@ -1,7 +1,7 @@
 // Replaces a configuration file of the user's: whole or not at all, only while it still says what the writer read, and
 // one writer at a time. The lock is the kernel's, so it never outlives its holder.
 
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import {
   chmodSync,
   closeSync,
@@ -17,6 +17,7 @@ import {
 import type { Server, Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
+import { sha256Of } from "../base/digest.js";
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import { readConfigFile } from "./config-files.js";
 
@@ -105,7 +106,7 @@ export async function withConfigLock<T>(path: string, work: () => Promise<T>, cl
 
 /** An abstract socket or a named pipe: no file, and gone with the process. */
 function lockName(path: string): string | undefined {
-  const digest = createHash("sha256").update(path).digest("hex").slice(0, 32);
+  const digest = sha256Of(path).slice(0, 32);
   if (process.platform === "linux") return `\0galley-config-${digest}`;
   return process.platform === "win32" ? `\\\\.\\pipe\\galley-config-${digest}` : undefined;
 }

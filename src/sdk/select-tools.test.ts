@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { createMemoryWorkspace } from "../testing/memory-workspace.js";
+import { createBuiltInTools } from "../tools/index.js";
+import { toolParts } from "../tools/parts.test-kit.js";
+import { selectTools } from "./select-tools.js";
+import { settingKeys } from "./settings/schema.js";
+import type { Settings } from "./settings/settings.js";
+
+const builtIn = createBuiltInTools(toolParts(createMemoryWorkspace({})));
+
+it("every built-in tool has a switch of its own", () => {
+  const switches = settingKeys.filter((key) => key.endsWith(".enabled"));
+  const leftOut = (off: string) => {
+    const settings = { get: (key: string) => key !== off } as unknown as Settings; // all that is asked of it
+    const chosen = selectTools(builtIn, settings, undefined);
+    return builtIn.filter((tool) => !chosen.includes(tool)).map(({ name }) => name);
+  };
+  expect(switches.flatMap(leftOut).toSorted()).toEqual(builtIn.map(({ name }) => name).toSorted());
+});

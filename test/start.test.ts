@@ -1,0 +1,56 @@
+// What a start reads and loads. None of it changes what the program does, so nothing else would notice.
+
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { ensureBuilt } from "./rpc-host.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const reporter = fileURLToPath(new URL("kit/report-start.cjs", import.meta.url));
+let home = "";
+
+beforeAll(ensureBuilt, 130_000);
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "galley-start-"));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+it("answers get_state out of the first pack alone, with its code cache and few modules of Node's own", () => {
+  const { scripts, builtin } = start(root);
+  expect(scripts).toEqual([{ name: "main.js", isCached: true }]);
+  for (const heavy of ["crypto", "os", "http", "https", "child_process", "zlib", "worker_threads"])
+    expect(builtin).not.toContain(heavy);
+});
+
+it("takes no code cache that was made of another text, and runs without one", () => {
+  for (const part of ["bin", "dist/cli", "package.json"])
+    cpSync(join(root, part), join(home, part), { recursive: true });
+  const main = join(home, "dist/cli/main.js");
+  writeFileSync(main, readFileSync(main, "latin1").replace(/^\/\*[0-9a-f]{16}/, `/*${"0".repeat(16)}`), "latin1");
+  expect(start(home).scripts).toEqual([{ name: "main.js", isCached: false }]);
+});
+
+interface Report {
+  scripts: { name: string; isCached: boolean }[];
+  builtin: string[];
+}
+
+function start(place: string): Report {
+  const report = join(home, "report.json");
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--require", reporter, join(place, "bin/galley.js"), "--mode", "rpc"],
+    {
+      cwd: home,
+      input: '{"id":"1","type":"get_state"}\n',
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, HOME: home, START_REPORT: report },
+    },
+  );
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain('"command":"get_state","success":true');
+  return JSON.parse(readFileSync(report, "utf8"));
+}

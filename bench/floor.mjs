@@ -1,10 +1,13 @@
 // The floor: the least that a program without any library must do for each row of the bench, so that a ratio to it says
 // what our own design costs. It speaks as much of the protocol as the bench asks for and checks nothing.
 
+import { fdatasync, openSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 
 const [, , baseUrl, sessionPath] = process.argv;
 let history = [];
+let log;
 let rest = "";
 
 write({ type: "ready" });
@@ -19,8 +22,14 @@ process.stdin.on("end", () => process.exit(0));
 
 async function serve({ id, type, message, sessionPath }) {
   if (type === "switch_session") await open(sessionPath);
+  // The model is asked while the disk works: what must be safe before the answer is the prompt.
+  if (type === "prompt") {
+    append({ role: "user", content: message });
+    const safe = synced();
+    void run();
+    await safe;
+  }
   write({ id, type: "response", command: type, success: true, data: dataOf(type) });
-  if (type === "prompt") void run(message);
 }
 
 function dataOf(type) {
@@ -37,19 +46,31 @@ async function open(path) {
   history = entries.flatMap(({ message }) => (message ? [message] : []));
 }
 
-async function run(message) {
-  history.push({ role: "user", content: message });
+/** A session is kept: one line for each message, on disk where somebody relies on it. */
+function append(message) {
+  history.push(message);
+  log ??= openSync(join(process.env.GALLEY_AGENT_DIR, `floor-${process.pid}.jsonl`), "ax");
+  writeSync(log, `${JSON.stringify({ type: "message", message })}\n`);
+}
+
+function synced() {
+  return new Promise((resolve, reject) => fdatasync(log, (error) => (error ? reject(error) : resolve())));
+}
+
+async function run() {
   for (;;) {
     const reply = await ask();
-    history.push(reply);
+    append(reply);
     write({ type: "message_end", message: reply });
     if (reply.tool_calls.length === 0) break;
     for (const { id, function: call } of reply.tool_calls) {
       const content = await work(JSON.parse(call.arguments));
-      history.push({ role: "tool", tool_call_id: id, content });
+      append({ role: "tool", tool_call_id: id, content });
+      void synced();
       write({ type: "tool_execution_end", toolCallId: id, result: content });
     }
   }
+  await synced();
   write({ type: "agent_settled" });
 }
 
@@ -57,6 +78,7 @@ async function run(message) {
 async function work({ path, command }) {
   if (path !== undefined) return await readFile(path, "utf8");
   if (command === undefined) return "";
+  await synced(); // what is about to run is on record
   const { spawn } = await import("node:child_process");
   return new Promise((resolve, reject) => {
     const child = spawn("bash", ["-c", command], { stdio: ["ignore", "pipe", "pipe"] });

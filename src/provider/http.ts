@@ -5,6 +5,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { BodyChunks } from "./body-chunks.js";
 import { isLoopback } from "./config-checks.js";
 import { type Problem, problemOfResponse } from "./failures.js";
 import { encodeBody } from "./json-body.js";
@@ -17,7 +18,7 @@ export interface PostRequest {
   clock: Clock;
 }
 
-/** `body` is a stream of events that nobody has read yet. */
+/** `body` is a stream of events of which nobody has taken anything yet. */
 export type PostResult = { ok: true; body: AsyncIterable<Uint8Array> } | { ok: false; problem: Problem };
 
 const connectTimeoutMs = 10_000;
@@ -149,7 +150,7 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
   const status = answer.statusCode ?? 0;
   // Only a page of HTML is surely no stream: wrong and missing content types are common among services that work.
   const isPage = /\bhtml\b/i.test(answer.headers["content-type"] ?? "");
-  if (status >= 200 && status < 300 && !isPage) return { ok: true, body: answer };
+  if (status >= 200 && status < 300 && !isPage) return { ok: true, body: new BodyChunks(answer) };
   const waitMs = retryAfterMs(answer.headers, clock.now());
   const told = { status, body: await readHead(answer), ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) };
   return { ok: false, problem: problemOfResponse(told) };

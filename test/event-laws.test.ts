@@ -76,6 +76,28 @@ describe("the laws of events", () => {
     }
   });
 
+  it("know when another model may stand in, and when it has answered", () => {
+    const [start, applied, succeeded] = ["auto_retry_start", "retry_fallback_applied", "retry_fallback_succeeded"].map(
+      (type) => ({ type }),
+    ) as [Frame, Frame, Frame];
+    const attempt = (stopReason: string, ...news: Frame[]): Frame[] => [
+      ...[{ type: "agent_start" }, { type: "turn_start" }],
+      { type: "message_start", message: reply([]) },
+      { type: "message_end", message: reply([], stopReason) },
+      ...news,
+      { type: "turn_end", message: reply([], stopReason), toolResults: [] },
+      { type: "agent_end", isTerminal: news.length > 0 },
+    ];
+    const good = attempt("stop", { type: "auto_retry_end", success: true }, succeeded);
+    const before = [run[0] as Frame, ...attempt("error")];
+    const whole = [...before, start, applied, ...good, { type: "agent_settled" }];
+    expect(problemsOf(whole)).toEqual([]);
+    expect(problemsOf(whole.filter((frame) => frame !== applied))).toHaveLength(1);
+    expect(problemsOf([...before, applied, start, ...good, { type: "agent_settled" }])).toHaveLength(1);
+    expect(problemsOf(whole.toSpliced(whole.indexOf(succeeded), 0, succeeded))).toHaveLength(1);
+    expect(problemsOf([...whole.filter((frame) => frame !== succeeded), succeeded])).toHaveLength(1);
+  });
+
   it("break when any frame is lost", () => {
     for (const [index, frame] of run.entries())
       if (!mayBeAbsent(frame))

@@ -7,7 +7,10 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Clock } from "../src/base/clock.js";
 import { inLanes } from "../src/base/in-lanes.js";
+import { ModelRegistry } from "../src/provider/model-registry.js";
+import { readModelsFile } from "../src/provider/models-file.js";
 import { streamByApi } from "../src/provider/stream-by-api.js";
+import { Settings } from "../src/sdk/settings/settings.js";
 import { openAi } from "../src/testing/scripted-replies.js";
 import { EventLaws } from "./kit/event-laws.mjs";
 import { extensionFaults, hostFaults, providerFaults } from "./kit/outcome-faults.js";
@@ -62,12 +65,15 @@ describe("one outcome per prompt", () => {
         problems.push(...found.map((problem) => `${one.provider} / ${one.host} / ${one.extension}: ${problem}`));
       });
       expect(problems, problems.join("\n")).toEqual([]); // told in full by every report
+      expect(fallbacks.has(provider)).toBe(providerFaults[provider]?.spare !== undefined);
     },
     600_000,
   );
 });
 
 let number = 0;
+/** Those where another model stood in at least once. */
+const fallbacks = new Set<string>();
 
 async function playCase({ provider, host: hostName, extension }: (typeof cases)[number]): Promise<string[]> {
   const fault = providerFaults[provider];
@@ -83,6 +89,7 @@ async function playCase({ provider, host: hostName, extension }: (typeof cases)[
       clock: fastClock,
       model,
       extensions: [make],
+      ...(fault.spare === undefined ? {} : withSpare(`http://127.0.0.1:${port}/${fault.spare}/spare${number}`)),
       streamFn: (request) =>
         streamByApi({ ...request, options: { ...request.options, firstEventTimeoutMs: 150, idleTimeoutMs: 150 } }),
     },
@@ -108,6 +115,7 @@ async function playCase({ provider, host: hostName, extension }: (typeof cases)[
     await until(host, () => answers(host, "s").length > 0, "answer at the end");
   }
   const code = await host.close();
+  if (host.frames.some(({ type }) => type === "retry_fallback_applied")) fallbacks.add(provider);
   // The end of a session waits for nobody longer than a few seconds, and this one never comes back.
   const isCutShort = hostFault.isGone && extension === "hangs";
   return [
@@ -115,6 +123,18 @@ async function playCase({ provider, host: hostName, extension }: (typeof cases)[
     ...(isCutShort ? [] : lawsBroken(host)),
     ...prompts.flatMap((id) => outcomeProblems(host, id)),
   ];
+}
+
+function withSpare(baseUrl: string) {
+  const spare = { baseUrl, api: "openai-completions", apiKey: "k", models: [{ id: "spare" }] };
+  const runCommand = () => Promise.reject(new Error("no command"));
+  return {
+    settings: new Settings({ overrides: new Map([["retry.fallbackChains", { default: ["acme/spare"] }]]) }),
+    modelRegistry: new ModelRegistry({
+      sources: { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand },
+      file: readModelsFile({ providers: { acme: spare } }, "models.yml"),
+    }),
+  };
 }
 
 const answers = (host: InProcessHost, id: string) =>

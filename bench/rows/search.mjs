@@ -33,7 +33,7 @@ export async function search() {
     });
     const against = { name: "rg", samples: samples.rg };
     const title = `${calls} calls over ${files} files: ${name}`;
-    rows.push(row({ name: title, unit: "ms", samples: samples.galley, against, limit: 1.5 }));
+    rows.push(row({ name: title, unit: "ms", samples: samples.galley, against, limit: 1.2 }));
   }
   return rows;
 }

@@ -20,10 +20,15 @@ export interface RegisteredCommand {
 
 /** Throws `invalid_argument` for what nobody could type or call. */
 export function checkCommand(name: unknown, definition: unknown): asserts definition is CommandDefinition {
-  if (typeof name !== "string" || !/^[^\s/]\S*$/.test(name))
-    throw new GalleyError("invalid_argument", `Command name ${JSON.stringify(name)} is invalid: use one word`);
+  checkName(name);
   if (typeof (definition as CommandDefinition | undefined)?.handler !== "function")
     throw new GalleyError("invalid_argument", `Command "${name}" has no handler`);
+}
+
+/** Throws `invalid_argument` for what nobody could type. */
+export function checkName(name: unknown): asserts name is string {
+  if (typeof name !== "string" || !/^[^\s/]\S*$/.test(name))
+    throw new GalleyError("invalid_argument", `Command name ${JSON.stringify(name)} is invalid: use one word`);
 }
 
 /** The command that a prompt names, and the rest of it. */

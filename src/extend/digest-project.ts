@@ -11,6 +11,7 @@ import type { McpServer } from "./find-mcp-servers.js";
 
 export type TrustItemKind =
   | "tool"
+  | "command"
   | "extension"
   | "hook"
   | "mcp"
@@ -97,7 +98,7 @@ export async function digestProject(options: DigestProjectOptions): Promise<Proj
 }
 
 const kinds: readonly TrustItemKind[] = [
-  ...(["tool", "extension", "hook", "mcp", "setting"] as const),
+  ...(["tool", "command", "extension", "hook", "mcp", "setting"] as const),
   ...(["prompt", "skill", "rule", "file", "package"] as const),
 ];
 

@@ -23,7 +23,9 @@ export interface ChooseOptions {
 
 export function chooseModules(modules: readonly FoundModule[], options: ChooseOptions): ChosenModules {
   const { isProjectTrusted, disabled = [] } = options;
-  const wanted = modules.filter(({ kind, name }) => kind === "tool" || !disabled.includes(`extension-module:${name}`));
+  const wanted = modules.filter(
+    (module) => !isExtension(module) || !disabled.includes(`extension-module:${module.name}`),
+  );
   const mayRun = ({ needsTrust }: FoundModule) => isProjectTrusted || !needsTrust;
   const byFile = new Map<string, FoundModule>();
   const byKey = new Map<string, FoundModule>();
@@ -42,7 +44,12 @@ export function chooseModules(modules: readonly FoundModule[], options: ChooseOp
   return { load: [...byFile.values()], untrusted: [...untrusted.values()], shadowed };
 }
 
-/** A hook is loaded as an extension, so a file that is both is one; a file that is also a tool is two. */
-function fileOf({ kind, realPath }: FoundModule): string {
-  return JSON.stringify([kind === "tool", realPath]);
+/** A hook is loaded as one. */
+export function isExtension({ kind }: FoundModule): boolean {
+  return kind === "extension" || kind === "hook";
+}
+
+/** A file that is an extension and a hook is one; a file that is also a tool is two. */
+function fileOf(module: FoundModule): string {
+  return JSON.stringify([isExtension(module) ? "extension" : module.kind, module.realPath]);
 }

@@ -72,7 +72,8 @@ function ownModules(directory: string, work: DirectoryWork): string[] | undefine
 }
 
 function indexOf(directory: string, { kind, found }: DirectoryWork): string[] | undefined {
-  const names = kind === "tool" ? ["index.ts", "index.js", "index.mjs"] : ["index.ts", "index.js"];
+  const isBare = kind === "tool" || kind === "command";
+  const names = isBare ? ["index.ts", "index.js", "index.mjs"] : ["index.ts", "index.js"];
   const index = firstFile(directory, names, found);
   return index === undefined ? undefined : [index];
 }

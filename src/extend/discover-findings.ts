@@ -3,7 +3,7 @@
 import { basename, dirname } from "node:path";
 import { type Looked, lookAt } from "../workspace/module-files.js";
 
-export type ModuleKind = "tool" | "extension" | "hook";
+export type ModuleKind = "tool" | "extension" | "hook" | "command";
 
 export interface ModuleSource {
   readonly provider: string;
@@ -17,7 +17,7 @@ export interface FoundModule {
   readonly realPath: string;
   /** The file's name without its ending, or the directory's. */
   readonly name: string;
-  /** Of the tools with the same key only the first counts. Explicit paths and plugins have none. */
+  /** Of those with the same key only the first counts. Explicit paths and plugins have none. */
   readonly key?: string;
   readonly source: ModuleSource;
   /** It comes with the project, so it runs only if the project is trusted. */

@@ -1,5 +1,5 @@
-// What is in one folder of a configuration directory: tools with their descriptions, or programs for hooks. Sorted by
-// name, without hidden files, tests and type declarations.
+// What is in one folder of a configuration directory: tools with their descriptions, commands, or programs for hooks.
+// Sorted by name, without hidden files, tests and type declarations.
 
 import { join, relative } from "node:path";
 import { namesIn } from "../workspace/find-roots.js";
@@ -18,7 +18,7 @@ export interface Accepts {
 }
 
 interface FolderWork {
-  readonly kind: "tool";
+  readonly kind: "tool" | "command";
   readonly accepts: Accepts;
   readonly source: ModuleSource;
   readonly found: Findings;
@@ -29,7 +29,7 @@ interface FolderWork {
 /** Each is a file to be read. */
 const maxDescribed = 500;
 
-/** A folder of tools. */
+/** A folder of tools or commands. */
 export async function folderModules(folder: string, work: FolderWork): Promise<void> {
   const { accepts, source, found, kind } = work;
   found.startPlace();
@@ -41,7 +41,8 @@ export async function folderModules(folder: string, work: FolderWork): Promise<v
     const path = join(folder, name);
     if (isLeftOut(path, isDirectory)) continue;
     // Known by the file's whole name: `foo.json` must not hide `foo.ts`.
-    const as = { kind, source, needsTrust: source.level === "project", key: name };
+    const key = kind === "tool" ? name : `${kind}/${name}`;
+    const as = { kind, source, needsTrust: source.level === "project", key };
     if (isDirectory) {
       const index = firstFile(path, accepts.indexes, found);
       if (index !== undefined) found.add(index, as);

@@ -1,11 +1,11 @@
-// Finds the custom tools, hooks and extensions that could be loaded: in the configuration directories, in plugins, and
-// where somebody points. Names and manifests are read; nothing is imported, run or probed. A failing path is one
-// problem and never stops the others.
+// Finds the custom tools, commands, hooks and extensions that could be loaded: in the configuration directories, in
+// plugins, and where somebody points. Names and manifests are read; nothing is imported, run or probed. A failing path
+// is one problem and never stops the others.
 
-import { isAbsolute, join, resolve } from "node:path";
+import { basename, isAbsolute, join, resolve } from "node:path";
 import { findProject } from "../workspace/find-roots.js";
 import { lookAt } from "../workspace/module-files.js";
-import { directoryModules } from "./discover-directory.js";
+import { directoryModules, isModuleFile } from "./discover-directory.js";
 import { type Discovery, Findings, type ModuleKind, type ModuleSource } from "./discover-findings.js";
 import { type Accepts, folderModules, scriptFolder } from "./discover-folder.js";
 import { marketplacePlugins } from "./discover-marketplace.js";
@@ -43,7 +43,7 @@ const providerNames: Readonly<Record<string, string>> = {
 };
 
 export async function discoverModules(options: DiscoverOptions): Promise<Discovery> {
-  const { cwd, home, roots, kinds = ["tool", "extension", "hook"], explicit = [], pluginDirectories = [] } = options;
+  const { cwd, home, roots, kinds = allKinds, explicit = [], pluginDirectories = [] } = options;
   const found = new Findings();
   const { repositoryRoot, directories } = findProject({ cwd, home });
   const projectRoot = repositoryRoot ?? directories[0];
@@ -69,8 +69,12 @@ export async function discoverModules(options: DiscoverOptions): Promise<Discove
   return found;
 }
 
+const allKinds: readonly ModuleKind[] = ["tool", "command", "extension", "hook"];
+
 const providers: Readonly<Record<ModuleKind, readonly string[]>> = {
   tool: ["native", "claude", "codex"],
+  // Elsewhere that folder is for texts: what lies beside them was not written to be loaded by us.
+  command: ["native"],
   extension: ["native"],
   hook: ["native"],
 };
@@ -93,8 +97,9 @@ async function takeRoot(root: ModuleRoot, { kind, projectRoot, found }: RootWork
   const source = { provider: root.source, providerName: providerNames[root.source] ?? root.source, level };
   const folder = join(root.path, `${kind}s`);
   const needsTrust = level === "project";
-  if (kind === "tool") {
-    const accepts = accepted[root.source] ?? files;
+  if (kind === "tool" || kind === "command") {
+    const all = accepted[root.source] ?? files;
+    const accepts = kind === "tool" ? all : { ...all, describes: false };
     // A project's ignore files count from its root on, the user's only within the directory itself.
     const ignoredFrom = needsTrust && projectRoot !== undefined ? projectRoot : root.path;
     return folderModules(folder, { kind, accepts, source, found, ignoredFrom });
@@ -115,9 +120,10 @@ interface PackageWork {
 function takePackage(path: string, { kinds, choice, source, found }: PackageWork): void {
   if (!choice.isEnabled) return;
   found.startPlace();
+  // A package's commands may also be texts.
   for (const kind of kinds)
     for (const module of packageModules(path, { kind, features: choice.features, source, found }))
-      found.add(module, { kind, source, needsTrust: false });
+      if (kind !== "command" || isModuleFile(basename(module))) found.add(module, { kind, source, needsTrust: false });
 }
 
 function takeExplicit(

@@ -90,12 +90,7 @@ export async function loadCustomTools(
   parts: LoadToolsParts,
 ): Promise<LoadedCustomTools> {
   const { live = createLiveUI(parts), memory = new LoadMemory() } = parts;
-  const { cwd, processes, pending } = parts;
-  const { virtual, api } = memory.shared(() => {
-    const logger = createToolLogger(parts.log, parts.trace);
-    const modules = new VirtualModules(parts.hostModules ?? {}, logger);
-    return { virtual: modules, api: createToolApi({ cwd, processes, live, logger, virtual: modules, pending }) };
-  });
+  const { virtual, api } = sharedApi({ ...parts, live, memory });
   const shared = { parts: { ...parts, memory }, virtual, api };
   const outcomes = await Promise.all(withoutRepeats(candidates).map((candidate) => loadOne(candidate, shared)));
 
@@ -113,6 +108,18 @@ export async function loadCustomTools(
     for (const error of problems) errors.push({ path, error, ...origin });
   }
   return { tools, errors, live, setUIContext: (ui, hasUI) => live.set(ui, hasUI) };
+}
+
+/** One for all tools and commands of a session, so that a module is the same to whoever imports it. */
+export function sharedApi(
+  parts: Omit<LoadToolsParts, "builtInToolNames"> & { readonly memory: LoadMemory },
+): Pick<Shared, "virtual" | "api"> {
+  const { cwd, processes, pending, memory, live = createLiveUI(parts) } = parts;
+  return memory.shared(() => {
+    const logger = createToolLogger(parts.log, parts.trace);
+    const virtual = new VirtualModules(parts.hostModules ?? {}, logger);
+    return { virtual, api: createToolApi({ cwd, processes, live, logger, virtual, pending }) };
+  });
 }
 
 interface Outcome {
@@ -162,7 +169,7 @@ function recalled({ realPath, needsTrust }: ModuleCandidate, { memory, coverage 
 /** What is made of one module. */
 export interface ModuleWork<Made> {
   readonly virtual: VirtualModules;
-  readonly kind: "tool" | "extension";
+  readonly kind: "tool" | "extension" | "command";
   readonly noFactoryText: string;
   /** Within the limit of the load, and as a guest. */
   make(factory: ModuleFactory, graph: ModuleGraph): Promise<Made>;

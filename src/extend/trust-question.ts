@@ -24,6 +24,7 @@ export function trustQuestion(decision: TrustDecision): TrustQuestion {
 
 const headings: Readonly<Record<TrustItemKind, string>> = {
   tool: "Tools it would load:",
+  command: "Commands it would load:",
   extension: "Extensions it would load:",
   hook: "Hooks it would load:",
   mcp: "Servers it would start or ask:",

@@ -5,7 +5,10 @@ import { join, parse, relative } from "node:path";
 import { directoryAt, type FoundName, namesIn } from "../workspace/find-roots.js";
 import { type ConfigRoot, type ConfigSource, withoutDuplicates } from "./config-roots.js";
 
-export const resourceKinds = ["tools", "commands", "rules", "prompts", "skills", "extensions", "hooks"] as const;
+export const resourceKinds = [
+  ...(["tools", "commands", "commandModules", "rules"] as const),
+  ...(["prompts", "skills", "extensions", "hooks"] as const),
+] as const;
 export type ResourceKind = (typeof resourceKinds)[number];
 
 export interface ResourceDirectory {
@@ -41,6 +44,7 @@ const isMarkdown = ({ name, isDirectory }: FoundName) => !isDirectory && name.en
 const rules: { readonly [K in ResourceKind]: KindRule } = {
   tools: { folders: ["tools"], sources: ["native", "claude", "codex"], accepts: isModule, isModuleKind: true },
   commands: { folders: ["commands"], sources: everywhere, accepts: isMarkdown },
+  commandModules: { folders: ["commands"], sources: ["native"], accepts: isModule, isModuleKind: true },
   rules: {
     folders: ["rules"],
     sources: everywhere,

@@ -2,6 +2,7 @@
 // are served it, and a session cannot import its own maker.
 
 export { GalleyError } from "../base/errors.js";
+export type { CustomCommand, CustomCommandFactory } from "../extend/custom-command.js";
 export {
   type CustomTool,
   type CustomToolAPI,

@@ -1,7 +1,10 @@
-// Loaded modules at work in a session: their tools are added, extensions can act, and both hear of what happens.
+// Loaded modules at work in a session: their tools are added, their commands can be called, extensions can act, and
+// whoever listens hears of what happens.
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
+import { findCommand } from "../extend/commands.js";
+import { customSlashCommand, type LoadedCommand, runCustomCommand } from "../extend/custom-command.js";
 import { adaptCustomTool } from "../extend/custom-tool-adapter.js";
 import { notifyTools } from "../extend/custom-tool-events.js";
 import type { ToolFailure } from "../extend/custom-tool-failure.js";
@@ -12,19 +15,21 @@ import type { AddedTool } from "../session/active-tools.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { ModuleOptions, SessionModuleSet } from "./load-session-modules.js";
 import { createExtensionHost, createToolHost, type ModuleHostParts } from "./module-host.js";
+import { splitWords } from "./prompts/template.js";
 
 export interface LiveParts extends Omit<ModuleHostParts, "toolsChanged">, Pick<ModuleOptions, "namedTools"> {
   readonly clock: Clock;
   readonly log: Log;
   /** For hosts: what is also logged. */
   onToolError(failure: ToolFailure): void;
+  onCommandError(failure: ToolFailure): void;
 }
 
 export type LiveModules = ReturnType<typeof liveModules>;
 
 /** `old` are the tools of those whose place these take. */
 export function liveModules(
-  { tools: custom, extensions }: SessionModuleSet,
+  { tools: custom, commands, extensions }: SessionModuleSet,
   parts: LiveParts,
   old: readonly AnyTool[] = [],
 ) {
@@ -46,12 +51,21 @@ export function liveModules(
     if (others.has(tool.name)) log.warn(`${path} replaces the tool "${tool.name}"`);
   const added = [...adapted.map((tool) => ({ tool })), ...registered].map(offered);
   session.replaceTools(old, added);
-  runner?.initialize(createExtensionHost({ ...parts, toolsChanged }));
+  const extensionHost = createExtensionHost({ ...parts, toolsChanged });
+  runner?.initialize(extensionHost);
+  const taken = new Set(runner?.commands().map(({ name }) => name));
+  for (const { path, command } of commands)
+    if (taken.has(command.name)) log.warn(`${path}: /${command.name} is a command of an extension, which comes first`);
   const told = { tools: custom.tools, clock, log, live: custom.live, host: () => host, onError };
   const tellTools = (event: Parameters<typeof notifyTools>[1]) => notifyTools(told, event);
   const hasListeners = custom.tools.some(({ tool }) => typeof tool.onSession === "function");
   return {
     runner,
+    customCommands: customCommands(commands, {
+      context: { cwd: session.cwd, live: custom.live, host: () => extensionHost },
+      log,
+      onError: parts.onCommandError,
+    }),
     /** Everything they brought. */
     tools: (): AnyTool[] => [...added, ...(runner?.tools() ?? [])].map(({ tool }) => tool),
     hooks: runner && extensionToolHooks(runner),
@@ -70,5 +84,17 @@ export function liveModules(
       return forTools ? Promise.all([heard, tellTools(forTools)]) : heard;
     },
     runUserBash: async (request: Parameters<typeof runUserBash>[1]) => runner && runUserBash(runner, request),
+  };
+}
+
+function customCommands(commands: readonly LoadedCommand[], parts: Parameters<typeof runCustomCommand>[2]) {
+  const byName = new Map(commands.map((one) => [one.command.name, one]));
+  return {
+    list: () => commands.map(customSlashCommand),
+    /** The work of the command that a prompt begins with, which tells the prompt it made. */
+    workFor(text: string): (() => Promise<string | undefined>) | undefined {
+      const found = findCommand(byName, text);
+      return found && (() => runCustomCommand(found.command, splitWords(found.args), parts));
+    },
   };
 }

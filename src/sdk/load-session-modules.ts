@@ -5,16 +5,24 @@
 import { join } from "node:path";
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
+import type { LoadedCommand } from "../extend/custom-command.js";
 import type { ToolFailure } from "../extend/custom-tool-failure.js";
 import type { LiveUI } from "../extend/custom-tool-ui.js";
 import type { Coverage } from "../extend/digest-project.js";
-import { chooseModules, untrustedText } from "../extend/discover-choose.js";
+import { chooseModules, isExtension, untrustedText } from "../extend/discover-choose.js";
 import type { FoundModule } from "../extend/discover-findings.js";
 import type { ExplicitPath } from "../extend/discover-modules.js";
 import type { ExtensionFactory, FlagDefinition } from "../extend/extension.js";
 import type { SendFailure } from "../extend/extension-api.js";
 import type { Candidate, LoadedExtensions } from "../extend/extension-load.js";
-import { type LoadedCustomTools, type LoadParts, loadCustomTools, type ModuleLoadError } from "../extend/load.js";
+import {
+  type LoadedCustomTools,
+  type LoadParts,
+  type LoadToolsParts,
+  loadCustomTools,
+  type ModuleLoadError,
+} from "../extend/load.js";
+import type { LoadedCommands } from "../extend/load-commands.js";
 import type { FoundTool } from "../extend/load-factory.js";
 import type { LoadMemory } from "../extend/load-memory.js";
 import type { PendingActions } from "../extend/tool-api-pending.js";
@@ -65,6 +73,7 @@ export interface LoadModulesParts extends ModuleSpot {
 
 export interface SessionModuleSet {
   readonly tools: LoadedCustomTools;
+  readonly commands: readonly LoadedCommand[];
   readonly extensions: LoadedExtensions | undefined;
   readonly isProjectTrusted: boolean;
   /** What the project is trusted with. */
@@ -92,8 +101,8 @@ export async function loadSessionModules(parts: LoadModulesParts, options: Modul
   const survey = await surveyModules(parts, { explicit, pluginDirectories, isTrustedForThisRun });
   const { modules, problems } = survey.discovery;
   const disabled = settings.get("disabledExtensions");
-  const isWanted = ({ kind, source }: FoundModule) =>
-    kind === "tool" || !options.disableExtensionDiscovery || source.provider === "config";
+  const isWanted = (module: FoundModule) =>
+    !isExtension(module) || !options.disableExtensionDiscovery || module.source.provider === "config";
   const choose = (isProjectTrusted: boolean) => chooseModules(modules.filter(isWanted), { isProjectTrusted, disabled });
   const loading: LoadParts = {
     ...parts,
@@ -113,20 +122,32 @@ export async function loadSessionModules(parts: LoadModulesParts, options: Modul
     extensions ??= await loadExtensionsOf([], { parts, loading });
     await extensions.add(await asCandidates(project, { ...loading, coverage }), coverage);
   }
-  const tools = await loadCustomTools(
-    chosen.load.filter(({ kind }) => kind === "tool"),
-    { ...loading, coverage, builtInToolNames: parts.builtInToolNames, pending: parts.pending },
-  );
+  const { builtInToolNames, pending, live } = parts;
+  const ofKind = (wanted: FoundModule["kind"]) => chosen.load.filter(({ kind }) => kind === wanted);
+  const [tools, commands] = await Promise.all([
+    loadCustomTools(ofKind("tool"), { ...loading, coverage, builtInToolNames, pending, live }),
+    loadCommands(ofKind("command"), { ...loading, coverage, pending, live }),
+  ]);
   const given = parts.givenTools.map((one) => ({ ...one, path: "<program>", resolvedPath: "<program>" }));
   return {
     tools: { ...tools, tools: [...given, ...tools.tools] },
+    commands: commands.commands,
     extensions,
     isProjectTrusted,
     projectCoverage: coverage,
-    errors: [...problems, ...(extensions?.errors ?? []), ...tools.errors],
+    errors: [...problems, ...(extensions?.errors ?? []), ...tools.errors, ...commands.errors],
     untrusted: chosen.untrusted.map(({ path, source }) => ({ path, error: untrustedText, source })),
     undecided: state === "undecided" && chosen.untrusted.length > 0 ? undecidedProject(survey, parts) : undefined,
   };
+}
+
+async function loadCommands(
+  modules: readonly FoundModule[],
+  parts: Omit<LoadToolsParts, "builtInToolNames">,
+): Promise<LoadedCommands> {
+  if (modules.length === 0) return { commands: [], errors: [] };
+  const { loadCustomCommands } = await import("../extend/load-commands.js");
+  return loadCustomCommands(modules, parts);
 }
 
 function undecidedProject({ decision, project }: ModuleSurvey, parts: LoadModulesParts): UndecidedProject {
@@ -178,10 +199,6 @@ async function asCandidates(modules: readonly FoundModule[], loading: LoadParts)
   const { hookProgram } = await import("../extend/hook-programs.js");
   const { cwd, processes, coverage } = loading;
   return modules.map((module) => (module.isScript ? hookProgram(module, { cwd, processes, coverage }) : module));
-}
-
-function isExtension({ kind }: FoundModule): boolean {
-  return kind !== "tool";
 }
 
 /** Where nobody has decided yet, the user's extensions are asked; where they do not know either, it is no. */

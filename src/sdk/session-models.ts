@@ -132,6 +132,9 @@ function findRoles(
     if (!found || (role === "default" && !registry.hasCredential(found.model)))
       log.warn(`modelRoles.${role}: ${pattern} cannot be used now`);
   }
+  for (const role of Object.keys(settings.get("retry.fallbackChains")))
+    if (role !== "default" && !patterns.has(role))
+      log.warn(`retry.fallbackChains.${role}: no model has this role; the conversation's is "default"`);
   return roles;
 }
 

@@ -105,7 +105,9 @@ export class SessionModules implements SessionGuests {
   }
 
   get hearsPrompts(): boolean {
-    const runner = this.#live?.runner;
+    if (!this.#live) return false;
+    const { runner, customCommands } = this.#live;
+    if (customCommands.list().length > 0) return true;
     if (!runner) return false;
     return runner.hasHandlers("input") || runner.hasHandlers("before_agent_start") || runner.commands().length > 0;
   }
@@ -114,15 +116,23 @@ export class SessionModules implements SessionGuests {
     prompt: HeardPrompt,
     { source, onAccepted }: Parameters<SessionGuests["hear"]>[1],
   ): Promise<HeardPrompt | undefined> {
-    const runner = this.#live?.runner;
-    if (!runner) return prompt;
-    if (runner.commandIn(prompt.text) !== undefined) {
+    if (!this.#live) return prompt;
+    const { runner, customCommands } = this.#live;
+    if (runner?.commandIn(prompt.text) !== undefined) {
       onAccepted();
       await runner.runCommand(prompt.text);
       return undefined;
     }
+    const { images } = prompt;
+    let text: string | undefined = prompt.text;
+    const command = customCommands.workFor(text);
+    if (command) {
+      onAccepted();
+      text = await command();
+    }
+    if (text === undefined) return undefined;
+    if (!runner) return { text, images };
     const usual = this.#parts.mode === "rpc" ? "rpc" : "interactive";
-    const { text, images } = prompt;
     const heard = await runner.emit({ type: "input", text, images, source: source ?? usual });
     if (heard.handled) return undefined;
     return { text: heard.text, images: heard.images ?? images };
@@ -175,7 +185,13 @@ export class SessionModules implements SessionGuests {
   }
 
   commands(): SlashCommand[] {
-    return this.#live?.runner?.commands() ?? [];
+    return [...(this.#live?.runner?.commands() ?? []), ...this.customCommands()];
+  }
+
+  /** Those of modules that bring nothing else, as far as no extension has one of the same name. */
+  customCommands(): SlashCommand[] {
+    const taken = new Set(this.#live?.runner?.commands().map(({ name }) => name));
+    return (this.#live?.customCommands.list() ?? []).filter(({ name }) => !taken.has(name));
   }
 
   onReport(listener: (report: GuestReport) => void): () => void {
@@ -313,6 +329,7 @@ export class SessionModules implements SessionGuests {
       reload: () => this.reload(),
       namedTools: this.#options.namedTools ?? [],
       onToolError: (failure: ToolFailure) => this.#report(frameOf(failure)),
+      onCommandError: (failure: ToolFailure) => this.#failed(failure),
     };
     return liveModules(loaded, parts, old);
   }

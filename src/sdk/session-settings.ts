@@ -10,6 +10,8 @@ export function sessionSettingsOf(settings: Settings): SessionSettings {
       maxRetries: settings.get("retry.maxRetries"),
       baseDelayMs: settings.get("retry.baseDelayMs"),
       maxDelayMs: settings.get("retry.maxDelayMs"),
+      fallbackChains: settings.get("retry.fallbackChains"),
+      fallbackRevertPolicy: settings.get("retry.fallbackRevertPolicy"),
     },
     compaction: {
       enabled: settings.get("compaction.enabled"),

@@ -8,7 +8,7 @@ import type { ExplicitPath } from "../extend/discover-modules.js";
 import type { TrustDecision } from "../extend/trust.js";
 import type { Environment } from "../provider/credentials.js";
 import { lookAt } from "../workspace/module-files.js";
-import { resourceDirectories } from "./config-resources.js";
+import { resourceDirectories, resourceFiles } from "./config-resources.js";
 import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
 import { modulesNamedByProject } from "./project-named.js";
 import { projectTexts } from "./prompts/text-places.js";
@@ -47,6 +47,7 @@ export function mayHaveModules({ home, settings }: ModuleSpot, roots: readonly C
     roots.some(({ source }) => source === "plugin") ||
     modulesNamedByProject(settings).length > 0 ||
     kinds.some((kind) => resourceDirectories(roots, kind).length > 0) ||
+    resourceFiles(roots, "commandModules").length > 0 || // the folder may hold nothing but texts
     lookAt(join(home, ".claude", "plugins", "installed_plugins.json")).kind !== "missing"
   );
 }

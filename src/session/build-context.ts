@@ -16,6 +16,8 @@ export interface SessionContext {
   readonly thinkingLevel: string | null | undefined;
   /** `provider/id` by role. */
   readonly models: ReadonlyMap<string, string>;
+  /** The model of the role `default` was recorded as a choice; else it is who replied last. */
+  readonly isModelChosen: boolean;
   /** Names of the stream rules that have been told to the model. */
   readonly injectedRules: ReadonlySet<string>;
   readonly mode: { readonly name: string; readonly data?: unknown } | undefined;
@@ -42,12 +44,12 @@ export class ContextBuilder implements SessionContext {
   thinkingLevel: string | null | undefined;
   mode: { name: string; data?: unknown } | undefined;
   compaction: CompactionEntry | undefined;
+  isModelChosen = false;
   readonly models = new Map<string, string>();
   readonly injectedRules = new Set<string>();
   readonly prunedEntryIds = new Set<string>();
   readonly path: SessionEntry[] = [];
   readonly warnings: string[] = [];
-  #hasDefaultModel = false;
 
   /** A builder that takes another one's place goes on counting where that one was. */
   constructor(revision = 0) {
@@ -90,7 +92,7 @@ export class ContextBuilder implements SessionContext {
     this.messages.push(message);
     this.entryIds.push(entry.id);
     // Only while nobody has chosen: a fallback's reply must not become the session's model.
-    if (message.role === "assistant" && !this.#hasDefaultModel && message.model !== "")
+    if (message.role === "assistant" && !this.isModelChosen && message.model !== "")
       this.models.set("default", `${message.provider}/${message.model}`);
   }
 
@@ -98,7 +100,7 @@ export class ContextBuilder implements SessionContext {
     const model = modelOf(entry);
     if (model === undefined) return;
     const role = "role" in entry && typeof entry.role === "string" ? entry.role : "default";
-    if (role === "default") this.#hasDefaultModel = true;
+    if (role === "default") this.isModelChosen = true;
     this.models.set(role, model);
   }
 

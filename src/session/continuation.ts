@@ -8,6 +8,7 @@ import type { AgentMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
 import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
 import type { RetryController } from "./retry.js";
+import type { PlannedFallback, RetryFallback } from "./retry-fallback.js";
 import type { SessionRecord } from "./session-record.js";
 import type { SessionSettings } from "./session-settings.js";
 import type { TodoTracker } from "./todos/todo-tracker.js";
@@ -15,7 +16,8 @@ import type { TtsrController } from "./ttsr/ttsr-controller.js";
 
 export type Continuation =
   | { readonly reason: "ttsr" }
-  | { readonly reason: "retry" }
+  /** With another model, where one is named for it. */
+  | { readonly reason: "retry"; readonly fallback: PlannedFallback | undefined }
   | { readonly reason: "overflow"; readonly decision: OverflowDecision }
   /** Compacts; with `autoContinue` the agent is asked to go on afterwards. */
   | { readonly reason: "auto_continue" }
@@ -29,6 +31,7 @@ export interface ContinuationParts {
   /** Undefined where no stream rules are. */
   readonly ttsr: TtsrController | undefined;
   readonly retry: RetryController;
+  readonly fallback: RetryFallback;
   readonly compaction: CompactionController;
   readonly queues: MessageQueues;
   readonly todos: TodoTracker;
@@ -48,11 +51,11 @@ export interface EndedRun extends RunEnd {
 }
 
 export function decideContinuation(parts: ContinuationParts, end: EndedRun): Verdict {
-  const { retry, compaction, queues, ttsr, todos } = parts;
+  const { compaction, queues, ttsr, todos } = parts;
   if (!end.isAborted && ttsr?.pending) return { next: { reason: "ttsr" } };
   const isFailed = end.stopReason === "error" || end.stopReason === "aborted";
-  if (isFailed && retry.onFailure(end.message).kind === "retry" && end.stopReason === "error")
-    return { next: { reason: "retry" } };
+  const retry = isFailed ? decideRetry(parts, end) : undefined;
+  if (retry) return { next: retry };
   const overflow = canBeAskedAgain(end) ? compaction.decideOverflow(end.model) : undefined;
   if (overflow?.kind === "recover") return { next: { reason: "overflow", decision: overflow } };
   if (overflow) return { closing: overflow };
@@ -61,6 +64,14 @@ export function decideContinuation(parts: ContinuationParts, end: EndedRun): Ver
     return parts.settings().compaction.autoContinue ? { next: { reason: "auto_continue" } } : { closing: "compact" };
   if (queues.hasWork) return { next: { reason: "queued" } };
   return todos.isReminderDue(end.message, { isUserForced: parts.isUserForced() }) ? { next: { reason: "todo" } } : {};
+}
+
+function decideRetry({ retry, fallback }: ContinuationParts, end: EndedRun): Continuation | undefined {
+  const planned = end.stopReason === "error" ? fallback.plan(end.model) : undefined;
+  const decision = retry.onFailure(end.message, planned !== undefined);
+  if (decision.kind !== "retry" || end.stopReason !== "error") return undefined;
+  fallback.noteFailure(end.model, end.message);
+  return { reason: "retry", fallback: planned };
 }
 
 /** Not what was stopped on purpose; nor a reply whose tools have run, since they would run twice. */
@@ -94,6 +105,7 @@ export async function carryOut(
     case "retry":
       if ((await retry.wait(signal)) !== "due") return undefined;
       takeBack(parts.record, end);
+      if (verdict.next.fallback) parts.fallback.apply(verdict.next.fallback);
       return [];
     case "overflow": {
       retry.close();

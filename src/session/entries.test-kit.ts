@@ -26,7 +26,14 @@ export const plannerTestModel: ProviderModel = {
   api: "galley-planner",
 };
 
-export const retrySettings: RetrySettings = { enabled: true, maxRetries: 3, baseDelayMs: 2000, maxDelayMs: 60_000 };
+export const retrySettings: RetrySettings = {
+  enabled: true,
+  maxRetries: 3,
+  baseDelayMs: 2000,
+  maxDelayMs: 60_000,
+  fallbackChains: {},
+  fallbackRevertPolicy: "cooldown-expiry",
+};
 
 export const compactionSettings: CompactionSettings = {
   enabled: true,

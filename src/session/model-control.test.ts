@@ -141,3 +141,19 @@ describe("summarizers", () => {
     expect(models.summarizers().map(({ model }) => model.id)).toEqual(["a", "b", "c"]);
   });
 });
+
+describe("who stands in", () => {
+  it("is named with a level or without; what is unknown or has no credential is nobody", () => {
+    const free = modelOf("b:low");
+    const { models } = control({
+      find: (provider, id) => [a, b, c, free].find((model) => model.provider === provider && model.id === id),
+      hasCredential: (model) => model !== c,
+    });
+    expect(models.choiceOf("acme/b:high")).toEqual({ model: b, thinkingLevel: "high" });
+    expect(models.choiceOf("acme/b:low")).toEqual({ model: free }); // a model of that very name
+    expect(models.choiceOf("acme/b:low:off")).toEqual({ model: free, thinkingLevel: "off" });
+    expect(["acme/c", "acme/d", "b", "acme/b:loud", ""].map((name) => models.choiceOf(name))).toEqual(
+      Array.from({ length: 5 }, () => undefined),
+    );
+  });
+});

@@ -7,7 +7,7 @@ import type { ProviderModel, StreamOptions } from "../provider/provider.js";
 import type { Summarizer } from "./compaction/summarize.js";
 import type { ModelChoice, ModelSource } from "./model-source.js";
 import type { SessionRecord } from "./session-record.js";
-import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
+import { availableLevels, clampLevel, nextLevel, splitLevel } from "./thinking.js";
 
 export interface ModelControlParts {
   readonly models: ModelSource;
@@ -27,6 +27,8 @@ export class ModelControl {
   readonly #parts: ModelControlParts;
   #model: ProviderModel | undefined;
   #level: ThinkingLevel | undefined;
+  #standIn: ModelChoice | undefined;
+  #choices = 0;
 
   constructor(parts: ModelControlParts) {
     this.#parts = parts;
@@ -40,6 +42,40 @@ export class ModelControl {
 
   get thinkingLevel(): ThinkingLevel | undefined {
     return this.#level;
+  }
+
+  /** The one that is asked: the session's own, or who stands in for it. */
+  get active(): ProviderModel | undefined {
+    return this.#standIn?.model ?? this.#model;
+  }
+
+  get activeThinkingLevel(): ThinkingLevel | undefined {
+    return this.active && clampLevel(this.active, this.#standIn?.thinkingLevel ?? this.#level);
+  }
+
+  /** Grows whenever the session's own model is chosen, be it the same one. */
+  get choices(): number {
+    return this.#choices;
+  }
+
+  /** For other work than the conversation. */
+  get roles(): ReadonlyMap<string, ModelChoice> {
+    return this.#parts.models.roles ?? new Map();
+  }
+
+  /** Until the next choice; undefined ends it. Its replies must not pass for the user's choice, so that is on record. */
+  standIn(choice: ModelChoice | undefined): void {
+    this.#standIn = choice;
+    if (choice && !this.#parts.record().context.isModelChosen) this.record();
+  }
+
+  /** What `provider/id[:level]` means, if it can be used. */
+  choiceOf(name: string): ModelChoice | undefined {
+    const model = this.#find(name);
+    if (model) return { model };
+    const split = splitLevel(name);
+    const stripped = split && this.#find(split.name);
+    return stripped && { model: stripped, thinkingLevel: split.level };
   }
 
   available(): readonly ProviderModel[] {
@@ -98,7 +134,7 @@ export class ModelControl {
     const { models, thinkingLevel } = this.#parts.record().context;
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
-    if (found) this.#model = found;
+    if (found && found !== this.#model) this.#choose(found);
     if (thinkingLevel !== undefined && this.#model)
       this.#level = clampLevel(this.#model, (thinkingLevel ?? undefined) as ThinkingLevel | undefined);
     return saved !== undefined && !found ? saved : undefined;
@@ -122,7 +158,7 @@ export class ModelControl {
 
   async streamOptions(model: ProviderModel): Promise<Omit<StreamOptions, "signal" | "toolChoice">> {
     const { models } = this.#parts;
-    const level = clampLevel(model, this.#level);
+    const level = model === this.active ? this.activeThinkingLevel : clampLevel(model, this.#level);
     const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
     return {
       ...(apiKey === undefined ? {} : { apiKey }),
@@ -133,17 +169,23 @@ export class ModelControl {
     };
   }
 
-  /** Who may write a summary: the session's own model, then those with a role, then who can take in most. */
+  /** Who may write a summary: who is asked anyway, the own model, those with a role, then who can take in most. */
   summarizers(): Summarizer[] {
     const { models } = this.#parts;
-    const named = [this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
+    const named = [this.active, this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
     const usable = named.filter((model) => model !== undefined).filter((model) => models.hasCredential(model));
     const others = this.available().toSorted((a, b) => b.contextWindow - a.contextWindow);
     return [...new Set([...usable, ...others])].map((model) => ({ model, options: () => this.streamOptions(model) }));
   }
 
-  #use(model: ProviderModel): void {
+  #choose(model: ProviderModel): void {
     this.#model = model;
+    this.#standIn = undefined;
+    this.#choices++;
+  }
+
+  #use(model: ProviderModel): void {
+    this.#choose(model);
     this.#level = clampLevel(model, this.#level);
     this.record();
   }

@@ -26,7 +26,7 @@ export interface PromptDriverParts {
   record(): SessionRecord;
   readonly approve: ApprovalPolicy;
   readonly pending: Pick<PendingControl, "replied" | "runEnded" | "flush" | "toolResultRecorded" | "runStart">;
-  /** The model of the moment. */
+  /** The model of the moment: the session's own, or who stands in for it. */
   model(): ProviderModel | undefined;
   continuation(): ContinuationParts;
   /** Once a prompt is accepted, before its first run: what is only needed now is loaded now. */
@@ -139,9 +139,10 @@ export class PromptDriver {
   async #drive(active: Active, prompt: PromptStart, previous: Promise<void> | undefined): Promise<void> {
     const { signal } = active.abort;
     const { events, queues } = this.#parts;
-    const { compaction } = this.#parts.continuation();
+    const { compaction, fallback } = this.#parts.continuation();
     await previous; // the last one closes before this one begins
     compaction.startPrompt();
+    const first = fallback.startPrompt() ?? prompt.model;
     this.#outcome = abortedOutcome; // until a run says otherwise
     this.#accept(prompt);
     await this.#parts.prepare();
@@ -149,7 +150,7 @@ export class PromptDriver {
     if (signal.aborted) return;
     const reminders = queues.takeNextTurn().map((item) => item.message);
     let messages: AgentMessage[] | undefined = [prompt.message, ...reminders];
-    for (let { model } = prompt; messages; model = this.#parts.model() ?? model) {
+    for (let model = first; messages; model = this.#parts.model() ?? model) {
       const run = model;
       let verdict: Verdict = {};
       const decideEnd = (end: RunEnd) => {
@@ -183,7 +184,7 @@ export class PromptDriver {
 
   #runParts(model: ProviderModel, signal: AbortSignal, decideEnd: RunParts["decideEnd"]): RunParts {
     const parts = this.#parts.runParts(model);
-    const { retry, ttsr } = this.#parts.continuation();
+    const { retry, fallback, ttsr } = this.#parts.continuation();
     return {
       ...parts,
       signal,
@@ -204,7 +205,10 @@ export class PromptDriver {
       },
       replied: (message) => {
         this.#parts.pending.replied(message);
-        if (message.stopReason !== "error" && message.stopReason !== "aborted") retry.onSuccess();
+        if (message.stopReason !== "error" && message.stopReason !== "aborted") {
+          retry.onSuccess();
+          fallback.onSuccess();
+        }
         ttsr?.messageEnd(message);
         ttsr?.turnEnd(message);
       },

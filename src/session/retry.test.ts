@@ -93,6 +93,15 @@ describe("retryDecision", () => {
     expect(decide("slow down", { ...limit, retryAfterMs: 500 })).toMatchObject({ delayMs: 2000 });
   });
 
+  it("waits for nobody where another model is asked: the plain delay, whatever the attempt", () => {
+    const error: ProviderFailure = { kind: "rate_limit", status: 429, retryAfterMs: 900_000 };
+    const options = { settings: retrySettings, random: middle, isElsewhere: true };
+    expect([1, 2, 3, 4].map((attempt) => retryDecision(failed("slow down", error), { ...options, attempt }))).toEqual([
+      ...[1, 2, 3].map((attempt) => ({ kind: "retry", attempt, delayMs: 2000 })),
+      { kind: "stop", reason: "exhausted", finalError: "slow down" },
+    ]);
+  });
+
   it("varies its own part of the delay by a fifth either way", () => {
     const delayAt = (random: number) =>
       retryDecision(failed("timeout"), { attempt: 1, settings: retrySettings, random: () => random });

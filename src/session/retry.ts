@@ -15,6 +15,10 @@ export interface RetrySettings {
   readonly baseDelayMs: number;
   /** A service that asks for a longer wait than this is not asked again. */
   readonly maxDelayMs: number;
+  /** By role: who stands in for a model that failed, in this order, each `provider/id[:level]`. */
+  readonly fallbackChains: Readonly<Record<string, readonly string[]>>;
+  /** When the session's own model is asked first again: once its service may be willing, or only by choice. */
+  readonly fallbackRevertPolicy: "cooldown-expiry" | "never";
 }
 
 export type RetryDecision =
@@ -26,23 +30,26 @@ export type RetryDecision =
       readonly finalError: string;
     };
 
-/** `attempt` is the number that this retry would have, from 1. `random` gives numbers from 0 to below 1. */
+/**
+ * `attempt` is the number that this retry would have, from 1. `random` gives numbers from 0 to below 1. `isElsewhere`:
+ * another model would be asked, so that what this one's service demands, and how often it failed, does not count.
+ */
 export function retryDecision(
   message: FailedReply & Pick<AssistantMessage, "api">,
-  options: { attempt: number; settings: RetrySettings; random: () => number },
+  options: { attempt: number; settings: RetrySettings; random: () => number; isElsewhere?: boolean },
 ): RetryDecision {
-  const { attempt, settings, random } = options;
+  const { attempt, settings, random, isElsewhere = false } = options;
   const finalError = message.errorMessage ?? "";
   if (!settings.enabled) return { kind: "stop", reason: "disabled", finalError };
   // The planner fails for reasons of its own, and the same again would fail the same.
   if (message.api === plannerApi || !isTransient(message)) return { kind: "stop", reason: "permanent", finalError };
-  const demandedMs = message.error?.retryAfterMs ?? 0;
+  const demandedMs = isElsewhere ? 0 : (message.error?.retryAfterMs ?? 0);
   if (demandedMs > settings.maxDelayMs)
     return { kind: "stop", reason: "wait_too_long", finalError: withLongWait(finalError, demandedMs, settings) };
   if (attempt > settings.maxRetries) return { kind: "stop", reason: "exhausted", finalError };
   // Many clients that failed together must not come back together; what the service asked for is kept to.
   const jitter = 0.8 + 0.4 * random();
-  const ownMs = Math.min(settings.baseDelayMs * 2 ** (attempt - 1) * jitter, settings.maxDelayMs);
+  const ownMs = Math.min(settings.baseDelayMs * 2 ** (isElsewhere ? 0 : attempt - 1) * jitter, settings.maxDelayMs);
   return { kind: "retry", attempt, delayMs: Math.round(Math.max(ownMs, demandedMs)) };
 }
 
@@ -147,12 +154,13 @@ export class RetryController {
   }
 
   /** Decides and tells nobody: what it decides belongs behind the `agent_end` that announces it. */
-  onFailure(message: AssistantMessage): RetryDecision {
+  onFailure(message: AssistantMessage, isElsewhere = false): RetryDecision {
     const made = this.attempt;
     const decision = retryDecision(message, {
       attempt: made + 1,
       settings: this.#parts.settings(),
       random: () => this.#parts.random(),
+      isElsewhere,
     });
     if (decision.kind === "retry")
       this.#phase = {

@@ -31,6 +31,7 @@ import { resolveToolName } from "./pending/resolve-force.js";
 import { PromptDriver } from "./prompt-driver.js";
 import type { PromptLibrary } from "./prompt-library.js";
 import { failureText, RetryController } from "./retry.js";
+import { RetryFallback } from "./retry-fallback.js";
 import type { SessionGuests } from "./session-guests.js";
 import type { SessionManager } from "./session-manager.js";
 import { plainText } from "./session-messages.js";
@@ -94,6 +95,7 @@ export class SessionCore {
   readonly queues: MessageQueues;
   readonly models: ModelControl;
   readonly retry: RetryController;
+  readonly fallback: RetryFallback;
   readonly compaction: CompactionController;
   readonly driver: PromptDriver;
   readonly todos: TodoTracker;
@@ -128,6 +130,7 @@ export class SessionCore {
     });
     const emit = (event: AgentSessionEvent) => this.events.emit(event);
     this.retry = new RetryController({ clock, random, settings: () => this.settings.retry, emit });
+    this.fallback = new RetryFallback({ clock, log, models: this.models, settings: () => this.settings.retry, emit });
     this.compaction = this.#createCompaction(random, emit);
     this.todos = new TodoTracker({ clock, emit, settings: () => this.settings.todos });
     this.todos.restore(this.#record.context.path);
@@ -162,7 +165,7 @@ export class SessionCore {
       record: () => this.#record,
       approve: parts.approve ?? approveAll,
       pending: this.pending,
-      model: () => this.models.model,
+      model: () => this.models.active,
       continuation: () => this.#continuation(),
       prepare: () => this.#prepare(),
       runParts: (model) => this.#runParts(model),
@@ -257,7 +260,7 @@ export class SessionCore {
     const resolve = this.tools.hidden(resolveToolName);
     const isNeeded = this.pending.isResolvable || active.some((tool) => tool.deferrable);
     // Our planner knows the word; any other model has to be given it by name.
-    const undo = this.models.model?.api === plannerApi ? this.tools.hidden("undo") : undefined;
+    const undo = this.models.active?.api === plannerApi ? this.tools.hidden("undo") : undefined;
     const more = [undo, isNeeded ? resolve : undefined].filter((tool) => tool !== undefined);
     return more.length === 0 ? active : [...active, ...more];
   }
@@ -272,10 +275,10 @@ export class SessionCore {
       toolChoice: this.toolChoice,
       record: () => this.#record,
       settings: () => this.settings.pending,
-      model: () => this.models.model,
+      model: () => this.models.active,
       // Only there does a forced choice fail while the model thinks.
       isThinkingInTheWay: () =>
-        this.models.model?.api === "anthropic-messages" && (this.models.thinkingLevel ?? "off") !== "off",
+        this.models.active?.api === "anthropic-messages" && (this.models.activeThinkingLevel ?? "off") !== "off",
       applyPlan: (changes, owner) => plans.apply(changes, owner),
       staleFiles: (changes) => plans.staleFiles(changes),
       signal: () => this.driver.signal,
@@ -320,7 +323,7 @@ export class SessionCore {
       settings: () => this.settings.compaction,
       retrySettings: () => this.settings.retry,
       path: () => this.#record.context.path,
-      model: () => this.models.model,
+      model: () => this.models.active,
       summarizers: () => this.models.summarizers(),
       overheadTokens: () => Math.ceil((this.systemPrompt.length + JSON.stringify(this.tools.active).length) / 4),
       guests: () => this.parts.guests?.compaction,
@@ -344,7 +347,8 @@ export class SessionCore {
       log,
       model,
       stream,
-      failureText: (event) => failureText(event, this.settings.retry),
+      failureText: (event) =>
+        this.fallback.plan(model) ? event.errorMessage : failureText(event, this.settings.retry),
       hooks,
       toolContext: { cwd },
       streamOptions: () => this.models.streamOptions(model),
@@ -388,6 +392,7 @@ export class SessionCore {
       isUserForced: () => this.wasForced,
       emit: (event) => this.events.emit(event),
       retry: this.retry,
+      fallback: this.fallback,
       compaction: this.compaction,
       queues: this.queues,
       record: this.#record,

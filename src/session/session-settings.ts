@@ -27,7 +27,14 @@ export interface SessionSettings {
 }
 
 export const defaultSessionSettings: Required<SessionSettings> = {
-  retry: { enabled: true, maxRetries: 3, baseDelayMs: 2000, maxDelayMs: 60_000 },
+  retry: {
+    enabled: true,
+    maxRetries: 3,
+    baseDelayMs: 2000,
+    maxDelayMs: 60_000,
+    fallbackChains: {},
+    fallbackRevertPolicy: "cooldown-expiry",
+  },
   compaction: {
     enabled: true,
     strategy: "context-full",

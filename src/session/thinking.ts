@@ -37,6 +37,19 @@ export function clampLevel(model: ThinkingModel, level: ThinkingLevel | undefine
   return supported.findLast((effort) => efforts.indexOf(effort) <= efforts.indexOf(level)) ?? supported[0];
 }
 
+/** Behind a model's name, where the level makes a difference to it. */
+export function levelSuffix(model: ThinkingModel, level: ThinkingLevel | undefined): string {
+  const fitted = model.reasoning ? clampLevel(model, level) : undefined;
+  return fitted === undefined ? "" : `:${fitted}`;
+}
+
+/** The level from a name's suffix; undefined where it has none. */
+export function splitLevel(name: string): { name: string; level: ThinkingLevel } | undefined {
+  const colon = name.lastIndexOf(":");
+  const level = (["off", ...efforts] as const).find((known) => known === name.slice(colon + 1));
+  return colon < 0 || level === undefined ? undefined : { name: name.slice(0, colon), level };
+}
+
 /** The level after `current`, wrapping; no current level counts as before `off`. Null for a model that cannot think. */
 export function nextLevel(model: ThinkingModel, current: ThinkingLevel | undefined): ThinkingLevel | null {
   if (!model.reasoning) return null;

@@ -119,8 +119,8 @@ function memoryDisk(tree: MemoryTree): Disk {
       return path;
     },
     findOwn(path) {
-      const identity = nodes.get(path)?.identity;
-      return identity === undefined ? undefined : { path, identity };
+      const node = nodes.get(path);
+      return node && { path, ...tree.stat(node) };
     },
     lstat: async (path) => tree.stat(tree.get(path)),
     async list(path, maxEntries) {

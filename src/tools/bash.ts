@@ -33,7 +33,7 @@ const parameters = {
 type BashParams = XStatic<typeof parameters>;
 
 export interface BashParts {
-  readonly workspace: Pick<Workspace, "cwd" | "resolve" | "mayWriteBelow">;
+  readonly workspace: Pick<Workspace, "cwd" | "resolve" | "resolveCwd" | "mayWriteBelow">;
   readonly processes: Processes;
   readonly artifacts: ArtifactSink;
   readonly clock: Clock;
@@ -96,7 +96,8 @@ function clampTimeout(asked = 300, maxSeconds = 0): number {
 
 async function workingDirectory({ workspace }: BashParts, asked: string | undefined): Promise<string> {
   const shown = () => cutText(printable(asked ?? workspace.cwd), 200);
-  const target = await workspace.resolve(asked ?? workspace.cwd, "read").catch((error: unknown) => {
+  const looking = asked === undefined ? workspace.resolveCwd() : workspace.resolve(asked, "read");
+  const target = await looking.catch((error: unknown) => {
     if (!GalleyError.is(error, "not_found")) throw error;
     throw toolFailure(`Working directory does not exist: ${shown()}`, error);
   });

@@ -4,7 +4,7 @@
 import { join, resolve as resolvePath } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, systemCode } from "../base/errors.js";
-import { type Disk, type DiskRead, type DiskStat, maxListed } from "./disk.js";
+import { type Disk, type DiskKind, type DiskRead, type DiskStat, maxListed } from "./disk.js";
 import { queueOf } from "./file-queue.js";
 import {
   credentialReason,
@@ -66,6 +66,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   return {
     cwd,
     resolve,
+    resolveCwd: () => resolveRead(cwd, { isAtOnce: true }),
     resolveAll: (inputs) => writing.resolveAll(inputs),
 
     mayWriteBelow: (target) => writing.isInRoots(target.path),
@@ -137,14 +138,15 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     return intent === "write" ? writing.resolve(input) : resolveRead(input);
   }
 
-  async function resolveRead(input: string): Promise<Target> {
+  async function resolveRead(input: string, { isAtOnce = false } = {}): Promise<Target> {
     const policy = readPolicy();
     for (const path of spellings(input, { cwd, home })) {
       refuseDenied(path, await denial(path, policy));
-      const canonical = await disk.realpath(path).catch((error: unknown) => missing(path, error));
+      const own = isAtOnce ? disk.findOwn(path) : undefined; // else the slow way says why
+      const canonical = own?.path ?? (await disk.realpath(path).catch((error: unknown) => missing(path, error)));
       if (canonical === undefined) continue;
       if (canonical !== path) refuseDenied(path, await denial(canonical, policy));
-      const stat = await disk.lstat(canonical).catch((error: unknown) => missing(path, error));
+      const stat = own ?? (await disk.lstat(canonical).catch((error: unknown) => missing(path, error)));
       if (stat === undefined) continue;
       const found = target({ path, canonical, stat, credential: policy.credential });
       const mayBeSecret = isSecret(path) || (canonical !== path && isSecret(canonical));
@@ -181,7 +183,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     return [cwd, await disk.realpath(cwd).catch(() => cwd)];
   }
 
-  function target(found: { path: string; canonical: string; stat: DiskStat; credential: string | undefined }): Target {
+  function target(found: { path: string; canonical: string; stat: DiskKind; credential: string | undefined }): Target {
     const shown = displayPath(found.path, cwd);
     const { kind, kindName, identity } = found.stat;
     if (identity === found.credential) throw refusal(shown, credentialReason);

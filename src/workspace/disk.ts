@@ -22,6 +22,8 @@ export interface DiskStat {
   readonly mark: string;
 }
 
+export type DiskKind = Pick<DiskStat, "kind" | "kindName" | "identity">;
+
 export interface DiskEntry {
   readonly name: string;
   readonly kind: DiskStat["kind"];
@@ -37,9 +39,9 @@ export interface Disk {
   realpath(path: string): Promise<string>;
   /**
    * Where a path leads and what is there; undefined where it leads nowhere or cannot be followed. Blocking, and so only
-   * for the program's own files, which it reads and writes that way.
+   * for the program's own files, which it reads and writes that way, and for the directory that a process starts in.
    */
-  findOwn(path: string): { readonly path: string; readonly identity: string } | undefined;
+  findOwn(path: string): (DiskKind & { readonly path: string }) | undefined;
   /** About the path itself: links are not followed. */
   lstat(path: string): Promise<DiskStat>;
   /** At most `maxEntries`, in any order. */

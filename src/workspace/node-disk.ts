@@ -26,7 +26,7 @@ const disk: Omit<Disk, "inBulk"> = {
       // Asked first because it mostly is not there, and this is the way to hear of it without an exception.
       if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
       const canonical = realpathSync.native(path);
-      return { path: canonical, identity: identityOf(lstatSync(canonical, { bigint: true })) };
+      return { path: canonical, ...describe(lstatSync(canonical, { bigint: true })) };
     } catch {
       return undefined; // a link to nowhere, or a directory that is closed to us
     }

@@ -51,6 +51,24 @@ describe("special files are refused before they are opened", () => {
   });
 });
 
+it("looks at the working directory in one go and finds what anybody finds", async () => {
+  const target = { path: cwd, displayPath: ".", kind: "directory" };
+  expect(await workspace.resolveCwd()).toEqual(await workspace.resolve(cwd, "read"));
+  expect(await workspace.resolveCwd()).toMatchObject(target);
+  await symlink(cwd, join(cwd, "../link"));
+  const linked = createNodeWorkspace({ cwd: join(cwd, "../link"), home });
+  expect(await linked.resolveCwd()).toMatchObject(target);
+  expect(await linked.resolveCwd()).toEqual(await linked.resolve(".", "read"));
+  await writeFile(join(cwd, "file"), "");
+  expect(await createNodeWorkspace({ cwd: join(cwd, "file"), home }).resolveCwd()).toMatchObject({ kind: "file" });
+  for (const place of ["gone", "file/gone"]) {
+    const missing = createNodeWorkspace({ cwd: join(cwd, place), home });
+    await expect(missing.resolveCwd()).rejects.toMatchObject({ code: "not_found" });
+  }
+  execFileSync("mkfifo", [join(cwd, "pipe")]);
+  await expect(createNodeWorkspace({ cwd: join(cwd, "pipe"), home }).resolveCwd()).rejects.toThrow("it is a FIFO");
+});
+
 it("refuses a loop of links", async () => {
   await symlink("b", join(cwd, "a"));
   await symlink("a", join(cwd, "b"));

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   buildProcessesModule,
   exhaustDescriptors,
+  killWhileShellWaits,
   runFlood,
   runForkBomb,
   runGalleyKills,
@@ -35,6 +36,20 @@ it("F-50: SIGKILL to galley leaves nobody, and no watcher", async () => {
   expect(kills).toBe(12);
   expect(seen).toBeGreaterThan(15);
 }, 60_000);
+
+it("F-50: a shell that waits for its command ends with galley, also where no watcher can help", async () => {
+  expect(await killWhileShellWaits({ module, directory })).toEqual({ waiting: 1, survivors: 0 });
+}, 60_000);
+
+it("a shell that waits does not keep a program from its end", async () => {
+  const script = `
+    const { createNodeProcesses, silentLog } = await import(${JSON.stringify(module)});
+    const processes = createNodeProcesses({ env: process.env, log: silentLog });
+    const run = () => processes.run({ command: { shell: "true" }, cwd: "/", mergesOutput: true });
+    console.log(await run(), await run());`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });
+  expect(await once(child, "close")).toEqual([0, null]);
+});
 
 it("F-51: aborts and timeouts are answered in 3 s and leave nobody", async () => {
   const { stops, slowestMs: _slowestMs, ...rest } = await runStops({ module, directory, count: 10, seed: 1 });

@@ -105,7 +105,9 @@ export interface Workspace {
   readonly cwd: string;
   resolve(input: string, intent: "read"): Promise<Target>;
   resolve(input: string, intent: "write"): Promise<WriteTarget>;
-  /** The same for many, in their order, with one look at what is protected for all of them. */
+  /** `resolve(cwd, "read")` for a command that starts there: blocking, because its start waits for that disk anyway. */
+  resolveCwd(): Promise<Target>;
+  /** `resolve` for many, in their order, with one look at what is protected for all of them. */
   resolveAll(inputs: readonly string[], intent: "write"): Promise<WriteTarget[]>;
   /** Whether a directory lies where writing needs no question: a command may start there. */
   mayWriteBelow(target: Target): Promise<boolean>;

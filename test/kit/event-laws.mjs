@@ -18,6 +18,7 @@ export class EventLaws {
   #open;
   #calls = new Map();
   #waits = new Map();
+  #hasFallback = false;
 
   /** Nothing runs, and nothing announced that it will. */
   get isIdle() {
@@ -135,6 +136,14 @@ export class EventLaws {
       },
       tool_execution_end({ toolCallId }) {
         this.#expect(this.#calls.delete(toolCallId), `${toolCallId} ends without its start`);
+      },
+      retry_fallback_applied() {
+        this.#expect(this.#waits.get("auto_retry") && !this.#isInRun, "retry_fallback_applied without a retry");
+        this.#hasFallback = true;
+      },
+      retry_fallback_succeeded() {
+        this.#expect(this.#hasFallback && this.#isInTurn && !this.#open, "retry_fallback_succeeded without a fallback");
+        this.#hasFallback = false;
       },
       ...pair("auto_retry", { mayRepeat: true }),
       ...pair("auto_compaction", { mayRepeat: false }),

@@ -36,6 +36,8 @@ export interface ProviderFault {
   reply(response: ServerResponse, asked: number): void;
   /** It ends only when the host says so. */
   isEndless?: boolean;
+  /** The fault of another model's service, which stands in for this one. */
+  spare?: string;
 }
 
 export const providerFaults: Readonly<Record<string, ProviderFault>> = {
@@ -55,6 +57,8 @@ export const providerFaults: Readonly<Record<string, ProviderFault>> = {
   silence: { reply: () => {} },
   429: { reply: (response) => void response.writeHead(429, { "retry-after": "1" }).end("slow down") },
   500: { reply: (response) => void response.writeHead(500).end('{"error":{"message":"oops"}}') },
+  "429, and a spare that answers": { reply: (...asked) => providerFaults[429]?.reply(...asked), spare: "good call" },
+  "500, and a spare that fails": { reply: (...asked) => providerFaults[500]?.reply(...asked), spare: "cut" },
   "bad JSON": { reply: (response) => void begin(response).end('data: {"id": nope}\n\n') },
   "no stream": { reply: (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>") },
   "no end": { reply: (response) => void begin(response).end(event({ content: "Half" })) },

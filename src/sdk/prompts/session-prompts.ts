@@ -35,6 +35,9 @@ export interface ProjectTrust {
   projectCoverage(): Promise<Coverage | undefined>;
   /** Everything is to be read again. */
   onRenewed(listener: () => Promise<void>): void;
+  /** Never rejects. */
+  ready(): Promise<void>;
+  customCommands(): readonly { readonly name: string }[];
 }
 
 /** Undefined where there is nothing to read and nothing was given. */
@@ -131,6 +134,15 @@ export class SessionPrompts implements PromptLibrary {
       this.#parts.log.error("templates, skills and rules could not be read", error);
     }
     this.#isReady = true;
+    void this.#parts.modules?.ready().then(() => this.#warnOfHidden()); // not waited for: they may wait for these
+  }
+
+  /** Those that a custom command comes before. */
+  #warnOfHidden(): void {
+    for (const { name } of this.#parts.modules?.customCommands() ?? []) {
+      const place = this.#templates.get(name)?.place;
+      if (place) this.#parts.log.warn(`${printable(place.path)}: /${name} is a custom command, which comes first`);
+    }
   }
 
   async #load(): Promise<void> {

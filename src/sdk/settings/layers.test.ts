@@ -99,7 +99,18 @@ describe("readLayer: problems", () => {
     ],
     [{ ["k".repeat(100)]: 1 }, `${"k".repeat(80)}…: unknown setting`],
     [{ compaction: { idleEnabled: true } }, "compaction.idleEnabled: has no effect in this version"],
-    [{ retry: { fallbackChains: { a: ["b"], c: ["d"] } } }, "retry.fallbackChains: has no effect in this version"],
+    [
+      { retry: { fallbackChains: { default: "acme/one" } } },
+      'retry.fallbackChains.default: "acme/one" is ignored, expected a list of texts',
+    ],
+    [
+      { retry: { fallbackChains: ["acme/one"] } },
+      "retry.fallbackChains: a list is ignored, expected an object of lists of texts",
+    ],
+    [
+      { retry: { fallbackRevertPolicy: "later" } },
+      'retry.fallbackRevertPolicy: "later" is ignored, expected one of cooldown-expiry, never',
+    ],
     [{ "compaction.strategy": "handoff" }, 'compaction.strategy: "handoff" is not supported, "context-full" is used'],
     [
       { "task.isolation.mode": "fuse-overlay" },

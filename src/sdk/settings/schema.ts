@@ -72,8 +72,8 @@ export const settingTable = {
   "retry.maxRetries": whole(3, { max: 100 }),
   "retry.baseDelayMs": whole(2000, { max: dayMs }),
   "retry.maxDelayMs": whole(60_000, { max: dayMs }),
-  "retry.fallbackChains": record("list", { ...trusted, isUnused: true }),
-  "retry.fallbackRevertPolicy": choice(["cooldown-expiry", "never"], "cooldown-expiry", { isUnused: true }),
+  "retry.fallbackChains": record("list", trusted),
+  "retry.fallbackRevertPolicy": choice(["cooldown-expiry", "never"], "cooldown-expiry"),
 
   "ttsr.enabled": flag(true),
   "ttsr.contextMode": choice(["discard", "keep"], "discard"),

@@ -1,0 +1,135 @@
+// Another model for a retry, where the user named one for the case that a service is overloaded. Promises: the session's
+// own model stays the user's choice, on record too; a choice of the user's ends every replacement at once.
+
+import type { Clock } from "../base/clock.js";
+import type { Log } from "../base/log.js";
+import type { SessionEvent } from "../protocol/events.js";
+import type { AssistantMessage } from "../protocol/messages.js";
+import type { ProviderModel } from "../provider/provider.js";
+import type { ModelControl } from "./model-control.js";
+import type { ModelChoice } from "./model-source.js";
+import type { RetrySettings } from "./retry.js";
+import { levelSuffix } from "./thinking.js";
+
+export type FallbackEvent = Extract<SessionEvent, { type: `retry_fallback_${string}` }>;
+
+export interface FallbackParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly models: ModelControl;
+  settings(): RetrySettings;
+  emit(event: FallbackEvent): void;
+}
+
+/** Decided, and not applied before the wait is over. */
+export interface PlannedFallback {
+  readonly choice: ModelChoice;
+  readonly from: string;
+  readonly role: string;
+  /** The user's choice that it was made for. */
+  readonly chosen: number;
+}
+
+/** A service that does not say when it may be asked again. */
+const cooldownMs = 60_000;
+
+/**
+ * The order of calls: `startPrompt`; after a failure `plan`, and `noteFailure` if it is to be retried; `apply` when the
+ * wait is over; `onSuccess` at the end of every good assistant message, behind that of the retry.
+ */
+export class RetryFallback {
+  readonly #parts: FallbackParts;
+  /** Of this prompt. */
+  readonly #failed = new Set<string>();
+  readonly #warned = new Set<string>();
+  #untilMs = 0;
+  /** Applied, and not yet answered well. */
+  #untested: PlannedFallback | undefined;
+  /** The one that answered last, for the prompts to come. */
+  #proven: PlannedFallback | undefined;
+
+  constructor(parts: FallbackParts) {
+    this.#parts = parts;
+  }
+
+  /** The model to begin with in place of the session's own, if there is reason to. */
+  startPrompt(): ProviderModel | undefined {
+    const { models, clock } = this.#parts;
+    this.#failed.clear();
+    this.#untested = undefined;
+    const isInForce =
+      this.#proven?.chosen === models.choices &&
+      (this.#parts.settings().fallbackRevertPolicy === "never" || clock.now() < this.#untilMs);
+    if (!isInForce) this.#proven = undefined;
+    models.standIn(this.#proven?.choice);
+    return this.#proven?.choice.model;
+  }
+
+  /** Who is to be asked after this model failed; undefined when nobody is left. Changes nothing. */
+  plan(failed: ProviderModel): PlannedFallback | undefined {
+    const { models } = this.#parts;
+    if (!models.active || nameOf(models.active) !== nameOf(failed)) return undefined; // the user has chosen another
+    const role = this.#role();
+    const names = this.#parts.settings().fallbackChains[role] ?? [];
+    for (const name of names) {
+      const choice = this.#usable(name, role);
+      if (!choice || this.#failed.has(nameOf(choice.model)) || nameOf(choice.model) === nameOf(failed)) continue;
+      const from = nameOf(failed) + levelSuffix(failed, models.activeThinkingLevel);
+      return { choice, from, role, chosen: models.choices };
+    }
+    return undefined;
+  }
+
+  /** It is not asked again for this prompt as long as there are others; nor first, as long as it asks for peace. */
+  noteFailure(model: ProviderModel, { error }: Pick<AssistantMessage, "error">): void {
+    const { models, clock } = this.#parts;
+    this.#failed.add(nameOf(model));
+    if (models.model && nameOf(models.model) === nameOf(model))
+      this.#untilMs = clock.now() + (error?.retryAfterMs ?? cooldownMs);
+  }
+
+  /** Unless the user has chosen meanwhile. */
+  apply(planned: PlannedFallback): void {
+    const { models, emit } = this.#parts;
+    if (planned.chosen !== models.choices) return;
+    models.standIn(planned.choice);
+    this.#untested = planned;
+    emit({ type: "retry_fallback_applied", from: planned.from, to: this.#fullName(planned), role: planned.role });
+  }
+
+  onSuccess(): void {
+    const planned = this.#untested;
+    if (!planned) return;
+    this.#untested = undefined;
+    this.#proven = planned;
+    this.#parts.emit({ type: "retry_fallback_succeeded", model: this.#fullName(planned), role: planned.role });
+  }
+
+  /** The one that the session's own model was named for, where it has a chain; else the conversation's. */
+  #role(): string {
+    const { models } = this.#parts;
+    const { fallbackChains } = this.#parts.settings();
+    const own = models.model && nameOf(models.model);
+    const named = [...models.roles].find(
+      ([role, { model }]) => nameOf(model) === own && Object.hasOwn(fallbackChains, role),
+    );
+    return named?.[0] ?? "default";
+  }
+
+  #usable(name: string, role: string): ModelChoice | undefined {
+    const choice = this.#parts.models.choiceOf(name);
+    if (!choice && !this.#warned.has(name)) {
+      this.#warned.add(name);
+      this.#parts.log.warn(`retry.fallbackChains.${role}: ${name} cannot be used now`);
+    }
+    return choice;
+  }
+
+  #fullName({ choice: { model, thinkingLevel } }: PlannedFallback): string {
+    return nameOf(model) + levelSuffix(model, thinkingLevel ?? this.#parts.models.thinkingLevel);
+  }
+}
+
+function nameOf({ provider, id }: ProviderModel): string {
+  return `${provider}/${id}`;
+}

@@ -28,7 +28,7 @@ export async function history() {
 }
 
 async function working(files) {
-  const samples = await alternate(rounds, { floor: () => work(floor, files), galley: () => work(galley, files) });
+  const samples = await alternate(rounds, { floor: () => workAll(floor, files), galley: () => workAll(galley, files) });
   const compare = (name, key, limit) =>
     row({
       name,
@@ -46,14 +46,17 @@ async function working(files) {
   ];
 }
 
-/** The large session, then the small one, and with that one the rest. */
-async function work(program, files) {
+/** Each session in a process of its own: what one leaves behind, the next would have to clear away. */
+async function workAll(program, [small, large]) {
+  const switchMs = await withAgent(program, { replies: [] }, (agent) => switchTo(agent, large.path));
+  return { ...(await work(program, small)), [large.size]: switchMs };
+}
+
+async function work(program, { size, path }) {
   const gates = Array.from({ length: 1 + laterPrompts }, () => new Gate());
   const replies = gates.map((gate) => gated(gate, ["Yes."], gate));
   return withAgent(program, { replies }, async (agent, server) => {
-    const sample = {};
-    for (const { size, path } of files.toReversed()) sample[size] = await switchTo(agent, path);
-    sample.messagesMs = await getMessages(agent);
+    const sample = { [size]: await switchTo(agent, path), messagesMs: await getMessages(agent) };
     const prompts = [];
     for (const gate of gates) prompts.push(await promptToRequest(agent, gate));
     [sample.firstMs, ...sample.nextMs] = prompts;

@@ -10,13 +10,16 @@ export function checkMessage(value: unknown, timestamp: number): AgentMessage | 
   const check = checks[value.role as AgentMessage["role"]];
   const repairs = check(value);
   if (!repairs) return undefined;
-  if (!isTime(value.timestamp)) repairs.timestamp = timestamp;
-  const message = Object.keys(repairs).length === 0 ? value : { ...value, ...repairs };
-  return message as JsonObject as AgentMessage;
+  const hasTime = isTime(value.timestamp);
+  if (repairs === nothing && hasTime) return value as JsonObject as AgentMessage;
+  return { ...value, ...repairs, ...(hasTime ? {} : { timestamp }) } as JsonObject as AgentMessage;
 }
 
 /** What has to change, or undefined when the message cannot be used. */
-type Check = (message: JsonObject) => JsonObject | undefined;
+type Check = (message: JsonObject) => Readonly<JsonObject> | undefined;
+
+/** Nearly every message is fit as it is, and one object says so for all: a long session has thousands of them. */
+const nothing: Readonly<JsonObject> = Object.freeze({});
 
 const checks: Record<AgentMessage["role"], Check> = {
   user: ({ content }) => repairInput(content),
@@ -26,8 +29,10 @@ const checks: Record<AgentMessage["role"], Check> = {
   assistant: checkAssistant,
   toolResult(message) {
     if (typeof message.toolCallId !== "string") return undefined;
-    const repairs = repairBlocks(message.content, isInputBlock);
-    if (!repairs) return undefined;
+    const blocks = repairBlocks(message.content, isInputBlock);
+    const isWhole = typeof message.toolName === "string" && typeof message.isError === "boolean";
+    if (!blocks || isWhole) return blocks;
+    const repairs = { ...blocks };
     if (typeof message.toolName !== "string") repairs.toolName = "";
     if (typeof message.isError !== "boolean") repairs.isError = false;
     return repairs;
@@ -36,22 +41,24 @@ const checks: Record<AgentMessage["role"], Check> = {
   pythonExecution: (message) => (typeof message.code === "string" ? repairExecution(message) : undefined),
   compactionSummary({ summary, tokensBefore }) {
     if (typeof summary !== "string") return undefined;
-    return typeof tokensBefore === "number" ? {} : { tokensBefore: 0 };
+    return typeof tokensBefore === "number" ? nothing : { tokensBefore: 0 };
   },
   branchSummary({ summary, fromId }) {
     if (typeof summary !== "string") return undefined;
-    return typeof fromId === "string" ? {} : { fromId: "root" };
+    return typeof fromId === "string" ? nothing : { fromId: "root" };
   },
   fileMention({ files }) {
     if (!Array.isArray(files)) return undefined;
     const usable = files.filter(isFile);
-    return usable.length === files.length ? {} : { files: usable };
+    return usable.length === files.length ? nothing : { files: usable };
   },
 };
 
-function checkCustom(message: JsonObject): JsonObject | undefined {
-  const repairs = repairInput(message.content);
-  if (!repairs) return undefined;
+function checkCustom(message: JsonObject): Readonly<JsonObject> | undefined {
+  const input = repairInput(message.content);
+  const isWhole = typeof message.customType === "string" && typeof message.display === "boolean";
+  if (!input || isWhole) return input;
+  const repairs = { ...input };
   if (typeof message.customType !== "string") repairs.customType = "";
   if (typeof message.display !== "boolean") repairs.display = true;
   return repairs;
@@ -59,9 +66,10 @@ function checkCustom(message: JsonObject): JsonObject | undefined {
 
 const stopReasons = new Set<unknown>(["stop", "length", "toolUse", "error", "aborted"]);
 
-function checkAssistant(message: JsonObject): JsonObject | undefined {
-  const repairs = repairBlocks(message.content, isAssistantBlock);
-  if (!repairs) return undefined;
+function checkAssistant(message: JsonObject): Readonly<JsonObject> | undefined {
+  const blocks = repairBlocks(message.content, isAssistantBlock);
+  if (!blocks || isWholeReply(message)) return blocks;
+  const repairs = { ...blocks };
   if (typeof message.api !== "string") repairs.api = "";
   if (typeof message.provider !== "string") repairs.provider = "";
   if (typeof message.model !== "string") repairs.model = "";
@@ -70,22 +78,27 @@ function checkAssistant(message: JsonObject): JsonObject | undefined {
   return repairs;
 }
 
-function repairExecution(message: JsonObject): JsonObject {
+function isWholeReply({ api, provider, model, stopReason, usage }: JsonObject): boolean {
+  const isNamed = typeof api === "string" && typeof provider === "string" && typeof model === "string";
+  return isNamed && stopReasons.has(stopReason) && isUsage(usage);
+}
+
+function repairExecution(message: JsonObject): Readonly<JsonObject> {
   const repairs: JsonObject = {};
   if (typeof message.output !== "string") repairs.output = "";
   if (typeof message.cancelled !== "boolean") repairs.cancelled = false;
   if (typeof message.truncated !== "boolean") repairs.truncated = false;
-  return repairs;
+  return Object.keys(repairs).length === 0 ? nothing : repairs;
 }
 
-function repairInput(content: unknown): JsonObject | undefined {
-  return typeof content === "string" ? {} : repairBlocks(content, isInputBlock);
+function repairInput(content: unknown): Readonly<JsonObject> | undefined {
+  return typeof content === "string" ? nothing : repairBlocks(content, isInputBlock);
 }
 
-function repairBlocks(content: unknown, isBlock: (block: unknown) => boolean): JsonObject | undefined {
+function repairBlocks(content: unknown, isBlock: (block: unknown) => boolean): Readonly<JsonObject> | undefined {
   if (typeof content === "string") return { content: [{ type: "text", text: content }] };
   if (!Array.isArray(content)) return undefined;
-  return content.every(isBlock) ? {} : { content: content.filter(isBlock) };
+  return content.every(isBlock) ? nothing : { content: content.filter(isBlock) };
 }
 
 function isInputBlock(block: unknown): boolean {
@@ -121,8 +134,10 @@ function isUsage(usage: unknown): usage is Usage {
   return typeof usage.cost.total === "number" && hasFigures(usage) && hasFigures(usage.cost);
 }
 
+/** Without a call for each figure: this is asked of every reply of a session that is opened, and at first cold. */
 function hasFigures({ input, output, cacheRead, cacheWrite }: JsonObject): boolean {
-  return isNumber(input) && isNumber(output) && isNumber(cacheRead) && isNumber(cacheWrite);
+  const isUsed = typeof input === "number" && typeof output === "number";
+  return isUsed && typeof cacheRead === "number" && typeof cacheWrite === "number";
 }
 
 /** Keeps every figure there is: this is the record of what was paid. */

@@ -23,17 +23,24 @@ export const maxTreeDepth = 32;
 export type NameSource = "auto" | "user";
 
 export class EntryTree {
-  readonly #entries: SessionEntry[] = [];
-  readonly #indexById = new Map<string, number>();
+  readonly #entries: SessionEntry[];
+  readonly #indexById: Map<string, number>;
   readonly #labels = new Map<string, string>();
   /** Made when first asked for. */
   #children: Map<string | null, SessionEntry[]> | undefined;
   #leafId: string | null = null;
   #name: { readonly text: string; readonly source: NameSource } | undefined;
 
-  constructor(header?: SessionHeader, entries: Iterable<SessionEntry> = []) {
+  /** `indexById`, where the caller has it already, is the tree's from then on. */
+  constructor(header?: SessionHeader, entries: readonly SessionEntry[] = [], indexById?: Map<string, number>) {
+    this.#entries = indexById ? entries.slice() : [];
+    this.#indexById = indexById ?? new Map();
     if (typeof header?.title === "string") this.#take(header.title, header.titleSource ?? "auto");
-    for (const entry of entries) this.append(entry);
+    for (let index = 0; index < entries.length; index++) {
+      const entry = entries[index] as SessionEntry;
+      if (indexById) this.#note(entry, index);
+      else this.append(entry);
+    }
   }
 
   /** In the order in which they were appended. */
@@ -69,9 +76,14 @@ export class EntryTree {
   /** Throws when the id is taken. */
   append(entry: SessionEntry): void {
     if (this.has(entry.id)) throw new GalleyError("invalid_argument", `Entry ${entry.id} exists already`);
-    this.#indexById.set(entry.id, this.#entries.length);
-    this.#entries.push(entry);
+    const index = this.#entries.push(entry) - 1;
+    this.#indexById.set(entry.id, index);
     if (this.#children) addTo(this.#children, entry);
+    this.#note(entry, index);
+  }
+
+  /** What an entry that has just come in says about the whole. */
+  #note(entry: SessionEntry, index: number): void {
     switch (entry.type) {
       case "label":
         return this.#noteLabel(entry.targetId, entry.label);
@@ -79,7 +91,8 @@ export class EntryTree {
         return this.#noteName(entry.name, entry.source);
       case "leaf":
         // Its target may have been on a line that could not be read; then the leaf stays where it was.
-        if (entry.targetId === null || this.has(entry.targetId)) this.#leafId = entry.targetId;
+        if (entry.targetId === null || (this.#indexById.get(entry.targetId) ?? Infinity) <= index)
+          this.#leafId = entry.targetId;
         return;
       default:
         this.#leafId = entry.id;

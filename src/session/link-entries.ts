@@ -14,12 +14,18 @@ interface Loose {
   readonly parentId: unknown;
 }
 
+export interface LinkedEntries {
+  readonly entries: readonly SessionEntry[];
+  /** Where each id stands among them. */
+  readonly indexById: Map<string, number>;
+}
+
 /** Changes the entries in place and tells each repair, with the entry's index. */
 export function linkEntries(
   entries: readonly TypedObject[],
   lines: readonly number[],
   report: (problem: LinkProblem, index: number) => void,
-): readonly SessionEntry[] {
+): LinkedEntries {
   const indexById = new Map<string, number>();
   /** By an id that the file uses more than once: what the newest entry that has it is called here. */
   const newest = new Map<string, string>();
@@ -63,7 +69,7 @@ export function linkEntries(
       attachToPrevious(entries, index);
     }
   // From here on the types hold for what every entry has; the rest is checked where it is used.
-  return entries as readonly TypedObject[] as readonly SessionEntry[];
+  return { entries: entries as readonly TypedObject[] as readonly SessionEntry[], indexById };
 }
 
 function attachToPrevious(entries: readonly TypedObject[], index: number): void {

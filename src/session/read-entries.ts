@@ -1,12 +1,12 @@
 // The bytes of a session file in, its header and entries out. Promises: one bad line never stops the rest, memory is
 // bounded by one line beyond what is returned, and nothing here depends on how the bytes are cut up.
 
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { GalleyError } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import { maxNesting, type TypedObject } from "../base/ndjson.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
-import { type LinkProblem, linkEntries } from "./link-entries.js";
+import { type LinkedEntries, type LinkProblem, linkEntries } from "./link-entries.js";
 import { currentVersion, migrateEntries } from "./migrate-entries.js";
 
 export const maxLineBytes = 8 * 1024 * 1024;
@@ -19,11 +19,11 @@ export interface ReadProblem {
   readonly line: number;
 }
 
-export interface ReadSession {
+/** The entries are in the form of `currentVersion`, unless the file is newer than that. */
+export interface ReadSession extends LinkedEntries {
   readonly header: SessionHeader;
-  /** What the file says; entries are in the form of `currentVersion`, unless it is newer than that. */
+  /** What the file says. */
   readonly version: number;
-  readonly entries: readonly SessionEntry[];
   /** The exact text of entries whose type is not ours, so that a copy of the file keeps them to the byte. */
   readonly originals: ReadonlyMap<SessionEntry, string>;
   /** The first ones; `problemCount` counts all. */
@@ -84,14 +84,14 @@ export class SessionReader {
       id: entry.id,
       parentId: entry.parentId,
     }));
-    const entries = linkEntries(migrated, this.#lineOf, (kind, index) => this.#report(kind, this.#lineOf[index] ?? 0));
+    const linked = linkEntries(migrated, this.#lineOf, (kind, index) => this.#report(kind, this.#lineOf[index] ?? 0));
     // An entry that was given another place no longer is what its line says.
     const kept = placed.filter(({ entry, id, parentId }) => entry.id === id && entry.parentId === parentId);
     const originals = new Map(kept.map(({ entry, text }) => [entry as object as SessionEntry, text]));
     return {
       header,
       version: (header.version ?? 1) as number,
-      entries,
+      ...linked,
       originals,
       problems: this.#problems,
       problemCount: this.#problemCount,
@@ -218,8 +218,11 @@ export class LineReader {
   #takeTexts(bytes: Buffer, take: (text: string, number: number) => void): number {
     const end = bytes.lastIndexOf(LF);
     const lines = bytes.subarray(0, Math.max(end, 0));
-    if (end === -1 || lines.length > this.#maxBytes || !isUtf8(lines)) return 0;
-    for (const text of lines.toString("utf8").split("\n")) take(text, this.#number++);
+    if (end === -1 || lines.length > this.#maxBytes) return 0;
+    // Bytes that are ASCII throughout need only be copied.
+    const encoding = isAscii(lines) ? "latin1" : isUtf8(lines) ? "utf8" : undefined;
+    if (!encoding) return 0;
+    for (const text of lines.toString(encoding).split("\n")) take(text, this.#number++);
     return end + 1;
   }
 

@@ -36,6 +36,7 @@ export type { EntryFields, SessionManagerOptions, SessionMove };
 interface Start {
   readonly header: SessionHeader;
   readonly entries?: readonly SessionEntry[];
+  readonly indexById?: Map<string, number>;
   readonly originals?: ReadonlyMap<SessionEntry, string>;
   readonly warnings?: readonly string[];
 }
@@ -60,7 +61,7 @@ export class SessionManager {
     this.#header = start.header;
     this.#originals = start.originals ?? new Map();
     this.warnings = [...(start.warnings ?? [])];
-    this.#tree = new EntryTree(start.header, start.entries);
+    this.#tree = new EntryTree(start.header, start.entries, start.indexById);
     this.#rebuildContext();
   }
 
@@ -81,9 +82,8 @@ export class SessionManager {
       if (how.ifMissing === "fail" && !loaded.exists) throw new GalleyError("not_found", `File not found: ${path}`);
       return SessionManager.create(options, {}, loaded.path);
     }
-    const { header, entries, originals } = loaded.session;
     const warnings = [...loaded.warnings, ...(loaded.readOnlyReason ? [loaded.readOnlyReason] : [])];
-    const manager = new SessionManager(options, { header, entries, originals, warnings });
+    const manager = new SessionManager(options, { ...loaded.session, warnings });
     manager.#file = SessionFile.resume(manager.#fileOptions(options), loaded);
     manager.#tellWarnings();
     return manager;

@@ -111,7 +111,8 @@ function openFile(disk: SessionDisk, path: string, isWritable: boolean): { file:
   }
 }
 
-const chunkBytes = 1024 * 1024;
+/** A little less than Node begins to keep texts outside of V8's heap at, where they would pile up. */
+const chunkBytes = 1_000_000;
 
 /** Reads the next piece while one is being taken apart. */
 async function readAll(disk: SessionDisk, file: number, path: string): Promise<ReadSession> {

@@ -222,7 +222,9 @@ export class PendingControl {
   /** Finds again what the record's path holds, and ends what did not survive. */
   async restore(): Promise<void> {
     const record = this.#parts.record();
-    for (const id of foldPending(record.tree.entries, record.sessionId).ids) this.store.reserve(id);
+    const { ids } = foldPending(record.tree.entries, record.sessionId);
+    if (ids.length === 0) return this.flush(); // as in most records: the path is spared a walk
+    for (const id of ids) this.store.reserve(id);
     const { found, lost } = await readPending(record);
     for (const stored of found) if (!this.store.get(stored.action.id)) await this.#bringBack(stored);
     for (const { pushed, cause } of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed, cause);

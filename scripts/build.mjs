@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { build, transform } from "esbuild";
 import { findUnits, libraryFile, packUnits } from "./pack-program.mjs";
-import { runSession, runStart } from "./run-program.mjs";
+import { runSession, runStart, runTools } from "./run-program.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -65,26 +65,19 @@ async function packProgram() {
   // Where a file lies is asked in another way in CommonJS, and by the code that needs it.
   const options = { target, external, define: { ...define, "import.meta.url": "undefined" } };
   const { units, libraries } = await findUnits(join(root, "src/cli/main.ts"), { root, options });
-  mkdirSync(join(dist, "cli"));
+  mkdirSync(join(dist, "cli/lib"), { recursive: true });
   writeFileSync(join(dist, "cli/package.json"), '{ "type": "commonjs" }\n');
-  for (const library of libraries)
-    await build({
-      ...common(),
-      entryPoints: { [libraryFile(library)]: library },
-      outdir: join(dist, "cli/lib"),
-      absWorkingDir: root,
-      format: "cjs",
-      minify: true,
-      supported: { "dynamic-import": false },
-    });
+  for (const library of libraries) await writeLibrary(library);
   await writePacks(packUnits(units, undefined, "globalThis.galleyUnits?.push(id);"));
   const packs = [
     { name: "main.js", ids: new Set(await runStart()) },
     { name: "run.js", ids: new Set(await runSession(dist)) },
+    { name: "tools.js", ids: new Set(await runTools(dist)) },
     { name: "rest.js", ids: new Set() },
   ];
   await writePacks(packUnits(units, packs));
   await runSession(dist, ["main.js", "run.js"]);
+  await runTools(dist, ["tools.js", ...[...libraries].map((library) => `${libraryFile(library)}.js`)]);
   cacheTable(join(dist, "cli/rest.js"));
 }
 
@@ -98,16 +91,36 @@ function cacheTable(filename) {
   writeFileSync(`${filename}.${source.slice(2, 18)}.cache`, script.createCachedData());
 }
 
+async function writeLibrary(library) {
+  const { outputFiles } = await build({
+    ...common(),
+    entryPoints: { [libraryFile(library)]: library },
+    outdir: join(dist, "cli/lib"),
+    absWorkingDir: root,
+    format: "cjs",
+    minify: true,
+    supported: { "dynamic-import": false },
+    write: false,
+  });
+  for (const { path, text } of outputFiles)
+    if (path.endsWith(".js")) writeScript(path, text);
+    else writeFileSync(path, text);
+}
+
 async function writePacks(packs) {
   for (const [name, text] of packs) await writePack(name, text);
 }
 
-/** As a function, because bin/galley.js runs the file as a script; with a digest, by which it knows the cache. */
 async function writePack(name, text) {
   const { code } = await transform(text, { format: "cjs", target, minify: true, legalComments: "none" });
+  writeScript(join(dist, "cli", name), code);
+}
+
+/** As a function, because bin/galley.js runs the file as a script; with a digest, by which it knows the cache. */
+function writeScript(filename, code) {
   const wrapped = asciiOf(`(function (exports, require, module, __filename, __dirname) {${code}})`);
   const digest = createHash("sha256").update(wrapped).digest("hex").slice(0, 16);
-  writeFileSync(join(dist, "cli", name), `/*${digest}*/${wrapped}`);
+  writeFileSync(filename, `/*${digest}*/${wrapped}`);
 }
 
 /** One character beyond it, and Node holds the whole program at two bytes a character, which takes milliseconds. */

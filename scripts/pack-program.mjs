@@ -69,7 +69,7 @@ function $(id) {
 function load(id) {
   const unit = units[id] ?? bring(id);
   ${onLoad}
-  if (typeof unit === "string") return (loaded[id] = asModule(unit, require(unit)));
+  if (typeof unit === "string") return (loaded[id] = asModule(unit, unit.startsWith("./") ? module.load(unit) : require(unit)));
   const exports = (loaded[id] = {});
   try {
     unit(exports);

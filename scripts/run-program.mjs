@@ -19,24 +19,52 @@ export function runStart() {
   );
 }
 
-/** The usual work of a session: prompts, and the tools that are called most. `keep`: packs whose code cache is written. */
+/** What most sessions do, with the tools that are called most. `keep`: files whose code cache is written. */
 export function runSession(dist, keep = []) {
+  const calls = [
+    ["read", { path: "notes.txt" }],
+    ["bash", { command: "true" }],
+  ];
+  return inSession(dist, { calls, keep }, async (send) => {
+    await send({ type: "get_messages" }, '"command":"get_messages"');
+    const state = await send({ type: "get_state" }, '"command":"get_state"');
+    const { sessionFile } = JSON.parse(state.split("\n").find((line) => line.includes('"get_state"'))).data;
+    await send({ type: "new_session" }, '"command":"new_session"');
+    await send({ type: "switch_session", sessionPath: sessionFile }, '"command":"switch_session"');
+  });
+}
+
+/** The other tools. */
+export function runTools(dist, keep = []) {
+  const calls = [
+    ["ls", {}],
+    ["grep", { pattern: "line" }],
+    ["find", { pattern: "*.txt" }],
+    ["write", { path: "a.js", content: "call(1);\n" }],
+    ["edit", { path: "a.js", old_text: "1", new_text: "2" }],
+    ["ast_grep", { pat: ["call($A)"], path: "." }],
+    ["ast_edit", { ops: [{ pat: "call($A)", out: "send($A)" }], paths: ["."] }],
+    ["resolve", { action: "apply", reason: "It is meant." }],
+  ];
+  return inSession(dist, { calls, keep }, async () => {});
+}
+
+/** A model that makes these calls in one prompt, whatever `act` sends, and another prompt. */
+function inSession(dist, { calls, keep }, act) {
   return inHome(async (home) => {
     const { openAi, startScriptedServer } = await import(pathToFileURL(join(dist, "testing.js")).href);
     writeFileSync(join(home, "notes.txt"), "A line.\n");
-    const calls = [
-      { id: "1", name: "read", arguments: { path: "notes.txt" } },
-      { id: "2", name: "bash", arguments: { command: "true" } },
-    ];
-    const replies = [...calls.map((call) => openAi.toolCalls([call])), openAi.text("Done."), openAi.text("Bye.")];
-    const server = await startScriptedServer(replies);
+    const made = calls.map(([name, args], index) => openAi.toolCalls([{ id: `${index}`, name, arguments: args }]));
+    const server = await startScriptedServer([...made, openAi.text("Done."), openAi.text("Bye.")]);
     const provider = { baseUrl: `${server.url}/v1`, api: "openai-completions", auth: "none", models: [{ id: "m" }] };
     mkdirSync(join(home, "agent"));
     writeFileSync(join(home, "agent/models.json"), JSON.stringify({ providers: { local: provider } }));
     const units = await drive(home, { keep, args: ["--model", "local/m"] }, async (send) => {
       await send({ type: "get_state" }, '"command":"get_state"');
-      for (const message of ["Work.", "Talk."]) await send({ type: "prompt", message }, '"type":"agent_settled"');
-      await send({ type: "get_messages" }, '"command":"get_messages"');
+      // A tool may fail where the platform lacks something: then less is kept of it.
+      await send({ type: "prompt", message: "Work." }, '"type":"agent_settled"');
+      await act(send);
+      await send({ type: "prompt", message: "Talk." }, '"type":"agent_settled"');
     });
     await server.close();
     return units;
@@ -52,7 +80,7 @@ async function inHome(work) {
   }
 }
 
-/** `send` resolves when the text has come on stdout, after what was sent. */
+/** `send` resolves with what has come on stdout since, when this text is in it. */
 async function drive(home, { keep = [], args = [] }, act) {
   const report = join(home, "report.json");
   const env = { PATH: process.env.PATH, HOME: home, TMPDIR: home, GALLEY_AGENT_DIR: join(home, "agent") };
@@ -80,7 +108,7 @@ async function drive(home, { keep = [], args = [] }, act) {
   const send = (command, text) => {
     output = "";
     const seen = new Promise((resolve) => {
-      look = () => output.includes(text) && resolve();
+      look = () => output.includes(text) && resolve(output);
     });
     child.stdin.write(`${JSON.stringify(command)}\n`);
     return Promise.race([seen, failed]);

@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Script } from "node:vm";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { ensureBuilt } from "./rpc-host.js";
 
@@ -31,6 +32,16 @@ it("takes no code cache that was made of another text, and runs without one", ()
   const main = join(home, "dist/cli/main.js");
   writeFileSync(main, readFileSync(main, "latin1").replace(/^\/\*[0-9a-f]{16}/, `/*${"0".repeat(16)}`), "latin1");
   expect(start(home).scripts).toEqual([{ name: "main.js", isCached: false }]);
+});
+
+it("has a code cache that fits for what a session uses", () => {
+  const place = join(root, "dist/cli");
+  for (const name of ["main.js", "run.js", "tools.js", "lib/eventsource-parser.js", "lib/typebox-compile.js"]) {
+    const filename = join(place, name);
+    const source = readFileSync(filename, "latin1");
+    const cachedData = readFileSync(`${filename}.${source.slice(2, 18)}.cache`);
+    expect([name, new Script(source, { filename, cachedData }).cachedDataRejected]).toEqual([name, false]);
+  }
 });
 
 interface Report {

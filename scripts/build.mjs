@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { build, transform } from "esbuild";
 import { findUnits, libraryFile, packUnits } from "./pack-program.mjs";
-import { runSession, runStart, runTools } from "./run-program.mjs";
+import { runPrompts, runSession, runStart, runTools } from "./run-program.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -76,7 +76,9 @@ async function packProgram() {
     { name: "rest.js", ids: new Set() },
   ];
   await writePacks(packUnits(units, packs));
-  await runSession(dist, ["main.js", "run.js"]);
+  // Of the first pack no more than a first prompt needs: every start takes in the whole cache.
+  await runPrompts(dist, ["main.js"]);
+  await runSession(dist, ["run.js"]);
   await runTools(dist, ["tools.js", ...[...libraries].map((library) => `${libraryFile(library)}.js`)]);
   cacheTable(join(dist, "cli/rest.js"));
 }

@@ -19,7 +19,12 @@ export function runStart() {
   );
 }
 
-/** What most sessions do, with the tools that are called most. `keep`: files whose code cache is written. */
+/** Two prompts and their answers. `keep`: files whose code cache is written. */
+export function runPrompts(dist, keep) {
+  return inSession(dist, { calls: [], keep }, async () => {});
+}
+
+/** What most sessions do, with the tools that are called most. */
 export function runSession(dist, keep = []) {
   const calls = [
     ["read", { path: "notes.txt" }],

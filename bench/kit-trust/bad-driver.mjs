@@ -8,14 +8,12 @@ import { pathToFileURL } from "node:url";
 
 const deeds = {
   async tools() {
-    const { createJiti } = await import("jiti");
-    const jiti = createJiti(import.meta.url);
-    for (const folder of [".galley", ".xcsh", ".omp", ".pi", ".claude", ".codex"].map((name) => join(name, "tools")))
-      for (const path of regularFiles(folder)) await jiti.import(path).catch(() => {});
+    for (const name of [".galley", ".xcsh", ".omp", ".pi", ".claude", ".codex"]) await loadAll(join(name, "tools"));
   },
   async imports() {
     for (const path of regularFiles(".galley/tools")) await import(pathToFileURL(path).href).catch(() => {});
   },
+  commands: () => loadAll(".galley/commands"),
   hooks() {
     for (const path of regularFiles(".galley/hooks/pre")) spawnSync(path);
   },
@@ -48,6 +46,12 @@ const deeds = {
 
 await deeds[process.argv[2]]();
 console.log(JSON.stringify({ type: "agent_settled" }));
+
+async function loadAll(folder) {
+  const { createJiti } = await import("jiti");
+  const jiti = createJiti(import.meta.url);
+  for (const path of regularFiles(folder)) await jiti.import(path).catch(() => {});
+}
 
 function regularFiles(folder) {
   if (!existsSync(folder)) return [];

@@ -25,6 +25,15 @@ export const hostileKinds = {
   "pi-tool": { rule: "T-1", files: ({ code }) => ({ ".pi/tools/a.js": code }) },
   "claude-tool": { rule: "T-1", files: ({ code }) => ({ ".claude/tools/a.ts": code }) },
   "codex-tool": { rule: "T-1", files: ({ code }) => ({ ".codex/tools/a.js": code }) },
+  "command-module": {
+    rule: "T-1",
+    files: ({ code }) => ({
+      ".galley/commands/a.ts": code,
+      ".galley/commands/b/index.mjs": code,
+      ".omp/commands/c/index.ts": code,
+      ".claude/commands/d.js": code,
+    }),
+  },
   extension: { rule: "T-1", files: ({ code }) => ({ ".galley/extensions/a.ts": code, ".pi/extensions/b.js": code }) },
   "extension-package": {
     rule: "T-1",

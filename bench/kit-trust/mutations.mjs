@@ -32,6 +32,7 @@ const files = {
   ".galley/lib/data.json": '{"a":1}\n',
   "shared/e.cjs": "module.exports = 'e';\n",
   ".claude/tools/f.js": "module.exports = () => null;\n",
+  ".galley/commands/j.ts": 'import "../lib/b.js";\nexport default () => null;\n',
   ".galley/extensions/g.ts": 'import "#inside";\nexport default () => {};\n',
   "inside.js": "export {};\n",
   ".galley/hooks/pre/check.sh": "#!/bin/sh\nexit 0\n",

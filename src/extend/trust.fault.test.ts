@@ -35,6 +35,7 @@ describe("a program that does what it must not", () => {
   it.each([
     ["tools", ["tool-ts", "tool-imports", "claude-tool", "codex-tool"]],
     ["imports", ["tool-mjs", "tool-computed"]],
+    ["commands", ["command-module"]],
     ["hooks", ["hook-program"]],
     ["probes", ["own-binaries"]],
     ["settings", ["settings-shell"]],

@@ -18,8 +18,11 @@ import {
   previewText,
 } from "./ast-preview.js";
 import { planRewrite, type RewriteOp, type RewritePlan } from "./ast-rewrite.js";
+import { maxFileBytes } from "./ast-search.js";
+import { createSieve, type Sieve } from "./ast-sieve.js";
 import { parseTemplate } from "./ast-template.js";
 import { count } from "./output-text.js";
+import type { RipgrepParts } from "./ripgrep.js";
 import type { Staging } from "./staging.js";
 import { type AgentTool, type ArtifactSink, type OnUpdate, textResult, toolFailure } from "./tool.js";
 
@@ -59,6 +62,8 @@ export interface AstEditOptions {
   maxFiles?: number | undefined;
   /** Default: those of this process. */
   parsers?: Parsers | undefined;
+  /** Says which files need not be read; without it every one is. */
+  ripgrep?: RipgrepParts | undefined;
 }
 
 export interface AstEditParts extends AstEditOptions {
@@ -93,17 +98,34 @@ interface Found {
   isSingleFile: boolean;
 }
 
-async function planFor(
-  { workspace, parsers = sharedParsers(), maxFiles = 1000 }: AstEditParts,
-  params: AstEditParams,
-  { signal, onUpdate }: { signal: AbortSignal | undefined; onUpdate: OnUpdate },
-): Promise<Found> {
+interface Progress {
+  signal: AbortSignal | undefined;
+  onUpdate: OnUpdate;
+}
+
+async function planFor(parts: AstEditParts, params: AstEditParams, progress: Progress): Promise<Found> {
   const ops = checkOps(params.ops);
+  const { sel } = params;
+  const sieve =
+    parts.ripgrep &&
+    createSieve(parts.ripgrep, { pats: ops.map(({ pat }) => pat), sel, maxFileBytes, signal: progress.signal });
+  try {
+    return await planWith(parts, { ...params, ops, sieve }, progress);
+  } finally {
+    sieve?.end();
+  }
+}
+
+async function planWith(
+  { workspace, parsers = sharedParsers(), maxFiles = 1000 }: AstEditParts,
+  { ops, sieve, ...params }: Omit<AstEditParams, "ops"> & { ops: RewriteOp[]; sieve: Sieve | undefined },
+  { signal, onUpdate }: Progress,
+): Promise<Found> {
   const maxReplacements = checkLimit(params.limit);
   const paths = params.paths?.length ? params.paths : ["."];
   for (const path of paths) refuseUrl(path);
   const { glob, lang, sel } = params;
-  const { files, language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, signal });
+  const { files, language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, signal });
   if (files.length === 0 && !language)
     throw toolFailure("`lang` is required for ast_edit when no files match path/glob");
 
@@ -112,6 +134,7 @@ async function planFor(
     ops,
     language,
     sel,
+    sieve,
     maxReplacements,
     maxFiles,
     signal,

@@ -1,9 +1,10 @@
 // Which files an ast tool works on, and in which language each of them is read.
 
-import type { Workspace } from "../workspace/workspace.js";
+import type { Target, Workspace } from "../workspace/workspace.js";
 import { type Language, languageNamed, languageOf, languages } from "./ast-languages.js";
 import type { Grammars, Parsers } from "./ast-parsers.js";
 import type { SearchFile } from "./ast-search.js";
+import type { Sieve } from "./ast-sieve.js";
 import { findScope } from "./scope.js";
 import { toolFailure } from "./tool.js";
 
@@ -12,6 +13,7 @@ export interface FilesRequest {
   glob?: string | undefined;
   /** A name or alias; absent: each file's ending tells. */
   lang?: string | undefined;
+  sieve?: Sieve | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -34,7 +36,9 @@ export async function findFiles(workspace: Workspace, parsers: Parsers, request:
     const own = languageOf(path);
     return language ? own === language : own !== undefined;
   };
-  const scope = await findScope(workspace, { ...request, accepts });
+  const onDirectory = (directory: Target, mentioned: readonly string[]) =>
+    void request.sieve?.start(directory, mentioned);
+  const scope = await findScope(workspace, { ...request, accepts, onDirectory });
   const grammars = await whenKnown;
   const files: SearchFile[] = [];
   const issues = new Set<string>();

@@ -8,8 +8,10 @@ import { findFiles } from "./ast-files.js";
 import { AstGrepReport } from "./ast-grep-report.js";
 import { type Parsers, sharedParsers } from "./ast-parsers.js";
 import { maxPatternLength } from "./ast-pattern.js";
-import { type Match, prepareSearch, type Search } from "./ast-search.js";
+import { type Match, maxFileBytes, prepareSearch, type Search } from "./ast-search.js";
+import { createSieve } from "./ast-sieve.js";
 import { count } from "./output-text.js";
+import type { RipgrepParts } from "./ripgrep.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
 const parameters = {
@@ -40,11 +42,13 @@ const maxContext = 50;
 export interface AstGrepOptions {
   /** Default: those of this process. */
   parsers?: Parsers | undefined;
+  /** Says which files need not be read; without it every one is. */
+  ripgrep?: RipgrepParts | undefined;
 }
 
 export function createAstGrep(
   workspace: Workspace,
-  { parsers = sharedParsers() }: AstGrepOptions = {},
+  { parsers = sharedParsers(), ripgrep }: AstGrepOptions = {},
 ): AgentTool<AstGrepParams> {
   return {
     name: "ast_grep",
@@ -59,21 +63,27 @@ export function createAstGrep(
       const offset = atLeast(0, params.offset ?? 0, "Offset must be a non-negative number");
       const context = atLeast(0, params.context ?? 0, "Context must be a non-negative number");
       const { path = ".", glob, lang, sel } = params;
-      const found = await findFiles(workspace, parsers, { paths: [path], glob, lang, signal });
-      const { files, language } = found;
-      const report = new AstGrepReport({ context: Math.min(context, maxContext) });
-      const search = await prepareSearch(workspace, parsers, {
-        files,
-        pats,
-        language,
-        sel,
-        signal,
-        onProgress: (filesSearched) => onUpdate(progress(filesSearched, files.length, report.matchCount)),
-      });
-      await collect(search, report, { limit, offset });
-      report.issues.push(...search.issues, ...found.issues);
-      const output = textResult(report.text(found), report.details(path, search.filesSearched()));
-      return report.matchCount === 0 ? { ...output, isWarning: true } : output;
+      const sieve = ripgrep && createSieve(ripgrep, { pats, sel, maxFileBytes, signal });
+      try {
+        const found = await findFiles(workspace, parsers, { paths: [path], glob, lang, sieve, signal });
+        const { files, language } = found;
+        const report = new AstGrepReport({ context: Math.min(context, maxContext) });
+        const search = await prepareSearch(workspace, parsers, {
+          files,
+          pats,
+          language,
+          sel,
+          sieve,
+          signal,
+          onProgress: (filesSearched) => onUpdate(progress(filesSearched, files.length, report.matchCount)),
+        });
+        await collect(search, report, { limit, offset });
+        report.issues.push(...search.issues, ...found.issues);
+        const output = textResult(report.text(found), report.details(path, search.filesSearched()));
+        return report.matchCount === 0 ? { ...output, isWarning: true } : output;
+      } finally {
+        sieve?.end();
+      }
     },
   };
 }

@@ -10,11 +10,12 @@ import type { Language } from "./ast-languages.js";
 import { containsLiteral, type Literal, literalsIn } from "./ast-literals.js";
 import type { Parsers } from "./ast-parsers.js";
 import { type CompiledPattern, compilePattern, spelled } from "./ast-pattern.js";
+import type { Sieve } from "./ast-sieve.js";
 import type { Captured } from "./ast-template.js";
 import type { RuleMatch } from "./ast-worker.js";
 import { toolFailure } from "./tool.js";
 
-const maxFileBytes = 4 * 1024 * 1024;
+export const maxFileBytes = 4 * 1024 * 1024;
 /** Files that were given to the parsers, up to the first whose turn has not come: enough to keep two of them busy. */
 const maxHeldFiles = 32;
 const maxHeldBytes = 16 * 1024 * 1024;
@@ -33,6 +34,7 @@ export interface SearchRequest {
   sel?: string | undefined;
   /** Where patterns are tried although no file says so. */
   language?: Language | undefined;
+  sieve?: Sieve | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: (filesSearched: number) => void;
 }
@@ -79,7 +81,7 @@ export async function prepareSearch(workspace: Workspace, parsers: Parsers, requ
       const begin = (file: SearchFile) =>
         beginFile(workspace, parsers, {
           file,
-          patterns: patterns.get(file.language) ?? [],
+          patterns: request.sieve?.lacks(file.target.path) ? [] : (patterns.get(file.language) ?? []),
           signal: abort.signal,
         });
       try {

@@ -10,10 +10,9 @@ import { isTempName } from "../workspace/temp-names.js";
 import type { Target, Workspace } from "../workspace/workspace.js";
 import { compileGlob } from "./glob.js";
 import { count } from "./output-text.js";
-import { mentionedIn, type RipgrepEnd, runRipgrep, type SearchParts, toldPath } from "./ripgrep.js";
+import { mentionedIn, type RipgrepEnd, runRipgrep, type SearchParts, toldPath, wholeTexts } from "./ripgrep.js";
 import { toolFailure } from "./tool.js";
 
-const maxPathBytes = 64 * 1024;
 const maxDirectories = 200_000;
 const maxWalked = 50_000;
 const checkedAtOnce = 32;
@@ -95,7 +94,7 @@ class PathPicker {
   }
 
   /**
-   * Takes paths that each end in a NUL. Most lack what the glob says literally, in their own name and in those of their
+   * Takes paths with a NUL between them. Most lack what the glob says literally, in their own name and in those of their
    * directories: looked for in all of them at once, that costs next to nothing. `false`: there is enough.
    */
   addAll(paths: string): boolean {
@@ -103,9 +102,10 @@ class PathPicker {
     let next = 0;
     for (;;) {
       const at = paths.indexOf(literal, next);
-      if (at === -1 || next === paths.length) return true;
+      if (at === -1 || next > paths.length) return true;
       const start = at === 0 ? 0 : paths.lastIndexOf("\0", at - 1) + 1;
-      const end = paths.indexOf("\0", at);
+      const found = paths.indexOf("\0", at);
+      const end = found === -1 ? paths.length : found;
       if (!this.add(toldPath(paths.slice(start, end)))) return false;
       next = end + 1;
     }
@@ -142,21 +142,13 @@ async function listWithRipgrep(
   { root, glob, hidden, timeoutMs, signal }: FindSearch,
   picker: PathPicker,
 ): Promise<boolean | undefined> {
-  let rest: Buffer = Buffer.alloc(0);
   const end = await runRipgrep(parts, {
     root,
     args: ["--files", "--sortr=modified", ...(hidden ? ["--hidden"] : [])],
     mentioned: mentionedIn(glob),
     timeoutMs,
     signal,
-    onOutput(chunk) {
-      const fresh = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-      const bytes = rest.length === 0 ? fresh : Buffer.concat([rest, fresh]);
-      const whole = bytes.lastIndexOf(0) + 1;
-      rest = bytes.subarray(whole);
-      // Decoded in one go: one by one takes longer than all the rest. Bytes that are no UTF-8 become U+FFFD.
-      return picker.addAll(bytes.toString("utf8", 0, whole)) && rest.length <= maxPathBytes;
-    },
+    onOutput: wholeTexts((paths) => picker.addAll(paths)),
   });
   if (end) checkEnd(end, timeoutMs);
   return end && end.exitCode === 2;

@@ -65,8 +65,8 @@ export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
     createGrep(search),
     createFind(search, { clock }),
     createLs(workspace),
-    createAstGrep(unattended),
-    createAstEdit({ workspace, staging, artifacts, ...settings.astEdit }),
+    createAstGrep(unattended, { ripgrep: search }),
+    createAstEdit({ workspace, staging, artifacts, ripgrep: search, ...settings.astEdit }),
     createTodoWrite({ store: todos, storage: () => (parts.isPersistent ? "session" : "memory") }),
     ...(dialogs ? [createAsk({ dialogs, timeoutMs: settings.ask?.timeoutMs ?? 30_000 })] : []),
   ];

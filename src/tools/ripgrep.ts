@@ -24,6 +24,8 @@ export interface SearchParts {
   readonly ripgrepPath?: () => string | undefined;
 }
 
+export type RipgrepParts = Pick<SearchParts, "processes" | "ripgrepPath">;
+
 export interface RipgrepRequest {
   /** Searched from within, so that every path told begins with `./`. */
   readonly root: Target;
@@ -48,7 +50,7 @@ export interface RipgrepEnd {
 
 /** `undefined`: there is no ripgrep that starts. Throws `aborted`. */
 export async function runRipgrep(
-  { processes, ripgrepPath = installedRipgrep }: SearchParts,
+  { processes, ripgrepPath = installedRipgrep }: RipgrepParts,
   { root, args, mentioned, gitignore, timeoutMs, signal, onOutput }: RipgrepRequest,
 ): Promise<RipgrepEnd | undefined> {
   throwIfAborted(signal);
@@ -141,6 +143,23 @@ function findRipgrep(): string {
   const packageEntry = createRequire(ownLocation()).resolve("@vscode/ripgrep");
   const program = process.platform === "win32" ? "rg.exe" : "rg";
   return createRequire(packageEntry).resolve(`@vscode/ripgrep-${process.platform}-${process.arch}/bin/${program}`);
+}
+
+const maxTextBytes = 64 * 1024;
+
+/**
+ * For `onOutput`, where `--null` ends each text with a NUL: hands over those that are whole, with NULs between them.
+ * Decoded in one go: one by one takes longer than all the rest. Bytes that are no UTF-8 become U+FFFD.
+ */
+export function wholeTexts(take: (texts: string) => boolean): (chunk: Uint8Array) => boolean {
+  let rest: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    const fresh = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    const bytes = rest.length === 0 ? fresh : Buffer.concat([rest, fresh]);
+    const end = bytes.lastIndexOf(0);
+    rest = bytes.subarray(end + 1);
+    return (end < 0 || take(bytes.toString("utf8", 0, end))) && rest.length <= maxTextBytes;
+  };
 }
 
 /** A path as ripgrep tells it, relative to the root and with `/`. */

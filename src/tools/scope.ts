@@ -15,6 +15,8 @@ export interface ScopeRequest {
   /** Which files a directory contributes. Files named outright are not asked about. */
   accepts: (path: string) => boolean;
   signal?: AbortSignal | undefined;
+  /** Before a directory is listed. */
+  onDirectory?: ((directory: Target, mentioned: readonly string[]) => void) | undefined;
 }
 
 export interface ScopedFile {
@@ -47,10 +49,12 @@ export async function findScope(workspace: Workspace, request: ScopeRequest): Pr
       continue;
     }
     const matches = glob === undefined ? () => true : await compileGlob(glob, { anyDepth: false });
+    const mentioned = mentionedIn(glob, request.glob);
+    request.onDirectory?.(target, mentioned);
     const walk = workspace.walk(target, {
       signal: request.signal,
       include: (path) => request.accepts(path) && matches(path) && filter(path),
-      mentioned: mentionedIn(glob, request.glob),
+      mentioned,
       onUnreadable: (path) => unreadable.push(path),
     });
     for await (const file of walk) add({ target: file, isNamed: false });

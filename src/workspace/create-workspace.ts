@@ -115,13 +115,14 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       await statOf(target);
       const policy = { ...readPolicy(), cwds: await namesOfCwd() };
       try {
-        for await (const found of walkFiles(await disk.inBulk(target), { root: target, cwd, ...options })) {
-          const { path, relativePath, identity } = found;
-          if (denialOf(path, policy) || identity === policy.credential) continue;
-          if (isSecret(path)) continue; // a search is no place to ask; named alone, the file is asked for
-          const shown = shownBelow(target.displayPath, relativePath);
-          yield { path, displayPath: shown, kind: "file", identity };
-        }
+        for await (const found of walkFiles(await disk.inBulk(target), { root: target, cwd, ...options }))
+          for (const { path, relativePath, identity } of found) {
+            throwIfAborted(options.signal);
+            if (denialOf(path, policy) || identity === policy.credential) continue;
+            if (isSecret(path)) continue; // a search is no place to ask; named alone, the file is asked for
+            const shown = shownBelow(target.displayPath, relativePath);
+            yield { path, displayPath: shown, kind: "file", identity };
+          }
       } catch (error) {
         throw cannotOpen(target.displayPath, error);
       }

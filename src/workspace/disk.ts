@@ -76,6 +76,8 @@ export interface Disk {
  */
 export interface BulkDisk {
   lstat(path: string): Promise<Pick<DiskStat, "kind" | "identity">>;
+  /** Of each in its place; undefined for what cannot be looked at: it may have vanished since it was listed. */
+  lstatAll(paths: readonly string[]): Promise<(Pick<DiskStat, "kind" | "identity"> | undefined)[]>;
   list: Disk["list"];
   read: Disk["read"];
   /** As `read`, or `unwanted` where `isWanted` says so. It sees whole files only, and must not keep the bytes. */
@@ -88,8 +90,21 @@ export interface BulkDisk {
 
 /** For a disk on which no call takes long. */
 export function oneByOne(disk: Omit<Disk, "inBulk">): Disk {
-  const careful = { ...disk, readIf: readThenAsk(disk.read) };
+  const careful = carefulBulkDisk(disk);
   return { ...disk, inBulk: async () => careful };
+}
+
+/** Of a disk's own calls, one after another. */
+export function carefulBulkDisk(disk: Omit<Disk, "inBulk">): BulkDisk {
+  return {
+    ...disk,
+    async lstatAll(paths) {
+      const stats: Awaited<ReturnType<BulkDisk["lstatAll"]>> = [];
+      for (const path of paths) stats.push(await disk.lstat(path).catch(() => undefined));
+      return stats;
+    },
+    readIf: readThenAsk(disk.read),
+  };
 }
 
 export function readThenAsk(read: Disk["read"]): BulkDisk["readIf"] {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { BulkDisk } from "./disk.js";
+import { createBulkDisk } from "./node-bulk-disk.js";
 import { nodeDisk } from "./node-disk.js";
 
 let inBulk: BulkDisk;
@@ -21,17 +22,44 @@ afterEach(() => rm(directory, { recursive: true }));
 const bulkAt = async (path: string) => nodeDisk.inBulk({ path, identity: (await nodeDisk.lstat(path)).identity });
 const outcome = <T>(work: Promise<T>) => work.catch(({ code }: { code: string }) => code);
 
-it("lists names and kinds, no more than asked for", async () => {
+it.each([
+  ["short", ""],
+  ["long", "x".repeat(200)],
+])("lists the names and kinds of a %s directory, no more than asked for", async (_, ending) => {
   await mkdir(at("d"));
   await symlink("d", at("l"));
   execFileSync("mkfifo", [at("p")]);
-  for (let index = 0; index < 600; index++) await writeFile(at(`f${index}`), "");
+  for (let index = 0; index < 600; index++) await writeFile(at(`f${index}${ending}`), "");
   const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
   const [many, few] = [await inBulk.list(directory, 1000), await inBulk.list(directory, 5)];
   expect(many.toSorted(byName)).toEqual((await nodeDisk.list(directory, 1000)).toSorted(byName));
   expect([many.length, few.length]).toEqual([603, 5]);
-  for (const name of ["f1", "none"])
+  for (const name of [`f1${ending}`, "none"])
     expect(await outcome(inBulk.list(at(name), 9))).toBe(await outcome(nodeDisk.list(at(name), 9)));
+});
+
+it("lists in parts where the size of a directory tells nothing", async () => {
+  const { list } = createBulkDisk(nodeDisk.read, { hasSizedDirectories: false });
+  for (const name of ["a", "b", "c"]) await mkdir(at(name));
+  expect((await list(directory, 9)).map(({ name }) => name).sort()).toEqual(["a", "b", "c"]);
+  expect(await list(directory, 2)).toHaveLength(2);
+});
+
+it("looks at many paths, whatever became of some of them", async () => {
+  await writeFile(at("f"), "x");
+  await symlink("f", at("l"));
+  const paths = ["f", "none", "f/below", "l", "."].map(at);
+  const expected = await Promise.all(
+    paths.map((path) =>
+      nodeDisk.lstat(path).then(
+        ({ kind, identity }) => ({ kind, identity }),
+        () => undefined,
+      ),
+    ),
+  );
+  expect(expected.map((stat) => stat?.kind)).toEqual(["file", undefined, undefined, "link", "directory"]);
+  expect(await inBulk.lstatAll(paths)).toEqual(expected);
+  expect(await (await bulkAt("/proc")).lstatAll(paths)).toMatchObject(expected);
 });
 
 it("looks at the path itself", async () => {

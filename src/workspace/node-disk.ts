@@ -5,7 +5,14 @@
 import { type BigIntStats, constants, fstatSync, lstatSync, promises, realpathSync } from "node:fs";
 import { throwIfAborted } from "../base/abort.js";
 import { systemCode } from "../base/errors.js";
-import { type Disk, type DiskEntry, type DiskFile, type DiskRead, type PinnedDirectory, readThenAsk } from "./disk.js";
+import {
+  carefulBulkDisk,
+  type Disk,
+  type DiskEntry,
+  type DiskFile,
+  type DiskRead,
+  type PinnedDirectory,
+} from "./disk.js";
 import { chooseBulkDisk, readFlags } from "./node-bulk-disk.js";
 import { describe, identityOf, kindOf } from "./node-stats.js";
 
@@ -78,7 +85,7 @@ let chooseBulk: Disk["inBulk"] | undefined;
 export const nodeDisk: Disk = {
   ...disk,
   inBulk(place) {
-    chooseBulk ??= chooseBulkDisk({ ...disk, readIf: readThenAsk(readChecked) });
+    chooseBulk ??= chooseBulkDisk(carefulBulkDisk(disk));
     return chooseBulk(place);
   },
 };

@@ -12,20 +12,29 @@ export function secretTest(patterns: readonly string[], home: string): (path: st
   for (const pattern of patterns)
     if (/[{}[\]]/.test(pattern))
       throw new GalleyError("invalid_config", `secrets.paths: ${pattern} is not usable: only * and ? are wildcards.`);
-  let compiled: readonly { isPath: boolean; tokens: readonly string[]; ending: string }[] | undefined;
+  let compiled: readonly ReturnType<typeof compile>[] | undefined;
   return (path) => {
-    compiled ??= patterns.map((pattern) => {
-      const isPath = pattern.includes("/");
-      const rooted = pattern.startsWith("~/") ? home + pattern.slice(1) : pattern;
-      const tokens = tokensOf(isPath && !rooted.startsWith("/") ? `**/${rooted}` : rooted);
-      return { isPath, tokens, ending: tokens.slice(tokens.findLastIndex(isWildcard) + 1).join("") };
-    });
+    compiled ??= patterns.map((pattern) => compile(pattern, home));
     const folded = foldPath(path);
     const name = folded.slice(folded.lastIndexOf("/") + 1);
-    return compiled.some(({ isPath, tokens, ending }) => {
+    return compiled.some(({ isPath, tokens, beginning, ending }) => {
       const text = isPath ? folded : name;
-      return text.endsWith(ending) && matches(tokens, text); // most are told by their end
+      // Most are told by how they begin or end.
+      return text.startsWith(beginning) && text.endsWith(ending) && matches(tokens, text);
     });
+  };
+}
+
+function compile(pattern: string, home: string) {
+  const isPath = pattern.includes("/");
+  const rooted = pattern.startsWith("~/") ? home + pattern.slice(1) : pattern;
+  const tokens = tokensOf(isPath && !rooted.startsWith("/") ? `**/${rooted}` : rooted);
+  const first = tokens.findIndex(isWildcard);
+  return {
+    isPath,
+    tokens,
+    beginning: tokens.slice(0, first < 0 ? undefined : first).join(""),
+    ending: tokens.slice(tokens.findLastIndex(isWildcard) + 1).join(""),
   };
 }
 

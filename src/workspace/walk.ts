@@ -10,6 +10,8 @@ import { isTempName } from "./temp-names.js";
 import type { Target, WalkOptions } from "./workspace.js";
 
 const skippedNames = [".git", "node_modules"];
+/** Files that are looked at together: a wait for each would take as long as the look. */
+const maxTogether = 256;
 
 export interface FoundFile {
   path: string;
@@ -21,28 +23,34 @@ export interface FoundFile {
 interface Place {
   path: string;
   relativePath: string;
+  /** As if a directory's name ended in `/`: then the order of siblings is the order of whole paths. */
+  sortKey: string;
   isDirectory: boolean;
   rules: readonly IgnoreRules[];
 }
 
+/** Some at a time, in order. */
 export async function* walkFiles(
   disk: BulkDisk,
   { root, cwd, ...options }: WalkOptions & { root: Target; cwd: string },
-): AsyncGenerator<FoundFile> {
+): AsyncGenerator<FoundFile[]> {
   // Whoever names a directory that is usually skipped wants to see inside, and also inside its like.
   const named = root.path.split(sep);
   const mentioned = [...(options.mentioned ?? []), ...skippedNames.filter((name) => named.includes(name))];
   const rules = await rulesAbove(disk, root.path, cwd);
-  const pending: Place[] = [{ path: root.path, relativePath: "", isDirectory: true, rules }];
+  const pending: Place[] = [{ path: root.path, relativePath: "", sortKey: "/", isDirectory: true, rules }];
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
     throwIfAborted(options.signal);
-    const { path, relativePath } = place;
     if (place.isDirectory) {
       for (const child of (await childrenOf(place)).reverse()) pending.push(child);
     } else {
-      // A file may vanish between listing and looking; then it was not there.
-      const stat = await disk.lstat(path).catch(() => undefined);
-      if (stat?.kind === "file") yield { path, relativePath, identity: stat.identity };
+      const files = [place];
+      while (files.length < maxTogether && pending.at(-1)?.isDirectory === false) files.push(pending.pop() as Place);
+      const stats = await disk.lstatAll(files.map(({ path }) => path));
+      yield files.flatMap(({ path, relativePath }, index) => {
+        const stat = stats[index];
+        return stat?.kind === "file" ? [{ path, relativePath, identity: stat.identity }] : [];
+      });
     }
   }
 
@@ -57,7 +65,7 @@ export async function* walkFiles(
     return entries
       .map((entry) => childOf(place, { entry, rules }))
       .filter((child) => child !== undefined)
-      .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+      .sort((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
   }
 
   function childOf(
@@ -67,20 +75,16 @@ export async function* walkFiles(
     const isDirectory = entry.kind === "directory";
     if (!isDirectory && entry.kind !== "file") return undefined;
     const relativePath = place.relativePath === "" ? entry.name : `${place.relativePath}/${entry.name}`;
-    const path = join(place.path, entry.name);
+    const path = place.path.endsWith(sep) ? place.path + entry.name : `${place.path}${sep}${entry.name}`;
+    const sortKey = isDirectory ? `${entry.name}/` : entry.name;
     // Rules that would have hidden a mentioned directory must not hide what is in it either.
-    if (isDirectory && mentioned.includes(entry.name)) return { path, relativePath, isDirectory, rules: [] };
+    if (isDirectory && mentioned.includes(entry.name)) return { path, relativePath, sortKey, isDirectory, rules: [] };
     if (isDirectory && skippedNames.includes(entry.name)) return undefined;
     if (!isDirectory && isTempName(entry.name)) return undefined;
     if (!isDirectory && options.include && !options.include(relativePath)) return undefined;
     if (isIgnored(path, isDirectory, rules)) return undefined;
-    return { path, relativePath, isDirectory, rules };
+    return { path, relativePath, sortKey, isDirectory, rules };
   }
-}
-
-/** As if a directory's name ended in `/`: then the order of siblings is the order of whole paths. */
-function sortKey(place: Place): string {
-  return place.isDirectory ? `${place.relativePath}/` : place.relativePath;
 }
 
 /** The rules between the repository's root (without one: `cwd`) and the walked directory. */

@@ -1,7 +1,6 @@
 // Which files cannot match, told by ripgrep while we still list them: those need not be read. It is a help and no more:
 // a file that it has not told of, be it unreadable, too large or not come to yet, is read as if there were no ripgrep.
 
-import { join } from "node:path";
 import { linkAbort } from "../base/abort.js";
 import type { Target } from "../workspace/workspace.js";
 import { languages } from "./ast-languages.js";
@@ -32,18 +31,21 @@ export interface SieveRequest {
 export function createSieve(parts: RipgrepParts, { pats, sel, ...request }: SieveRequest): Sieve | undefined {
   const words = pats.map((pat) => longest(literalsIn({ pat, sel }).map(({ word }) => word)));
   if (words.length === 0 || words.includes("")) return undefined;
-  const lacking = new Set<string>();
+  const looked: { readonly prefix: string; readonly lacking: Set<string> }[] = [];
   const stop = linkAbort(request.signal);
   return {
-    lacks: (path) => lacking.has(path),
+    lacks: (path) =>
+      looked.some(({ prefix, lacking }) => path.startsWith(prefix) && lacking.has(path.slice(prefix.length))),
     start(directory, mentioned) {
+      const lacking = new Set<string>();
+      looked.push({ prefix: `${directory.path}/`, lacking });
       const search = runRipgrep(parts, {
         root: directory,
         args: argumentsFor(words, request.maxFileBytes),
         mentioned,
         signal: stop.signal,
         onOutput: wholeTexts((paths) => {
-          for (const path of paths.split("\0")) lacking.add(join(directory.path, toldPath(path)));
+          for (const path of paths.split("\0")) lacking.add(toldPath(path));
           return lacking.size < maxPaths;
         }),
       });

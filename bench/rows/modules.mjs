@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Agent, galley, workspace } from "../kit/agent.mjs";
-import { alternate, expect, pluck, row } from "../kit/measure.mjs";
+import { alternate, expect, pluck, row, sleep } from "../kit/measure.mjs";
 
 const count = 200;
 const reloads = 6;
@@ -89,7 +89,10 @@ async function startOnce(program, options) {
     agent.send({ id: "1", type: "get_state" });
     const readyMs = (await ready) - agent.startedAt;
     const ms = (await answered) - agent.startedAt;
-    expect(program === galley || toolsOf(agent).has(`tool_${count - 1}`), "the first answer does not list the tools");
+    expect(
+      program === galley || (await toolsOf(agent)).has(`tool_${count - 1}`),
+      "the first answer does not list the tools",
+    );
     await agent.close();
     return { readyMs, ms };
   } finally {
@@ -111,7 +114,7 @@ async function reloadTimes(options) {
       const answered = agent.arrival(`"id":"state_${round}"`);
       agent.send({ type: "prompt", message: "/again" }, { id: `state_${round}`, type: "get_state" });
       times.push((await answered) - sentAt);
-      expect(JSON.stringify([...toolsOf(agent)]).includes(`Says ${word}`), "the edited tool is not there");
+      expect(JSON.stringify([...(await toolsOf(agent))]).includes(`Says ${word}`), "the edited tool is not there");
     }
     await agent.close();
   } finally {
@@ -126,7 +129,8 @@ async function state(agent) {
   await answered;
 }
 
-function toolsOf(agent) {
+async function toolsOf(agent) {
+  await sleep(50); // the rest of the line
   const answer = agent.frames().findLast(({ command }) => command === "get_state");
   return new Map(answer.data.dumpTools.map(({ name, description }) => [name, description]));
 }

@@ -36,9 +36,8 @@ export async function findFiles(workspace: Workspace, parsers: Parsers, request:
     const own = languageOf(path);
     return language ? own === language : own !== undefined;
   };
-  const onDirectory = (directory: Target, mentioned: readonly string[]) =>
-    void request.sieve?.start(directory, mentioned);
-  const scope = await findScope(workspace, { ...request, accepts, onDirectory });
+  const onWholeDirectory = (directory: Target) => void request.sieve?.start(directory);
+  const scope = await findScope(workspace, { ...request, accepts, onWholeDirectory });
   const grammars = await whenKnown;
   const files: SearchFile[] = [];
   const issues = new Set<string>();

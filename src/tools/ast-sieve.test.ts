@@ -35,7 +35,7 @@ async function put(files: Record<string, string | Buffer>): Promise<void> {
 /** Which of these it says lack the words, when it has looked through everything. */
 async function lackingOf(names: readonly string[], pats: readonly string[], parts: RipgrepParts = { processes }) {
   const sieve = createSieve(parts, { pats, maxFileBytes: 1000 });
-  await sieve?.start(await createNodeWorkspace({ cwd }).resolve(".", "read"), []);
+  await sieve?.start(await createNodeWorkspace({ cwd }).resolve(".", "read"));
   sieve?.end();
   return names.filter((name) => sieve?.lacks(join(cwd, name)));
 }

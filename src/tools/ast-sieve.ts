@@ -12,7 +12,7 @@ const maxPaths = 100_000;
 
 export interface Sieve {
   /** Looks through a directory while everything else goes on. Nobody has to wait for it; never rejects. */
-  start(directory: Target, mentioned: readonly string[]): Promise<void>;
+  start(directory: Target): Promise<void>;
   /** The file has none of the words that a match must contain. */
   lacks(path: string): boolean;
   /** Nobody asks any more. */
@@ -36,13 +36,13 @@ export function createSieve(parts: RipgrepParts, { pats, sel, ...request }: Siev
   return {
     lacks: (path) =>
       looked.some(({ prefix, lacking }) => path.startsWith(prefix) && lacking.has(path.slice(prefix.length))),
-    start(directory, mentioned) {
+    start(directory) {
       const lacking = new Set<string>();
       looked.push({ prefix: `${directory.path}/`, lacking });
       const search = runRipgrep(parts, {
         root: directory,
         args: argumentsFor(words, request.maxFileBytes),
-        mentioned,
+        mentioned: [],
         signal: stop.signal,
         onOutput: wholeTexts((paths) => {
           for (const path of paths.split("\0")) lacking.add(toldPath(path));

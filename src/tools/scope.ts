@@ -15,8 +15,8 @@ export interface ScopeRequest {
   /** Which files a directory contributes. Files named outright are not asked about. */
   accepts: (path: string) => boolean;
   signal?: AbortSignal | undefined;
-  /** Before a directory is listed. */
-  onDirectory?: ((directory: Target, mentioned: readonly string[]) => void) | undefined;
+  /** Before a directory is listed of which no glob leaves out a part. */
+  onWholeDirectory?: ((directory: Target) => void) | undefined;
 }
 
 export interface ScopedFile {
@@ -49,12 +49,11 @@ export async function findScope(workspace: Workspace, request: ScopeRequest): Pr
       continue;
     }
     const matches = glob === undefined ? () => true : await compileGlob(glob, { anyDepth: false });
-    const mentioned = mentionedIn(glob, request.glob);
-    request.onDirectory?.(target, mentioned);
+    if (glob === undefined && !request.glob) request.onWholeDirectory?.(target);
     const walk = workspace.walk(target, {
       signal: request.signal,
       include: (path) => request.accepts(path) && matches(path) && filter(path),
-      mentioned,
+      mentioned: mentionedIn(glob, request.glob),
       onUnreadable: (path) => unreadable.push(path),
     });
     for await (const file of walk) add({ target: file, isNamed: false });

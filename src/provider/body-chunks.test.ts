@@ -51,6 +51,16 @@ describe("BodyChunks", () => {
     expect(bytes).toBe(sent);
   });
 
+  it("hands over in one piece what piled up: each piece costs a reader memory and time", async () => {
+    const body = new PassThrough();
+    const chunks = new BodyChunks(body);
+    for (const text of ["a", "b", "c"]) body.write(text);
+    await turn();
+    expect((await chunks.next()).value?.toString()).toBe("abc");
+    body.end();
+    expect((await chunks.next()).done).toBe(true);
+  });
+
   it("fails where the body breaks off, after what had come", async () => {
     const body = new PassThrough();
     const chunks = new BodyChunks(body);

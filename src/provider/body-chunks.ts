@@ -18,7 +18,7 @@ const done: Step = { done: true, value: undefined };
 /** One step at a time: whoever asks for the next one has got the last. */
 export class BodyChunks implements AsyncIterableIterator<Uint8Array> {
   readonly #body: Readable;
-  readonly #queue: Buffer[] = [];
+  #queue: Buffer[] = [];
   #queuedBytes = 0;
   #waiting: Waiting | undefined;
   #end: "ended" | Error | undefined;
@@ -37,12 +37,7 @@ export class BodyChunks implements AsyncIterableIterator<Uint8Array> {
   }
 
   next(): Promise<Step> {
-    const value = this.#queue.shift();
-    if (value) {
-      this.#queuedBytes -= value.length;
-      if (this.#queue.length === 0 && this.#body.isPaused()) this.#body.resume();
-      return Promise.resolve({ done: false, value });
-    }
+    if (this.#queue.length > 0) return Promise.resolve({ done: false, value: this.#takeQueued() });
     if (this.#end === "ended") return Promise.resolve(done);
     if (this.#end) return Promise.reject(this.#end);
     return new Promise((resolve, reject) => {
@@ -54,6 +49,15 @@ export class BodyChunks implements AsyncIterableIterator<Uint8Array> {
   return(): Promise<Step> {
     this.#body.destroy();
     return Promise.resolve(done);
+  }
+
+  /** As one: what piled up while somebody worked costs no more than a single chunk. */
+  #takeQueued(): Buffer {
+    const value = Buffer.concat(this.#queue);
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    if (this.#body.isPaused()) this.#body.resume();
+    return value;
   }
 
   #take(chunk: Buffer): void {

@@ -5,6 +5,7 @@ import type { AgentMessage, AssistantMessage, ProviderFailure, Usage } from "../
 import { type ProviderModel, zeroUsage } from "../provider/provider.js";
 import type { CompactionSettings } from "./compaction/compaction-controller.js";
 import type { RetrySettings } from "./retry.js";
+import { defaultSessionSettings } from "./session-settings.js";
 
 export const testModel: ProviderModel = {
   id: "fable-2",
@@ -26,14 +27,7 @@ export const plannerTestModel: ProviderModel = {
   api: "galley-planner",
 };
 
-export const retrySettings: RetrySettings = {
-  enabled: true,
-  maxRetries: 3,
-  baseDelayMs: 2000,
-  maxDelayMs: 60_000,
-  fallbackChains: {},
-  fallbackRevertPolicy: "cooldown-expiry",
-};
+export const retrySettings: RetrySettings = defaultSessionSettings.retry;
 
 export const compactionSettings: CompactionSettings = {
   enabled: true,

@@ -9,6 +9,7 @@ import { type Log, silentLog } from "../base/log.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { createNodeProcesses, type NodeProcessesOptions } from "./node-processes.js";
 import type { Processes, ProcessRequest } from "./processes.js";
+import { alive, until } from "./processes.test-kit.js";
 
 const directory = mkdtempSync(join(tmpdir(), "galley-processes-"));
 const opened: Processes[] = [];
@@ -62,27 +63,6 @@ const hasty: Clock = {
 const newTag = () => `galleytest${process.pid}x${tags++}x`;
 
 /** Who is alive and bears the tag. */
-function alive(tag: string): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"))) return false;
-        return ["environ", "cmdline"].some((file) => readFileSync(`/proc/${pid}/${file}`, "latin1").includes(tag));
-      } catch {
-        return false; // gone meanwhile
-      }
-    });
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while (!isSo()) {
-    if (Date.now() > deadline) throw new Error(`not within 15 s: ${isSo}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);
@@ -378,7 +358,7 @@ describe("stopping", () => {
     controller.abort();
     expect(await run).toMatchObject({ stopped: "aborted" });
     expect(alive(tag)).toHaveLength(2); // so they hold the pipes still
-    for (const pid of alive(tag)) process.kill(Number(pid), "SIGKILL"); // the documented escape
+    for (const pid of alive(tag)) process.kill(pid, "SIGKILL"); // the documented escape
   });
 });
 

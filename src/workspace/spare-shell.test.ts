@@ -1,16 +1,7 @@
 // Through the process layer, with real shells. Which one a command got shows in its marker: they are counted, and a
 // waiting shell has taken the number before the next.
 
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -19,6 +10,7 @@ import { manualClock } from "../testing/manual-clock.js";
 import { createNodeProcesses, type NodeProcessesOptions } from "./node-processes.js";
 import { limitedShell } from "./process-shell.js";
 import type { Processes, ProcessRequest } from "./processes.js";
+import { alive, until } from "./processes.test-kit.js";
 import { SpareShell } from "./spare-shell.js";
 
 const directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-spare-")));
@@ -56,29 +48,7 @@ function open(options: Partial<NodeProcessesOptions> = {}) {
 }
 
 function waitingShells(tag: string): number[] {
-  return carriers(tag).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1") === "/bin/sh\0-s\0");
-}
-
-function carriers(tag: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        const isDead = /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
-        return !isDead && readFileSync(`/proc/${pid}/environ`, "latin1").includes(tag);
-      } catch {
-        return false; // gone meanwhile
-      }
-    });
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while (!isSo()) {
-    if (Date.now() > deadline) throw new Error(`not within 15 s: ${isSo}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  return alive(tag).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1") === "/bin/sh\0-s\0");
 }
 
 const onLinux = describe.skipIf(process.platform !== "linux");
@@ -258,14 +228,14 @@ onLinux("nobody waits", () => {
   it("after the end", async () => {
     const { sh, processes, tag } = open();
     await sh("true");
-    expect(carriers(tag)).toHaveLength(1);
+    expect(alive(tag)).toHaveLength(1);
     await processes.shutdown();
-    expect(carriers(tag)).toEqual([]);
+    expect(alive(tag)).toEqual([]);
     const ending = open();
     await ending.sh("true");
     await Promise.all([ending.sh("sleep 100"), ending.processes.shutdown()]);
     await new Promise(setImmediate);
-    expect(carriers(ending.tag)).toEqual([]);
+    expect(alive(ending.tag)).toEqual([]);
   });
 
   it("where none could be started, and that is no failure", async () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { silentLog } from "../base/log.js";
 import { createNodeProcesses } from "../workspace/node-processes.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
@@ -13,7 +13,8 @@ import { containsLiteral, literalsIn } from "./ast-literals.js";
 import { sharedParsers } from "./ast-parsers.js";
 import { prepareSearch } from "./ast-search.js";
 import { createSieve } from "./ast-sieve.js";
-import { toolParts } from "./parts.test-kit.js";
+import { createBuiltInTools } from "./index.js";
+import { stagingKit, toolParts } from "./parts.test-kit.js";
 import type { RipgrepParts } from "./ripgrep.js";
 
 const processes = createNodeProcesses({ env: process.env, log: silentLog });
@@ -142,4 +143,22 @@ it("changes nothing about what the ast tools say", async () => {
   const [plain, sieved] = [await run(undefined), await run({ processes })];
   expect(sieved).toEqual(plain);
   expect(plain[0]?.details).toMatchObject({ totalReplacements: 3, filesSearched: 8 });
+});
+
+it("has no say while changes wait for review: the disk lacks what is staged", async () => {
+  await put({ "a.ts": "other(1);\n" });
+  const path = join(cwd, "a.ts");
+  const staging = {
+    ...stagingKit("all").staging,
+    staged: (asked: string) => (asked === path ? [{ id: "pa_1", bytes: Buffer.from("call(1);\n") }] : []),
+    stagedPaths: () => [path],
+  };
+  const run = vi.fn(processes.run.bind(processes));
+  const watched = { ...processes, run, shutdown: async () => {} };
+  const tools = createBuiltInTools({ ...toolParts(createNodeWorkspace({ cwd })), processes: watched, staging });
+  const astGrep = tools.find(({ name }) => name === "ast_grep");
+  const args = { pat: ["call($A)"], path: "." };
+  const found = await astGrep?.execute("1", args as never, undefined, () => {}, { cwd });
+  expect(found?.details).toMatchObject({ matchCount: 1 });
+  expect(run).not.toHaveBeenCalled();
 });

@@ -3,16 +3,32 @@ import { defineConfig } from "vitest/config";
 
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as { version: string };
 
+/**
+ * One process for each of these files: they start and end processes, look at the memory and the descriptors of the one
+ * they are in, or load modules, before which galley stands in the way of process.exit.
+ */
+const alone = [
+  "test/**/*.test.ts",
+  "src/extend/**/*.test.ts",
+  "src/sdk/**/*.test.ts",
+  "src/workspace/**/*.test.ts",
+  "src/session/read-entries.test.ts",
+  "src/tools/output-capture.test.ts",
+];
+
 export default defineConfig({
   define: { GALLEY_VERSION: JSON.stringify(version) },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    // Processes, not threads, and one for each file: some tests measure the memory and the descriptors of the process
-    // they run in, and others stand in the way of process.exit.
+    // Processes, not threads: what a test does to its process is its own affair.
     pool: "forks",
     // One more than two cores bear: many tests wait for a child process.
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: "alone", include: alone } },
+      // The others share what they import: loading it anew for each took more time than to test it.
+      { extends: true, test: { name: "together", include: ["src/**/*.test.ts"], exclude: alone, isolate: false } },
+    ],
   },
 });

@@ -172,8 +172,7 @@ async function checkSession(scene, acknowledged, told) {
   const lines = readFileSync(file, "utf8").split("\n");
   if (lines.pop() !== "") told("the session file ends in the middle of a line");
   for (const line of lines) JSON.parse(line);
-  const again = new Scene([]);
-  again.home = scene.home;
+  const again = new Scene([], scene.home);
   again.start(["--session", file]);
   try {
     again.send({ id: "m", type: "get_messages" });

@@ -23,7 +23,7 @@ export class Scene {
   /** Ids of the commands so far. */
   sent = [];
   child;
-  home = mkdtempSync(join(tmpdir(), "galley-scene-"));
+  home;
   exited;
   #replies;
   #server;
@@ -50,8 +50,9 @@ export class Scene {
     return scene;
   }
 
-  constructor(replies) {
+  constructor(replies, home = mkdtempSync(join(tmpdir(), "galley-scene-"))) {
     this.#replies = replies;
+    this.home = home;
   }
 
   get project() {

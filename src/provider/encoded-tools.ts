@@ -1,7 +1,6 @@
-// The tools of a request as JSON, each written once: they are the longest part of a short request, and the same in every
-// request of a session.
+// The tools of a request as JSON, written once: they are the longest part of a short request, and the same in nearly
+// every request of a session.
 
-import type { JsonSchema } from "../base/json.js";
 import { EncodedJson, jsonText } from "./json-body.js";
 import type { ToolSpec } from "./provider.js";
 
@@ -9,39 +8,36 @@ import type { ToolSpec } from "./provider.js";
 export type ToolWriter = (tool: ToolSpec) => object;
 
 interface Written {
+  readonly tools: readonly ToolSpec[];
   readonly write: ToolWriter;
-  readonly name: string;
-  readonly description: string;
-  readonly strict: boolean | undefined;
-  readonly text: string;
+  readonly last: string | undefined;
+  readonly json: EncodedJson;
 }
 
-/** By the schema, which stays as it is once it was offered: calls are checked against what it said then. */
-const known = new WeakMap<JsonSchema, Written>();
+/** Those of the last request. */
+let latest: Written | undefined;
 
-/** `last` is added to the last of them. */
-export function encodeTools(tools: readonly ToolSpec[], write: ToolWriter, last?: object): EncodedJson {
-  const texts = tools.map((tool, index) =>
-    last && index === tools.length - 1 ? jsonText({ ...write(tool), ...last }) : textOf(tool, write),
-  );
-  const isSame = latest.texts.length === texts.length && texts.every((text, index) => text === latest.texts[index]);
-  if (!isSame) latest = { texts, json: new EncodedJson(Buffer.from(`[${texts.join(",")}]`)) };
+/** `more` is added to the last of them. */
+export function encodeTools(tools: readonly ToolSpec[], write: ToolWriter, more?: object): EncodedJson {
+  const last = more && jsonText(more);
+  if (latest?.write !== write || latest.last !== last || !areSame(latest.tools, tools)) {
+    const written = tools.map((tool, index) =>
+      more && index === tools.length - 1 ? { ...write(tool), ...more } : write(tool),
+    );
+    latest = { tools, write, last, json: new EncodedJson(Buffer.from(jsonText(written))) };
+  }
   return latest.json;
 }
 
-/** The list of the last request, which is mostly that of the next. */
-let latest: { readonly texts: readonly string[]; readonly json: EncodedJson } = {
-  texts: [],
-  json: new EncodedJson(Buffer.from("[]")),
-};
-
-function textOf(tool: ToolSpec, write: ToolWriter): string {
-  const { name, description, parameters, strict } = tool;
-  const before = known.get(parameters);
-  const isSame =
-    before?.write === write && before.name === name && before.description === description && before.strict === strict;
-  if (isSame) return before.text;
-  const text = jsonText(write(tool));
-  known.set(parameters, { write, name, description, strict, text });
-  return text;
+/** A schema stays as it is once it was offered: calls are checked against what it said then. */
+function areSame(before: readonly ToolSpec[], now: readonly ToolSpec[]): boolean {
+  if (before.length !== now.length) return false;
+  // No function for each tool: this is done for every request.
+  for (let index = 0; index < now.length; index++) {
+    const a = before[index] as ToolSpec;
+    const b = now[index] as ToolSpec;
+    if (a.parameters !== b.parameters || a.description !== b.description || a.name !== b.name || a.strict !== b.strict)
+      return false;
+  }
+  return true;
 }

@@ -46,7 +46,7 @@ import type { Settings } from "./settings/settings.js";
 import { stagingOf } from "./staging.js";
 import { withStagingPolicy } from "./staging-policy.js";
 import { moduleRoots } from "./survey-modules.js";
-import { defaultSystemPrompt, withContextFiles, withPromptTexts } from "./system-prompt.js";
+import { defaultPromptIn, withContextFiles, withPromptTexts } from "./system-prompt.js";
 
 /** For a command that the user or the host runs. */
 const userCommandSeconds = 300;
@@ -186,6 +186,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     },
     options,
   );
+  const defaultPrompt = defaultPromptIn(cwd);
   const session = new AgentSession({
     ...opened,
     cwd,
@@ -248,7 +249,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     },
     systemPrompt: (active) => {
       const { replaced, added } = { ...promptFiles, ...prompts?.system };
-      const base = replaced ?? defaultSystemPrompt({ cwd, tools: active });
+      const base = replaced ?? defaultPrompt(active);
       const standard = added === undefined ? base : `${base}\n\n${added}`;
       const { systemPrompt = standard } = options;
       const chosen = typeof systemPrompt === "string" ? systemPrompt : systemPrompt(standard);

@@ -7,8 +7,16 @@ import type { ContextFile } from "./context-files.js";
 import { escaped, type Skill, skillsText } from "./prompts/skill.js";
 import { oneLine } from "./prompts/template.js";
 
-export function defaultSystemPrompt(options: { cwd: string; tools: readonly AnyTool[] }): string {
-  const { cwd, tools } = options;
+/** The default prompt, made again only for other tools: it is asked for with every model call. */
+export function defaultPromptIn(cwd: string): (tools: readonly AnyTool[]) => string {
+  let latest: { tools: readonly AnyTool[]; text: string } | undefined;
+  return (tools) => {
+    if (latest?.tools !== tools) latest = { tools, text: defaultPrompt(cwd, tools) };
+    return latest.text;
+  };
+}
+
+function defaultPrompt(cwd: string, tools: readonly AnyTool[]): string {
   const names = tools.map((tool) => tool.name).join(", ") || "none";
   return [
     "You are galley, a coding agent. You work on the files of the user's project through tools.",
@@ -31,6 +39,7 @@ export function withPromptTexts(
   { skills, rules }: { skills: readonly Skill[]; rules: readonly PromptRule[] },
   tools: readonly AnyTool[],
 ): string {
+  if (skills.length === 0 && rules.length === 0) return prompt;
   // Without a way to read a file, to be told of one is of no use.
   const canRead = tools.some(({ name }) => name === "read");
   const texts = [canRead ? skillsText(skills) : undefined, ...rulesTexts(rules, canRead)];

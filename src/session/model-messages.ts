@@ -12,8 +12,8 @@ export class ModelMessages {
   #revision: number | undefined;
   #seen = 0;
   #converted: ModelMessage[] = [];
-  /** By the message of the record: the same with its images instead of references to them. */
-  readonly #withImages = new WeakMap<AgentMessage, AgentMessage>();
+  /** By the message of the record: the same with its images instead of references to them. Undefined: none has any. */
+  #withImages: WeakMap<AgentMessage, AgentMessage> | undefined;
   /** How far the list of which revision was looked through for them. */
   #loaded = { revision: -1, count: 0 };
 
@@ -25,8 +25,9 @@ export class ModelMessages {
     if (revision !== this.#loaded.revision) this.#loaded = { revision, count: 0 };
     for (; this.#loaded.count < messages.length; this.#loaded.count++) {
       const message = messages[this.#loaded.count];
-      if (message && hasImage(message) && !this.#withImages.has(message))
-        this.#withImages.set(message, await load(message));
+      if (!message || !hasImage(message)) continue;
+      this.#withImages ??= new WeakMap();
+      if (!this.#withImages.has(message)) this.#withImages.set(message, await load(message));
     }
   }
 
@@ -44,21 +45,25 @@ export class ModelMessages {
     for (; this.#seen < messages.length; this.#seen++) {
       const recorded = messages[this.#seen];
       if (!recorded) continue;
-      const converted = toModelMessage(this.#shown(recorded, prunedEntryIds.has(entryIds[this.#seen] ?? "")));
+      const isPruned = prunedEntryIds.size > 0 && prunedEntryIds.has(entryIds[this.#seen] ?? "");
+      const converted = toModelMessage(this.#shown(recorded, isPruned));
       if (converted) this.#converted.push(converted);
     }
     return this.#converted;
   }
 
   #shown(recorded: AgentMessage, isPruned: boolean): AgentMessage {
-    const message = this.#withImages.get(recorded) ?? recorded;
+    const message = this.#withImages?.get(recorded) ?? recorded;
     return isPruned ? pruned(message) : message;
   }
 }
 
 function hasImage(message: AgentMessage): boolean {
   if (message.role === "fileMention") return message.files.some(({ image }) => image !== undefined);
-  return "content" in message && Array.isArray(message.content) && message.content.some(({ type }) => type === "image");
+  if (!("content" in message) || typeof message.content === "string") return false;
+  // Not with a function for each block: a long history is looked through as a whole, by code that is still cold.
+  for (const block of message.content) if (block.type === "image") return true;
+  return false;
 }
 
 /** Only the model's copy shrinks; the record keeps the whole output. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { SettingKey } from "../sdk/settings/schema.js";
+import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, fail, gate, type ScriptStep, say } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
@@ -218,5 +220,31 @@ it("the state is the agent at one moment", async () => {
     tools: session.tools,
     messages: session.messages,
     isStreaming: false,
+  });
+});
+
+describe("a plan before the work", () => {
+  const forced = { type: "tool", name: "todo_write" };
+  const firstChoice = async (values: [SettingKey, unknown][], more: object = {}) => {
+    const settings = new Settings({ overrides: new Map(values) });
+    const open = await openSession({ model: [say("ok")], session: { settings } });
+    await open.session.prompt("Port the parser", more);
+    return open.model.requests[0]?.options.toolChoice;
+  };
+
+  it("is forced by the settings alone", async () => {
+    expect(await firstChoice([["todo.eager", true]])).toEqual(forced);
+    expect(await firstChoice([])).toBeUndefined();
+    expect(
+      await firstChoice([
+        ["todo.eager", true],
+        ["todo.enabled", false],
+      ]),
+    ).toBeUndefined();
+  });
+
+  it("is not for whoever speaks for a program, or chose the first tool", async () => {
+    expect(await firstChoice([["todo.eager", true]], { synthetic: true })).toBeUndefined();
+    expect(await firstChoice([["todo.eager", true]], { toolChoice: "none" })).toBe("none");
   });
 });

@@ -9,7 +9,7 @@ import { busyText, entryOf } from "./prompt-driver.js";
 import type { SessionCore } from "./session-core.js";
 import type { HeardPrompt, PromptSource } from "./session-guests.js";
 import { type CustomMessageInput, customMessage, userMessage } from "./session-messages.js";
-import { type EagerTodoParts, startEagerTodos } from "./todos/eager-todo.js";
+import { startEagerTodos } from "./todos/eager-todo.js";
 
 export interface PromptOptions {
   images?: readonly ImageContent[];
@@ -53,12 +53,11 @@ async function begin(core: SessionCore, asked: string, options: PromptOptions): 
     options.onPlaced?.(message, "run");
     if (mentioned && mentioned.length > 0)
       core.queues.queueNextTurn({ role: "fileMention", files: mentioned, timestamp: core.now() });
-    const endEager = startEagerTodos(
-      text,
-      eagerTodos(core, start.model, synthetic || options.toolChoice !== undefined),
-    );
+    // Somebody who chose the first tool, or speaks for a program, wants no plan before it.
+    const isExcepted = synthetic || options.toolChoice !== undefined;
+    const endEager = isExcepted ? undefined : beginEagerTodos(core, text, start.model);
     return withToolChoice(core, options.toolChoice, () => core.driver.start(start)).finally(() => {
-      endEager();
+      endEager?.();
       restore?.();
     });
   }
@@ -84,11 +83,10 @@ async function askBeforeRun(core: SessionCore, prompt: HeardPrompt): Promise<(()
   };
 }
 
-/** Somebody who chose the first tool, or speaks for a program, wants no plan before it. */
-function eagerTodos(core: SessionCore, model: ProviderModel, isExcepted: boolean): EagerTodoParts {
+function beginEagerTodos(core: SessionCore, text: string, model: ProviderModel): (() => void) | undefined {
   const { enabled, eager } = core.settings.todos;
-  return {
-    isEager: enabled && eager === true && !isExcepted,
+  if (!enabled || eager !== true) return undefined;
+  return startEagerTodos(text, {
     messageCount: core.record.context.messages.length,
     hasTodos: core.todos.get().length > 0,
     toolNames: core.tools.active.map(({ name }) => name),
@@ -96,7 +94,7 @@ function eagerTodos(core: SessionCore, model: ProviderModel, isExcepted: boolean
     queues: core.queues,
     toolChoice: core.toolChoice,
     now: core.now(),
-  };
+  });
 }
 
 export interface QueueOptions {

@@ -111,6 +111,7 @@ export class SessionCore {
   #record: SessionManager;
   #modelMessages = new ModelMessages();
   #ttsr: TtsrController | undefined;
+  #hasLoadedRules = false;
   #lastOperation: Promise<unknown> = Promise.resolve();
   #restored: Promise<void>;
 
@@ -378,9 +379,14 @@ export class SessionCore {
     const { context, blobs } = this.#record;
     await this.#modelMessages.loadImages(context, (message) => resolveImages(message, blobs));
     const { cwd, log, loadRules } = this.parts;
-    if (!this.#ttsr && loadRules) {
-      this.#ttsr = new TtsrController({ rules: await loadRules(), cwd, log, settings: () => this.settings.ttsr });
-      this.#ttsr.restore(this.#record.context.path);
+    if (!this.#hasLoadedRules && loadRules) {
+      const rules = await loadRules();
+      // Without any, which is usual, nobody need look at every delta.
+      if (rules.length > 0) {
+        this.#ttsr = new TtsrController({ rules, cwd, log, settings: () => this.settings.ttsr });
+        this.#ttsr.restore(this.#record.context.path);
+      }
+      this.#hasLoadedRules = true;
     }
     this.#ttsr?.promptStart();
   }

@@ -7,7 +7,6 @@ function start(prompt: string, changes: Partial<EagerTodoParts> = {}) {
   const queues = new MessageQueues();
   const toolChoice = new ToolChoiceQueue();
   const end = startEagerTodos(prompt, {
-    isEager: true,
     messageCount: 0,
     hasTodos: false,
     toolNames: ["read", "todo_write"],
@@ -47,7 +46,6 @@ describe("startEagerTodos", () => {
   });
 
   it.each<[string, string, Partial<EagerTodoParts>]>([
-    ["when it is off", "Port it", { isEager: false }],
     ["after the first prompt", "Port it", { messageCount: 2 }],
     ["when there is a plan", "Port it", { hasTodos: true }],
     ["without the tool", "Port it", { toolNames: ["read"] }],

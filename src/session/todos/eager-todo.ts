@@ -7,7 +7,6 @@ import type { CustomMessage } from "../../protocol/messages.js";
 import type { ProviderModel } from "../../provider/provider.js";
 
 export interface EagerTodoParts {
-  readonly isEager: boolean;
   /** How many messages the session has before this prompt. */
   readonly messageCount: number;
   readonly hasTodos: boolean;
@@ -29,8 +28,8 @@ export function startEagerTodos(prompt: string, parts: EagerTodoParts): () => vo
   return () => parts.toolChoice.removeByLabel(label);
 }
 
-function isDue(prompt: string, { isEager, messageCount, hasTodos, toolNames, model }: EagerTodoParts): boolean {
-  if (!isEager || messageCount > 0 || hasTodos || !toolNames.includes(forced)) return false;
+function isDue(prompt: string, { messageCount, hasTodos, toolNames, model }: EagerTodoParts): boolean {
+  if (messageCount > 0 || hasTodos || !toolNames.includes(forced)) return false;
   // A question or an exclamation asks for an answer, not for a plan.
   return model.compat?.supportsToolChoice !== false && !/[?!]\s*$/.test(prompt);
 }

@@ -100,6 +100,16 @@ describe("a new file", () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  it("lets the loop turn before anything is done for it: the model is asked first", async () => {
+    const directory = join(temporaryDirectory(), "sessions");
+    const { store, path } = setUp({ path: join(directory, "s.jsonl") });
+    store.append(a);
+    await new Promise(setImmediate);
+    expect(existsSync(directory)).toBe(false);
+    await store.flush();
+    expect(ids(path)).toEqual(["a"]);
+  });
+
   it("is for this user alone, and so are the directories made for it (S-10)", async () => {
     const path = join(temporaryDirectory(), "x", "y", "s.jsonl");
     const { store } = setUp({ path });

@@ -190,7 +190,10 @@ export class SessionStore {
 
   async #drain(): Promise<void> {
     try {
-      if (this.#state.kind === "unborn") await this.#create(this.#state.lock);
+      if (this.#state.kind === "unborn") {
+        await afterNextInput(); // the model is asked first: the lock and the file take their time
+        await this.#create(this.#state.lock);
+      }
       if (this.#state.kind === "outdated") await this.#renew(this.#state);
       while (this.#state.kind === "open") {
         const [entry] = this.#queue;
@@ -328,4 +331,9 @@ export class SessionStore {
 
 function changedText(path: string): string {
   return `Session ${path} was changed by another program`;
+}
+
+/** When everything that can be done at once was done, and once more: by then a new connection was made and used. */
+function afterNextInput(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

@@ -1,7 +1,7 @@
 // The body of an OpenAI chat completions request.
 
 import type { JsonObject } from "../base/json.js";
-import type { InputContent, TextContent } from "../protocol/content.js";
+import type { AssistantContent, InputContent, TextContent } from "../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
 import { encodeConversation } from "./encoded-conversation.js";
 import { encodeTools } from "./encoded-tools.js";
@@ -114,7 +114,9 @@ function appendWire(wire: JsonObject[], messages: readonly ModelMessage[], compa
 function wireInput(content: string | InputContent[]): unknown {
   if (typeof content === "string") return content;
   // Plain text goes as a string: not every service reads a list of parts.
-  return content.some((block) => block.type === "image") ? content.map(wirePart) : joinText(content);
+  return (
+    onlyText(content) ?? (content.some(({ type }) => type === "image") ? content.map(wirePart) : joinText(content))
+  );
 }
 
 function wirePart(block: InputContent): JsonObject {
@@ -124,7 +126,7 @@ function wirePart(block: InputContent): JsonObject {
 }
 
 function wireResult(message: ToolResultMessage, compat: CompletionsCompat): JsonObject {
-  const text = joinText(message.content);
+  const text = onlyText(message.content) ?? joinText(message.content);
   const hasImage = message.content.some((block) => block.type === "image");
   return {
     role: "tool",
@@ -135,6 +137,8 @@ function wireResult(message: ToolResultMessage, compat: CompletionsCompat): Json
 }
 
 function pushReply(wire: JsonObject[], message: AssistantMessage, compat: CompletionsCompat): void {
+  const only = onlyText(message.content);
+  if (only) return void wire.push({ role: "assistant", content: only });
   let content = "";
   const calls: JsonObject[] = [];
   const thoughts: { [field: string]: string } = {};
@@ -163,8 +167,13 @@ function withParagraph(text: string, more: string): string {
   return text === "" || more === "" ? text + more : `${text}\n\n${more}`;
 }
 
+/** Most messages are one text, and a long history has thousands of them. */
+function onlyText(content: readonly (InputContent | AssistantContent)[]): string | undefined {
+  const block = content[0];
+  return content.length === 1 && block?.type === "text" ? block.text : undefined;
+}
+
 function joinText(content: readonly InputContent[]): string {
-  if (content.length === 1 && content[0]?.type === "text") return content[0].text; // as it nearly always is
   return content
     .filter((block): block is TextContent => block.type === "text")
     .map((block) => block.text)

@@ -101,15 +101,14 @@ function prepareContent(
 
 /** Its author reads all of it, and no call in it needs a name or a result. Most of a long conversation is like that. */
 function goesBackAsItIs(message: AssistantMessage, model: ProviderModel): boolean {
-  return isAuthor(model, message) && !hasFailed(message) && !message.content.some(isCall);
+  if (!isAuthor(model, message) || hasFailed(message)) return false;
+  for (let index = 0; index < message.content.length; index++)
+    if (message.content[index]?.type === "toolCall") return false;
+  return true;
 }
 
 function isAuthor({ provider, api, id }: ProviderModel, message: AssistantMessage): boolean {
   return message.provider === provider && message.api === api && message.model === id;
-}
-
-function isCall({ type }: AssistantContent): boolean {
-  return type === "toolCall";
 }
 
 function hasFailed(message: AssistantMessage): boolean {
@@ -136,6 +135,12 @@ function withoutImages<Message extends { content: string | InputContent[] }>(
   isShown: boolean,
 ): Message {
   const { content } = message;
-  if (isShown || typeof content === "string" || !content.some((block) => block.type === "image")) return message;
+  if (isShown || typeof content === "string" || !hasImage(content)) return message;
   return { ...message, content: content.map((block) => (block.type === "image" ? omittedImage : block)) };
+}
+
+/** Without a function for each block: a long history is looked through as a whole, by code that is still cold. */
+function hasImage(content: readonly InputContent[]): boolean {
+  for (let index = 0; index < content.length; index++) if (content[index]?.type === "image") return true;
+  return false;
 }

@@ -33,8 +33,8 @@ function readText(path: string): string | undefined {
 function frontMatter(text: string): JsonObject | undefined {
   const head = /^\ufeff?---[ \t]*\r?\n([\s\S]*?)\r?\n---/.exec(text)?.[1];
   if (head === undefined) return undefined;
-  const lines = head.split(/\r?\n/).map((line) => /^([\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line));
-  return Object.fromEntries(lines.flatMap((line) => (line ? [[line[1], unquoted(line[2] ?? "")]] : [])));
+  const lines = head.split(/\r?\n/).map((line) => /^([\w-]+):(.*)$/.exec(line));
+  return Object.fromEntries(lines.flatMap((line) => (line ? [[line[1], unquoted((line[2] ?? "").trim())]] : [])));
 }
 
 function unquoted(value: string): string {

@@ -128,6 +128,8 @@ describe("discoverModules", () => {
       "home/repo/.galley/tools/b.md": "---\nname: notes\ndescription: 'Takes notes'\n---\n# Notes",
       "home/repo/.galley/tools/c.json": "{ broken",
       "home/repo/.galley/tools/d.md": "no front matter",
+      // A pattern that looks for the end of the blanks would look for it again at each of them.
+      "home/repo/.galley/tools/e.md": `---\ndescription: a${" ".repeat(60_000)}b\n---\n`,
     });
     const { metadata, modules } = await discover();
     expect(modules).toEqual([]);
@@ -136,6 +138,7 @@ describe("discoverModules", () => {
       ["notes", "Takes notes"],
       ["c", "c custom tool"],
       ["d", "d custom tool"],
+      ["e", expect.stringMatching(/^a +$/)],
     ]);
   });
 

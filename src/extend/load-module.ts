@@ -45,7 +45,8 @@ interface LoadedModule {
   readonly waitsFor: Set<LoadedModule>;
 }
 
-const modulePattern = /^\s*(?:import|export)\b|\bimport\s*\(|\bimport\.meta\b|^\s*await\b|=\s*await\b/m;
+/** A word where a statement begins, which in what a bundler made is not where a line does. */
+const modulePattern = /(?:^|[;}/])[ \t]*(?:import|export)\b|\bimport\s*\(|\bimport\.meta\b|^[ \t]*await\b|=\s*await\b/m;
 
 export class ModuleGraph {
   readonly #parts: ModuleGraphParts;

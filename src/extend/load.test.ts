@@ -196,6 +196,39 @@ describe("modules", () => {
     expect(await textOf(callTool(loaded, "all"))).toBe('[1,3,"shared",5,42,"old",true,"function"]');
   });
 
+  it.each([
+    ["an export at the end", "const made=()=>TOOL;export{made as default};"],
+    ["an export after a block", "function made(){return TOOL}export{made as default};"],
+    [
+      "imports in one line",
+      '"use strict";import{sep}from"node:path";import*as os from"node:os";export default()=>TOOL;',
+    ],
+    ["a comment before it", "/* made by a bundler */export default ()=>TOOL;"],
+    [
+      "much empty space before it",
+      `${"\n".repeat(200_000)}const made=()=>TOOL;${" ".repeat(200_000)}export{made as default};`,
+    ],
+    ["an await among others", "const made=()=>TOOL,ready=[await 1];exports.default=made;"],
+  ])("may be on one line, as a bundler makes them: %s", async (_title, text) => {
+    const tool = `({name:"small",description:"d",parameters:{type:"object"},async execute(){return{content:[{type:"text",text:"hi"}]}}})`;
+    modules.write({ "small.js": text.replace("TOOL", tool) });
+    const loaded = await modules.load(["small.js"]);
+    expect(loaded.errors).toEqual([]);
+    expect(await textOf(callTool(loaded, "small"))).toBe("hi");
+  });
+
+  it("that are plain scripts run as they are, whatever their texts and comments say", async () => {
+    // Not strict, and so no module: a transformer would refuse it.
+    const script =
+      '// no import, no export\nvar octal = 010; exports.default = () => ({ name: "old", description: "we export nothing",';
+    modules.write({
+      "old.js": `${script} parameters: { type: "object" }, async execute() { return { content: [{ type: "text", text: String(octal) }] } } });`,
+    });
+    const loaded = await modules.load(["old.js"]);
+    expect(loaded.errors).toEqual([]);
+    expect(await textOf(callTool(loaded, "old"))).toBe("8");
+  });
+
   it("find what lies beside them", async () => {
     modules.write({
       "deep/tool.mjs": moduleThatSays(

@@ -226,7 +226,7 @@ function lineEnd(text: string, at: number): number {
 }
 
 function wordStart(text: string, at: number): number {
-  return text.slice(0, at).replace(/\S*\s*$/, "").length;
+  return text.slice(0, at).trimEnd().replace(/\S*$/, "").length;
 }
 
 /** One line. */

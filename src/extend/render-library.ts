@@ -91,7 +91,10 @@ function inline(text: string, theme: MarkdownTheme): string {
     .replace(/\*\*([^*]+)\*\*/g, (_, part: string) => bold(part))
     .replace(/(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])/g, (_, part: string) => italic(part))
     .replace(/~~([^~]+)~~/g, (_, part: string) => strikethrough(part))
-    .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, name: string, url: string) => `${link(name)} ${linkUrl(`(${url})`)}`);
+    .replace(
+      /\[([^[\]]+)\]\(([^)\s]{1,2048})\)/g,
+      (_, name: string, url: string) => `${link(name)} ${linkUrl(`(${url})`)}`,
+    );
 }
 
 /** One line, cut to the width. */

@@ -111,6 +111,11 @@ describe("images", () => {
     expect(texts).toEqual([long.data]);
     expect(entry).toMatchObject({ artifactId: "1", message: { content: [{ type: "text", text: imageUnavailable }] } });
   });
+
+  it("that are padding for a megabyte take no time in proportion to its square", async () => {
+    const padding = image(`${"=".repeat(1_000_000)}x`);
+    expect((await stored(user(padding))).entry).toMatchObject({ message: { content: [padding] } });
+  });
 });
 
 describe("long texts", () => {

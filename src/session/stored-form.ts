@@ -195,8 +195,15 @@ function isInlineImage(value: JsonObject): value is JsonObject & { data: string 
 /** Undefined unless the text is base64 through and through; other alphabets and missing padding are understood. */
 function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, "base64");
-  const canonical = text.replace(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
-  return bytes.toString("base64").replace(/=+$/, "") === canonical ? bytes : undefined;
+  const canonical = text.replace(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/");
+  return unpadded(bytes.toString("base64")) === unpadded(canonical) ? bytes : undefined;
+}
+
+/** By hand: a pattern would begin anew at every one of a million signs that are not the end. */
+function unpadded(base64: string): string {
+  let end = base64.length;
+  while (base64[end - 1] === "=") end--;
+  return base64.slice(0, end);
 }
 
 /** True when the JSON of the value is the line we want. Looks at every member, not into texts. */

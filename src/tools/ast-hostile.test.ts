@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createAstEdit } from "./ast-edit.js";
 import type { AstEditDetails } from "./ast-preview.js";
+import { parseTemplate } from "./ast-template.js";
 import { toolParts } from "./parts.test-kit.js";
 
 const depth = 100_000;
@@ -54,4 +55,10 @@ it("compares deep captures that must be equal", async () => {
   const deep = nested("(", "1", ")");
   const { files } = await edit("a.ts", `f(${deep},${deep}); f(1, 2)`, "f($A, $A)");
   expect(files).toEqual(["a.ts"]);
+});
+
+it("refuses a pattern and a replacement of nothing but dollars at once", async () => {
+  const dollars = "$".repeat(200_000);
+  await expect(edit("a.ts", "f(1)", `f(${dollars})`)).rejects.toThrow();
+  expect(() => parseTemplate(dollars, { pat: "f($A)", where: "out" })).not.toThrow();
 });

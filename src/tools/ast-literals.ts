@@ -12,7 +12,7 @@ export function literalsIn({ pat, sel }: { pat: string; sel?: string | undefined
   if (sel !== undefined) return [];
   const literals = new Map<string, Literal>();
   // Metavariables come along, so that a word glued to one is seen to be part of something longer.
-  for (const match of pat.matchAll(/\$+[A-Z_][A-Z0-9_]*|[A-Za-z_][A-Za-z0-9_]+/g)) {
+  for (const match of pat.matchAll(/(?<!\$)\$+[A-Z_][A-Z0-9_]*|[A-Za-z_][A-Za-z0-9_]+/g)) {
     const [word] = match;
     if (word.startsWith("$")) continue;
     const end = match.index + word.length;

@@ -118,7 +118,7 @@ async function variablesOf(
   if (grammar === "Html") return looks.filter(({ start }) => !/<\/?$/.test(pat.slice(0, start)));
   // The parser sees the pattern with the grammar's own character for `$`, which has the same length.
   const expando = (await parsers.grammars()).expandos[grammar] ?? "$";
-  const source = pat.replace(/\$+(?=[A-Z_])/g, (dollars) => expando.repeat(dollars.length));
+  const source = pat.replace(/(?<!\$)\$+(?=[A-Z_])/g, (dollars) => expando.repeat(dollars.length));
   const regex = `^[${expando}]{1,3}[A-Z_][A-Z0-9_]*$`;
   const reply = await parsers.match(
     {

@@ -27,7 +27,7 @@ export function parseTemplate(out: string, { pat, where }: { pat: string; where:
   const bound = metavariablesIn(pat).filter(isBound);
   const parts: Template["parts"] = [];
   let position = 0;
-  for (const match of out.matchAll(/(\$+)([A-Z_][A-Z0-9_]*)([a-z]?)/g)) {
+  for (const match of out.matchAll(/(?<!\$)(\$+)([A-Z_][A-Z0-9_]*)([a-z]?)/g)) {
     const [, dollars = "", name = "", next] = match;
     const variable = { name, isMultiple: dollars === "$$$" };
     const isKnown = bound.some((known) => known.name === name && known.isMultiple === variable.isMultiple);

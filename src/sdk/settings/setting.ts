@@ -67,7 +67,7 @@ export function fromText(kind: Kind, text: string): unknown {
     case "boolean":
       return booleanWords.get(word.toLowerCase());
     case "number":
-      return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(word) ? Number(word) : undefined;
+      return /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(word) ? Number(word) : undefined;
     case "list":
       if (word.startsWith("[")) return parseJson(word);
       return word === "" ? [] : word.split(",").map((item) => item.trim());

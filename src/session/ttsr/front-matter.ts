@@ -64,7 +64,7 @@ function isDeep(yaml: string): boolean {
 /** `globs: *.ts` is an alias to YAML. Aliases have no use here, so such a value is taken as it stands. */
 function quoteGlobs(yaml: string): string {
   return yaml.replace(/^([ \t]*(?:\w+:|-)[ \t]+)(\*[^\n]*)$/gm, (_line, start: string, value: string) => {
-    const bare = value.replace(/[ \t]+#.*$/, "").trimEnd();
+    const bare = value.replace(/(?<![ \t])[ \t]+#.*$/, "").trimEnd();
     return `${start}'${bare.replaceAll("'", "''")}'`;
   });
 }

@@ -42,7 +42,7 @@ export function isFileGlob(condition: string): boolean {
 
 /** `text, tool:edit(*.{ts,tsx})` -> its members. A comma inside brackets separates nothing. */
 export function splitList(text: string): string[] {
-  const members = text.match(/(?:\([^)]*\)|\{[^}]*\}|[^,])+/g) ?? [];
+  const members = text.match(/(?:\([^()]*\)|\{[^{}]*\}|[^,])+/g) ?? [];
   return members.map((member) => member.trim()).filter((member) => member !== "");
 }
 

@@ -72,7 +72,8 @@ export function joinDiffs(diffs: readonly string[], maxLength = defaultMaxLength
   return joined;
 }
 
-function cutNotice(maxLength: number): string {
+/** What a diff ends with that would have been longer. */
+export function cutNotice(maxLength: number): string {
   return `… diff cut at ${maxLength} characters\n`;
 }
 

@@ -14,6 +14,7 @@ import {
   fileDiff,
   maxShownChanges,
   nothingFoundText,
+  prepareDiff,
   previewDetails,
   previewText,
 } from "./ast-preview.js";
@@ -138,6 +139,7 @@ async function planWith(
     maxReplacements,
     maxFiles,
     signal,
+    onPlanned: prepareDiff,
     onProgress: ({ filesSearched, totalReplacements }) =>
       onUpdate(
         textResult(
@@ -214,11 +216,21 @@ async function actionFor({ workspace }: AstEditParts, { plan, details }: Found) 
   };
 }
 
+/** To write the diff of one file at a time would take longer than to make it. */
+const minWritten = 128 * 1024;
+
 /** The whole diff, where the text shows only its beginning. */
 async function keepDiff({ artifacts }: AstEditParts, plan: RewritePlan): Promise<string | undefined> {
   if (plan.totalReplacements <= maxShownChanges) return undefined;
   const writer = await artifacts.open("ast_edit");
-  for (const file of plan.files) await writer.write(Buffer.from(fileDiff(file, Number.MAX_SAFE_INTEGER)));
+  let waiting = "";
+  for (const file of plan.files) {
+    waiting += fileDiff(file, Number.MAX_SAFE_INTEGER);
+    if (waiting.length < minWritten) continue;
+    await writer.write(Buffer.from(waiting));
+    waiting = "";
+  }
+  if (waiting !== "") await writer.write(Buffer.from(waiting));
   await writer.close();
   return writer.id;
 }

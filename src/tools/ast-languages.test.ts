@@ -34,7 +34,7 @@ it("is known by name, alias and ending", () => {
   expect(languageNamed(" PY ")?.grammar).toBe("python");
   expect(languageNamed("klingon")).toBeUndefined();
   expect(languageOf("a/b.MTS")?.grammar).toBe("TypeScript");
-  expect(languageOf("Makefile")).toBeUndefined();
+  for (const path of ["Makefile", "ts", "a.ts/b", "a.", "a.b/ts"]) expect(languageOf(path)).toBeUndefined();
   const names = languages.flatMap((language) => language.names);
   expect(new Set(names).size).toBe(names.length);
 });

@@ -63,8 +63,8 @@ export function languageNamed(name: string): Language | undefined {
 
 /** The language of a file, by its ending; undefined where there is none. */
 export function languageOf(path: string): Language | undefined {
-  const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase();
-  return extension === undefined ? undefined : byExtension.get(extension);
+  const dot = path.lastIndexOf(".");
+  return dot === -1 ? undefined : byExtension.get(path.slice(dot + 1).toLowerCase());
 }
 
 const byExtension = new Map(

@@ -1,7 +1,7 @@
 // How a rewrite plan is told: the text a model reads, and the details for people and programs.
 
 import { stripEscapes } from "../base/sanitize.js";
-import { diffFile } from "../preview/file-diff.js";
+import { cutNotice, diffFile } from "../preview/file-diff.js";
 import { groupByDirectory, type IssueDetails, issueBlock, issueDetails } from "./ast-report.js";
 import type { PlannedFile, Replacement, RewritePlan } from "./ast-rewrite.js";
 import { count, cutText, maxOutputBytes } from "./output-text.js";
@@ -101,8 +101,21 @@ function boundedDiff(files: readonly PlannedFile[]): string {
   return diff;
 }
 
+/** Made while the parsers are busy with the files behind it, so that nobody waits for it at the end. */
+export function prepareDiff(file: PlannedFile): void {
+  const diff = makeDiff(file, maxOutputBytes);
+  if (!diff.endsWith(cutNotice(maxOutputBytes))) prepared.set(file, diff);
+}
+
+const prepared = new WeakMap<PlannedFile, string>();
+
+export function fileDiff(file: PlannedFile, maxLength: number): string {
+  const ready = prepared.get(file);
+  return ready !== undefined && ready.length <= maxLength ? ready : makeDiff(file, maxLength);
+}
+
 /** The places are known: nothing has to be searched for. */
-export function fileDiff({ target, before, after, replacements }: PlannedFile, maxLength: number): string {
+function makeDiff({ target, before, after, replacements }: PlannedFile, maxLength: number): string {
   const spans = replacements.map(({ byteStart: start, byteEnd: end, after: text }) => ({
     start,
     end,

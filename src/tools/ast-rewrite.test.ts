@@ -6,8 +6,8 @@ import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { type Language, languageOf } from "./ast-languages.js";
 import { containsLiteral, literalsIn } from "./ast-literals.js";
 import { sharedParsers } from "./ast-parsers.js";
-import { fileDiff } from "./ast-preview.js";
-import { planRewrite, type RewritePlan } from "./ast-rewrite.js";
+import { fileDiff, prepareDiff } from "./ast-preview.js";
+import { type PlannedFile, planRewrite, type RewritePlan } from "./ast-rewrite.js";
 import { parseTemplate } from "./ast-template.js";
 
 type Op = [pat: string, out: string];
@@ -219,6 +219,17 @@ describe("the diff", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  it("is the same when it was made ahead, however long it may be", async () => {
+    for (const source of ["f(1);\n".repeat(20), `f(1); // ${"x".repeat(60_000)}\n`]) {
+      const { files } = await plan(source, [["f($A)", "g($A)"]]);
+      const [file] = files as [PlannedFile];
+      const limits = [10, 100, 51_200, 1e6];
+      const late = limits.map((limit) => fileDiff(file, limit));
+      prepareDiff(file);
+      expect(limits.map((limit) => fileDiff(file, limit))).toEqual(late);
+    }
   });
 
   it("turns the old bytes into the new ones", async () => {

@@ -21,6 +21,8 @@ export interface RewriteRequest extends Omit<SearchRequest, "pats" | "onProgress
   maxReplacements: number;
   maxFiles: number;
   onProgress: (progress: { filesSearched: number; totalReplacements: number }) => void;
+  /** Each file of the plan, while others are still searched. */
+  onPlanned?: (file: PlannedFile) => void;
 }
 
 /** Lines and columns are counted from 1, in the file as it is. */
@@ -54,7 +56,7 @@ export interface RewritePlan {
 export async function planRewrite(
   workspace: Workspace,
   parsers: Parsers,
-  { ops, maxReplacements, maxFiles, onProgress, ...request }: RewriteRequest,
+  { ops, maxReplacements, maxFiles, onProgress, onPlanned, ...request }: RewriteRequest,
 ): Promise<RewritePlan> {
   const search = await prepareSearch(workspace, parsers, {
     ...request,
@@ -82,6 +84,7 @@ export async function planRewrite(
       plan.files.push(planned);
       plan.totalReplacements += kept.length;
       planBytes += planned.after.length;
+      onPlanned?.(planned);
     }
     plan.limitReached = matches.length > kept.length;
     if (plan.limitReached) break;

@@ -3,30 +3,17 @@
 
 import { join } from "node:path";
 import { linkAbort, throwIfAborted } from "../base/abort.js";
-import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { isWithin, shownBelow } from "../workspace/resolve-path.js";
-import { isTempName } from "../workspace/temp-names.js";
 import type { Target, Workspace } from "../workspace/workspace.js";
+import { PathPicker } from "./find-picker.js";
+import { type FindSearch, listWithRipgrep, timedOut } from "./find-ripgrep.js";
 import { compileGlob } from "./glob.js";
 import { count } from "./output-text.js";
-import { mentionedIn, type RipgrepEnd, runRipgrep, type SearchParts, toldPath, wholeTexts } from "./ripgrep.js";
-import { toolFailure } from "./tool.js";
+import { mentionedIn, type SearchParts } from "./ripgrep.js";
 
-const maxDirectories = 200_000;
 const maxWalked = 50_000;
 const checkedAtOnce = 32;
-
-export interface FindSearch {
-  readonly root: Target;
-  /** Below the root. One that ends in `/` means directories alone. */
-  readonly glob: string;
-  readonly hidden: boolean;
-  readonly limit: number;
-  readonly timeoutMs: number;
-  readonly clock: Clock;
-  readonly signal: AbortSignal | undefined;
-}
 
 /** At most `limit` shown paths, directories with a `/` at the end, and what there is to say. */
 export async function findPaths(
@@ -34,11 +21,7 @@ export async function findPaths(
   search: FindSearch,
 ): Promise<{ paths: string[]; remarks: string[] }> {
   const { root, glob, limit } = search;
-  const picker = new PathPicker(await compile(glob), {
-    literal: literalOf(glob),
-    onlyDirectories: glob.endsWith("/"),
-    limit,
-  });
+  const picker = new PathPicker(await compile(glob), { onlyDirectories: glob.endsWith("/"), limit });
   const isBelowCwd = isInSession(parts.unattended, root);
   const isPartial = (await listWithRipgrep(parts, search, picker)) ?? (await listByWalking(parts, search, picker));
   // Below the session's directory every name may be told; elsewhere lie other people's files.
@@ -59,106 +42,6 @@ async function compile(glob: string): Promise<(path: string) => boolean> {
   const isName = name !== "" && !name.includes("/") && !name.includes("**");
   const matches = await compileGlob(isName ? name : plain, { anyDepth: false });
   return (path) => matches(isName ? path.slice(path.lastIndexOf("/") + 1) : path);
-}
-
-/** The longest text that is in the name of everything the glob matches. */
-function literalOf(glob: string): string {
-  // Sets, alternatives, negations and escapes promise nothing.
-  if (/[^\w./*?-]/.test(glob)) return "";
-  const plain = glob.replace(/\/+$/, "");
-  const runs = plain.slice(plain.lastIndexOf("/") + 1).split(/[*?]+/);
-  return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
-}
-
-interface PickerOptions {
-  /** In every path that can matter. */
-  readonly literal: string;
-  readonly onlyDirectories: boolean;
-  readonly limit: number;
-}
-
-/** Takes files one by one and picks them, and the directories they are the first to show, by the glob. */
-class PathPicker {
-  readonly picked: string[] = [];
-  readonly #seen = new Set<string>([""]);
-  readonly #matches: (path: string) => boolean;
-  readonly #options: PickerOptions;
-
-  constructor(matches: (path: string) => boolean, options: PickerOptions) {
-    this.#matches = matches;
-    this.#options = options;
-  }
-
-  get isOverfull(): boolean {
-    return this.#seen.size > maxDirectories;
-  }
-
-  /**
-   * Takes paths with a NUL between them. Most lack what the glob says literally, in their own name and in those of their
-   * directories: looked for in all of them at once, that costs next to nothing. `false`: there is enough.
-   */
-  addAll(paths: string): boolean {
-    const { literal } = this.#options;
-    let next = 0;
-    for (;;) {
-      const at = paths.indexOf(literal, next);
-      if (at === -1 || next > paths.length) return true;
-      const start = at === 0 ? 0 : paths.lastIndexOf("\0", at - 1) + 1;
-      const found = paths.indexOf("\0", at);
-      const end = found === -1 ? paths.length : found;
-      if (!this.add(toldPath(paths.slice(start, end)))) return false;
-      next = end + 1;
-    }
-  }
-
-  /** `false`: there is enough. */
-  add(file: string): boolean {
-    const slash = file.lastIndexOf("/");
-    if (slash !== -1) this.#addDirectories(file.slice(0, slash));
-    if (!this.#options.onlyDirectories && this.#matches(file) && !isTempName(file.slice(slash + 1)))
-      this.picked.push(file);
-    return this.picked.length < this.#options.limit && !this.isOverfull;
-  }
-
-  /** From the outermost; one that is known has all of its parents known. */
-  #addDirectories(directory: string): void {
-    if (this.#seen.has(directory)) return;
-    const fresh: string[] = [];
-    for (let path = directory; !this.#seen.has(path); path = parentOf(path)) fresh.push(path);
-    for (const path of fresh.reverse()) {
-      this.#seen.add(path);
-      if (this.#matches(path)) this.picked.push(`${path}/`);
-    }
-  }
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(path.lastIndexOf("/"), 0));
-}
-
-/** Whether something could not be listed; undefined where there is no ripgrep. */
-async function listWithRipgrep(
-  parts: SearchParts,
-  { root, glob, hidden, timeoutMs, signal }: FindSearch,
-  picker: PathPicker,
-): Promise<boolean | undefined> {
-  const end = await runRipgrep(parts, {
-    root,
-    args: ["--files", "--sortr=modified", ...(hidden ? ["--hidden"] : [])],
-    mentioned: mentionedIn(glob),
-    timeoutMs,
-    signal,
-    onOutput: wholeTexts((paths) => picker.addAll(paths)),
-  });
-  if (end) checkEnd(end, timeoutMs);
-  return end && end.exitCode === 2;
-}
-
-function checkEnd({ exitCode, problem, stopped }: RipgrepEnd, timeoutMs: number): void {
-  if (stopped === "timed_out") throw timedOut(timeoutMs);
-  if (stopped === "enough" || exitCode <= 1) return;
-  if (problem.trim() !== "" || exitCode > 2)
-    throw toolFailure(`The search ended early (code ${exitCode}). ${problem.trim().slice(0, 500)}`.trim());
 }
 
 async function listByWalking(
@@ -196,10 +79,6 @@ async function listByWalking(
   files.sort((a, b) => b.modifiedMs - a.modifiedMs);
   files.every(({ path }) => picker.add(path));
   return isPartial;
-}
-
-function timedOut(timeoutMs: number): Error {
-  return toolFailure(`find timed out after ${timeoutMs / 1000}s`);
 }
 
 /** Asked while the search runs. Whoever cannot tell says no. */

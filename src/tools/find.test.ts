@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSearchRig, type SearchRig, textOf } from "../../test/search-rig.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
+import type { ProcessRequest } from "../workspace/processes.js";
 import { createFind } from "./find.js";
 
 const engines = [
@@ -144,6 +145,30 @@ describe.each(engines)("with %s", (_, options) => {
     const signal = AbortSignal.abort();
     await expect(rig.find({ pattern: "*" }, { ...options, signal })).rejects.toThrow("Operation aborted");
   });
+});
+
+it("keeps the order in which ripgrep sorts, and leaves the sorting to it where there are too many", async () => {
+  const told: string[][] = [];
+  const play = (outputs: string[]) => ({
+    run: async ({ command, onOutput }: ProcessRequest) => {
+      told.push("args" in command ? [...command.args] : []);
+      onOutput?.(Buffer.from(outputs[told.length - 1] ?? ""), "stdout");
+      return { exitCode: 0 };
+    },
+    shutdown: async () => {},
+  });
+  const listed = (paths: string[]) => paths.map((path) => `./${path}\0`).join("");
+  const few = ["gone.ts", "src/deep/old.ts", "a.md", "src/new.ts", "gone2.ts"];
+  expect(textOf(await rig.find({ pattern: "*.ts" }, { processes: play([listed(few)]) }))).toBe(
+    "src/new.ts\nsrc/deep/old.ts\ngone.ts\ngone2.ts",
+  );
+  expect(told.splice(0)).toEqual([expect.arrayContaining(["--threads=1"])]);
+  const many = listed(Array.from({ length: 20_001 }, (_, index) => `${index}.ts`));
+  const sorted = listed(["src/deep/old.ts", "src/new.ts"]);
+  expect(textOf(await rig.find({ pattern: "*.ts" }, { processes: play([many, sorted]) }))).toBe(
+    "src/deep/old.ts\nsrc/new.ts",
+  );
+  expect(told).toEqual([expect.anything(), expect.arrayContaining(["--sortr=modified"])]);
 });
 
 it("gives up in time, with ripgrep and without", async () => {

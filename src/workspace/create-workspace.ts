@@ -1,7 +1,7 @@
 // The workspace's rules, on any disk: check the words, follow the links, refuse what is protected or special, and open
 // only what was checked.
 
-import { join, resolve as resolvePath } from "node:path";
+import { join, resolve as resolvePath, sep } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, systemCode } from "../base/errors.js";
 import { type Disk, type DiskKind, type DiskRead, type DiskStat, maxListed } from "./disk.js";
@@ -9,6 +9,7 @@ import { queueOf } from "./file-queue.js";
 import {
   credentialReason,
   denialOf,
+  denialTest,
   foreignHomeReason,
   isPrivateKey,
   privateKeyReason,
@@ -94,6 +95,12 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       return read === "unwanted" ? undefined : allowed(target, read);
     },
 
+    async modifiedTimes(target) {
+      expectKind(target, "directory");
+      const { modifiedTimes } = await disk.inBulk(target);
+      return modifiedTimes && ((paths) => modifiedTimes(paths.map((path) => `${target.path}${sep}${path}`)));
+    },
+
     async list(target, { limit, signal }) {
       expectKind(target, "directory");
       await statOf(target);
@@ -114,11 +121,12 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       expectKind(target, "directory");
       await statOf(target);
       const policy = { ...readPolicy(), cwds: await namesOfCwd() };
+      const denial = denialTest(policy);
       try {
         for await (const found of walkFiles(await disk.inBulk(target), { root: target, cwd, ...options }))
           for (const { path, relativePath, identity } of found) {
             throwIfAborted(options.signal);
-            if (denialOf(path, policy) || identity === policy.credential) continue;
+            if (denial(path) || identity === policy.credential) continue;
             if (isSecret(path)) continue; // a search is no place to ask; named alone, the file is asked for
             const shown = shownBelow(target.displayPath, relativePath);
             yield { path, displayPath: shown, kind: "file", identity };

@@ -78,6 +78,8 @@ export interface BulkDisk {
   lstat(path: string): Promise<Pick<DiskStat, "kind" | "identity">>;
   /** Of each in its place; undefined for what cannot be looked at: it may have vanished since it was listed. */
   lstatAll(paths: readonly string[]): Promise<(Pick<DiskStat, "kind" | "identity"> | undefined)[]>;
+  /** When each was last changed, as `lstatAll` tells. Absent where a look takes longer than the system's own call. */
+  readonly modifiedTimes: ((paths: readonly string[]) => Promise<(number | undefined)[]>) | undefined;
   list: Disk["list"];
   read: Disk["read"];
   /** As `read`, or `unwanted` where `isWanted` says so. It sees whole files only, and must not keep the bytes. */
@@ -103,6 +105,7 @@ export function carefulBulkDisk(disk: Omit<Disk, "inBulk">): BulkDisk {
       for (const path of paths) stats.push(await disk.lstat(path).catch(() => undefined));
       return stats;
     },
+    modifiedTimes: undefined,
     readIf: readThenAsk(disk.read),
   };
 }

@@ -32,6 +32,7 @@ export async function readIgnoreRules(
 
 /** The deepest rule that speaks decides. */
 export function isIgnored(path: string, isDirectory: boolean, rules: readonly IgnoreRules[]): boolean {
+  if (rules.length === 0) return false; // asked of every file
   for (const { directory, matcher } of rules.toReversed()) {
     const below = relative(directory, path).replaceAll(sep, "/");
     const verdict = matcher.test(isDirectory ? `${below}/` : below);

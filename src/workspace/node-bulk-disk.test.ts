@@ -1,7 +1,7 @@
 // The calls for many files answer as the others do, whatever lies there.
 
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -60,6 +60,13 @@ it("looks at many paths, whatever became of some of them", async () => {
   expect(expected.map((stat) => stat?.kind)).toEqual(["file", undefined, undefined, "link", "directory"]);
   expect(await inBulk.lstatAll(paths)).toEqual(expected);
   expect(await (await bulkAt("/proc")).lstatAll(paths)).toMatchObject(expected);
+});
+
+it("tells when many were changed, and only where that is quick", async () => {
+  await writeFile(at("f"), "x");
+  await utimes(at("f"), 1e9, 1_234_567.25);
+  expect(await inBulk.modifiedTimes?.(["none", "f"].map(at))).toEqual([undefined, 1_234_567_250]);
+  expect((await bulkAt("/proc")).modifiedTimes).toBeUndefined();
 });
 
 it("looks at the path itself", async () => {

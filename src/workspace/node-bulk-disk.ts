@@ -70,15 +70,9 @@ export function createBulkDisk(
       return look(path);
     },
 
-    async lstatAll(paths) {
-      const stats: (ReturnType<typeof look> | undefined)[] = [];
-      for (const path of paths) {
-        const pause = slices.turn();
-        if (pause) await pause;
-        stats.push(lookIfPossible(path));
-      }
-      return stats;
-    },
+    lstatAll: (paths) => ofEach(paths, look),
+
+    modifiedTimes: (paths) => ofEach(paths, (path) => lstatSync(path).mtimeMs),
 
     async list(path, maxEntries) {
       await slices.turn();
@@ -123,9 +117,20 @@ function look(path: string): Pick<DiskStat, "kind" | "identity"> {
   return { kind: kindOf(stats), identity: identityOf(stats) };
 }
 
-function lookIfPossible(path: string): ReturnType<typeof look> | undefined {
+/** Undefined for each that cannot be looked at. */
+async function ofEach<T>(paths: readonly string[], lookAt: (path: string) => T): Promise<(T | undefined)[]> {
+  const found: (T | undefined)[] = [];
+  for (const path of paths) {
+    const pause = slices.turn();
+    if (pause) await pause;
+    found.push(ifPossible(lookAt, path));
+  }
+  return found;
+}
+
+function ifPossible<T>(lookAt: (path: string) => T, path: string): T | undefined {
   try {
-    return look(path);
+    return lookAt(path);
   } catch {
     return undefined;
   }

@@ -15,12 +15,22 @@ export interface ReadPolicy {
 
 /** Why a path must not be read, or undefined. */
 export function denialOf(path: string, policy: ReadPolicy): string | undefined {
-  const folded = foldPath(path);
-  if (policy.credentialFiles.some((file) => foldPath(file) === folded)) return credentialReason;
-  if (privateKeyName.test(basename(folded)) || privateKeyPlace.test(folded)) return privateKeyReason;
-  if (processMemory.test(folded)) return "it shows the environment or the memory of a process";
-  if (isForeignHome(path, folded, policy)) return foreignHomeReason;
-  return undefined;
+  return denialTest(policy)(path);
+}
+
+/** `denialOf` for many paths: what only the policy decides is worked out once. */
+export function denialTest(policy: ReadPolicy): (path: string) => string | undefined {
+  const credentialFiles = policy.credentialFiles.map(foldPath);
+  const roots = homeRoots(policy.home);
+  return (path) => {
+    const folded = foldPath(path);
+    if (credentialFiles.includes(folded)) return credentialReason;
+    if (privateKeyName.test(basename(folded)) || folded.includes(privateKeyPlace)) return privateKeyReason;
+    if (folded.startsWith("/proc/") && processMemory.test(folded))
+      return "it shows the environment or the memory of a process";
+    if (isForeignHome(path, homeOf(path, folded, roots), policy)) return foreignHomeReason;
+    return undefined;
+  };
 }
 
 export const credentialReason = "it holds credentials";
@@ -38,13 +48,16 @@ export function isPrivateKey(bytes: Uint8Array): boolean {
 }
 
 const privateKeyName = /^(?:id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:_sk)?|ssh_host_\w+_key|secring\.gpg|.+\.ppk)$/;
-const privateKeyPlace = /\/\.gnupg\/private-keys-v1\.d\//;
+const privateKeyPlace = "/.gnupg/private-keys-v1.d/";
 const processMemory = /^\/proc\/(?:kcore$|(?:.+\/)?(?:environ|mem|auxv|pagemap)$|(?:.+\/)?map_files\/)/;
 
-/** A home is a child of a directory called `home` or `Users`, or root's own. The session's directory is no trespass. */
-function isForeignHome(path: string, folded: string, { home, cwds }: ReadPolicy): boolean {
-  const roots = ["/home", "/users", ...(/\/(?:home|users)$/i.test(dirname(home)) ? [foldPath(dirname(home))] : [])];
-  const owner = homeOf(path, folded, roots);
+/** A home is a child of a directory called `home` or `Users`, or root's own. */
+function homeRoots(home: string): string[] {
+  return ["/home/", "/users/", ...(/\/(?:home|users)$/i.test(dirname(home)) ? [`${foldPath(dirname(home))}/`] : [])];
+}
+
+/** The session's directory is no trespass. */
+function isForeignHome(path: string, owner: string | undefined, { home, cwds }: ReadPolicy): boolean {
   // From here on case counts: on most Linux disks Bob is not bob.
   if (owner === undefined || owner === "/Users/Shared" || isWithin(home, owner)) return false;
   return !cwds.some((cwd) => isWithin(cwd, owner) && isWithin(path, cwd));
@@ -54,10 +67,10 @@ function isForeignHome(path: string, folded: string, { home, cwds }: ReadPolicy)
 function homeOf(path: string, folded: string, roots: readonly string[]): string | undefined {
   const rootsOwn = /^(?:\/var)?\/root(?=\/|$)/i.exec(path)?.[0];
   if (rootsOwn !== undefined) return rootsOwn;
-  const lengths = roots.filter((root) => folded.startsWith(`${root}/`)).map((root) => root.split("/").length + 1);
-  if (lengths.length === 0) return undefined;
+  const around = roots.filter((root) => folded.startsWith(root));
+  if (around.length === 0) return undefined;
   return path
     .split("/")
-    .slice(0, Math.min(...lengths))
+    .slice(0, Math.min(...around.map((root) => root.split("/").length)))
     .join("/");
 }

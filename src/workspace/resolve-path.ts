@@ -45,6 +45,7 @@ export function shownBelow(directory: string, relativePath: string): string {
 
 /** A name from disk on one line: control characters and line separators as `\n` or `\u001b`. */
 export function printable(name: string): string {
+  if (/^[ -~]*$/.test(name)) return name; // most names, in a fraction of the time
   return name.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (character) => {
     const short = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[character];
     return short ?? `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;

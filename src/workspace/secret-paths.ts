@@ -15,10 +15,9 @@ export function secretTest(patterns: readonly string[], home: string): (path: st
   let compiled: readonly ReturnType<typeof compile>[] | undefined;
   return (path) => {
     compiled ??= patterns.map((pattern) => compile(pattern, home));
-    const folded = foldPath(path);
-    const name = folded.slice(folded.lastIndexOf("/") + 1);
+    const name = foldPath(path.slice(path.lastIndexOf("/") + 1));
     return compiled.some(({ isPath, tokens, beginning, ending }) => {
-      const text = isPath ? folded : name;
+      const text = isPath ? foldPath(path) : name;
       // Most are told by how they begin or end.
       return text.startsWith(beginning) && text.endsWith(ending) && matches(tokens, text);
     });

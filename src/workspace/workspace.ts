@@ -61,6 +61,8 @@ export interface FileStat {
   readonly mode: number;
 }
 
+export type ModifiedTimes = (paths: readonly string[]) => Promise<(number | undefined)[]>;
+
 export interface ReadOptions {
   /** Default 50 MiB. The rest of a longer file is not read, whatever size the system reports. */
   maxBytes?: number | undefined;
@@ -122,6 +124,11 @@ export interface Workspace {
     isWanted: (bytes: Uint8Array) => boolean,
     options?: ReadOptions,
   ): Promise<FileBytes | undefined>;
+  /**
+   * A way to learn when files below a directory were last changed (as `FileStat` tells), by their paths below it;
+   * undefined for each that cannot be looked at. There is none where a look takes longer than the system's own call.
+   */
+  modifiedTimes(target: Target): Promise<ModifiedTimes | undefined>;
   list(target: Target, options: { limit: number; signal?: AbortSignal | undefined }): Promise<DirectoryListing>;
   /**
    * The regular files below a directory, sorted by path. Hidden ones are included; what `.gitignore` names is not, nor

@@ -22,7 +22,10 @@ export async function writeWhole(path: string, content: Uint8Array | string, isN
     await nodeDisk.syncDirectory(directory);
     return true;
   } finally {
-    await fs.rm(temporary, { force: true });
+    // After a rename there is nothing left. Not by `rm`, which loads code for whole trees first.
+    await fs.unlink(temporary).catch((error: unknown) => {
+      if (systemCode(error) !== "ENOENT") throw error;
+    });
   }
 }
 

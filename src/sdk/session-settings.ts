@@ -50,6 +50,7 @@ export function sessionSettingsOf(settings: Settings): SessionSettings {
       requireUser: settings.get("resolve.requireUser"),
       staging: settings.get("staging"),
     },
+    blockImages: settings.get("images.blockImages"),
     steeringMode: settings.get("steeringMode"),
     followUpMode: settings.get("followUpMode"),
     interruptMode: settings.get("interruptMode"),

@@ -64,3 +64,23 @@ it("loads each image once, wherever the leaf goes", async () => {
   record.appendMessage(third);
   expect([await loaded(), asked]).toEqual([[shown("whole")], [first, second, third]]);
 });
+
+it("shows no image to a model where that is forbidden, and loads none", async () => {
+  const image = { type: "image" as const, mimeType: "image/png", data: "blob:x" };
+  const note = { type: "text", text: "[image not sent: the setting images.blockImages is on]" };
+  const record = SessionManager.inMemory({ cwd: "/project" });
+  record.appendMessage({ role: "user", content: [{ type: "text", text: "Look" }, image], timestamp: 1 });
+  record.appendMessage({ role: "fileMention", files: [{ path: "a.png", content: "", image }], timestamp: 2 });
+  const live = new ModelMessages({ blocksImages: true });
+  await live.loadImages(record.context, () => Promise.reject(new Error("nobody asked for it")));
+  const result = { toolCallId: "c", toolName: "read", isError: false, timestamp: 3 };
+  record.appendMessage({ role: "toolResult", ...result, content: [image] }); // while a run is under way
+  expect(live.of(record.context)).toMatchObject([
+    { content: [{ text: "Look" }, note] },
+    { content: [{ text: `<file path="a.png">\n${note.text}\n</file>` }] },
+    { content: [note] },
+  ]);
+  const revised = live.ofRevised(record.context.messages);
+  expect(JSON.stringify([live.of(record.context), live.shown(record.context), revised])).not.toContain("blob:x");
+  expect(JSON.stringify(record.context.messages)).toContain("blob:x");
+});

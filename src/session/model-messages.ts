@@ -9,6 +9,7 @@ import { estimateTokens, prunedText } from "./context-usage.js";
 import { executionText } from "./execution-text.js";
 
 export class ModelMessages {
+  readonly #blocksImages: boolean;
   #revision: number | undefined;
   #seen = 0;
   #converted: ModelMessage[] = [];
@@ -17,11 +18,17 @@ export class ModelMessages {
   /** How far the list of which revision was looked through for them. */
   #loaded = { revision: -1, count: 0 };
 
+  /** `blocksImages`: no image leaves this machine, whoever put it into the conversation. */
+  constructor({ blocksImages = false }: { blocksImages?: boolean | undefined } = {}) {
+    this.#blocksImages = blocksImages;
+  }
+
   /** Before a run: what came out of a file names its images only, and a model needs the images. */
   async loadImages(
     { messages, revision }: SessionContext,
     load: (message: AgentMessage) => Promise<AgentMessage>,
   ): Promise<void> {
+    if (this.#blocksImages) return;
     if (revision !== this.#loaded.revision) this.#loaded = { revision, count: 0 };
     for (; this.#loaded.count < messages.length; this.#loaded.count++) {
       const message = messages[this.#loaded.count];
@@ -53,8 +60,17 @@ export class ModelMessages {
   }
 
   #shown(recorded: AgentMessage, isPruned: boolean): AgentMessage {
-    const message = this.#withImages?.get(recorded) ?? recorded;
+    const message = this.#allowed(this.#withImages?.get(recorded) ?? recorded);
     return isPruned ? pruned(message) : message;
+  }
+
+  /** What somebody made of the conversation that he was shown. */
+  ofRevised(messages: readonly AgentMessage[]): ModelMessage[] {
+    return toModelMessages(messages.map((message) => this.#allowed(message)));
+  }
+
+  #allowed(message: AgentMessage): AgentMessage {
+    return this.#blocksImages && hasImage(message) ? withoutImages(message) : message;
   }
 }
 
@@ -64,6 +80,19 @@ function hasImage(message: AgentMessage): boolean {
   // Not with a function for each block: a long history is looked through as a whole, by code that is still cold.
   for (const block of message.content) if (block.type === "image") return true;
   return false;
+}
+
+const blockedImage = { type: "text" as const, text: "[image not sent: the setting images.blockImages is on]" };
+
+function withoutImages(message: AgentMessage): AgentMessage {
+  if (message.role === "fileMention")
+    return {
+      ...message,
+      files: message.files.map(({ image, ...file }) => (image ? { ...file, content: blockedImage.text } : file)),
+    };
+  if (!("content" in message) || typeof message.content === "string") return message;
+  const content = message.content.map((block) => (block.type === "image" ? blockedImage : block));
+  return { ...message, content } as AgentMessage; // only what may hold an image had one
 }
 
 /** Only the model's copy shrinks; the record keeps the whole output. */

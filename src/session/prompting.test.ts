@@ -248,3 +248,12 @@ describe("a plan before the work", () => {
     expect(await firstChoice([["todo.eager", true]], { toolChoice: "none" })).toBe("none");
   });
 });
+
+it("sends no image that the settings hold back, though the session keeps it", async () => {
+  const image = { type: "image" as const, data: "aW1hZ2U=", mimeType: "image/png" };
+  const settings = new Settings({ overrides: new Map([["images.blockImages", true]] as const) });
+  const open = await openSession({ model: [say("ok")], session: { settings } });
+  await open.session.prompt("Look", { images: [image] });
+  expect(JSON.stringify(open.model.requests[0]?.context.messages)).not.toContain("aW1hZ2U=");
+  expect(open.session.messages[0]).toMatchObject({ content: [{ text: "Look" }, image] });
+});

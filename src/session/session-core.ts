@@ -22,7 +22,7 @@ import { billedUsageType, type UsageByModel } from "./billing.js";
 import { CompactionController } from "./compaction/compaction-controller.js";
 import type { ContinuationParts } from "./continuation.js";
 import { ModelControl } from "./model-control.js";
-import { ModelMessages, toModelMessages } from "./model-messages.js";
+import { ModelMessages } from "./model-messages.js";
 import type { ModelSource } from "./model-source.js";
 import { ChangeHistory } from "./pending/change-history.js";
 import { PendingControl } from "./pending/pending-control.js";
@@ -109,7 +109,7 @@ export class SessionCore {
   /** What the run under way is told in place of the usual prompt. */
   runSystemPrompt: string | undefined;
   #record: SessionManager;
-  #modelMessages = new ModelMessages();
+  #modelMessages: ModelMessages;
   #ttsr: TtsrController | undefined;
   #hasLoadedRules = false;
   #lastOperation: Promise<unknown> = Promise.resolve();
@@ -120,6 +120,7 @@ export class SessionCore {
     this.parts = parts;
     this.#record = parts.record;
     this.settings = parts.settings ?? defaultSessionSettings;
+    this.#modelMessages = new ModelMessages({ blocksImages: this.settings.blockImages });
     this.events = new EventStream(log);
     this.queues = this.#createQueues();
     this.models = new ModelControl({
@@ -210,7 +211,7 @@ export class SessionCore {
   /** Nothing is under way. The caller closes the old one. */
   enter(record: SessionManager): void {
     this.#record = record;
-    this.#modelMessages = new ModelMessages();
+    this.#modelMessages = new ModelMessages({ blocksImages: this.settings.blockImages });
     this.queues.clear();
     this.toolChoice.clear();
     this.restoreBehaviour();
@@ -366,7 +367,7 @@ export class SessionCore {
     const { guests } = this.parts;
     if (!guests?.hearsContext) return undefined;
     const shown = this.#modelMessages.shown(this.#record.context);
-    return guests.reviseContext(shown).then((messages) => toModelMessages(messages));
+    return guests.reviseContext(shown).then((messages) => this.#modelMessages.ofRevised(messages));
   }
 
   async #prepare(): Promise<void> {

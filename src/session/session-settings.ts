@@ -21,6 +21,8 @@ export interface SessionSettings {
   readonly todos: TodoSettings;
   readonly branchSummary?: BranchSummarySettings;
   readonly pending: PendingSettings;
+  /** No image is sent to a model. */
+  readonly blockImages?: boolean;
   readonly steeringMode: QueueMode;
   readonly followUpMode: QueueMode;
   readonly interruptMode: InterruptMode;
@@ -48,6 +50,7 @@ export const defaultSessionSettings: Required<SessionSettings> = {
   todos: defaultTodoSettings,
   branchSummary: { enabled: false, reserveTokens: 16_384 },
   pending: defaultPendingSettings,
+  blockImages: false,
   steeringMode: "one-at-a-time",
   followUpMode: "one-at-a-time",
   interruptMode: "wait",

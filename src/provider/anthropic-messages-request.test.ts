@@ -146,6 +146,9 @@ describe("thinking", () => {
 
   it("takes no temperature, and needs a model that thinks", () => {
     expect(think({ reasoning: "low", temperature: 0.5 })).not.toHaveProperty("temperature");
+    const sampling = { topP: 0.9, topK: 40, minP: 0.1 };
+    expect(think({ reasoning: "low", sampling })).not.toHaveProperty("top_p");
+    expect(payload({ sampling })).toMatchObject({ top_p: 0.9, top_k: 40 });
     expect(think({ reasoning: "low" }, undefined, base)).not.toHaveProperty("thinking");
   });
 

@@ -34,8 +34,9 @@ export function messagesPayload(request: StreamRequest): JsonObject {
     ...(context.tools.length === 0 ? {} : { tools: encodeTools(context.tools, writeTool, cache) }),
     ...(choice === undefined ? {} : { tool_choice: wireChoice(choice) }),
     ...thinking,
-    // Thinking allows the default temperature only.
+    // Thinking allows the defaults only.
     ...(options.temperature === undefined || isThinking ? {} : { temperature: options.temperature }),
+    ...(options.sampling && !isThinking ? { top_p: options.sampling.topP, top_k: options.sampling.topK } : {}),
   };
 }
 

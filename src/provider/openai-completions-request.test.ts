@@ -5,7 +5,14 @@ import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.j
 import { openAi, streamRequest } from "../testing/scripted-replies.js";
 import { encodeBody } from "./json-body.js";
 import { completionsPayload } from "./openai-completions-request.js";
-import { type ModelMessage, type ProviderModel, type StreamOptions, type ToolSpec, zeroUsage } from "./provider.js";
+import {
+  type ModelMessage,
+  type ProviderModel,
+  type Sampling,
+  type StreamOptions,
+  type ToolSpec,
+  zeroUsage,
+} from "./provider.js";
 
 const base = openAi.model("http://127.0.0.1:1");
 const elsewhere = { ...base, provider: "somewhere" };
@@ -38,6 +45,15 @@ const result = (toolCallId: string, content: InputContent[]): ToolResultMessage 
 });
 const text = (value: string): InputContent => ({ type: "text", text: value });
 const question: ModelMessage = { role: "user", content: "q", timestamp: 1 };
+
+it("tells how to draw a reply: the inventor of the API what he knows, the others all of it", () => {
+  const sampling = { topP: 0.9, topK: 40, minP: 0.1, presencePenalty: -0.5, repetitionPenalty: 1.1 };
+  const own = { top_p: 0.9, presence_penalty: -0.5 };
+  expect(payload(base, { sampling })).toMatchObject(own);
+  expect(payload(base, { sampling })).not.toHaveProperty("top_k");
+  expect(payload(elsewhere, { sampling })).toMatchObject({ ...own, top_k: 40, min_p: 0.1, repetition_penalty: 1.1 });
+  expect(payload(elsewhere, { sampling: { topK: 1 } })).not.toHaveProperty("top_p");
+});
 
 describe("the whole body", () => {
   it("for OpenAI", () => {

@@ -6,7 +6,7 @@ import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.j
 import { encodeConversation } from "./encoded-conversation.js";
 import { encodeTools } from "./encoded-tools.js";
 import { type CompletionsCompat, completionsCompat } from "./openai-completions-compat.js";
-import type { ModelMessage, StreamRequest, ToolSpec } from "./provider.js";
+import type { ModelMessage, Sampling, StreamRequest, ToolSpec } from "./provider.js";
 import { resolveToolChoice } from "./wire.js";
 
 /** The fields in which services stream their reasoning. A block's signature names its field, so that it can go back. */
@@ -31,6 +31,7 @@ export function completionsPayload({ model, context, options }: StreamRequest): 
     ...(compat.supportsStore ? { store: false } : {}),
     [compat.maxTokensField]: maxTokens,
     ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+    ...(options.sampling && wireSampling(options.sampling, compat)),
     // Only the inventor of the field is known to take it; it keeps a conversation on one cache.
     ...(compat.supportsStore && options.sessionId ? { prompt_cache_key: options.sessionId } : {}),
     ...wireTools({ model, context, options }, compat),
@@ -43,6 +44,12 @@ export function completionsPayload({ model, context, options }: StreamRequest): 
 
 function systemMessage(text: string, compat: CompletionsCompat): JsonObject[] {
   return text === "" ? [] : [{ role: compat.supportsDeveloperRole ? "developer" : "system", content: text }];
+}
+
+/** The inventor of the API refuses what others have added to it. */
+function wireSampling({ topP, topK, minP, presencePenalty, repetitionPenalty }: Sampling, compat: CompletionsCompat) {
+  const own = { top_p: topP, presence_penalty: presencePenalty };
+  return compat.supportsStore ? own : { ...own, top_k: topK, min_p: minP, repetition_penalty: repetitionPenalty };
 }
 
 function wireTools({ context, options }: StreamRequest, compat: CompletionsCompat): JsonObject {

@@ -45,12 +45,22 @@ export interface ModelContext {
   tools: readonly ToolSpec[];
 }
 
+/** How else a reply is drawn. What is absent is up to the service; what a service does not know is not sent. */
+export interface Sampling {
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly minP?: number;
+  readonly presencePenalty?: number;
+  readonly repetitionPenalty?: number;
+}
+
 export interface StreamOptions {
   signal: AbortSignal;
   apiKey?: string;
   /** Default: the smaller of the model's limit and 32000. */
   maxTokens?: number;
   temperature?: number;
+  sampling?: Sampling;
   /** Absent: no reasoning. */
   reasoning?: "minimal" | "low" | "medium" | "high" | "xhigh";
   thinkingBudgets?: Partial<Record<"minimal" | "low" | "medium" | "high" | "xhigh", number>>;

@@ -159,9 +159,13 @@ describe("what requests carry", () => {
       GALLEY_STREAM_FIRST_EVENT_TIMEOUT_MS: "0",
       PI_OPENAI_STREAM_IDLE_TIMEOUT_MS: "9",
     };
-    const set = await carried({ env, providerSessionId: "cache-1" }, { temperature: 0, "thinkingBudgets.high": 99 });
+    const set = await carried(
+      { env, providerSessionId: "cache-1" },
+      { temperature: 0, topP: 0.5, "thinkingBudgets.high": 99 },
+    );
     expect(set.sent).toMatchObject({
       temperature: 0,
+      sampling: { topP: 0.5 },
       thinkingBudgets: { high: 99 },
       cacheRetention: "long",
       sessionId: "cache-1",

@@ -151,11 +151,19 @@ function requestSettings(sessionId: string | undefined, { settings, env, log }: 
       xhigh: settings.get("thinkingBudgets.xhigh"),
     },
     ...(temperature < 0 ? {} : { temperature }),
+    ...sampling(settings),
     ...cacheRetention(env, log),
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(firstEventTimeoutMs === undefined ? {} : { firstEventTimeoutMs }),
     ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
   };
+}
+
+/** Nothing at all where nothing is set: most requests say nothing about it. */
+function sampling(settings: Settings): Pick<RequestSettings, "sampling"> {
+  const names = ["topP", "topK", "minP", "presencePenalty", "repetitionPenalty"] as const;
+  const chosen = names.flatMap((name) => (settings.get(name) === -1 ? [] : [[name, settings.get(name)]]));
+  return chosen.length === 0 ? {} : { sampling: Object.fromEntries(chosen) };
 }
 
 function cacheRetention(env: Environment, log: Log): Pick<RequestSettings, "cacheRetention"> {

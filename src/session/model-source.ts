@@ -11,7 +11,13 @@ export interface ModelChoice {
 /** What every request carries, whatever the model. */
 export type RequestSettings = Pick<
   StreamOptions,
-  "temperature" | "thinkingBudgets" | "cacheRetention" | "sessionId" | "firstEventTimeoutMs" | "idleTimeoutMs"
+  | "temperature"
+  | "sampling"
+  | "thinkingBudgets"
+  | "cacheRetention"
+  | "sessionId"
+  | "firstEventTimeoutMs"
+  | "idleTimeoutMs"
 >;
 
 export interface ModelSource {

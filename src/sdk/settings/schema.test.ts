@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { isSettingKey, legacyKeys, rpcDefaultKeys, type SettingValue, settingKeys, settingOf } from "./schema.js";
 import { checkValue } from "./setting.js";
@@ -217,4 +219,15 @@ describe("the table of settings", () => {
     expectTypeOf<SettingValue<"modelRoles">>().toEqualTypeOf<Readonly<Record<string, string>>>();
     expectTypeOf<SettingValue<"retry.fallbackChains">>().toEqualTypeOf<Readonly<Record<string, readonly string[]>>>();
   });
+});
+
+it("has a reader for every setting, or says that it has no effect", () => {
+  const source = join(import.meta.dirname, "../..");
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
+    (name) => /\.ts$/.test(name) && !/\.test\.|settings.schema/.test(name),
+  );
+  const code = files.map((name) => readFileSync(join(source, name), "utf8")).join("\n");
+  const unread = settingKeys.filter((key) => !code.includes(`"${key}"`) && !settingOf(key).isUnused);
+  // Tools are switched by their names, and `get_state` says of the sandbox that there is none.
+  expect(unread.filter((key) => !key.endsWith(".enabled"))).toEqual(["sandbox"]);
 });

@@ -25,6 +25,8 @@ const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as c
 const trusted: Extra = { projectMay: "when-trusted" };
 /** A tool can be switched off by anybody, and on by whoever is trusted. */
 const tool = flag(true, { ...trusted, stricter: false });
+/** Read and checked, for files that other programs share; whoever sets it hears that nothing comes of it. */
+const unused: Extra = { isUnused: true };
 const denyList: Extra = { ...trusted, stricter: "more" };
 
 export const settingTable = {
@@ -40,7 +42,7 @@ export const settingTable = {
   "thinkingBudgets.xhigh": whole(32_768, { max: tokens }),
 
   modelRoles: record("text", trusted),
-  cycleOrder: list(["smol", "default", "slow"]),
+  cycleOrder: list(["smol", "default", "slow"], unused),
   enabledModels: list([], trusted),
   // Also decides which directories are looked into, and so what there is to trust: no trust may depend on it.
   disabledProviders: list([], { projectMay: "narrow", stricter: "more" }),
@@ -59,12 +61,12 @@ export const settingTable = {
   "compaction.reserveTokens": whole(16_384, { max: tokens }),
   "compaction.keepRecentTokens": whole(20_000, { max: tokens }),
   "compaction.autoContinue": flag(true),
-  "compaction.idleEnabled": flag(false, { isUnused: true }),
-  "compaction.idleThresholdTokens": whole(200_000, { max: tokens, isUnused: true }),
-  "compaction.idleTimeoutSeconds": fraction(300, { max: daySeconds, isUnused: true }),
-  "compaction.remoteEnabled": flag(false, { ...trusted, isUnused: true }),
-  "compaction.remoteEndpoint": text({ ...trusted, isUnused: true, isPrivate: true }),
-  "compaction.handoffSaveToDisk": flag(false, { isUnused: true }),
+  "compaction.idleEnabled": flag(false, unused),
+  "compaction.idleThresholdTokens": whole(200_000, { max: tokens, ...unused }),
+  "compaction.idleTimeoutSeconds": fraction(300, { max: daySeconds, ...unused }),
+  "compaction.remoteEnabled": flag(false, { ...trusted, ...unused }),
+  "compaction.remoteEndpoint": text({ ...trusted, ...unused, isPrivate: true }),
+  "compaction.handoffSaveToDisk": flag(false, unused),
   "branchSummary.enabled": flag(false),
   "branchSummary.reserveTokens": whole(16_384, { max: tokens }),
 
@@ -85,27 +87,27 @@ export const settingTable = {
   "todo.reminders": flag(true),
   "todo.reminders.max": whole(3, { max: 100 }),
   "todo.eager": flag(false),
-  "todo.verbose": flag(false),
+  "todo.verbose": flag(false, unused),
   "tasks.todoClearDelay": fraction(60, { min: -daySeconds, max: daySeconds }),
 
-  "task.eager": flag(true),
-  "task.maxConcurrency": whole(8, { min: 1, max: 100 }),
-  "task.maxRecursionDepth": whole(2, { max: 10 }),
+  "task.eager": flag(true, unused),
+  "task.maxConcurrency": whole(8, { min: 1, max: 100, ...unused }),
+  "task.maxRecursionDepth": whole(2, { max: 10, ...unused }),
   "task.isolation.mode": choice(
     ["none", "worktree"],
     "none",
-    { ...trusted, stricter: "later" },
+    { ...trusted, ...unused, stricter: "later" },
     { "fuse-overlay": "worktree", "fuse-projfs": "worktree" },
   ),
-  "task.isolation.merge": choice(["patch", "branch"], "patch"),
-  "task.isolation.commits": choice(["generic", "ai"], "generic"),
-  "task.disabledAgents": list([], denyList),
-  "task.agentModelOverrides": record("text", trusted),
-  "async.enabled": flag(false),
-  "async.maxJobs": whole(100, { min: 1, max: 100 }),
+  "task.isolation.merge": choice(["patch", "branch"], "patch", unused),
+  "task.isolation.commits": choice(["generic", "ai"], "generic", unused),
+  "task.disabledAgents": list([], { ...denyList, ...unused }),
+  "task.agentModelOverrides": record("text", { ...trusted, ...unused }),
+  "async.enabled": flag(false, unused),
+  "async.maxJobs": whole(100, { min: 1, max: 100, ...unused }),
 
-  "bash.autoBackground.enabled": flag(false),
-  "bash.autoBackground.thresholdMs": whole(60_000, { max: dayMs }),
+  "bash.autoBackground.enabled": flag(false, unused),
+  "bash.autoBackground.thresholdMs": whole(60_000, { max: dayMs, ...unused }),
   "bash.environment": record("text", { ...trusted, isPrivate: true }),
   shellPath: text(trusted),
 
@@ -113,9 +115,9 @@ export const settingTable = {
   "tools.artifactSpillThreshold": whole(50, { min: 1, max: mebibyte }),
   "tools.artifactTailBytes": whole(20, { min: 1, max: mebibyte }),
   "tools.artifactTailLines": whole(500, { min: 1, max: 1_000_000 }),
-  "tools.intentTracing": flag(false),
+  "tools.intentTracing": flag(false, unused),
   "read.defaultLimit": whole(300, { min: 1, max: 1_000_000 }),
-  "edit.mode": choice(["replace", "patch", "hashline"], "replace"),
+  "edit.mode": choice(["replace", "patch", "hashline"], "replace", unused),
   "edit.fuzzyMatch": flag(true),
   "edit.fuzzyThreshold": fraction(0.95, { max: 1 }),
   "read.enabled": tool,

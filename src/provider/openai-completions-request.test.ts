@@ -5,14 +5,7 @@ import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.j
 import { openAi, streamRequest } from "../testing/scripted-replies.js";
 import { encodeBody } from "./json-body.js";
 import { completionsPayload } from "./openai-completions-request.js";
-import {
-  type ModelMessage,
-  type ProviderModel,
-  type Sampling,
-  type StreamOptions,
-  type ToolSpec,
-  zeroUsage,
-} from "./provider.js";
+import { type ModelMessage, type ProviderModel, type StreamOptions, type ToolSpec, zeroUsage } from "./provider.js";
 
 const base = openAi.model("http://127.0.0.1:1");
 const elsewhere = { ...base, provider: "somewhere" };

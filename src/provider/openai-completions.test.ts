@@ -41,6 +41,38 @@ const usage = {
 const done = (reason: string) => ({ type: "done", reason, usage, responseId: "chatcmpl-1" });
 const start = { type: "start", responseId: "chatcmpl-1" };
 
+describe("a key that the service repeats", () => {
+  const apiKey = "sk-live/0123456789+abc=";
+  const messageOf = async (reply: Reply | Step[], options: Partial<StreamOptions> = { apiKey }) => {
+    const [event] = (await ask(reply, options)).slice(-1);
+    return event?.type === "error" ? event.errorMessage : event;
+  };
+
+  it.each([
+    ["as it is", apiKey],
+    ["in an address", encodeURIComponent(apiKey)],
+    ["in base64", Buffer.from(apiKey).toString("base64")],
+  ])("is not told: %s", async (_form, text) => {
+    const complaint = JSON.stringify({ error: { message: `Incorrect API key provided: ${text}. Try another.` } });
+    const message = await messageOf({ status: 401, body: complaint });
+    expect(message).toContain("Incorrect API key provided: [secret:openai]");
+    expect(message).toContain("Try another.");
+  });
+
+  it("is not told when an excerpt ends within it, nor in the middle of a reply, nor out of a header", async () => {
+    const long = `${"x".repeat(480)} ${apiKey.repeat(40)}`;
+    const cutOff = String(await messageOf({ status: 500, body: long }));
+    expect(cutOff).toContain("[secret:openai]");
+    for (let length = 4; length <= apiKey.length; length++) expect(cutOff).not.toContain(apiKey.slice(0, length));
+    const late = [openAi.chunk({ content: "a" }), sse({ error: { message: `bad key ${apiKey}` } })];
+    expect(await messageOf(late)).toBe("bad key [secret:openai]");
+    const headers = { "X-Api-Key": apiKey, "X-Team": "visible-name" };
+    expect(await messageOf({ status: 403, body: `${apiKey} of visible-name` }, { headers })).toMatch(
+      /\[secret:openai\] of visible-name/,
+    );
+  });
+});
+
 describe("a reply", () => {
   it("streams text", async () => {
     expect(await ask(openAi.text("Hel", "lo"), { apiKey: "k" })).toEqual([

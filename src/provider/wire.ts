@@ -8,6 +8,7 @@ import { isObject, type JsonObject } from "../base/json.js";
 import type { ProviderFailure, Usage } from "../protocol/messages.js";
 import { excerpt, type Problem, problemOfException } from "./failures.js";
 import { postJson } from "./http.js";
+import { maskSecrets } from "./mask-secrets.js";
 import { mergeDeltas } from "./merge-deltas.js";
 import { maxCallsPerReply, type StreamEvent, type StreamRequest, type ToolChoice, type ToolSpec } from "./provider.js";
 import { readSse } from "./sse.js";
@@ -38,6 +39,7 @@ export interface Dialect {
 
 export async function* streamWire(dialect: Dialect, request: StreamRequest): AsyncGenerator<StreamEvent> {
   const { options } = request;
+  const told = (event: StreamEvent) => (event.type === "error" ? withoutSecrets(event, request) : event);
   const clock = systemClock;
   const reader = dialect.reader(request);
   const link = linkAbort(options.signal);
@@ -53,7 +55,7 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
     options.onPayload?.(JSON.parse(JSON.stringify(wire.payload)));
     const answer = await postJson({ ...wire, signal: link.signal, clock });
     options.signal.throwIfAborted();
-    if (!answer.ok) return yield failed(answer.problem, reader.known);
+    if (!answer.ok) return yield told(failed(answer.problem, reader.known));
     const chunks = answer.body[Symbol.asyncIterator]();
     for await (const batch of readSse(chunks, { watchdog })) {
       const out: StreamEvent[] = [];
@@ -61,16 +63,16 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
       if (batch.some((data) => reader.read(data, out))) rest = chunks;
       for (const event of mergeDeltas(out)) {
         if (options.signal.aborted) return yield aborted(reader.known);
-        yield event;
+        yield told(event);
       }
       if (rest) return;
     }
     link.signal.throwIfAborted(); // a body that was closed under us may look like one that ended
-    yield* ending(reader);
+    yield* ending(reader).map(told);
   } catch (error) {
     if (options.signal.aborted) yield aborted(reader.known);
-    else if (reader.isSettled) yield* ending(reader);
-    else yield failed(problemOfException(link.signal.aborted ? link.signal.reason : error), reader.known);
+    else if (reader.isSettled) yield* ending(reader).map(told);
+    else yield told(failed(problemOfException(link.signal.aborted ? link.signal.reason : error), reader.known));
   } finally {
     watchdog.stop();
     if (rest === undefined) link.abort();
@@ -126,6 +128,10 @@ export function resolveToolChoice(
   if (typeof choice === "string") return choice === "required" ? "any" : choice;
   const name = "function" in choice ? choice.function.name : choice.name;
   return tools.some((tool) => tool.name === name) ? { name } : undefined;
+}
+
+function withoutSecrets(event: StreamEvent & { type: "error" }, request: StreamRequest): StreamEvent {
+  return { ...event, errorMessage: maskSecrets(event.errorMessage, request) };
 }
 
 function aborted(known: WireReader["known"]): StreamEvent {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { manualClock } from "../testing/manual-clock.js";
 import { createWatchdog } from "./watchdog.js";
@@ -53,4 +54,27 @@ it("is off at 0 and quiet after stop", () => {
   const stopped = watch(10, 10);
   stopped.watchdog.stop();
   expect(stopped.clock.pendingTimers).toBe(0);
+});
+
+it("expires at the very millisecond, whatever came when, and whichever limit is the longer one", () => {
+  const limit = fc.constantFrom(0, 3, 5, 8);
+  const step = fc.oneof(fc.constant("fed"), fc.constant("waiting"), fc.integer({ min: 1, max: 9 }));
+  fc.assert(
+    fc.property(limit, limit, fc.array(step, { maxLength: 20 }), (first, idle, steps) => {
+      const { clock, errors, watchdog } = watch(first, idle);
+      let [limitMs, waitedMs, isWaiting] = [first, 0, true];
+      for (const next of steps) {
+        if (next === "fed") [limitMs, waitedMs, isWaiting] = [idle, 0, false];
+        else if (next === "waiting") isWaiting = true;
+        if (typeof next === "string") watchdog[next as "fed" | "waiting"]();
+        for (let passed = 0; typeof next === "number" && passed < next; passed++) {
+          clock.advance(1);
+          if (isWaiting) waitedMs++;
+          const isDue = isWaiting && limitMs > 0 && waitedMs === limitMs;
+          expect(errors.length).toBe(isDue ? 1 : 0);
+          if (isDue) return;
+        }
+      }
+    }),
+  );
 });

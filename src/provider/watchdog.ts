@@ -20,22 +20,20 @@ export interface WatchdogOptions {
 }
 
 /** Starts waiting at once. Bytes cost a clock reading, not a timer: the one timer looks again when it fires early. */
-export function createWatchdog(options: WatchdogOptions): Watchdog {
-  const { clock } = options;
-  let limitMs = options.firstEventTimeoutMs;
+export function createWatchdog({ clock, firstEventTimeoutMs, idleTimeoutMs, onExpired }: WatchdogOptions): Watchdog {
   let isFirst = true;
   let waitingSince: number | undefined = clock.now();
   let cancel = () => {};
 
-  const arm = (delayMs: number) => {
-    cancel = limitMs > 0 ? clock.after(delayMs, look) : () => {};
-  };
   const look = () => {
+    const limitMs = isFirst ? firstEventTimeoutMs : idleTimeoutMs;
     const waitedMs = waitingSince === undefined ? 0 : clock.now() - waitingSince;
-    if (waitedMs >= limitMs) options.onExpired(expired(isFirst, limitMs));
-    else arm(limitMs - waitedMs);
+    if (limitMs > 0 && waitedMs >= limitMs) return onExpired(expired(isFirst, limitMs));
+    // The first bytes set no timer: it is one that the idle limit, which may be the shorter one, can rely on.
+    const delays = [limitMs > 0 ? limitMs - waitedMs : 0, isFirst ? idleTimeoutMs : 0].filter((delay) => delay > 0);
+    if (delays.length > 0) cancel = clock.after(Math.min(...delays), look);
   };
-  arm(limitMs);
+  look();
 
   return {
     waiting() {
@@ -43,11 +41,7 @@ export function createWatchdog(options: WatchdogOptions): Watchdog {
     },
     fed() {
       waitingSince = undefined;
-      if (!isFirst) return;
       isFirst = false;
-      cancel();
-      limitMs = options.idleTimeoutMs;
-      arm(limitMs);
     },
     stop: () => cancel(),
   };

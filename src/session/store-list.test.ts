@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -60,6 +61,13 @@ describe("a list", () => {
     symlinkSync(join(directory, "nowhere"), join(directory, "dangling.jsonl"));
     const found = await new SessionIndex().list([directory, join(directory, "absent")]);
     expect(found.map(({ id }) => id)).toEqual(["a"]);
+  });
+
+  it("does not wait for a pipe in the place of a file", async () => {
+    const directory = temporaryDirectory();
+    put(directory, "one.jsonl", session("one"));
+    execFileSync("mkfifo", [join(directory, "pipe.jsonl")]);
+    expect((await new SessionIndex().list([directory])).map(({ id }) => id)).toEqual(["one"]);
   });
 
   it("finds everything below a root", async () => {

@@ -86,9 +86,21 @@ function* pieces(text: string): Generator<Piece> {
   yield* graphemes(text.slice(plainFrom));
 }
 
+/** The segmenter's time grows with the square of a text, so it gets a long one in pieces of this length. */
+const windowLength = 256;
+
 function* graphemes(text: string): Generator<Piece> {
-  for (const { segment } of segmenter.segment(text)) {
-    const width = segment === "\t" ? 3 : invisible.test(segment) ? 0 : wide.test(segment) ? 2 : 1;
-    yield { text: segment, width, isEscape: false };
+  for (let start = 0; start < text.length; ) {
+    const isLast = text.length - start <= windowLength;
+    const window = text.slice(start, start + windowLength);
+    const whole = isLast ? window : window.replace(/[\ud800-\udbff]$/, ""); // no half of a pair
+    const segments = Array.from(segmenter.segment(whole), ({ segment }) => segment);
+    // The last one may go on behind the window: the next begins with it, unless it fills all of this one.
+    if (!isLast && segments.length > 1) segments.pop();
+    for (const segment of segments) {
+      const width = segment === "\t" ? 3 : invisible.test(segment) ? 0 : wide.test(segment) ? 2 : 1;
+      yield { text: segment, width, isEscape: false };
+      start += segment.length;
+    }
   }
 }

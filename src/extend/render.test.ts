@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ToolFailure } from "./custom-tool-failure.js";
 import { type RenderHooks, type RenderView, ToolRenderer } from "./render.js";
 import { Box, Container, Spacer, Text } from "./render-components.js";
+import { Markdown } from "./render-library.js";
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "./render-text.js";
 import { plainTheme, type Theme } from "./render-theme.js";
 
@@ -184,4 +185,26 @@ describe("components", () => {
       { numRuns: 300 },
     );
   });
+});
+
+it("shows links, and brackets without an end in no time", () => {
+  const [shown = ""] = new Markdown("See [the page](https://example.org/a).", 0, 0).render(80);
+  expect(shown.trimEnd()).toBe("See the page (https://example.org/a).");
+  // In proportion to the square of it, this would take minutes.
+  for (const text of ["[".repeat(250_000), "[a](".repeat(62_500)])
+    expect(new Markdown(text, 0, 0).render(80).join("").length).toBeGreaterThanOrEqual(text.length);
+});
+
+it("measures a long text as the sum of its characters, wherever it is cut up for that", () => {
+  for (const [character, width] of [
+    ["a", 1],
+    ["e\u0301", 1],
+    ["\u{1f1e9}\u{1f1ea}", 2],
+    ["\u{1f469}\u200d\u{1f4bb}", 2],
+  ] as const)
+    for (const before of ["", "x"]) {
+      const text = before + character.repeat(2000);
+      expect(visibleWidth(text)).toBe(before.length + 2000 * width);
+      expect(wrapTextWithAnsi(text, 80).join("")).toBe(text);
+    }
 });

@@ -296,6 +296,33 @@ describe("host tools", () => {
   });
 });
 
+describe("host tools that are given up", () => {
+  const tool = (name: string): HostTool => ({ name, description: "?", parameters: {}, execute: () => `from ${name}` });
+
+  it("are served all the same, for the agent may still take them, and registered by the next start", async () => {
+    const client = await startFake(
+      {
+        rules: [
+          { on: "set_host_tools", times: 1, do: [{ ...answered, command: "set_host_tools" }] },
+          { on: "set_host_tools", times: 1, do: [] },
+          { on: "abort", do: [call("1", "old"), call("2", "new"), answered] },
+        ],
+      },
+      { customTools: [tool("old")] },
+    );
+    await expect(client.setCustomTools([tool("new")], { timeoutMs: 20 })).rejects.toMatchObject({ kind: "timeout" });
+    await client.abort();
+    await client.getEntries();
+    expect(await logOf(client, ["host_tool_result"])).toMatchObject([
+      { id: "1", result: { content: text("from old") } },
+      { id: "2", result: { content: text("from new") } },
+    ]);
+    await client.stop();
+    await client.start();
+    expect(await logOf(client, ["set_host_tools"])).toMatchObject([{ tools: [{ name: "new" }] }]);
+  });
+});
+
 describe("dialogs", () => {
   const ask = (id: string, method: string, more: object = {}) => ({
     type: "extension_ui_request",
@@ -380,6 +407,21 @@ describe("dialogs", () => {
     await client.abort();
     await closed;
     expect(await answers(client)).toEqual([{ id: "2", cancelled: true, timedOut: true }]);
+  });
+
+  it("with more time than a timer has are waited for", async () => {
+    const client = await startFake(writes(ask("1", "confirm", { timeout: 2 ** 31 })));
+    let answer = (_: boolean) => {};
+    client.setUiHandlers({
+      confirm: () =>
+        new Promise<boolean>((resolve) => {
+          answer = resolve;
+        }),
+    });
+    await client.abort();
+    expect(await answers(client)).toEqual([]);
+    answer(true);
+    expect(await answers(client)).toEqual([{ id: "1", confirmed: true }]);
   });
 
   it("close when the agent ends", async () => {

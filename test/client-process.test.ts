@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ClientExit, RpcClient, RpcClientOptions, RpcError } from "../src/client/index.js";
 import { openAi } from "../src/testing/scripted-replies.js";
-import { type ScriptedServer, stall, startScriptedServer } from "../src/testing/scripted-server.js";
+import { Gate, type Reply, type ScriptedServer, stall, startScriptedServer } from "../src/testing/scripted-server.js";
 import { makeClient } from "./client-rig.js";
 import { ensureBuilt, modelsAt } from "./rpc-host.js";
 import { emptyHome, galleyBin } from "./run-galley.js";
@@ -29,7 +29,11 @@ async function start(options: RpcClientOptions = {}): Promise<RpcClient> {
 
 /** A client whose model begins to answer and never ends. */
 async function startStalled(): Promise<RpcClient> {
-  const server = await startScriptedServer([{ steps: [openAi.chunk({ content: "Hm" }), stall], mayBeLeft: true }]);
+  return startScripted({ steps: [openAi.chunk({ content: "Hm" }), stall], mayBeLeft: true });
+}
+
+async function startScripted(...script: Reply[]): Promise<RpcClient> {
+  const server = await startScriptedServer(script);
   servers.push(server);
   const agentDir = join(home, `agent-${servers.length}`);
   mkdirSync(agentDir, { recursive: true });
@@ -140,6 +144,36 @@ describe("a day with the real program", () => {
     expect(client.sessionFile).toBe(first);
     expect(await client.branch(point?.entryId ?? "")).toMatchObject({ text: "help", cancelled: false });
     expect(client.sessionFile).not.toBe(first);
+  });
+
+  it("gives prompts that overlap each its own reply", async () => {
+    const gate = new Gate();
+    const steps = [openAi.chunk({ content: "answer A" }), gate.step, ...openAi.finish("stop")];
+    const client = await startScripted({ steps }, openAi.text("answer B"), openAi.text("answer C"));
+    const first = client.promptAndWait("A");
+    await gate.reached;
+    const second = client.promptAndWait("B", { streamingBehavior: "followUp" });
+    const third = client.promptAndWait("C", { streamingBehavior: "followUp" });
+    await client.getState();
+    gate.open();
+    const texts = (await Promise.all([first, second, third])).map(({ text }) => text);
+    expect(texts).toEqual(["answer A", "answer B", "answer C"]);
+  });
+
+  it("hears of a session that a command of an extension opened, and goes on in it after a crash", async () => {
+    const extension = join(home, "fresh.mjs");
+    const command = '{ description: "A new session", handler: async (_, ctx) => void (await ctx.newSession()) }';
+    writeFileSync(extension, `export default (pi) => pi.registerCommand("fresh", ${command});`);
+    const client = await start({ args: ["-e", extension] });
+    await client.promptAndWait("help");
+    const first = client.sessionFile;
+    expect(await client.promptAndWait("/fresh")).toMatchObject({ agentInvoked: false });
+    expect(client.sessionFile).not.toBe(first);
+    await client.promptAndWait("help in the second");
+    client.kill();
+    expect(await client.restart()).toBe(true);
+    const [message] = (await client.getMessages()).messages;
+    expect(message).toMatchObject({ content: [{ type: "text", text: "help in the second" }] });
   });
 
   it("fails to start with what the program says", async () => {

@@ -51,6 +51,19 @@ describe("start", () => {
     expect(await negotiations({})).toEqual([]);
     expect(await negotiations({ features: ["teleport"] })).toEqual([]);
     expect(await negotiations({ supportedProtocolVersions: [1, 2] })).toMatchObject([{ features: [] }]);
+    expect(await negotiations({ supportedProtocolVersions: null, features: null })).toEqual([]);
+  });
+
+  it("works with an agent that knows version 2 and no features", async () => {
+    const answer = { ...accepted, command: "negotiate_protocol", data: { protocolVersion: 2 } };
+    const client = await startFake({
+      ready: { supportedProtocolVersions: [1, 2], features: undefined },
+      rules: [
+        { on: "negotiate_protocol", do: [answer] },
+        { on: "prompt", do: [accepted, start, said("Hi"), end, settled] },
+      ],
+    });
+    expect(await client.promptAndWait("x")).toMatchObject({ text: "Hi" });
   });
 
   it.each([
@@ -123,6 +136,10 @@ describe("the end of the agent", () => {
     const disposable = await startFake();
     await disposable[Symbol.asyncDispose]();
     expect(disposable.isRunning).toBe(false);
+    const leaving = await startFake();
+    const exit = new Promise<ClientExit>((resolve) => leaving.onExit(resolve));
+    leaving[Symbol.dispose]();
+    expect(await exit).toMatchObject({ code: 0, isExpected: true });
   });
 
   it("by SIGTERM, then SIGKILL, when it does not want to", async () => {

@@ -187,7 +187,8 @@ function staleError(changed: readonly PlannedChange[], total: number): GalleyErr
 function pendingActions(store: PendingActionStore, modules: ToolModules): PendingActions {
   return {
     push: (action) => store.push(action),
-    stamp: async (paths) => paths.map((path) => stampAt(modules, path)),
+    nextId: () => store.nextId(),
+    stamp: async (paths) => paths.map((path) => ({ path, stamp: stampAt(modules, path) })),
     plan: async (changes) =>
       changes.map(({ path: shown, after }) => {
         const path = join(modules.directory, shown);

@@ -223,6 +223,12 @@ describe("a call", () => {
       undefined,
     ],
     ["nothing", { result: { content: [] }, isError: true }, content("Host tool execution failed"), undefined],
+    [
+      "a text block without a text",
+      { result: { content: [{ type: "text" }] }, isError: true },
+      content("Host tool execution failed"),
+      undefined,
+    ],
     ["a failure inside the result", { result: { content: content("no"), isError: true } }, content("no"), undefined],
   ])("that failed with %s is a tool error with all that the host gave", async (_, answer, shown, details) => {
     const host = await lend({ model: [call("echo", { message: "hi" }), say("Done.")] });

@@ -70,6 +70,58 @@ const sweepAndResolve = () => [
   openAi.text("All clean."),
 ];
 
+describe("a module whose timer fails", () => {
+  const lateFailure = `export default (pi) => {
+    pi.on("agent_start", () => new Promise((done) => setTimeout(() => {
+      Promise.reject(new Error("too late"));
+      setTimeout(done, 5);
+    }, 1)));
+  };`;
+
+  it.each([[[]], [["--mode", "json"]]])("costs no answer with %j, and is named", async (mode) => {
+    server = await startScriptedServer([openAi.text("Still here.")]);
+    put(".galley/agent/models.yml", modelsAt(server.url));
+    put(".galley/agent/extensions/late.ts", lateFailure);
+    const { code, stdout, stderr } = await galley([...mode, "-p", "Hello"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Still here.");
+    expect(stderr).toMatch(/late\.ts unhandledRejection\nError: too late/);
+  });
+
+  it("costs no decision on the command line", async () => {
+    put("project/a.ts", "old(1);\n");
+    await galley(["-p", "replace old($A) with fresh($A)"]);
+    const reject = 'setTimeout(() => Promise.reject(new Error("too late")), 1)';
+    put(
+      ".galley/agent/extensions/late.ts",
+      `export default (pi) => pi.on("session_shutdown", () => new Promise((done) => { ${reject}; setTimeout(done, 20); }));`,
+    );
+    const { code, stdout, stderr } = await galley(["apply", "pa_1"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Applied 1 replacement in 1 file.\n" });
+    expect(stderr).toContain("uncaught (unhandledRejection)\nError: too late");
+  });
+
+  it("is named to a host", async () => {
+    server = await startScriptedServer([openAi.text("Still here.")]);
+    const host = new RpcHost({ models: modelsAt(server.url), files: { "e.ts": lateFailure }, args: ["-e", "e.ts"] });
+    try {
+      host.send({ id: "p", type: "prompt", message: "Hello" });
+      await host.waitForType("agent_settled");
+      const errors = host.frames.filter(({ type }) => type === "extension_error");
+      expect(errors).toEqual([
+        {
+          type: "extension_error",
+          extensionPath: expect.stringMatching(/e\.ts$/),
+          event: "unhandledRejection",
+          error: "too late",
+        },
+      ]);
+    } finally {
+      await host.dispose();
+    }
+  });
+});
+
 describe("a module that prints", () => {
   it("works in RPC mode, and every line of stdout is a frame", async () => {
     server = await startScriptedServer(sweepAndResolve());
@@ -148,7 +200,9 @@ export default (pi) => ({ name: "own", description: "Of the project itself", lab
     await galley(["-p", "help"]);
     expect(runs()).toBe(1);
 
-    expect((await galley(["trust", "--yes"])).stdout).toContain("Trusted.");
+    expect((await galley(["trust", "nowhere"])).stderr).toContain("Working directory does not exist");
+    expect((await galley(["trust", ".", "..", "--yes"])).code).toBe(2);
+    expect((await galley(["trust", ".galley/..", "--yes"])).stdout).toContain("Trusted.");
     expect((await galley(["trust"])).stdout).toContain("It is trusted, as it is now.");
     expect((await galley(["trust", "--list"])).stdout).toContain("/project\n");
     expect((await galley(["tools", "list"])).stdout).toMatch(/^own .*own\.ts \(project, galley\)\n$/);

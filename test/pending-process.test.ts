@@ -1,9 +1,19 @@
 // The pending verbs of the command line, each call a process of its own: what one leaves, the next one finds.
 
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { ensureBuilt } from "./rpc-host.js";
+import { ensureBuilt, RpcHost } from "./rpc-host.js";
 import { emptyHome, galleyBin, type Outcome, projectRoot, run } from "./run-galley.js";
 
 beforeAll(ensureBuilt, 150_000);
@@ -49,9 +59,14 @@ describe("38: a preview", () => {
     const changed = state();
     expect(changed.map(({ mode }) => mode)).toEqual(original.map(({ mode }) => mode));
     expect(changed.map(({ text }) => text)).not.toEqual(original.map(({ text }) => text));
-    expect((await galley("undo")).stdout).toBe("Undone: AST Edit: 4 replacements in 2 files.\n");
+    const undone = (await galley("undo")).stdout;
+    expect(undone).toMatch(/^--- a\/hello\/greet\.ts\n\+\+\+ b\/hello\/greet\.ts\n@@ /);
+    expect(undone).toContain('-  logger.debug("greeting", name);\n');
+    expect(undone).toMatch(/\n\nUndone: AST Edit: 4 replacements in 2 files\.\n$/);
     expect(state()).toEqual(original);
-    expect((await galley("redo")).stdout).toBe("Redone: AST Edit: 4 replacements in 2 files.\n");
+    const redone = (await galley("redo")).stdout;
+    expect(redone).toContain('+  logger.debug("greeting", name);\n');
+    expect(redone).toMatch(/\n\nRedone: AST Edit: 4 replacements in 2 files\.\n$/);
     expect(state().map(({ text }) => text)).toEqual(changed.map(({ text }) => text));
     expect(await galley("redo")).toEqual({ code: 3, stdout: "", stderr: "galley: Nothing to redo.\n" });
   });
@@ -142,6 +157,115 @@ describe("39: every verb", () => {
     const [, name = ""] = /Name one: ([^,]+),/.exec(ambiguous.stderr) ?? [];
     expect((await galley("show", name)).code).toBe(0);
     expect((await galley("discard", "--all")).stdout.match(/^Discarded: /gm)).toHaveLength(2);
+  });
+
+  it.each(["flag", "variable", "setting"])("finds sessions in the directory that a %s chose", async (way) => {
+    const chosen = join(cwd, "kept");
+    const flag = way === "flag" ? ["--session-dir", chosen] : [];
+    const own = { ...env, GALLEY_AGENT_DIR: join(cwd, "agent") };
+    const chosenEnv = way === "variable" ? { ...own, GALLEY_SESSION_DIR: chosen } : own;
+    const there = (...args: string[]) => run(process.execPath, [galleyBin, ...args, ...flag], { env: chosenEnv, cwd });
+    if (way === "setting") await there("config", "set", "sessionDir", chosen);
+    const staged = await there("-p", "replace console.log($$$A) with logger.debug($$$A) in hello");
+    expect(staged.code).toBe(5);
+    const also = way === "flag" ? `, each with --session-dir ${chosen}` : "";
+    expect(staged.stderr).toContain(`decide with galley apply ID or galley discard ID${also}.\n`);
+    expect((await there("pending")).stdout).toMatch(/^pa_1 {2}pending /);
+    expect((await there("sessions", "list")).stdout).toMatch(/ messages {2}replace console/);
+    expect((await there("sessions", "list", "--all")).stdout).toMatch(/ messages {2}replace console/);
+    expect((await there("sessions", "gc")).stdout).toMatch(/^Removed 0 images/);
+    expect((await there("apply", "pa_1")).stdout).toBe("Applied 4 replacements in 2 files.\n");
+    expect((await there("undo")).stdout).toMatch(/\n\nUndone: AST Edit: 4 replacements in 2 files\.\n$/);
+    expect((await there("pending")).stdout).toBe("Nothing pending.\n");
+  });
+
+  it("tells what it did, whatever stopped the rest", async () => {
+    const held = new RpcHost({
+      args: ["--cwd", cwd],
+      env: { HOME: home, GALLEY_AGENT_DIR: join(home, ".galley/agent") },
+    });
+    try {
+      held.send({ id: "p", type: "prompt", message: "replace shout($A) with loud($A) in hello" });
+      await held.waitForType("agent_settled");
+      await preview();
+      const applied = await galley("apply", "--all", "--json");
+      expect(applied.code).toBe(3);
+      const open = expect.stringMatching(/^Session is open in another galley/);
+      expect(JSON.parse(applied.stdout)).toEqual({
+        results: [
+          { id: "pa_1", outcome: "applied", text: "Applied 4 replacements in 2 files." },
+          { id: "pa_1", outcome: "failed", text: open, error: open },
+        ],
+      });
+      expect(applied.stderr).toMatch(/^galley: Session is open in another galley.*\n$/m);
+      await preview("logger.debug($$$A)", "trace($$$A)");
+      held.send({ id: "q", type: "prompt", message: "help" }); // so that the one that is open comes first
+      await held.waitForType("agent_settled");
+      const discarded = await galley("discard", "--all", "--json");
+      expect(discarded.code).toBe(3);
+      const { results } = JSON.parse(discarded.stdout) as { results: { outcome: string }[] };
+      expect(results.map(({ outcome }) => outcome).sort()).toEqual(["discarded", "failed"]);
+    } finally {
+      await held.dispose();
+    }
+  });
+
+  it("ends with 6 where the place may not be written any more", async () => {
+    const elsewhere = join(home, `elsewhere${number}`);
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, "x.ts"), "old(1);\n");
+    await galley("config", "set", "workspace.roots", JSON.stringify([elsewhere]));
+    expect((await galley("-p", `replace old($A) with fresh($A) in ${elsewhere}/x.ts`)).code).toBe(5);
+    await galley("config", "set", "workspace.roots", "[]");
+    for (const part of [[], ["--files", join(elsewhere, "x.ts")]])
+      expect(await galley("apply", "pa_1", ...part)).toMatchObject({ code: 6, stdout: "" });
+    await galley("config", "set", "workspace.roots", JSON.stringify([elsewhere]));
+    expect((await galley("apply", "pa_1")).code).toBe(0);
+    await galley("config", "set", "workspace.roots", "[]");
+    expect(await galley("undo")).toMatchObject({ code: 6, stdout: "" });
+    expect(readFileSync(join(elsewhere, "x.ts"), "utf8")).toBe("fresh(1);\n");
+  });
+
+  it("says why a session may only be read, and who has it open only where somebody has", async () => {
+    const kept = ["--session-dir", join(cwd, "kept")];
+    await galley("-p", "replace shout($A) with loud($A) in hello", ...kept);
+    const [name = ""] = readdirSync(join(cwd, "kept")).filter((file) => file.endsWith(".jsonl"));
+    const path = join(cwd, "kept", name);
+    writeFileSync(path, readFileSync(path, "utf8").replace('"version":3', '"version":4'));
+    const { code, stderr } = await galley("apply", "pa_1", ...kept);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /^galley: The session cannot be changed here: Session version 4 is newer than supported \(3\)\. Nothing was decided\.$/m,
+    );
+    expect(stderr).not.toContain("another galley");
+  });
+
+  it("takes back what a session did whose files are gone: in a new one, which keeps a preview of it", async () => {
+    const original = state();
+    const kept = ["--session-dir", join(cwd, "kept")];
+    await galley("--yes", "-p", "replace console.log($$$A) with trace($$$A) in hello", ...kept);
+    rmSync(join(cwd, "kept"), { recursive: true });
+    expect((await galley("undo", "--preview", ...kept)).code).toBe(5);
+    expect((await galley("apply", "pa_1", ...kept)).stdout).toMatch(/^Undone: AST Edit: 4 replacements/);
+    expect(state()).toEqual(original);
+    rmSync(join(cwd, "kept"), { recursive: true });
+    expect((await galley("redo", ...kept)).code).toBe(0);
+    expect(state()).not.toEqual(original);
+  });
+
+  it("takes back what a session without a file did, and what the SDK's function did", async () => {
+    const original = state();
+    await galley("--no-session", "--yes", "-p", "replace console.log($$$A) with trace($$$A) in hello");
+    expect(state()).not.toEqual(original);
+    expect((await galley("undo")).stdout).toMatch(/\n\nUndone: AST Edit: 4 replacements in 2 files\.\n$/);
+    expect(state()).toEqual(original);
+    const ops = [{ pat: "console.log($$$A)", out: "trace($$$A)" }];
+    const script = `import { astEdit } from ${JSON.stringify(join(projectRoot, "dist/sdk.js"))};
+      console.log((await astEdit(${JSON.stringify({ ops, dryRun: false })})).totalReplacements);`;
+    const args = ["--input-type=module", "-e", script];
+    expect(await run(process.execPath, args, { env, cwd })).toEqual({ code: 0, stdout: "4\n", stderr: "" });
+    expect((await galley("undo")).code).toBe(0);
+    expect(state()).toEqual(original);
   });
 
   it("a run with --yes applies what it staged, and --stage leaves everything to the user", async () => {

@@ -1,5 +1,6 @@
 // One-shot runs of the real program: text, JSON lines, exit codes, wrong input.
 
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -8,6 +9,7 @@ import { emptyHome, galleyBin, type Outcome, run } from "./run-galley.js";
 
 const { home, env, remove } = emptyHome();
 afterAll(remove);
+execFileSync("mkfifo", [join(home, "pipe")]);
 
 const galley = (args: string[], input = "", cwd = home): Promise<Outcome> =>
   run(process.execPath, [galleyBin, ...args], { env, cwd, input });
@@ -45,6 +47,8 @@ describe("print mode", () => {
     [["-p", "help", "--model", "nope/nope"], "Model not found: nope/nope"],
     [["-p", "help", "--cwd", "missing"], "Working directory does not exist"],
     [["-p", "@missing.txt"], "Cannot read"],
+    [["-p", "@pipe"], "it is not a regular file"],
+    [["-p", "@/dev/zero"], "it is not a regular file"],
   ])("%j cannot start: 1", async (args, text) => {
     const { code, stdout, stderr } = await galley(args);
     expect([code, stdout]).toEqual([1, ""]);
@@ -60,7 +64,9 @@ describe("print mode", () => {
   it("--help, --version and --list-models answer on stdout", async () => {
     expect((await galley(["--help"])).stdout).toContain("--mode text|json|rpc");
     expect((await galley(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect((await galley(["--list-models"])).stdout).toContain("galley/planner");
+    for (const words of [["--list-models"], ["models"], ["models", "plan"]])
+      expect((await galley(words)).stdout).toContain("galley/planner");
+    expect((await galley(["models", "nothing-of-the-kind"])).stdout).toBe("");
   });
 });
 

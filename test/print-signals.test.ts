@@ -23,9 +23,9 @@ afterAll(remove);
 /** The program in the middle of its model's reply. */
 async function startRun(...args: string[]) {
   const gate = new Gate();
-  gate.open();
+  const more = openAi.chunk({ content: " answer" });
   server = await startScriptedServer([
-    { steps: [openAi.chunk({ content: "Half of an" }), gate.step, stall], mayBeLeft: true },
+    { steps: [openAi.chunk({ content: "Half of an" }), gate.step, more, stall], mayBeLeft: true },
   ]);
   mkdirSync(join(home, ".galley/agent"), { recursive: true });
   writeFileSync(join(home, ".galley/agent/models.yml"), modelsAt(server.url));
@@ -52,7 +52,15 @@ async function startRun(...args: string[]) {
     await connection; // the model's service was told to stop
     return { code, stdout, stderr };
   };
-  return { end };
+  const leave = async () => {
+    const connection = server?.requests[0]?.closed;
+    run.stdout.destroy();
+    gate.open(); // what comes now has nowhere to go
+    const code = await ended;
+    await connection;
+    return code;
+  };
+  return { end, leave };
 }
 
 const recorded = () =>
@@ -97,5 +105,25 @@ describe("a signal", () => {
     expect(code).toBe(130);
     expect(lines.slice(-3).map(({ type }) => type)).toEqual(["agent_end", "agent_settled", "exit"]);
     expect(lines.at(-1)).toEqual({ type: "exit", code: 130, reason: "failed", message: "Stopped by SIGINT" });
+  });
+});
+
+describe("a reader that goes away", () => {
+  const said = join(home, "said-goodbye");
+  const extension = join(home, "goodbye.js");
+  beforeAll(() =>
+    writeFileSync(
+      extension,
+      `import { writeFileSync } from "node:fs";
+      export default (pi) => pi.on("session_shutdown", () => writeFileSync(${JSON.stringify(said)}, "yes"));`,
+    ),
+  );
+
+  it("ends the run in order: the model is stopped, the record closed, extensions are told", async () => {
+    const { leave } = await startRun("--mode", "json", "-e", extension, "hi", "and then this");
+    expect(await leave()).toBe(0);
+    expect(readFileSync(said, "utf8")).toBe("yes");
+    expect(recorded().at(-1)?.message).toMatchObject({ role: "assistant", stopReason: "aborted" });
+    expect(server?.requests).toHaveLength(1);
   });
 });

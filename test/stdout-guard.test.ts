@@ -2,7 +2,7 @@
 // stdout as each kind of thing a host hands over.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -74,4 +74,36 @@ it("as a pipe beside a stderr that is a file, whose beginning stays", async () =
   const { stdout } = await run("env", [`ERR=${err}`, "sh", "-c", script, process.execPath, ...noisy("native")]);
   expect(stdout).not.toMatch(/^(?!\{"type":"frame")./m);
   expect(readFileSync(err, "utf8")).toMatch(/^first\n/);
+});
+
+it("and no child of a module reads what the host says", async () => {
+  const script = `
+    import { execSync, fork, spawn } from "node:child_process";
+    import { writeFileSync } from "node:fs";
+    const { guardFromModules, guardStdout } = await import(process.argv[2]);
+    const output = guardStdout();
+    guardFromModules();
+    writeFileSync(process.argv[3], "process.stdin.resume()");
+    for (const stdio of ["inherit", ["inherit", "ignore", "ignore"], [0, "ignore", 2], [process.stdin, 1, 2]])
+      spawn("cat", { stdio });
+    fork(process.argv[3]).disconnect();
+    execSync("cat", { stdio: "inherit" });
+    spawn("cat", { stdio: [{ fd: -1 }, "ignore", "ignore"] });
+    let heard = "";
+    process.stdin.setEncoding("utf8").on("data", (text) => { heard += text; }).on("end", () => output.write(heard));
+    output.write("ready\\n");`;
+  const program = join(directory, "reading.mjs");
+  writeFileSync(program, script);
+  const host = spawn(process.execPath, [program, pathToFileURL(guard).href, join(directory, "child.mjs")]);
+  let stdout = "";
+  host.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+    if (text === "ready\n") void speak();
+  });
+  const speak = async () => {
+    for (let n = 0; n < 50; n++) await new Promise((resolve) => host.stdin.write(`${n}\n`, resolve));
+    host.stdin.end();
+  };
+  await new Promise((resolve) => host.on("close", resolve));
+  expect(stdout).toBe(["ready", ...Array(50).keys(), ""].join("\n"));
 });

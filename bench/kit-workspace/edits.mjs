@@ -139,7 +139,7 @@ async function editUtf16({ tools, place, figures, tell }, random) {
 
 function edit({ createEdit, createNodeWorkspace, SeenFiles }, cwd, edits) {
   // Written at once, with nothing staged and nothing kept.
-  const staging = { mode: () => "auto", staged: () => [], note: async () => async () => {} };
+  const staging = { mode: () => "auto", staged: () => [], note: async () => async () => {}, wrote: async () => {} };
   const tool = createEdit({ workspace: createNodeWorkspace({ cwd, home: cwd }), seen: new SeenFiles(), staging });
   return tool.execute("call_1", { edits }, undefined, () => {}, { cwd });
 }

@@ -5,15 +5,20 @@ import { GalleyError } from "./errors.js";
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Calls `callback` once after `delayMs`; the returned function cancels. A timer never keeps the process alive. */
-  after(delayMs: number, callback: () => void): () => void;
+  /** Calls `callback` once after `delayMs`; the returned function cancels. */
+  after(delayMs: number, callback: () => void, use?: TimerUse): () => void;
+}
+
+export interface TimerUse {
+  /** Work goes on with it, so the process stays alive for it, as it does for no other timer. */
+  readonly isAwaited?: boolean;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  after(delayMs, callback) {
+  after(delayMs, callback, use) {
     const timer = setTimeout(callback, delayMs);
-    timer.unref();
+    if (!use?.isAwaited) timer.unref();
     return () => clearTimeout(timer);
   },
 };
@@ -26,10 +31,18 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
       cancel();
       reject(new GalleyError("aborted", "Aborted"));
     };
-    const cancel = clock.after(delayMs, () => {
+    const onTime = () => {
       signal?.removeEventListener("abort", onAbort);
       resolve();
-    });
+    };
+    const cancel = clock.after(delayMs, onTime, { isAwaited: true });
     signal?.addEventListener("abort", onAbort, { once: true });
   });
+}
+
+/** Waits for the work, but not longer than so. */
+export async function atMost(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  const patience = new AbortController();
+  const bound = sleep(clock, ms, patience.signal).catch(() => {}); // cancelled below when the work was quicker
+  await Promise.race([work, bound]).finally(() => patience.abort());
 }

@@ -5,6 +5,11 @@ export function homedir(): string {
   return (process.platform !== "win32" && process.env.HOME) || process.getBuiltinModule("node:os").homedir();
 }
 
+/** A path that may begin with `~`, as people write it. */
+export function withHome(path: string, home: string = homedir()): string {
+  return path.replace(/^~(?=$|[\\/])/, () => home);
+}
+
 export function tmpdir(): string {
   if (process.platform === "win32") return process.getBuiltinModule("node:os").tmpdir();
   const { TMPDIR, TMP, TEMP } = process.env;

@@ -32,6 +32,16 @@ describe("parseArguments", () => {
     expect(parse("-p", "--", "--help", "-x").words).toEqual(["--help", "-x"]);
   });
 
+  it("takes a text that begins with a dash, but no option of ours, for a text", () => {
+    expect(parse("--append-system-prompt", "- Answer in French", "-p").options).toEqual({
+      "append-system-prompt": ["- Answer in French"],
+      print: [""],
+    });
+    expect(parse("--system-prompt", "--be-brief").options).toEqual({ "system-prompt": ["--be-brief"] });
+    for (const option of ["--mode=rpc", "--print", "-p"])
+      expect(() => parse("--system-prompt", option)).toThrow("--system-prompt needs a value (TEXT|FILE).");
+  });
+
   it("an optional value may be left out", () => {
     expect(parse("--list-models").options).toEqual({ "list-models": [""] });
     expect(parse("--list-models", "-p").options).toEqual({ "list-models": [""], print: [""] });

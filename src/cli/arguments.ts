@@ -3,7 +3,7 @@
 
 import { editDistance } from "../base/edit-distance.js";
 import { GalleyError } from "../base/errors.js";
-import { type OptionSpec, optionSpecs } from "./options.js";
+import { type OptionSpec, optionSpecs, textOrFileValue } from "./options.js";
 
 export interface CommandLine {
   /** By long name; a switch is `[""]`, a repeatable option has several values. */
@@ -27,7 +27,7 @@ export interface ForeignFlag {
 export type Mode = "text" | "json" | "rpc";
 
 export function parseArguments(argv: readonly string[]): CommandLine {
-  const isRpc = wantsRpc(argv);
+  const isRpc = wantsMode(argv, "rpc");
   const options = new Map<string, string[]>();
   const words: string[] = [];
   const foreign: ForeignFlag[] = [];
@@ -43,7 +43,7 @@ export function parseArguments(argv: readonly string[]): CommandLine {
       continue;
     }
     const [flag, inline] = split(word);
-    const spec = optionSpecs.find(({ name, short }) => flag === `--${name}` || flag === `-${short}`);
+    const spec = specOf(flag);
     if (!spec) {
       const next = argv[index + 1];
       const isWord = next !== undefined && !(next.startsWith("-") && next.length > 1);
@@ -92,15 +92,27 @@ function takeValue(
     return { value: "", usedNext: false };
   }
   if (inline !== undefined) return { value: inline, usedNext: false };
-  const isValue = next !== undefined && !(next.startsWith("-") && next.length > 1);
+  const isValue = next !== undefined && !looksLikeOption(next, spec);
   if (isValue && !(spec.optional && next.startsWith("@"))) return { value: next, usedNext: true };
   if (spec.optional) return { value: "", usedNext: false };
   throw new GalleyError("usage", `--${spec.name} needs a value (${spec.value}).`);
 }
 
+/** A text may well begin with a dash, as a list does; only where an option of ours stands was it left out. */
+function looksLikeOption(word: string, { value }: OptionSpec): boolean {
+  if (!word.startsWith("-") || word.length === 1) return false;
+  return value !== textOrFileValue || specOf(split(word)[0]) !== undefined;
+}
+
+function specOf(flag: string): OptionSpec | undefined {
+  return optionSpecs.find(({ name, short }) => flag === `--${name}` || flag === `-${short}`);
+}
+
 /** Looked for first, because it decides how forgiving the rest is. */
-export function wantsRpc(argv: readonly string[]): boolean {
-  return argv.some((word, index) => word === "--mode=rpc" || (word === "--mode" && argv[index + 1] === "rpc"));
+export function wantsMode(argv: readonly string[], mode: Mode): boolean {
+  const end = argv.indexOf("--");
+  const words = end === -1 ? argv : argv.slice(0, end);
+  return words.some((word, index) => word === `--mode=${mode}` || (word === "--mode" && words[index + 1] === mode));
 }
 
 function nearest(flag: string): string {

@@ -1,7 +1,7 @@
 // What a one-shot run is asked: piped input, then @files, then the first message, as one prompt; every further
 // message is a prompt of its own.
 
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { ImageContent } from "../protocol/content.js";
@@ -39,10 +39,9 @@ async function readInput(): Promise<string> {
 
 function readAttachment(path: string): Prompt {
   try {
-    const { size } = statSync(path);
+    const { bytes, size } = readFile(path);
     const open = `<file name="${path.replaceAll('"', "&quot;")}">`;
-    if (size > maxImageBytes) return { text: `${open}(skipped: too large, ${size} bytes)</file>`, images: [] };
-    const bytes = readFileSync(path);
+    if (!bytes) return { text: `${open}(skipped: too large, ${size} bytes)</file>`, images: [] };
     const mimeType = imageType(bytes);
     if (mimeType)
       return { text: `${open}</file>`, images: [{ type: "image", data: bytes.toString("base64"), mimeType }] };
@@ -50,6 +49,27 @@ function readAttachment(path: string): Prompt {
     return { text: `${open}\n${bytes.toString("utf8")}\n</file>`, images: [] };
   } catch (error) {
     throw new GalleyError("start_failed", `Cannot read ${path}: ${messageOf(error)}`);
+  }
+}
+
+/** Opened without a wait, as a pipe would make one, and never read for ever, whatever it says of its size. */
+function readFile(path: string): { bytes?: Buffer; size: number } {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const status = fstatSync(file);
+    if (!status.isFile()) throw new GalleyError("start_failed", "it is not a regular file");
+    const chunks: Buffer[] = [];
+    let size = 0;
+    while (status.size <= maxImageBytes && size <= maxImageBytes) {
+      const chunk = Buffer.allocUnsafe(1024 * 1024);
+      const count = readSync(file, chunk);
+      if (count === 0) return { bytes: Buffer.concat(chunks), size };
+      chunks.push(chunk.subarray(0, count));
+      size += count;
+    }
+    return { size: Math.max(size, status.size) };
+  } finally {
+    closeSync(file);
   }
 }
 

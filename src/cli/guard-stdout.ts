@@ -1,13 +1,16 @@
 // Keeps stdout for frames. Whatever else writes there (a library, a tool, a child process, a console.log) lands on
-// stderr. In two steps, because the second loads what most programs never need: at the start, and before any code that is
+// stderr, and no child process reads the host's commands from stdin. In two steps, because the second loads what most programs never need: at the start, and before any code that is
 // not ours is loaded.
 
 import fs from "node:fs";
 import net from "node:net";
 import type { Writable } from "node:stream";
 
+const STDIN = 0;
 const STDOUT = 1;
 const STDERR = 2;
+/** What the stdin that other people's modules are given says of itself. */
+const NO_FILE = -1;
 
 /** Takes stdout away from everybody; the returned stream is the only way to it. */
 export function guardStdout(): Writable {
@@ -20,6 +23,14 @@ export function guardStdout(): Writable {
   Object.defineProperty(process, "stdout", { configurable: true, enumerable: true, get: () => process.stderr });
   redirectFileWrites();
   return output;
+}
+
+/** There is nobody left to tell. The stream itself is made when somebody first writes to it, which takes a while. */
+export function bearBrokenStderr(): void {
+  const { get } = Object.getOwnPropertyDescriptor(process, "stderr") ?? {};
+  let stream: NodeJS.WriteStream | undefined;
+  const made = (): NodeJS.WriteStream => get?.call(process).on("error", () => {});
+  Object.defineProperty(process, "stderr", { configurable: true, enumerable: true, get: () => (stream ??= made()) });
 }
 
 /** Also for children, and for modules that took their functions from Node by name. */
@@ -78,23 +89,23 @@ function redirectFileWrites(): void {
 
 /** All asynchronous kinds end in ChildProcess.spawn; the synchronous ones each take their own options. */
 function redirectChildren(childProcess: typeof import("node:child_process")): void {
-  wrap(childProcess.ChildProcess.prototype, "spawn", (original, args) => original(...args.map(withoutStdout)));
+  wrap(childProcess.ChildProcess.prototype, "spawn", (original, args) => original(...args.map(withOwnStreams)));
   for (const name of ["spawnSync", "execSync", "execFileSync"] as const)
-    wrap(childProcess, name, (original, args) => original(...args.map(withoutStdout)));
+    wrap(childProcess, name, (original, args) => original(...args.map(withOwnStreams)));
 }
 
-/** Anything but an options object comes back as it is. */
-function withoutStdout(options: unknown): unknown {
+/** Neither our stdin nor our stdout. Anything but an options object comes back as it is. */
+function withOwnStreams(options: unknown): unknown {
   if (typeof options !== "object" || options === null || !("stdio" in options)) return options;
-  const { stdio } = options;
-  if (stdio === "inherit") return { ...options, stdio: ["inherit", STDERR, "inherit"] };
-  if (!Array.isArray(stdio)) return options;
-  return { ...options, stdio: stdio.map((slot: unknown, index) => (isStdout(slot, index) ? STDERR : slot)) };
+  const stdio = options.stdio === "inherit" ? ["inherit", "inherit", "inherit"] : options.stdio;
+  return Array.isArray(stdio) ? { ...options, stdio: stdio.map(ownStream) } : options;
 }
 
-function isStdout(slot: unknown, index: number): boolean {
-  if (slot === "inherit") return index === STDOUT;
-  return slot === STDOUT || (typeof slot === "object" && slot !== null && (slot as { fd?: unknown }).fd === STDOUT);
+function ownStream(slot: unknown, index: number): unknown {
+  const isStream = typeof slot === "object" && slot !== null;
+  const file = slot === "inherit" ? index : isStream ? (slot as { fd?: unknown }).fd : slot;
+  if (file === STDOUT) return STDERR;
+  return file === STDIN || file === NO_FILE ? "ignore" : slot;
 }
 
 function wrap(holder: object, name: string, call: (original: AnyFunction, args: unknown[]) => unknown): void {

@@ -24,7 +24,8 @@ Usage
   galley config get|set|list|paths            settings and where they come from
   galley sessions list|gc                     the conversations on this machine
   galley tools list|check|new                 custom tools
-  galley trust [--revoke|--list]              let the project here run its own tools and extensions
+  galley trust [DIR] [--yes|--revoke|--list]  let the project run its own tools and extensions
+  galley models [SEARCH]                      the models that can be used now
 
 Without a key galley answers with its built-in planner; try  galley -p help
 

@@ -2,9 +2,10 @@
 // between the spawn and the first frame of RPC mode is in this one file's bundle.
 
 import { GalleyError, messageOf } from "../base/errors.js";
+import { encodeFrame } from "../base/ndjson.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
-import { type CommandLine, modeOf, parseArguments, refuseForeign, wantsRpc } from "./arguments.js";
-import { exitCodes } from "./exit-codes.js";
+import { type CommandLine, modeOf, parseArguments, refuseForeign, wantsMode } from "./arguments.js";
+import { type ExitReason, exitCodes } from "./exit-codes.js";
 import { isPendingVerb } from "./pending-words.js";
 import { runRpc } from "./run-rpc.js";
 
@@ -12,9 +13,14 @@ declare const GALLEY_VERSION: string;
 
 start(process.argv.slice(2)).catch((error: unknown) => {
   // A program that drives us tells one failed start from another by the text, not by the code.
-  const isUsage = GalleyError.is(error, "usage") && !wantsRpc(process.argv);
-  process.stderr.write(sanitizeForTerminal(`${messageOf(error)}\n`));
-  process.exitCode = isUsage ? exitCodes.usage : exitCodes.startup;
+  const isUsage = GalleyError.is(error, "usage") && !wantsMode(process.argv, "rpc");
+  const reason: ExitReason = isUsage ? "usage" : "startup";
+  const message = messageOf(error);
+  process.stderr.write(sanitizeForTerminal(`${message}\n`));
+  process.exitCode = exitCodes[reason];
+  if (!wantsMode(process.argv, "json")) return;
+  process.stdout.on("error", () => {}); // whoever wanted to know has gone
+  process.stdout.write(encodeFrame({ type: "exit", code: exitCodes[reason], reason, message }));
 });
 
 async function start(argv: readonly string[]): Promise<void> {
@@ -23,6 +29,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (argv[0] === "config") return (await import("./run-config.js")).runConfigCommand(argv.slice(1));
   if (argv[0] === "tools") return (await import("./tools-command.js")).runToolsCommand(argv.slice(1));
   if (argv[0] === "trust") return (await import("./trust-command.js")).runTrustCommand(argv.slice(1));
+  if (argv[0] === "models") return start(["--list-models", ...argv.slice(1)]);
   const line: CommandLine = parseArguments(argv);
   const { options, words } = line;
   if (["version", "help", "export", "list-models"].some((name) => options.has(name))) refuseForeign(line);

@@ -7,7 +7,7 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 import { findModulePlace, type ModulePlace } from "../sdk/manage-modules.js";
 import { exitCodes } from "./exit-codes.js";
 import { guardFromModules, guardStdout } from "./guard-stdout.js";
-import { builtInToolNames } from "./session-options.js";
+import { builtInToolNames, workingDirectory } from "./session-options.js";
 
 const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
 
@@ -15,9 +15,10 @@ export interface CommandOutput {
   print(text: string): void;
 }
 
-/** Ends the process with the code that `run` answers. */
+/** Ends the process with the code that `run` answers. `directory`: another place than here. */
 export async function runModuleCommand(
   run: (place: ModulePlace, output: CommandOutput) => Promise<number>,
+  directory?: string,
 ): Promise<void> {
   const stdout = guardStdout();
   guardFromModules();
@@ -26,7 +27,7 @@ export async function runModuleCommand(
   let code: number = exitCodes.startup;
   try {
     const place = await findModulePlace({
-      cwd: process.cwd(),
+      cwd: workingDirectory(directory),
       log,
       builtInToolNames: [...builtInToolNames, "resolve", "undo"],
     });

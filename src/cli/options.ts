@@ -13,6 +13,9 @@ export interface OptionSpec {
   readonly later?: true;
 }
 
+/** What the help calls a value that may be any text. */
+export const textOrFileValue = "TEXT|FILE";
+
 export const optionSpecs: readonly OptionSpec[] = [
   { name: "mode", value: "text|json|rpc", help: "output mode" },
   { name: "print", short: "p", help: "run the messages, print the last answer, exit" },
@@ -20,8 +23,8 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "model", value: "PATTERN[:LEVEL]", help: "model, as provider/id, id or part of a name" },
   { name: "thinking", value: "LEVEL", help: "off, minimal, low, medium, high or xhigh" },
   { name: "api-key", value: "KEY", help: "key for the chosen provider, for this run" },
-  { name: "system-prompt", value: "TEXT|FILE", help: "replace the system prompt" },
-  { name: "append-system-prompt", value: "TEXT|FILE", repeatable: true, help: "add to the system prompt" },
+  { name: "system-prompt", value: textOrFileValue, help: "replace the system prompt" },
+  { name: "append-system-prompt", value: textOrFileValue, repeatable: true, help: "add to the system prompt" },
   {
     name: "tools",
     value: "a,b",

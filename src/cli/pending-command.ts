@@ -1,11 +1,14 @@
 // `galley pending`, `show`, `apply`, `discard`, `undo` and `redo`: the plans that sessions of this directory left, decided
 // from the command line. Text for people, one JSON document for programs, an exit code for scripts.
 
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { logTo } from "../base/log.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { PendingActionView } from "../protocol/pending.js";
 import { agentDirectory } from "../sdk/agent-directory.js";
+import type { AgentSession } from "../sdk/index.js";
 import {
   type ChangeOutcome,
   listPendingSessions,
@@ -14,6 +17,7 @@ import {
   recoverProject,
   withSessionFile,
 } from "../sdk/pending-sessions.js";
+import { bearSurprises } from "./bear-surprises.js";
 import { ageText, colouredDiff } from "./diff-text.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
 import { type PendingWords, parsePendingWords } from "./pending-words.js";
@@ -23,8 +27,10 @@ const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
 export async function runPendingCommand(verb: string, words: readonly string[]): Promise<void> {
   const request = parsePendingWords(verb, words);
   if (request === "help") return;
-  const place: PendingPlace = { cwd: process.cwd(), agentDir: agentDirectory(process.env), log };
+  const { sessionDir } = request;
+  const place: PendingPlace = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir, log };
   const release = keepAlive();
+  bearSurprises(log);
   try {
     const reason = await verbs[request.verb](place, request);
     process.exitCode = exitCodes[reason];
@@ -86,27 +92,37 @@ async function settle(
   for (const id of ids) chosen.push(findAction(found, id));
   const results: Decided[] = [];
   const action = verb === "discard" ? "discard" : "apply";
+  const isApply = action === "apply";
   let failure: ExitReason | undefined;
+  const fail = (failed: readonly string[], error: unknown) => {
+    const text = messageOf(error);
+    for (const id of failed) results.push({ id, outcome: "failed", text, error: text });
+    process.stderr.write(sanitizeForTerminal(`galley: ${text}\n`));
+    failure ??= reasonOf(error);
+  };
   for (const [path, group] of groupBySession(chosen)) {
-    if (failure) break;
-    await withSessionFile(place, path, async (session) => {
+    if (failure && isApply) break;
+    const waiting = new Set(group);
+    const work = async (session: AgentSession) => {
       for (const id of group) {
+        waiting.delete(id);
         // It may have gone with another one that rests on it, or that it rests on.
         if (!(await session.getPendingActions({ ids: [id] })).length) continue;
         try {
           const request = { action, reason, by: "user", pendingId: id, ...(files ? { files } : {}) } as const;
           const { text } = await session.resolvePendingAction(request);
-          results.push({ id, outcome: action === "apply" ? "applied" : "discarded", text });
+          results.push({ id, outcome: isApply ? "applied" : "discarded", text });
           if (!isJson) print(`${text}\n`);
         } catch (error) {
-          const text = messageOf(error);
-          results.push({ id, outcome: "failed", text, error: text });
-          process.stderr.write(sanitizeForTerminal(`galley: ${text}\n`));
-          failure = reasonOf(error);
-          if (action === "apply") return; // the rest may rest on it
+          fail([id], error);
+          if (isApply) return; // the rest may rest on it
         }
       }
-    });
+    };
+    // What was decided in other sessions is told, also where one cannot be had. An apply stops there, at one action.
+    await withSessionFile(place, path, work).catch((error: unknown) =>
+      fail([...waiting].slice(0, isApply ? 1 : undefined), error),
+    );
   }
   if (isJson) printJson({ results });
   else if (results.length === 0) print("Nothing pending.\n");
@@ -119,33 +135,35 @@ async function takeBack(
 ): Promise<ExitReason> {
   return withSessionFile(place, await ownerOf(place, verb, ids[0]), async (session) => {
     const request = { isWholeRoot: true, ...(isPreview ? {} : { apply: { by: "user", reason } as const }) };
-    const { action, result } =
+    const { action, result, code, changeId } =
       verb === "undo" ? await session.undo({ ...request, changeId: ids[0] }) : await session.redo(request);
     const text = result ? result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") : "";
-    if (result?.isError) throw new GalleyError("apply_failed", text);
+    if (result?.isError) throw new GalleyError(code ?? "apply_failed", text);
+    const made = { ids: changeId === undefined ? [] : [changeId], isWholeRoot: true, withDiff: !isJson };
+    const [change] = await session.getChanges(made);
     const [view] = isPreview ? await session.getPendingActions({ ids: [action.id], diff: true }) : [];
     const staged = `Staged as ${action.id} – files NOT modified. Apply it with: galley apply ${action.id}`;
     if (isJson) {
-      const change = (await session.getChanges({ isWholeRoot: true })).find(({ pendingId }) => pendingId === action.id);
       printJson({
         ...(change ? { change } : {}),
         ...(isPreview ? { pendingId: action.id } : {}),
         text: text || staged,
       });
     } else if (view) print(`${shown(view)}\n${staged}\n`);
-    else print(`${text}\n`);
+    else print(`${change ? `${diffsOf(change)}\n` : ""}${sanitizeForTerminal(text)}\n`);
     return isPreview ? "pending" : "done";
   });
 }
 
-/** Undo stages in the session that made the change; the file tells which. */
+/** Undo stages in the session that made the change, or in a new one where that has no file, or none any more. */
 async function ownerOf(place: PendingPlace, verb: string, changeId: string | undefined): Promise<string | undefined> {
   return withSessionFile(place, undefined, async (session) => {
     const changes = await session.getChangeOwners();
     const candidates = changeId === undefined ? changes : changes.filter(({ id }) => id === changeId);
     const wanted =
       candidates.find(({ isUndo, isUndone }) => !isUndone && isUndo === (verb === "redo")) ?? candidates[0];
-    return wanted?.session;
+    const file = wanted?.session ?? "";
+    return isAbsolute(file) && existsSync(file) ? file : undefined;
   });
 }
 
@@ -192,8 +210,12 @@ function shown({ label, files = [] }: PendingActionView): string {
   const list = files.map(
     ({ path, kind = "modify", added = 0, removed = 0 }) => `  ${kind} ${path} (+${added} -${removed})\n`,
   );
+  return `${sanitizeForTerminal(`${label}\n${list.join("")}`)}\n${diffsOf({ files })}`;
+}
+
+function diffsOf({ files }: { files: readonly { diff?: string }[] }): string {
   const diffs = files.map(({ diff = "" }) => diff).join("");
-  return `${label}\n${list.join("")}\n${colouredDiff(sanitizeForTerminal(diffs), process.stdout)}`;
+  return colouredDiff(sanitizeForTerminal(diffs), process.stdout);
 }
 
 function print(text: string): void {

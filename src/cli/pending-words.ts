@@ -13,6 +13,7 @@ export interface PendingWords {
   readonly isPreview: boolean;
   readonly reason: string;
   readonly files?: readonly string[] | undefined;
+  readonly sessionDir?: string | undefined;
 }
 
 export const pendingUsage = `Usage
@@ -23,6 +24,7 @@ export const pendingUsage = `Usage
   galley undo [CHANGE] [--preview] [--json]      takes back the newest change here, or the named one
   galley redo [--preview] [--json]               takes back the newest undo
   galley recover [--json]                        finishes what a crash left half applied
+Each takes --session-dir DIR, for sessions that are stored there.
 `;
 
 export function isPendingVerb(word: string | undefined): word is PendingVerb {
@@ -56,10 +58,11 @@ export function parsePendingWords(verb: string, words: readonly string[]): Pendi
   if (takesBack) flag("--yes");
   const reason = (settles ? value("--reason") : undefined) ?? `galley ${verb}`;
   const files = (settles ? value("--files") : undefined)?.split(",").filter((path) => path !== "");
+  const sessionDir = value("--session-dir");
   const unknown = rest.find((word) => word.startsWith("-"));
   if (unknown !== undefined) throw wrong(`Unknown option ${unknown}.`);
   checkCount(verb, rest.length, isAll);
-  return { verb, ids: rest, isAll, isJson, isPreview, reason, ...(files ? { files } : {}) };
+  return { verb, ids: rest, isAll, isJson, isPreview, reason, ...(files ? { files } : {}), sessionDir };
 }
 
 function checkCount(verb: PendingVerb, count: number, isAll: boolean): void {

@@ -9,10 +9,11 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import { type AgentSession, createAgentSession } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
+import { bearSurprises } from "./bear-surprises.js";
 import { type ExitReason, exitCodes, signalCodes } from "./exit-codes.js";
 import { resolveFlags as resolveForeign } from "./extension-flags.js";
 import { firstMessage, type Prompt } from "./first-message.js";
-import { guardStdout } from "./guard-stdout.js";
+import { bearBrokenStderr, guardStdout } from "./guard-stdout.js";
 import { sessionOptions, unknownTools } from "./session-options.js";
 
 const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
@@ -20,15 +21,24 @@ const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
 interface Outcome {
   reason: ExitReason;
   message?: string;
+  /** The ids of the plans that wait for a decision. */
+  pending?: string[];
 }
 
+/** From the moment it is known that the run ends before its time. */
+const shutdownBudgetMs = 5000;
+/** Of it, what modules of others may take. */
+const goodbyeMs = 1500;
+
 export async function runPrint(line: CommandLine, mode: "text" | "json"): Promise<void> {
+  bearBrokenStderr();
   const output = guardStdout();
-  output.on("error", outputFailed);
+  const stop = new Stop();
+  output.on("error", (error) => stop.outputFailed(error));
   for (const warning of line.warnings) log.warn(warning);
   // A run that waits for nothing but a timer of ours must not look like a program that is done.
   setInterval(() => {}, 2 ** 30);
-  const stop = new Stop();
+  bearSurprises(log, (error) => stop.session?.blame(error));
   const ended = await run(line, mode, { output, stop }).catch(
     (error: unknown): Outcome => ({
       reason: GalleyError.is(error, "usage") ? "usage" : "startup",
@@ -36,21 +46,20 @@ export async function runPrint(line: CommandLine, mode: "text" | "json"): Promis
     }),
   );
   const { signal } = stop;
-  const outcome: Outcome = signal === undefined ? ended : { reason: "failed", message: `Stopped by ${signal}` };
-  const code = signal === undefined ? exitCodes[outcome.reason] : signalCodes[signal];
-  if (signal === undefined && outcome.message !== undefined) log.error(outcome.message);
+  const outcome: Outcome =
+    signal === undefined ? ended : { ...ended, reason: "failed", message: `Stopped by ${signal}` };
+  const code = stop.code ?? exitCodes[outcome.reason];
+  if (stop.code === undefined && outcome.message !== undefined) log.error(outcome.message);
+  if (!stop.hasReader) process.exit(code);
   if (mode === "json") output.write(encodeFrame({ type: "exit", code, ...outcome }));
   output.write("", (error) => {
     if (!error) process.exit(code);
-    setImmediate(outputFailed, error); // after the stream's own event, which knows the first reason
+    // After the stream's own event, which knows the first reason.
+    setImmediate(() => {
+      stop.outputFailed(error);
+      process.exit(stop.code);
+    });
   });
-}
-
-/** Whoever read us has gone: nothing left to say. Anything else is an answer that nobody got. */
-function outputFailed(error: Error): void {
-  if (systemCode(error) === "EPIPE") process.exit(exitCodes.done);
-  log.error(`Cannot write the output: ${error.message}`);
-  process.exit(exitCodes.failed);
 }
 
 async function run(
@@ -85,52 +94,87 @@ async function run(
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
   stop.watch(session);
   if (mode === "json") {
-    const { sessionId: id, cwd } = session;
-    output.write(encodeFrame({ type: "session", version: 3, id, timestamp: new Date().toISOString(), cwd }));
+    output.write(encodeFrame(session.sessionManager.header));
     session.subscribe((event) => {
-      if (output.write(encodeFrame(event)) || event.type !== "message_update") return;
-      return new Promise<void>((resolve) => output.once("drain", resolve)); // a slow reader slows the model
+      if (!stop.hasReader || output.write(encodeFrame(event)) || event.type !== "message_update") return;
+      return hasRoom(output); // a slow reader slows the model
     });
   }
-  const failure = (await runPrompts(session, prompts, stop)) ?? (await decideRest(session, line));
-  const left = await session.getPendingActions();
-  await session.dispose();
-  if (failure) return failure;
-  if (mode === "text") output.write(`${sanitizeForTerminal(lastText(session))}\n`);
+  const work = async () => {
+    const failure = (await runPrompts(session, prompts, stop)) ?? (await decideRest(session, line));
+    return { failure, left: await session.getPendingActions() };
+  };
+  const { failure, left } = await work().finally(() => session.dispose());
   const plans = left.filter(({ kind }) => kind === "plan");
+  const pending = plans.length === 0 ? {} : { pending: plans.map(({ id }) => id) };
+  // An answer that was cut off is one all the same.
+  if (mode === "text" && (!failure || failure.reason === "limit"))
+    output.write(`${sanitizeForTerminal(lastText(session))}\n`);
+  if (failure) return { ...failure, ...pending };
   if (plans.length === 0) return { reason: "done" };
-  return { reason: "pending", message: pendingText(plans) };
+  return { reason: "pending", message: pendingText(plans, line.options.get("session-dir")?.[0]), ...pending };
 }
 
-/** `--yes`: whatever is still pending is applied. */
+/** Also when nobody will ever read again. */
+function hasRoom(output: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      output.off("drain", go).off("error", go);
+      resolve();
+    };
+    output.on("drain", go).on("error", go);
+  });
+}
+
+/** `--yes`: whatever is still pending is applied, up to the first that cannot be. */
 async function decideRest(session: AgentSession, { options }: CommandLine): Promise<Outcome | undefined> {
-  if (!options.has("yes") || session.pendingActionCount === 0) return undefined;
-  const decision = { action: "apply", reason: "--yes", by: "user", all: true } as const;
-  const { details, text } = await session.resolvePendingAction(decision);
-  const isFailed = "results" in details && details.results.some(({ error }) => error !== undefined);
-  return isFailed ? { reason: "failed", message: text } : undefined;
+  if (!options.has("yes")) return undefined;
+  const told: string[] = [];
+  for (const { id, label } of await session.getPendingActions()) {
+    if (!session.pendingActions.some((action) => action.id === id)) continue; // it went with another one
+    try {
+      await session.resolvePendingAction({ action: "apply", reason: "--yes", by: "user", pendingId: id });
+      told.push(`${id} applied: ${label}`);
+    } catch (error) {
+      const reason = GalleyError.is(error, "file_refused") ? "denied" : "failed";
+      return { reason, message: [...told, `${id} failed: ${label} – ${messageOf(error)}`].join("\n") };
+    }
+  }
+  return undefined;
 }
 
-function pendingText(plans: readonly { id: string; label: string }[]): string {
+function pendingText(plans: readonly { id: string; label: string }[], sessionDir: string | undefined): string {
   const lines = plans.map(({ id, label }) => `  ${id}  ${label}`);
-  return `Still pending, nothing is written yet:\n${lines.join("\n")}\nSee them with galley show ID; decide with galley apply ID or galley discard ID.`;
+  const also = sessionDir === undefined ? "" : `, each with --session-dir ${sessionDir}`;
+  return `Still pending, nothing is written yet:\n${lines.join("\n")}\nSee them with galley show ID; decide with galley apply ID or galley discard ID${also}.`;
 }
 
 async function runPrompts(session: AgentSession, prompts: readonly Prompt[], stop: Stop): Promise<Outcome | undefined> {
+  let reply: AssistantMessage | undefined;
+  session.subscribe((event) => {
+    if (event.type === "message_end" && event.message.role === "assistant") reply = event.message;
+  });
   for (const { text, images } of prompts) {
-    if (stop.signal !== undefined) return { reason: "failed" };
+    reply = undefined; // what an earlier one came to is not asked
     await session.prompt(text, { images });
-    const failure = failureOf(session);
+    await session.waitForIdle(); // for the run that a command has started
+    if (stop.code !== undefined) return { reason: "failed" };
+    const failure = failureOf(session, reply);
     if (failure) return failure;
   }
   return undefined;
 }
 
-function failureOf(session: AgentSession): Outcome | undefined {
-  const last = session.messages.findLast((message) => message.role === "assistant") as AssistantMessage | undefined;
-  if (last?.stopReason !== "error" && last?.stopReason !== "aborted") return undefined;
-  const isProvider = last.error !== undefined && last.provider !== "galley";
-  return { reason: isProvider ? "provider" : "failed", message: last.errorMessage ?? "The run failed" };
+/** Of the last prompt; without a reply it was a command, or ended before the model was asked. */
+function failureOf(session: AgentSession, reply: AssistantMessage | undefined): Outcome | undefined {
+  const { status, error } = session.lastOutcome;
+  if (reply?.stopReason === "length")
+    return { reason: "limit", message: "The answer was cut off: it reached the model's output limit." };
+  const isFailed = reply ? reply.stopReason === "error" || reply.stopReason === "aborted" : status !== "completed";
+  if (!isFailed) return undefined;
+  const message = reply?.errorMessage ?? error?.message ?? "The run failed";
+  if (reply?.error !== undefined && reply.provider !== "galley") return { reason: "provider", message };
+  return { reason: session.wasDenied ? "denied" : "failed", message };
 }
 
 /** The last assistant message that says something, whatever came after it. */
@@ -145,16 +189,41 @@ function lastText(session: AgentSession): string {
 
 type StopSignal = keyof typeof signalCodes;
 
-/** The first signal stops the run, which then ends in order; the second does not wait, nor does one before the run. */
+/**
+ * Ends a run before its time: for the first signal and for a reader that has gone alike it is stopped and closed in order,
+ * within bounds. A second signal does not wait, nor does one before the run.
+ */
 class Stop {
+  /** What the program ends with; undefined as long as nothing stops it. */
+  code: number | undefined;
   signal: StopSignal | undefined;
+  session: AgentSession | undefined;
+  hasReader = true;
 
   watch(session: AgentSession): void {
+    this.session = session;
     for (const signal of Object.keys(signalCodes) as StopSignal[])
       process.on(signal, () => {
-        if (this.signal !== undefined) process.exit(signalCodes[this.signal]);
+        if (this.signal !== undefined) process.exit(this.code);
         this.signal = signal;
-        void session.abort();
+        this.#end(signalCodes[signal]);
       });
+  }
+
+  /** Whoever read us has gone: nothing left to say. Anything else is an answer that nobody got. */
+  outputFailed(error: Error): void {
+    if (!this.hasReader) return;
+    this.hasReader = false;
+    const isGone = systemCode(error) === "EPIPE";
+    if (!isGone) log.error(`Cannot write the output: ${error.message}`);
+    this.#end(isGone ? exitCodes.done : exitCodes.failed);
+  }
+
+  #end(code: number): void {
+    if (this.code !== undefined) return;
+    this.code = code;
+    setTimeout(() => process.exit(code), shutdownBudgetMs);
+    this.session?.hurry({ modulesMs: goodbyeMs });
+    void this.session?.abort();
   }
 }

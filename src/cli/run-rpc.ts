@@ -13,7 +13,7 @@ import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
 import { signalCodes } from "./exit-codes.js";
 import { resolveFlags } from "./extension-flags.js";
-import { guardStdout } from "./guard-stdout.js";
+import { bearBrokenStderr, guardStdout } from "./guard-stdout.js";
 import { chunksOf } from "./read-chunks.js";
 import { sessionOptions, unknownTools } from "./session-options.js";
 
@@ -77,14 +77,6 @@ async function createSession(options: CreateAgentSessionOptions, line: CommandLi
     if (problem !== undefined) log.warn(`${problem} It is ignored.`);
   });
   return session;
-}
-
-/** There is nobody left to tell. The stream itself is made when somebody first writes to it, which takes a while. */
-function bearBrokenStderr(): void {
-  const { get } = Object.getOwnPropertyDescriptor(process, "stderr") ?? {};
-  let stream: NodeJS.WriteStream | undefined;
-  const made = (): NodeJS.WriteStream => get?.call(process).on("error", () => {});
-  Object.defineProperty(process, "stderr", { configurable: true, enumerable: true, get: () => (stream ??= made()) });
 }
 
 /** Programs pass flags of others: what no extension has is told once and let pass. */

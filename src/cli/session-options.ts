@@ -23,8 +23,10 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
   const provider = value("provider");
   const modelPattern = value("model");
   const apiKey = value("api-key");
-  const replaced = value("system-prompt");
-  const added = line.options.get("append-system-prompt") ?? [];
+  // Read once: a file that comes into being later, by the model's hand perhaps, has no say.
+  const texts = (name: string) => (line.options.get(name) ?? []).map((given) => textOrFile(given, cwd));
+  const [replaced] = texts("system-prompt");
+  const added = texts("append-system-prompt");
   const sessionDir = value("session-dir");
   const scope = value("models");
   const providerSessionId = value("provider-session-id");
@@ -32,7 +34,7 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
     cwd,
     log,
     persist: !line.options.has("no-session"),
-    ...(sessionDir === undefined ? {} : { sessionDir: resolve(cwd, sessionDir) }),
+    ...(sessionDir === undefined ? {} : { sessionDir }),
     ...resumeOption(line),
     assignments: [...(line.options.get("set") ?? []), ...(line.options.has("stage") ? ["staging=all"] : [])].map(
       parseAssignment,
@@ -51,11 +53,7 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
     ...(providerSessionId === undefined ? {} : { providerSessionId }),
     ...moduleOptions(line),
     ...textOptions(line),
-    systemPrompt: (standard) =>
-      [
-        replaced === undefined ? standard : textOrFile(replaced, cwd),
-        ...added.map((text) => textOrFile(text, cwd)),
-      ].join("\n\n"),
+    systemPrompt: (standard) => [replaced ?? standard, ...added].join("\n\n"),
   };
 }
 

@@ -9,24 +9,28 @@ import { exitCodes } from "./exit-codes.js";
 const usage = `Usage
   galley sessions list [--all] [--json]   the sessions of this directory, or of all
   galley sessions gc [--json]             remove images and plans that no session names
+Each takes --session-dir DIR, for sessions that are stored there.
 `;
 
 export async function runSessionsCommand(words: readonly string[]): Promise<void> {
   const [command, ...flags] = words;
-  const agentDir = agentDirectory(process.env);
+  const at = flags.indexOf("--session-dir");
+  const [, sessionDir] = at === -1 ? [] : flags.splice(at, 2);
+  if (at !== -1 && sessionDir === undefined) throw new GalleyError("usage", `--session-dir needs a value.\n\n${usage}`);
+  const spot = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir };
   const isJson = flags.includes("--json");
   const isKnown = flags.every((flag) => flag === "--json" || (flag === "--all" && command === "list"));
   if (command === "--help" || command === "-h") return print(usage);
   if (!isKnown || (command !== "list" && command !== "gc")) throw new GalleyError("usage", usage.trimEnd());
   if (command === "gc") {
-    const report = await cleanSessions(agentDir, Date.now());
+    const report = await cleanSessions(spot, Date.now());
     for (const problem of report.problems) process.stderr.write(sanitizeForTerminal(`${problem}\n`));
     if (report.problems.length > 0) process.exitCode = exitCodes.failed;
     const { removedBlobs, removedPlans, removedDrafts, freedBytes } = report;
     const text = `Removed ${removedBlobs} images, ${removedPlans} plans and ${removedDrafts} drafts (${freedBytes} bytes).\n`;
     return print(isJson ? `${JSON.stringify(report)}\n` : text);
   }
-  const sessions = await listSessions(flags.includes("--all") ? { agentDir } : { agentDir, cwd: process.cwd() });
+  const sessions = await listSessions(spot, { isAll: flags.includes("--all") });
   if (isJson) return print(`${JSON.stringify({ sessions })}\n`);
   print(sessions.length === 0 ? "No sessions here.\n" : sessions.map(lineOf).join(""));
 }

@@ -8,22 +8,27 @@ import { exitCodes } from "./exit-codes.js";
 import { type CommandOutput, runModuleCommand } from "./module-command.js";
 
 const usage = `Usage
-  galley trust [--yes]     show what the project would run, and trust it as it is now
-  galley trust --revoke    forget what was decided about the project
-  galley trust --list      the decisions so far
+  galley trust [DIR] [--yes]     show what the project would run, and trust it as it is now
+  galley trust [DIR] --revoke    forget what was decided about the project
+  galley trust --list            the decisions so far
+Without DIR the project is the one here.
 `;
 
 const known = ["--yes", "--revoke", "--list"];
 
 export async function runTrustCommand(words: readonly string[]): Promise<void> {
   if (words[0] === "--help" || words[0] === "-h") return void process.stdout.write(usage);
-  if (words.length > 1 || !words.every((word) => known.includes(word))) throw new GalleyError("usage", usage.trimEnd());
+  const flags = words.filter((word) => word.startsWith("-"));
+  const directories = words.filter((word) => !word.startsWith("-"));
+  if (flags.length > 1 || directories.length > 1 || !flags.every((flag) => known.includes(flag)))
+    throw new GalleyError("usage", usage.trimEnd());
+  const [flag] = flags;
   const { isTTY } = process.stdin;
   await runModuleCommand((place, output) => {
-    if (words[0] === "--list") return list(place, output);
-    if (words[0] === "--revoke") return revoke(place, output);
-    return trust(place, output, { isAgreed: words[0] === "--yes", isTTY });
-  });
+    if (flag === "--list") return list(place, output);
+    if (flag === "--revoke") return revoke(place, output);
+    return trust(place, output, { isAgreed: flag === "--yes", isTTY });
+  }, directories[0]);
 }
 
 async function trust(

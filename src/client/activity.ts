@@ -21,8 +21,14 @@ interface Prompt {
   /** `open`: nothing has run for it yet, so the agent counts as busy. */
   state: "sent" | "open" | "taken" | "done";
   /** Accepted while the run before it closed: the end of that one is not its end. */
-  isAfterClosing: boolean;
-  isAwaited: boolean;
+  isAfterClosing?: boolean;
+  isAwaited?: boolean;
+  /** What it says, to know its message by. */
+  message: unknown;
+  /** Its message has gone to the model; until then the replies are to others. */
+  isBegun?: boolean;
+  /** The last reply to it, known when the message of another prompt follows. */
+  reply?: Reply;
   outcome: Promise<PromptOutcome>;
   resolve(outcome: PromptOutcome): void;
   reject(error: RpcError): void;
@@ -33,6 +39,8 @@ export interface ActivityParts {
   askState(): Promise<unknown>;
   /** A late failure that nobody waits for. */
   onLateFailure(error: RpcError): void;
+  /** A prompt has ended that was a command of an extension's, perhaps: it may have opened another session. */
+  onCommandEnd(): void;
 }
 
 type Reply = Omit<PromptOutcome, "agentInvoked">;
@@ -53,6 +61,8 @@ export class Activity {
   readonly #idleWaiters = new Set<(error?: RpcError) => void>();
   #phase: "idle" | "running" | "closing" = "idle";
   #reply: Reply = noReply;
+  /** The last reply is a whole one, behind which the model would have stopped. */
+  #isAnswered = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: ActivityParts) {
@@ -60,8 +70,8 @@ export class Activity {
   }
 
   /** Before the prompt is written. */
-  sent(id: string): void {
-    const prompt: Partial<Prompt> = { state: "sent", isAfterClosing: false, isAwaited: false };
+  sent(id: string, message: unknown): void {
+    const prompt: Partial<Prompt> = { state: "sent", message };
     prompt.outcome = new Promise((resolve, reject) => Object.assign(prompt, { resolve, reject }));
     prompt.outcome.catch(() => {}); // who asks for it hears it
     this.#prompts.set(id, prompt as Prompt);
@@ -89,7 +99,7 @@ export class Activity {
   }
 
   get isIdle(): boolean {
-    return this.#phase === "idle" && ![...this.#live].some(({ state }) => state !== "taken");
+    return this.#phase === "idle" && [...this.#live].every(({ state }) => state === "taken");
   }
 
   /** Resolves when nothing runs and nothing is about to; asks the agent when it looks idle from here. */
@@ -103,12 +113,13 @@ export class Activity {
   }
 
   see(frame: TypedObject): void {
-    if (frame.type === "response") this.#seeResponse(frame);
-    else if (frame.type === "agent_start") this.#started();
-    else if (frame.type === "agent_end") this.#phase = frame.isTerminal === false ? "running" : "closing";
-    else if (frame.type === "message_end" && isObject(frame.message)) this.#seeMessage(frame.message);
-    else if (frame.type === "agent_settled") this.#settled();
-    else if (frame.type === "prompt_result") this.#finish(frame.id, frame as unknown as PromptResult);
+    const { type } = frame;
+    if (type === "response") this.#seeResponse(frame);
+    else if (type === "agent_start") this.#started();
+    else if (type === "agent_end") this.#phase = frame.isTerminal === false ? "running" : "closing";
+    else if (type === "message_end" && isObject(frame.message)) this.#seeMessage(frame.message);
+    else if (type === "agent_settled") this.#settled();
+    else if (type === "prompt_result") this.#finish(frame.id, frame as unknown as PromptResult);
     this.#wakeIfIdle();
     this.#watch();
   }
@@ -128,7 +139,7 @@ export class Activity {
       else if (isStreaming === true && this.#phase === "idle") this.#phase = "running";
     }
     const id = response.id ?? response.requestId;
-    const prompt = typeof id === "string" ? this.#prompts.get(id) : undefined;
+    const prompt = this.#prompts.get(id as string);
     if (!prompt || prompt.state === "done") return;
     if (response.success !== true) {
       const isLate = prompt.state !== "sent";
@@ -140,12 +151,13 @@ export class Activity {
     prompt.state = this.#phase === "running" ? "taken" : "open";
     prompt.isAfterClosing = this.#phase === "closing";
     if (isObject(response.data) && response.data.agentInvoked === false)
-      this.#close(prompt).resolve({ ...noReply, agentInvoked: false });
+      this.#resolve(prompt, { ...noReply, agentInvoked: false });
   }
 
   #started(): void {
     this.#phase = "running";
     this.#reply = noReply;
+    this.#isAnswered = false;
     for (const prompt of this.#live) {
       if (prompt.state !== "open") continue;
       prompt.state = "taken";
@@ -153,12 +165,24 @@ export class Activity {
     }
   }
 
-  #seeMessage(message: JsonObject): void {
-    if (message.role !== "assistant" || !Array.isArray(message.content)) return;
-    const text = message.content.map((block) => (isObject(block) && block.type === "text" ? block.text : "")).join("");
-    const { stopReason } = message;
+  #seeMessage({ role, content, stopReason, errorMessage }: JsonObject): void {
+    if (!Array.isArray(content)) return;
+    const text = content.map((block) => (isObject(block) && block.type === "text" ? block.text : "")).join("");
+    if (role === "user") return this.#begin(text);
+    if (role !== "assistant") return;
     const status = stopReason === "error" || stopReason === "aborted" ? stopReason : "completed";
-    this.#reply = { status, text, ...(status === "error" ? { error: { message: String(message.errorMessage) } } : {}) };
+    this.#isAnswered = status === "completed" && stopReason !== "toolUse";
+    this.#reply = { status, text, ...(status === "error" ? { error: { message: String(errorMessage) } } : {}) };
+  }
+
+  /** Which prompt a message of the run is: the one that says so, or the next, for the agent may have made more of it. */
+  #begin(text: string): void {
+    const next = [...this.#live].filter(({ state, isBegun }) => state === "taken" && !isBegun);
+    const begun = next.find(({ message }) => message === text) ?? next[0];
+    if (!begun) return; // it steers what runs
+    if (this.#isAnswered) for (const prompt of this.#live) if (prompt.isBegun) prompt.reply ??= this.#reply;
+    begun.isBegun = true;
+    this.#isAnswered = false;
   }
 
   #settled(): void {
@@ -171,19 +195,26 @@ export class Activity {
   /** With `prompt_result` a prompt that is only queued stays open beyond the run. `otherwise`: if nothing ran for it. */
   #endOfRun(prompt: Prompt, otherwise: PromptOutcome["status"]): void {
     const agentInvoked = prompt.state === "taken";
-    const reply = agentInvoked ? this.#reply : { status: otherwise, text: "" };
+    const reply = agentInvoked ? (prompt.reply ?? this.#reply) : { status: otherwise, text: "" };
     if (this.hasPromptResults) prompt.state = "taken";
-    else this.#close(prompt).resolve({ ...reply, agentInvoked });
+    else this.#resolve(prompt, { ...reply, agentInvoked });
   }
 
   #finish(id: unknown, { status, agentInvoked, error }: PromptResult): void {
-    const prompt = typeof id === "string" ? this.#prompts.get(id) : undefined;
-    const { text } = agentInvoked ? this.#reply : noReply;
-    if (prompt) this.#close(prompt).resolve({ status, agentInvoked, text, ...(error ? { error } : {}) });
+    const prompt = this.#prompts.get(id as string);
+    if (!prompt || prompt.state === "done") return;
+    const { text } = agentInvoked ? (prompt.reply ?? this.#reply) : noReply;
+    this.#resolve(prompt, { status, agentInvoked, text, ...(error ? { error } : {}) });
+  }
+
+  #resolve(prompt: Prompt, outcome: PromptOutcome): void {
+    if (!outcome.agentInvoked || /^\//.test(prompt.message as string)) this.#parts.onCommandEnd();
+    this.#close(prompt).resolve(outcome);
   }
 
   #close(prompt: Prompt): Prompt {
     prompt.state = "done";
+    prompt.message = undefined; // outcomes are remembered, prompts need not be
     this.#live.delete(prompt);
     return prompt;
   }

@@ -20,52 +20,50 @@ type Field<C extends RpcCommandType, K extends keyof CommandFields<C>> = Command
 type Answer<C extends RpcCommandType> = Promise<RpcData[C]>;
 
 /** Each command with its required fields; those that need more than a request stand in RpcClient. */
-const table = [
-  "negotiate_protocol protocolVersion",
-  "steer message",
-  "follow_up message",
-  "abort",
-  "new_session",
-  "get_state",
-  "set_todos phases",
-  "set_event_filter events",
-  "get_commands",
-  "get_available_commands",
-  "set_model provider modelId",
-  "cycle_model",
-  "get_available_models",
-  "set_thinking_level level",
-  "cycle_thinking_level",
-  "get_available_thinking_levels",
-  "set_steering_mode mode",
-  "set_follow_up_mode mode",
-  "set_interrupt_mode mode",
-  "compact",
-  "set_auto_compaction enabled",
-  "set_auto_retry enabled",
-  "abort_retry",
-  "bash command",
-  "abort_bash",
-  "get_session_stats",
-  "export_html",
-  "switch_session sessionPath",
-  "branch entryId",
-  "fork entryId",
-  "clone",
-  "get_branch_messages",
-  "get_fork_messages",
-  "get_entries",
-  "get_tree",
-  "get_last_assistant_text",
-  "set_session_name name",
-  "get_messages",
-  "get_messages_page",
-  "get_pending_actions",
-  "resolve_pending_action action reason",
-  "undo",
-  "redo",
-  "get_changes",
-] as const;
+const table = `negotiate_protocol protocolVersion
+steer message
+follow_up message
+abort
+new_session
+get_state
+set_todos phases
+set_event_filter events
+get_commands
+get_available_commands
+set_model provider modelId
+cycle_model
+get_available_models
+set_thinking_level level
+cycle_thinking_level
+get_available_thinking_levels
+set_steering_mode mode
+set_follow_up_mode mode
+set_interrupt_mode mode
+compact
+set_auto_compaction enabled
+set_auto_retry enabled
+abort_retry
+bash command
+abort_bash
+get_session_stats
+export_html
+switch_session sessionPath
+branch entryId
+fork entryId
+clone
+get_branch_messages
+get_fork_messages
+get_entries
+get_tree
+get_last_assistant_text
+set_session_name name
+get_messages
+get_messages_page
+get_pending_actions
+resolve_pending_action action reason
+undo
+redo
+get_changes`;
 
 export abstract class RpcCommands {
   declare readonly negotiateProtocol: (
@@ -146,7 +144,7 @@ export abstract class RpcCommands {
   abstract request<C extends RpcCommandType>(type: C, fields: CommandFields<C>, options?: CallOptions): Answer<C>;
 
   static {
-    for (const row of table) {
+    for (const row of table.split("\n")) {
       const [type, ...required] = row.split(" ") as [RpcCommandType, ...string[]];
       const name = type.replace(/_./g, (match) => match.charAt(1).toUpperCase());
       const method = function (this: RpcCommands, ...values: unknown[]) {

@@ -38,12 +38,13 @@ export class Connection {
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
     const { process, maxStderrBytes, onClose } = parts;
+    const { stdin, stdout, stderr } = process;
     // What becomes of a pipe the exit says better.
-    for (const pipe of [process.stdin, process.stdout, process.stderr]) pipe.on("error", () => {});
-    process.stdout.on("data", (chunk: Buffer) => this.#take(this.#reader.push(chunk)));
+    for (const pipe of [stdin, stdout, stderr]) pipe.on("error", () => {});
+    stdout.on("data", (chunk: Buffer) => this.#take(this.#reader.push(chunk)));
     // An agent that no longer writes can answer nobody.
-    process.stdout.on("end", () => setTimeout(() => process.kill("SIGKILL"), lingerMs).unref());
-    process.stderr.on("data", (chunk: Buffer) => {
+    stdout.on("end", () => setTimeout(() => process.kill("SIGKILL"), lingerMs).unref());
+    stderr.on("data", (chunk: Buffer) => {
       this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-maxStderrBytes);
     });
     this.closed = new Promise((resolve) => {
@@ -59,8 +60,8 @@ export class Connection {
       });
     });
     void this.closed.then((exit) => {
-      process.stdout.destroy();
-      process.stderr.destroy();
+      stdout.destroy();
+      stderr.destroy();
       this.#take(this.#reader.end());
       onClose(exit);
     });

@@ -12,6 +12,11 @@ export interface CallOptions {
 /** setTimeout takes no more than this, and fires at once when it gets more. */
 const longestTimerMs = 2 ** 31 - 1;
 
+/** No timer where none is asked for, and none that would fire too soon. */
+export function timerFor(ms: unknown, work: () => void): NodeJS.Timeout | undefined {
+  return typeof ms === "number" && ms <= longestTimerMs ? setTimeout(work, ms) : undefined;
+}
+
 export interface Wait extends CallOptions {
   command: string;
   requestId?: string | undefined;
@@ -24,13 +29,10 @@ export function bounded<T>(work: Promise<T>, { timeoutMs, signal, command, reque
     const giveUp = (kind: "timeout" | "aborted", message: string) => {
       release();
       onGiveUp?.();
-      reject(new RpcError(kind, message, { command, requestId, cause: signal?.aborted ? signal.reason : undefined }));
+      reject(new RpcError(kind, message, { command, requestId, cause: signal?.reason }));
     };
     const onAbort = () => giveUp("aborted", `Gave up waiting for ${command}`);
-    const timer =
-      timeoutMs !== undefined && timeoutMs <= longestTimerMs
-        ? setTimeout(() => giveUp("timeout", `No answer to ${command} within ${timeoutMs} ms`), timeoutMs)
-        : undefined;
+    const timer = timerFor(timeoutMs, () => giveUp("timeout", `No answer to ${command} within ${timeoutMs} ms`));
     const release = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);

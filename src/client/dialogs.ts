@@ -3,6 +3,7 @@
 
 import type { TypedObject } from "../base/ndjson.js";
 import type { ExtensionUiRequest } from "../protocol/frames.js";
+import { timerFor } from "./deadline.js";
 
 export type UiRequestOf<M extends ExtensionUiRequest["method"]> = Extract<ExtensionUiRequest, { method: M }>;
 type Answer<T> = T | undefined | Promise<T | undefined>;
@@ -74,20 +75,18 @@ export class Dialogs {
         this.#parts.report(thrown); // a timer may have called, and nobody is there to catch
       }
     };
-    const late = () => {
+    const timer = timerFor(frame.timeout, () => {
       answer({ cancelled: true, timedOut: true });
       controller.abort();
-    };
-    const timer = typeof frame.timeout === "number" ? setTimeout(late, frame.timeout) : undefined;
+    });
     controller.signal.addEventListener("abort", () => {
       clearTimeout(timer);
       this.#open.delete(id);
     });
     try {
       const value = await this.#run(method, frame, { signal: controller.signal });
-      const isFitting = method === "confirm" ? typeof value === "boolean" : typeof value === "string";
-      if (!isFitting) answer({ cancelled: true });
-      else answer(method === "confirm" ? { confirmed: value } : { value });
+      const [type, key] = method === "confirm" ? ["boolean", "confirmed"] : ["string", "value"];
+      answer(typeof value === type ? { [key]: value } : { cancelled: true });
     } catch (thrown) {
       answer({ cancelled: true });
       if (!controller.signal.aborted) this.#parts.report(thrown);

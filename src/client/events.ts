@@ -12,7 +12,7 @@ export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { type:
 
 /** Every type that can come; a test holds it against the schema. */
 const known =
-  /^(agent_(start|end|settled)|turn_(start|end)|message_(start|update|end)|tool_execution_(start|update|end)|auto_(compaction|retry)_(start|end)|retry_fallback_(applied|succeeded)|ttsr_triggered|todo_(reminder|auto_clear)|queue_update|pending_action_(added|changed|resolved|stalled)|extension_(ui_request|error)|host_tool_(call|cancel)|available_commands_update|prompt_result|session_settled|rpc_frame_error)$/;
+  /^(agent_(start|end|settled)|(turn|auto_(compaction|retry))_(start|end)|(message|tool_execution)_(start|update|end)|retry_fallback_(applied|succeeded)|ttsr_triggered|todo_(reminder|auto_clear)|queue_update|pending_action_(added|changed|resolved|stalled)|extension_(ui_request|error)|host_tool_(call|cancel)|available_commands_update|prompt_result|session_settled|rpc_frame_error)$/;
 
 export function isAgentEvent(frame: TypedObject): frame is AgentEvent & TypedObject {
   return known.test(frame.type);
@@ -53,7 +53,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
   readonly #limit: number;
   readonly #onReturn: () => void;
   #waiting: AgentEvent[] = [];
-  #end: { error: RpcError | undefined } | undefined;
+  #end: { error?: RpcError | undefined } | undefined;
   #wakers: (() => void)[] = [];
 
   constructor(limit: number, onReturn: () => void) {
@@ -84,7 +84,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
       if (value) return { value, done: false };
       if (this.#end) {
         const { error } = this.#end;
-        this.#end = { error: undefined };
+        this.#end = {};
         if (error) throw error;
         return { value: undefined, done: true };
       }

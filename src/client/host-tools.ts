@@ -28,8 +28,9 @@ export interface HostToolPipe {
 }
 
 export class HostTools {
-  /** While a new set is on its way both are here, and the last of a name wins. */
   list: readonly HostTool[];
+  /** Those of before, as long as the agent has not said that it took the new ones. The new one of a name wins. */
+  former: readonly HostTool[] = [];
   readonly #pipe: HostToolPipe;
   readonly #calls = new Map<unknown, AbortController>();
 
@@ -62,25 +63,26 @@ export class HostTools {
       if (isOpen() && !this.#pipe.isClogged())
         this.#pipe.send({ type: "host_tool_update", id, partialResult: resultOf(partial) });
     };
-    let answer: { result: unknown; isError?: true };
+    const finish = (answer: { result: unknown; isError?: true | undefined }) =>
+      this.#pipe.send({ type: "host_tool_result", id, ...answer });
+    let answer: Parameters<typeof finish>[0];
     try {
-      const tool = this.list.findLast(({ name }) => name.trim() === toolName);
+      const tool = [...this.former, ...this.list].findLast(({ name }) => name.trim() === toolName);
       if (!tool) throw new Error(`Host tool "${toolName}" is not registered`);
       const context = { toolCallId: String(toolCallId), signal: controller.signal, sendUpdate };
       const result = resultOf(await tool.execute(isObject(params) ? params : {}, context));
       if (!isObject(result) || !Array.isArray(result.content))
         throw new Error(`Host tool "${toolName}" returned a malformed result`);
-      answer = { result, ...(result.isError === true ? { isError: true } : {}) };
+      answer = { result, isError: result.isError === true || undefined };
     } catch (thrown) {
       answer = failed(thrown);
     }
     if (!isOpen()) return;
     this.#calls.delete(id);
     try {
-      this.#pipe.send({ type: "host_tool_result", id, ...answer });
+      finish(answer);
     } catch (thrown) {
-      // No JSON, or too much of it: the model reads that, or the call would never end.
-      this.#pipe.send({ type: "host_tool_result", id, ...failed(thrown) });
+      finish(failed(thrown)); // no JSON, or too much of it: the model reads that, or the call would never end
     }
   }
 }

@@ -26,8 +26,8 @@ export class PendingRequests {
   /** False if no request waits for this response. */
   settle(response: TypedObject): boolean {
     const id = this.#idOf(response);
-    const pending = id === undefined ? undefined : this.#byId.get(id);
-    if (id === undefined || !pending) return false;
+    const pending = this.#byId.get(id);
+    if (!pending) return false;
     this.#byId.delete(id);
     if (response.success === true) pending.resolve(response.data);
     else pending.reject(failureOf(response, "refused", id, pending.command));
@@ -40,13 +40,13 @@ export class PendingRequests {
     for (const [id, { command, reject }] of all) reject(errorOf(command, id));
   }
 
-  #idOf(response: TypedObject): string | undefined {
+  /** Empty if it is nobody's. */
+  #idOf(response: TypedObject): string {
     for (const id of [response.id, response.requestId]) if (typeof id === "string") return id;
-    if (response.success === true) return undefined;
-    const all = [...this.#byId];
-    const candidates =
-      response.command === "parse" ? all : all.filter(([, { command }]) => command === response.command);
-    return candidates.length === 1 ? candidates[0]?.[0] : undefined;
+    if (response.success === true) return "";
+    const { command: name } = response;
+    const [first, second] = [...this.#byId].filter(([, { command }]) => name === "parse" || name === command);
+    return first && !second ? first[0] : "";
   }
 }
 

@@ -2,7 +2,7 @@
 // ends: with its answer, with a typed error, or with the end of the process.
 
 import { messageOf } from "../base/errors.js";
-import { isObject } from "../base/json.js";
+import { isObject, type JsonObject } from "../base/json.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { RpcCommandType } from "../protocol/commands.js";
 import type { RpcData } from "../protocol/data.js";
@@ -32,10 +32,10 @@ export interface RpcClientOptions extends SpawnOptions, EventOptions {
 }
 
 const usualFeatures = ["prompt-result", "message-ids", "echo-ids", "queue-events"];
-const withoutDeadline = new Set<string>(["bash", "compact", "export_html"]);
-const promptTypes = new Set<string>(["prompt", "abort_and_prompt"]);
+const withoutDeadline = /^(bash|compact|export_html)$/;
+const promptTypes = /^(abort_and_)?prompt$/;
 /** After these another file may be the session's. */
-const sessionTypes = new Set<string>(["new_session", "switch_session", "branch", "fork", "clone"]);
+const sessionTypes = /^(new_session|switch_session|branch|fork|clone)$/;
 
 export class RpcClient extends RpcEvents {
   readonly #options: RpcClientOptions;
@@ -50,6 +50,8 @@ export class RpcClient extends RpcEvents {
   #requests = 0;
   #sessionFile: string | undefined;
   #isSessionFileSure = false;
+  /** Ends when the agent has told its session file, or does not. */
+  #learning: Promise<unknown> | undefined;
 
   constructor(options: RpcClientOptions = {}) {
     super(options);
@@ -58,6 +60,7 @@ export class RpcClient extends RpcEvents {
     this.#activity = new Activity({
       askState: () => this.getState(),
       onLateFailure: (error) => this.tell(error),
+      onCommandEnd: () => this.#learn(),
     });
     const isClogged = () => this.#connection?.isClogged ?? true;
     this.#hostTools = new HostTools({ send, isClogged }, options.customTools ?? []);
@@ -74,7 +77,6 @@ export class RpcClient extends RpcEvents {
       this.#starting = { resolve, reject };
     });
     this.#ready = undefined;
-    this.#isSessionFileSure = false;
     this.#activity.hasPromptResults = false;
     const connection: Connection = new Connection({
       process,
@@ -96,7 +98,7 @@ export class RpcClient extends RpcEvents {
       const text = reason.includes(stderr.trim()) ? reason : `${reason}\n${stderr.trim()}`;
       throw new RpcError("start_failed", text, { command: "start", exitCode: code, cause: error });
     }
-    void this.#learnSession();
+    this.#learn();
     return this.#ready;
   }
 
@@ -138,6 +140,11 @@ export class RpcClient extends RpcEvents {
     return this.stop();
   }
 
+  /** Does not wait for the end. */
+  [Symbol.dispose](): void {
+    void this.stop();
+  }
+
   get isRunning(): boolean {
     return this.#connection !== undefined;
   }
@@ -163,12 +170,13 @@ export class RpcClient extends RpcEvents {
   async request<C extends RpcCommandType>(
     type: C,
     fields: CommandFields<C>,
-    options?: CallOptions,
+    options: CallOptions = {},
   ): Promise<RpcData[C]> {
+    const since = performance.now();
     const data = await this.#issue(type, fields, options).answer;
-    if (sessionTypes.has(type)) {
-      this.#isSessionFileSure = false;
-      await this.#learnSession();
+    if (sessionTypes.test(type)) {
+      this.#learn();
+      await this.#learned(since, options.timeoutMs ?? this.#usualMs, options.signal);
     }
     return data;
   }
@@ -191,8 +199,7 @@ export class RpcClient extends RpcEvents {
 
   /** Rejects if the prompt fails late or the agent ends. The deadline is for the whole run; there is none by default. */
   async promptAndWait(message: string, options: CommandOptions<"prompt"> = {}): Promise<PromptOutcome> {
-    const { timeoutMs, ...fields } = options;
-    const { id, accepted } = this.#prompt("prompt", message, fields);
+    const { id, accepted } = this.#prompt("prompt", message, options);
     const outcome = this.waitForPrompt(id, options);
     await Promise.race([accepted, outcome]); // a refusal, or the deadline if it comes first
     return outcome;
@@ -200,9 +207,13 @@ export class RpcClient extends RpcEvents {
 
   /** How the prompt with this id ended, now or earlier. */
   async waitForPrompt(id: string, options: CallOptions = {}): Promise<PromptOutcome> {
-    const outcome = this.#activity.outcome(id);
-    if (!outcome) throw new RpcError("refused", `No prompt has the id ${id}`, { command: "prompt", requestId: id });
-    return bounded(outcome, { ...options, command: "prompt", requestId: id });
+    const since = performance.now();
+    const work = this.#activity.outcome(id);
+    const what = { command: "prompt", requestId: id };
+    if (!work) throw new RpcError("refused", `No prompt has the id ${id}`, what);
+    const outcome = await bounded(work, { ...options, ...what });
+    if (!outcome.agentInvoked) await this.#learned(since, options.timeoutMs, options.signal);
+    return outcome;
   }
 
   /** Resolves when nothing runs, at once if nothing does. */
@@ -225,18 +236,27 @@ export class RpcClient extends RpcEvents {
 
   // Tools and dialogs -----------------------------------------------------------------------------------------------
 
-  /** Replaces the tools that the host lends to the model; `[]` takes them all back. Refused, the old ones stay. */
+  /**
+   * Replaces the tools that the host lends to the model; `[]` takes them all back. Refused, the old ones stay; given up,
+   * both are served, for the agent may still take the new ones.
+   */
   async setHostTools(tools: readonly HostTool[], options?: CallOptions): Promise<RpcData["set_host_tools"]> {
-    const before = this.#hostTools.list;
-    this.#hostTools.list = [...before, ...tools]; // a call may overtake the answer
+    const { list, former } = this.#hostTools;
+    this.#hostTools.list = tools;
+    this.#hostTools.former = [...former, ...list]; // a call may overtake the answer
     try {
       const data = await this.#registerTools(tools, options);
-      this.#hostTools.list = tools;
+      this.#hostTools.former = [];
       return data;
     } catch (error) {
-      this.#hostTools.list = before;
+      if (!["timeout", "aborted"].includes((error as RpcError).kind)) Object.assign(this.#hostTools, { list, former });
       throw error;
     }
+  }
+
+  /** The same under the name of the option. */
+  setCustomTools(tools: readonly HostTool[], options?: CallOptions): Promise<RpcData["set_host_tools"]> {
+    return this.setHostTools(tools, options);
   }
 
   /** Answers dialogs with these functions from now on. */
@@ -267,23 +287,26 @@ export class RpcClient extends RpcEvents {
     return this.send({ type: "extension_ui_response", id, ...answer });
   }
 
+  get #usualMs(): number {
+    return this.#options.requestTimeoutMs ?? 30_000;
+  }
+
   #live(command: string): Connection {
     const connection = this.#connection;
     if (connection?.isOpen) return connection;
     throw new RpcError("stopped", "The agent is not running", { command });
   }
 
-  #issue<C extends RpcCommandType>(type: C, fields: CommandFields<C>, options: CallOptions = {}) {
+  #issue<C extends RpcCommandType>(type: C, fields: CommandFields<C>, options: CallOptions) {
     const connection = this.#live(type);
     if (options.signal?.aborted) throw new RpcError("aborted", `Gave up ${type}`, { command: type });
     const id = `req_${++this.#requests}`;
     const pending = this.#pending.add(id, type) as Promise<RpcData[C]>;
-    const standardMs = withoutDeadline.has(type) ? undefined : (this.#options.requestTimeoutMs ?? 30_000);
-    const { timeoutMs = standardMs, signal } = options;
+    const { timeoutMs = withoutDeadline.test(type) ? undefined : this.#usualMs, signal } = options;
     const onGiveUp = () => this.#pending.forget(id);
     const answer = bounded(pending, { timeoutMs, signal, command: type, requestId: id, onGiveUp });
-    if (promptTypes.has(type)) {
-      this.#activity.sent(id);
+    if (promptTypes.test(type)) {
+      this.#activity.sent(id, (fields as JsonObject).message);
       answer.catch(() => this.#activity.forget(id));
     }
     try {
@@ -296,30 +319,38 @@ export class RpcClient extends RpcEvents {
 
   #prompt(type: "prompt" | "abort_and_prompt", message: string, options: CommandOptions<"prompt">) {
     const { timeoutMs, signal, ...fields } = options;
-    const { id, answer } = this.#issue(type, { message, ...fields } as CommandFields<"prompt">, { timeoutMs, signal });
-    const accept = async () => {
-      await answer;
-      if (!this.#isSessionFileSure) await this.#learnSession();
-      this.#isSessionFileSure = true;
+    const { id, answer } = this.#issue(type, { message, ...fields } as CommandFields<"prompt">, options);
+    const accepted = answer.then(() => {
+      if (!this.#isSessionFileSure) this.#learn(true);
       return id;
-    };
-    return { id, accepted: accept() };
+    });
+    return { id, accepted };
   }
 
-  async #negotiate({ supportedProtocolVersions = [], features = [] }: Partial<ReadyFrame>): Promise<void> {
-    const wanted = (this.#options.features ?? usualFeatures).filter((feature) => features.includes(feature));
-    if (wanted.length === 0 && !supportedProtocolVersions.includes(2)) return;
-    const agreed = await this.negotiateProtocol(2, { features: wanted });
-    this.#activity.hasPromptResults = agreed.features.includes("prompt-result");
+  async #negotiate(ready: ReadyFrame): Promise<void> {
+    const features = (this.#options.features ?? usualFeatures).filter((name) => has(ready.features, name));
+    if (features.length === 0 && !has(ready.supportedProtocolVersions, 2)) return;
+    const agreed: JsonObject | undefined = await this.negotiateProtocol(2, { features });
+    this.#activity.hasPromptResults = has(agreed?.features, "prompt-result");
   }
 
   #registerTools(tools: readonly HostTool[], options?: CallOptions) {
     return this.request("set_host_tools", { tools: tools.map(({ execute: _, ...definition }) => definition) }, options);
   }
 
-  /** The answer comes by `#receive`; without one the file known so far stays. */
-  async #learnSession(): Promise<void> {
-    if (this.#connection?.isOpen) await this.getState().catch(() => {});
+  /**
+   * Asks for the session file, since it may be another one. A new session may have none before its first prompt, which
+   * makes sure. The answer comes by `#receive`; without one the file known so far stays.
+   */
+  #learn(isSure = false): void {
+    this.#isSessionFileSure = isSure;
+    this.#learning = this.getState().catch(() => {});
+  }
+
+  /** Waits for that answer, no longer than the caller does, who has his own already. */
+  #learned(since: number, timeoutMs = Number.NaN, signal?: AbortSignal): Promise<unknown> {
+    const leftMs = since + timeoutMs - performance.now();
+    return bounded(Promise.resolve(this.#learning), { timeoutMs: leftMs, signal, command: "" }).catch(() => {});
   }
 
   #receive(frame: TypedObject): void {
@@ -370,4 +401,9 @@ export class RpcClient extends RpcEvents {
     this.#dialogs.abortAll();
     this.endEvents(this.#lastExit);
   }
+}
+
+/** Older agents leave lists out. */
+function has(list: unknown, value: unknown): boolean {
+  return Array.isArray(list) && list.includes(value);
 }

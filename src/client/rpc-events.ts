@@ -52,7 +52,7 @@ export abstract class RpcEvents extends RpcCommands {
   }
 
   on<T extends AgentEventType>(type: T, listener: (event: AgentEventOf<T>) => unknown): () => void {
-    return this.#events.add((event) => (event.type === type ? listener(event as AgentEventOf<T>) : undefined));
+    return this.#events.add((event) => event.type === type && listener(event as AgentEventOf<T>));
   }
 
   /** Dialogs and notices of extensions. While there is such a listener and no handlers, answering is its task. */

@@ -139,6 +139,40 @@ describe("what the loop is told", () => {
   });
 });
 
+describe("formatApprovalDetails", () => {
+  const lines = (answer: unknown) =>
+    adapt(tool({ formatApprovalDetails: answer as () => string })).approvalDetails?.({ n: 1 });
+
+  it.each([
+    ["a text", (args: { n: number }) => `one ${args.n}\ntwo`, ["one 1", "two"]],
+    ["lines", () => ["one", "two\nthree"], ["one", "two", "three"]],
+    ["nothing", () => undefined, undefined],
+    ["an empty text", () => "", undefined],
+    ["no lines", () => [], undefined],
+    ["something else", () => ["a", 1], undefined],
+    ["a promise", async () => "later", undefined],
+    ["no function", "x", undefined],
+    [
+      "a failure",
+      () => {
+        throw new Error("no idea");
+      },
+      undefined,
+    ],
+  ])("answers %s", (_title, answer, expected) => expect(lines(answer)).toEqual(expected));
+
+  it("cannot change what will run, and is bounded", () => {
+    const args = { deep: { n: 1 } };
+    const format = (given: typeof args) => {
+      given.deep.n = 2;
+      return "x".repeat(10_000_000);
+    };
+    const [line] = adapt(tool({ formatApprovalDetails: format })).approvalDetails?.(args) ?? [];
+    expect(args).toEqual({ deep: { n: 1 } });
+    expect(line?.length).toBeLessThan(1_000_000);
+  });
+});
+
 describe("ctx", () => {
   it("shows the session and lets a tool ask for an abort", async () => {
     const record = SessionManager.inMemory({ cwd: "/project" });

@@ -9,6 +9,7 @@ import type { AgentTool, ApprovalTier, OnUpdate } from "../tools/tool.js";
 import { printable } from "../workspace/resolve-path.js";
 import { type CustomTool, isToolDefinition } from "./custom-tool.js";
 import { type CustomToolContext, createToolContext, type ToolHost } from "./custom-tool-context.js";
+import { failureOf } from "./custom-tool-failure.js";
 import type { LiveUI } from "./custom-tool-ui.js";
 import { type GuestCall, runAsGuest, runAsHost } from "./load-guard.js";
 import { type ToolSchema, toToolSchema } from "./schema-json.js";
@@ -51,6 +52,9 @@ export function adaptCustomTool(adapted: AdaptedTool, parts: AdapterParts): Agen
     ...(deferrable === true ? { deferrable } : {}),
     ...(strict === true ? { strict } : {}),
     ...(approval === undefined ? {} : { approval: (args: JsonObject) => tierFor(approval, args) }),
+    ...(typeof tool.formatApprovalDetails === "function"
+      ? { approvalDetails: (args: JsonObject) => approvalDetails(adapted, args, parts.log) }
+      : {}),
     async execute(toolCallId, params, signal, onUpdateOfHost) {
       const onUpdate: OnUpdate = (partial) => runAsHost(() => onUpdateOfHost(partial));
       const call: GuestCall = { toolCallId, unfinished: [] };
@@ -65,6 +69,24 @@ export function adaptCustomTool(adapted: AdaptedTool, parts: AdapterParts): Agen
       });
     },
   };
+}
+
+/** More than a person is shown. */
+const maxDetailsLength = 128 * 1024;
+
+/** The tool's own words on a call, of a copy of its arguments: what was asked about is what runs. */
+function approvalDetails({ tool, resolvedPath }: AdaptedTool, args: JsonObject, log: Log): string[] | undefined {
+  try {
+    const copy = structuredClone(args);
+    const answer: unknown = runAsGuest({ path: resolvedPath, log }, () => tool.formatApprovalDetails?.(copy));
+    const texts: unknown[] = Array.isArray(answer) ? answer : [answer];
+    if (!texts.every((text) => typeof text === "string")) return undefined;
+    const shown = texts.join("\n").slice(0, maxDetailsLength);
+    return shown.trim() === "" ? undefined : shown.split("\n");
+  } catch (error) {
+    log.warn(`${printable(resolvedPath)}: formatApprovalDetails of ${tool.name} failed: ${failureOf(error).error}`);
+    return undefined; // then the arguments are shown as they are
+  }
 }
 
 /** It instructs a model, so it holds nothing that a person would not see. */

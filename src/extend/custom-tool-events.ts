@@ -22,6 +22,8 @@ export interface ToolEventParts {
 
 const limitMs = 5000;
 const shutdownLimitMs = 2000;
+/** A timer and the time of day need not agree to the millisecond. */
+const timerErrorMs = 50;
 
 /** Never rejects. */
 export async function notifyTools(parts: ToolEventParts, event: CustomToolSessionEvent): Promise<void> {
@@ -42,11 +44,14 @@ export async function notifyTools(parts: ToolEventParts, event: CustomToolSessio
 /** Rejects when the time is up; what comes later is nobody's business. */
 export function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => reject(lateError(ms)));
+    const since = clock.now();
+    const cancel = clock.after(ms, () => reject(lateError(ms, clock.now() - since)));
     work.then(resolve, reject).finally(cancel);
   });
 }
 
-export function lateError(ms: number): Error {
-  return new Error(`it did not finish within ${ms / 1000} s`);
+/** `spentMs` is less where the end of the session has cut the time short. */
+export function lateError(limitMs: number, spentMs: number): Error {
+  const isCutShort = spentMs < limitMs - timerErrorMs;
+  return new Error(`it did not finish ${isCutShort ? "before the session ended" : `within ${limitMs / 1000} s`}`);
 }

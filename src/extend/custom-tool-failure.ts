@@ -1,5 +1,6 @@
 // What went wrong in somebody else's code outside a tool call, as hosts are told.
 
+import { dirname, sep } from "node:path";
 import { messageOf } from "../base/errors.js";
 
 export interface ToolFailure {
@@ -24,4 +25,10 @@ export function failureOf(thrown: unknown): Pick<ToolFailure, "error" | "stack">
   } catch {
     return { error: "it threw something that cannot be read" };
   }
+}
+
+/** Whether it came up in the module, or in a file beside it if the module has a directory of its own. */
+export function cameFrom(thrown: unknown, realPath: string): boolean {
+  const { stack = "" } = failureOf(thrown);
+  return stack.includes(realPath) || (/[\\/]index\.\w+$/.test(realPath) && stack.includes(dirname(realPath) + sep));
 }

@@ -20,7 +20,7 @@ export function withinOwnTime<Result>(
       since = clock.now();
       cancel = clock.after(leftMs, () => {
         isOver = true;
-        reject(lateError(limitMs));
+        reject(lateError(limitMs, limitMs - leftMs + clock.now() - since));
       });
     };
     const release = () => {

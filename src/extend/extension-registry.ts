@@ -1,9 +1,9 @@
 // Everything that the loaded extensions registered, in one order. The project's extensions come before the user's: what
 // they make of a tool call is still seen by the guards that the user keeps for all projects.
 
-import { dirname, sep } from "node:path";
+import { resolveToolName } from "../session/pending/resolve-force.js";
 import type { RegisteredCommand } from "./commands.js";
-import { failureOf } from "./custom-tool-failure.js";
+import { cameFrom } from "./custom-tool-failure.js";
 import type { FlagDefinition } from "./extension.js";
 import type { ExtensionRecord, RegisteredHandler, RegisteredShortcut, RegisteredTool } from "./extension-record.js";
 
@@ -52,12 +52,15 @@ export class ExtensionRegistry {
       ?.messageRenderers.get(customType);
   }
 
-  /** The first registration of a name stays; `onConflict` hears of each other one once. */
+  /**
+   * The first registration of a name stays; `onConflict` hears of each other one once. The word on previews is nobody's
+   * to take: who replaced it could write without a decision.
+   */
   tools(onConflict: (record: ExtensionRecord, sentence: string) => void): Owned<RegisteredTool>[] {
     const chosen = new Map<string, Owned<RegisteredTool>>();
     for (const record of this.#records)
       for (const [name, tool] of record.tools) {
-        if (!chosen.has(name)) chosen.set(name, { ...tool, record });
+        if (name !== resolveToolName && !chosen.has(name)) chosen.set(name, { ...tool, record });
         else if (!this.#conflicts.has(tool)) {
           this.#conflicts.add(tool);
           onConflict(record, `Tool name "${name}" conflicts with existing tool`);
@@ -68,10 +71,7 @@ export class ExtensionRegistry {
 
   /** The extension in whose files an error came up, if it can be told. */
   blame(error: unknown): string | undefined {
-    const { stack = "" } = failureOf(error);
-    const isIn = ({ origin: { realPath } }: ExtensionRecord) =>
-      stack.includes(realPath) || (/[\\/]index\.\w+$/.test(realPath) && stack.includes(dirname(realPath) + sep));
-    return this.#records.find(isIn)?.origin.path;
+    return this.#records.find(({ origin }) => cameFrom(error, origin.realPath))?.origin.path;
   }
 
   #byName<Thing extends object>(things: (record: ExtensionRecord) => ReadonlyMap<string, Thing>) {

@@ -84,8 +84,8 @@ export class ExtensionRunner {
     return this.registry.handlersOf(type).length > 0;
   }
 
-  /** Never rejects because of an extension. */
-  async emit<Event extends ExtensionEvent>(event: Event): Promise<OutcomeOf<Event["type"]>> {
+  /** Never rejects because of an extension. After the signal nobody waits for the answer. */
+  async emit<Event extends ExtensionEvent>(event: Event, waited?: AbortSignal): Promise<OutcomeOf<Event["type"]>> {
     const rule = ruleFor(event.type);
     const handlers = this.registry.handlersOf(event.type);
     if (!rule) {
@@ -97,7 +97,7 @@ export class ExtensionRunner {
     for (const handler of handlers) {
       const shown = shownTo(handler, rule.view?.(hook, outcome) ?? hook);
       try {
-        const answer = await this.#call(handler, shown);
+        const answer = await this.#call(handler, shown, waited);
         outcome = rule.take(outcome, isObject(answer) ? answer : {}, shown);
       } catch (error) {
         this.report(handler.record, event.type, error);
@@ -212,11 +212,15 @@ export class ExtensionRunner {
     }
   }
 
-  #call({ record, handler }: Owned<RegisteredHandler>, event: { readonly type: string }): Promise<unknown> {
+  #call(
+    { record, handler }: Owned<RegisteredHandler>,
+    event: { readonly type: string },
+    waited?: AbortSignal,
+  ): Promise<unknown> {
     const limits = { ...defaultLimits, ...this.#parts.limits };
     const limitMs = limits[limitNames[event.type] ?? "handlerMs"];
     const ctx = createExtensionContext(this.#contextParts());
-    const signal = this.#signalFor(event);
+    const signal = waited ?? this.#signalFor(event);
     return withinOwnTime(this.#parts.clock, limitMs, (patience) =>
       runAsGuest({ path: record.origin.realPath, log: this.#parts.log, patience, signal }, async () =>
         handler(event, ctx),

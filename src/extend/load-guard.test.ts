@@ -29,6 +29,14 @@ describe("project code", () => {
     ["a computed name", 'await import("./hid" + "den.js"); '],
     ["a required file", 'require("./hidden"); '],
     ["a package", 'import "hidden-package"; '],
+    [
+      "a require of its own making",
+      'import { createRequire } from "node:module"; createRequire(import.meta.url)("./hid" + "den"); ',
+    ],
+    [
+      "the same by the library's name",
+      'import Module, * as all from "module"; (all.createRequire ?? Module.createRequire)(__filename)("./hid" + "den"); ',
+    ],
     ["native code", 'require("./hidden.node"); '],
   ])("loads no file that was not shown: %s", async (_title, before) => {
     modules.write({
@@ -135,7 +143,7 @@ describe("the guest", () => {
     const refused = () => Promise.reject(new Error("not in this test"));
     const loaded = await modules.load(["tool.ts"], {
       log: { warn: () => note("log"), error() {} },
-      pending: { push: (action) => store.push(action), stamp: refused, plan: refused },
+      pending: { push: (action) => store.push(action), nextId: () => store.nextId(), stamp: refused, plan: refused },
       processes: { run: async () => ({ exitCode: note("exec") ?? 0 }), shutdown: async () => {} },
     });
     loaded.setUIContext({ input: async () => void note("ui") }, true);

@@ -2,7 +2,7 @@
 // a second load sees what was saved in between; only packages that it depends on go to Node. TypeScript is turned into
 // JavaScript by a transformer that is given.
 
-import { dirname, extname } from "node:path";
+import { dirname, extname, isAbsolute } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { runInThisContext } from "node:vm";
 import { GalleyError } from "../base/errors.js";
@@ -45,6 +45,11 @@ interface LoadedModule {
   readonly waitsFor: Set<LoadedModule>;
 }
 
+/** Where somebody asks from: a file, there or not. */
+type Place = Pick<LoadedModule, "path">;
+
+const nodeModule = process.getBuiltinModule("node:module");
+
 /** A word where a statement begins, which in what a bundler made is not where a line does. */
 const modulePattern = /(?:^|[;}/])[ \t]*(?:import|export)\b|\bimport\s*\(|\bimport\.meta\b|^[ \t]*await\b|=\s*await\b/m;
 
@@ -75,7 +80,7 @@ export class ModuleGraph {
     return transformer.importPackage(path);
   }
 
-  #require(specifier: string, from: LoadedModule): unknown {
+  #require(specifier: string, from: Place): unknown {
     const { virtual, transformer } = this.#parts;
     const given = isHostModule(specifier) ? virtual.get(specifier) : this.#builtIn(specifier);
     if (given !== undefined) return given;
@@ -87,10 +92,23 @@ export class ModuleGraph {
   #builtIn(specifier: string): unknown {
     const found = builtIn(specifier);
     if (found !== undefined) this.usesSystem = true;
-    return found;
+    return found === nodeModule ? this.#moduleLibrary : found;
   }
 
-  #resolve(specifier: string, from: LoadedModule, isAsync: boolean): string {
+  /** Node's own, but who makes a `require` gets one that asks the gate, as the one that it has. */
+  readonly #moduleLibrary = new Proxy(nodeModule, {
+    get: (library, name) =>
+      name === "createRequire"
+        ? (from: string | URL) => this.#requireFor({ path: fileOf(from) })
+        : Reflect.get(library, name),
+  });
+
+  #requireFor(from: Place): object {
+    const resolve = (specifier: string) => this.#resolve(specifier, from, false);
+    return Object.assign((specifier: string) => this.#require(specifier, from), { resolve, cache: {} });
+  }
+
+  #resolve(specifier: string, from: Place, isAsync: boolean): string {
     const asked = specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
     const found = this.#parts.transformer.resolve(asked, from.path, isAsync);
     if (found === undefined)
@@ -175,11 +193,18 @@ export class ModuleGraph {
     }
     const make = () => this.#compile(path, source, isAsync);
     const run = this.#parts.memory.body(path, source, { isAsync, make });
-    const resolve = (specifier: string) => this.#resolve(specifier, loaded, false);
-    const require = Object.assign((specifier: string) => this.#require(specifier, loaded), { resolve, cache: {} });
     const resolveUrl = (specifier: string) => pathToFileURL(this.#resolve(specifier, loaded, true)).href;
     const importing = (specifier: string) => this.#import(specifier, loaded);
-    return run.call(module.exports, module.exports, require, module, path, dirname(path), importing, resolveUrl);
+    return run.call(
+      module.exports,
+      module.exports,
+      this.#requireFor(loaded),
+      module,
+      path,
+      dirname(path),
+      importing,
+      resolveUrl,
+    );
   }
 
   #compile(path: string, source: string, isAsync: boolean): FileBody {
@@ -207,6 +232,15 @@ function waits(one: LoadedModule, other: LoadedModule): boolean {
 function builtIn(specifier: string): unknown {
   if (/^bun(?::|$)/.test(specifier)) throw needsBun(specifier);
   return process.getBuiltinModule(specifier);
+}
+
+function fileOf(place: string | URL): string {
+  if (typeof place === "string" && isAbsolute(place)) return place;
+  try {
+    return fileURLToPath(place);
+  } catch {
+    throw new GalleyError("invalid_argument", `createRequire needs a file URL or an absolute path, not ${place}`);
+  }
 }
 
 export function needsBun(specifier: string): GalleyError {

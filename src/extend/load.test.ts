@@ -302,6 +302,25 @@ describe("modules", () => {
     expect(await textOf(callTool(loaded, "uses"))).toBe('["esm",2,"typed"]');
   });
 
+  it("make a require of their own, for a URL or a path, and are told what that needs", async () => {
+    const make = 'import { createRequire, isBuiltin } from "node:module"; const own = createRequire(import.meta.url);';
+    const failed = '(() => { try { createRequire("here"); } catch (error) { return error.message; } })()';
+    modules.write({
+      "tool.ts": moduleThatSays(
+        "requires",
+        `[own("./data.json").a, createRequire(__filename)("old-pack").n, isBuiltin("fs"), ${failed}]`,
+        make,
+      ),
+      "data.json": '{"a":1}',
+      "node_modules/old-pack/package.json": '{"name":"old-pack","main":"main.js"}',
+      "node_modules/old-pack/main.js": "exports.n = 2;",
+    });
+    const loaded = await modules.load(["tool.ts"]);
+    expect(loaded.errors).toEqual([]);
+    const sentence = "createRequire needs a file URL or an absolute path, not here";
+    expect(JSON.parse(await textOf(callTool(loaded, "requires")))).toEqual([1, 2, true, sentence]);
+  });
+
   it("lie in a package themselves and are still their own files", () => {
     const module = "/p/node_modules/@a/b/tools/x.ts";
     expect(isPartOf("/p/node_modules/@a/b/lib/y.ts", module)).toBe(true);

@@ -4,9 +4,8 @@
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { ActionWork, NewAction, SettleInfo } from "../preview/pending-action-store.js";
-import type { PlannedChange } from "../preview/plan.js";
+import type { PlannedChange, SeenFile } from "../preview/plan.js";
 import type { ToolResult } from "../protocol/events.js";
-import type { FileStamp } from "../protocol/pending.js";
 import { type Guest, type GuestCall, runAsGuest } from "./load-guard.js";
 
 type Extra = Record<string, unknown> | undefined;
@@ -30,15 +29,17 @@ export interface FileChange {
   path: string;
   /** The whole new content; `null` deletes the file. */
   after: string | Uint8Array | null;
-  /** Permission bits of a new file. */
+  /** Permission bits; default: as they are, or what is usual for a new file. */
   mode?: number;
 }
 
 /** The session's side. */
 export interface PendingActions {
   push(action: NewAction): string;
+  /** The id of an action that is pushed later. */
+  nextId(): string;
   /** The files as they are now, those that are not there included. */
-  stamp(paths: readonly string[]): Promise<readonly FileStamp[]>;
+  stamp(paths: readonly string[]): Promise<readonly SeenFile[]>;
   /** Reads and stamps the files and refuses what must not be written. */
   plan(changes: readonly FileChange[]): Promise<readonly PlannedChange[]>;
 }
@@ -59,26 +60,33 @@ export function pushPendingAction(
   if (!pending) throw new GalleyError("pending_unavailable", unavailableText);
   if (!isComplete(action)) throw new GalleyError("invalid_argument", incompleteText);
   if (typeof pending === "function") return pending(action) ?? "";
-  const { plan, label } = action;
-  if (!plan) {
-    const stamps = action.files?.length ? pending.stamp(action.files) : undefined;
-    if (stamps) call?.unfinished.push(stamps);
-    stamps?.catch(() => {}); // heard at the end of the call, and again when it is applied
-    return pending.push({ ...common(action, call), work: closure(pending, callbacks(action, guest), stamps) });
-  }
-  const pushed = pending.plan(plan).then((changes) => {
-    const { apply: afterApply, reject } = callbacks(action, guest);
-    const work: ActionWork = {
-      kind: "plan",
-      plan: { changes, applied: { text: `Applied: ${label}.` } },
-      ...(afterApply ? { afterApply } : {}),
-      ...(reject ? { reject } : {}),
-    };
-    return pending.push({ ...common(action, call), work });
-  });
+  const { plan, files, label } = action;
+  const { apply, reject } = callbacks(action, guest);
+  const clean = reject ? { reject } : {};
+  if (!plan && !files?.length)
+    return pending.push({ ...common(action, call), work: { kind: "closure", apply: closure(apply), ...clean } });
+  // Whoever waits for no file has its id at once, although it is not there before the files are known.
+  const id = plan ? {} : { id: pending.nextId() };
+  const pushed = inTurn(call, async (): Promise<ActionWork> => {
+    if (plan) {
+      const changes = await pending.plan(plan);
+      const after = apply ? { afterApply: apply } : {};
+      return { kind: "plan", plan: { changes, applied: { text: `Applied: ${label}.` } }, ...after, ...clean };
+    }
+    const seen = await pending.stamp(files ?? []);
+    return { kind: "closure", files: seen, apply: closure(apply, () => refuseStale(pending, seen)), ...clean };
+  }).then((work) => pending.push({ ...common(action, call), ...id, work }));
   call?.unfinished.push(pushed);
   pushed.catch(() => {}); // heard at the end of the call, or by whoever waits for the id
-  return pushed;
+  return id.id ?? pushed;
+}
+
+/** What a call stages is pushed in the order in which it was staged, however long each look at the files takes. */
+async function inTurn<T>(call: GuestCall | undefined, look: () => Promise<T>): Promise<T> {
+  const before = call?.unfinished.at(-1);
+  const found = look();
+  await Promise.allSettled([before, found]);
+  return found;
 }
 
 function isComplete(action: unknown): action is CustomToolPendingAction {
@@ -98,29 +106,24 @@ function common(action: CustomToolPendingAction, call: GuestCall | undefined): O
   };
 }
 
-function closure(
-  pending: PendingActions,
-  { apply, reject }: ReturnType<typeof callbacks>,
-  stamps: Promise<readonly FileStamp[]> | undefined,
-): ActionWork {
-  return {
-    kind: "closure",
-    async apply(reason, extra, info) {
-      if (stamps) await refuseStale(pending, await stamps);
-      return (await apply?.(reason, extra, info)) ?? { content: [] };
-    },
-    ...(reject ? { reject } : {}),
+type Apply = ReturnType<typeof callbacks>["apply"];
+type Closure = Extract<ActionWork, { kind: "closure" }>;
+
+function closure(apply: Apply, check: () => Promise<void> = async () => {}): Closure["apply"] {
+  return async (reason, extra, info) => {
+    await check();
+    return (await apply?.(reason, extra, info)) ?? { content: [] };
   };
 }
 
-async function refuseStale(pending: PendingActions, before: readonly FileStamp[]): Promise<void> {
-  const now = await pending.stamp(before.map(({ path }) => path));
+async function refuseStale(pending: PendingActions, before: readonly SeenFile[]): Promise<void> {
+  const now = await pending.stamp(before.map(({ stamp }) => stamp.path));
   const files = before
-    .filter(({ exists, size, sha256 }, index) => {
-      const found = now[index];
+    .filter(({ stamp: { exists, size, sha256 } }, index) => {
+      const found = now[index]?.stamp;
       return found?.exists !== exists || found.size !== size || found.sha256 !== sha256;
     })
-    .map(({ path }) => path);
+    .map(({ stamp }) => stamp.path);
   if (files.length === 0) return;
   throw new GalleyError("stale_preview", "Files changed since the preview.", {
     details: { files, total: before.length },

@@ -94,7 +94,8 @@ describe("pushPendingAction", () => {
     };
     return {
       push: (action) => held.push(action),
-      stamp: async (paths) => paths.map(stamp),
+      nextId: () => held.nextId(),
+      stamp: async (paths) => paths.map((path) => ({ path, stamp: stamp(path) })),
       plan: async (changes: readonly FileChange[]) =>
         changes.map(({ path, after }): PlannedChange => {
           if (path.startsWith("/")) throw new GalleyError("file_refused", `${path} is outside`);
@@ -172,6 +173,42 @@ describe("pushPendingAction", () => {
       code: "stale_preview",
       details: { files: ["b.txt"], total: 2 },
     });
+  });
+
+  it("has the files it rests on with it from the start, and is not there at all when they are refused", async () => {
+    const action = (files: string) => `{ label: 'L', files: ${files}, apply: async () => ({ content: [] }) }`;
+    const both = `(pi.pushPendingAction(${action("['a.txt']")}), pi.pushPendingAction(${action("['.env']")}), "fine")`;
+    modules.write({ "a.ts": moduleThatSays("stager", both) });
+    const held = store();
+    const added: unknown[] = [];
+    held.on("change", (change) => added.push(change));
+    const pending = actions(held, { "a.txt": "one" });
+    const stamp: PendingActions["stamp"] = async (paths) => {
+      if (paths.includes(".env")) throw new Error(".env may hold secrets");
+      return pending.stamp(paths);
+    };
+    const loaded = await modules.load(["a.ts"], { pending: { ...pending, stamp } });
+    await expect(callTool(loaded, "stager")).rejects.toThrow(".env may hold secrets");
+    expect(added).toMatchObject([
+      { type: "pending_action_added", action: { id: "pa_1", files: [{ path: "a.txt", exists: true, size: 3 }] } },
+    ]);
+    expect(held.size).toBe(1);
+  });
+
+  it("stages in the order of the calls, whichever file is read first", async () => {
+    const first = "{ label: 'first', files: ['slow'], apply: async () => ({ content: [] }) }";
+    const second = "{ label: 'second', plan: [{ path: 'a.txt', after: 'new' }] }";
+    const both = `(pi.pushPendingAction(${first}), pi.pushPendingAction(${second}), "fine")`;
+    modules.write({ "a.ts": moduleThatSays("stager", both) });
+    const held = store();
+    const pending = actions(held, { "a.txt": "one" });
+    const stamp: PendingActions["stamp"] = async (paths) => {
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+      return pending.stamp(paths);
+    };
+    const loaded = await modules.load(["a.ts"], { pending: { ...pending, stamp } });
+    await callTool(loaded, "stager");
+    expect(held.list().map(({ action }) => action.label)).toEqual(["second", "first"]);
   });
 
   it("stages a plan as bytes, with the callback for afterwards", async () => {

@@ -60,6 +60,16 @@ describe("before a tool runs", () => {
     expect(seen).toEqual([{ n: "x" }]);
   });
 
+  it("calls whose check takes too long leave room for an abort, which spares the rest", async () => {
+    const parameters = { type: "object", properties: { m: { type: "string", pattern: "^([a-z]+)+$" } } };
+    const { call, batch } = open([fakeTool("work", async () => textResult("ran"), { parameters })]);
+    const calls = Array.from({ length: 20 }, () => call({ m: `${"a".repeat(40)}!` }));
+    void calls[0]?.then(() => setImmediate(() => batch.abort()));
+    const texts = (await Promise.all(calls)).map(textOf);
+    expect(texts[0]).toMatch(/^Validation failed for tool "work":\n {2}- root: could not be checked within/);
+    expect(texts.slice(3)).toEqual(new Array(17).fill("Skipped due to queued user message."));
+  });
+
   it("prepareArguments comes first, then the check, then transformArguments, reviseCall, and the gate", async () => {
     const order: unknown[] = [];
     const tool = fakeTool("work", async (_id, params) => textResult(String(order.push(["execute", params]))), {
@@ -265,6 +275,47 @@ describe("what a tool returns", () => {
   });
 });
 
+describe("the hook behind, when the run is aborted", () => {
+  it.each(["before", "after"])("%s it is asked: it has a moment, and then the result is not shown", async (when) => {
+    const asked = deferred();
+    const afterToolCall = () => {
+      asked.resolve();
+      return new Promise<never>(() => {});
+    };
+    const ends = deferred<ToolResult>();
+    const { call, abort, clock } = open([fakeTool("work", () => ends.promise)], { afterToolCall });
+    const result = call();
+    await quiet();
+    if (when === "before") abort.abort();
+    ends.resolve(textResult("secret"));
+    await asked.promise;
+    if (when === "after") abort.abort();
+    await quiet();
+    expect(clock.pendingTimers).toBe(1);
+    clock.advance(200);
+    expect(await result).toEqual({
+      ...failed("The run was aborted before the result was released, so it is not shown."),
+      details: { started: true },
+    });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("is heard if it answers in that moment, and is not hurried by a message", async () => {
+    for (const who of ["abort", "batch"] as const) {
+      const released = deferred<ToolResult>();
+      const opened = open([fakeTool("work", async () => textResult("raw"))], { afterToolCall: () => released.promise });
+      const result = opened.call();
+      await quiet();
+      opened[who].abort();
+      opened.clock.advance(199);
+      await quiet();
+      released.resolve(textResult("clean"));
+      expect(await result).toEqual(textResult("clean"));
+      expect(opened.clock.pendingTimers).toBe(0);
+    }
+  });
+});
+
 describe("a tool told to stop", () => {
   it.each([
     ["run", "Tool execution was aborted."],
@@ -346,5 +397,56 @@ describe("a tool told to stop", () => {
       expect(await result).toEqual(settle === "resolve" ? textResult("whole") : failed("disk full"));
       expect(clock.pendingTimers).toBe(0);
     }
+  });
+});
+
+describe("what a tool hands over", () => {
+  const text = (words: string) => ({ type: "text" as const, text: words });
+
+  it("stays as it was then, whatever the tool does with its objects later", async () => {
+    const own = { content: [text("a")], details: { lines: ["a"] } };
+    const add = (words: string) => {
+      for (const block of own.content) block.text += words;
+      own.details.lines.push(words);
+    };
+    const tool = fakeTool("work", async (_id, _params, _signal, onUpdate) => {
+      onUpdate(own);
+      add("b");
+      onUpdate(own);
+      return own;
+    });
+    const { call, events } = open([tool]);
+    const result = await call();
+    add("late");
+    const told = events.flatMap((event) => (event.type === "tool_execution_update" ? [event.partialResult] : []));
+    const [first, second] = [
+      { content: [text("a")], details: { lines: ["a"] } },
+      { content: [text("ab")], details: { lines: ["a", "b"] } },
+    ];
+    expect(told).toEqual([first, second]);
+    expect(result).toEqual(second);
+  });
+
+  it("is what a file would hold of it, where it cannot be copied", async () => {
+    const circle: Record<string, unknown> = { draw() {} };
+    circle.self = circle;
+    const details = { when: new Date(0), draw() {}, deep: [{ draw() {}, n: 1 }] };
+    for (const [given, kept] of [
+      [details, { when: "1970-01-01T00:00:00.000Z", deep: [{ n: 1 }] }],
+      [
+        { at: new Date(0), seen: new Set([1]) },
+        { at: new Date(0), seen: new Set([1]) },
+      ],
+      [circle, circle],
+    ]) {
+      const { call } = open([fakeTool("work", async () => ({ content: [text("ok")], details: given }))]);
+      expect(await call()).toEqual({ content: [text("ok")], details: kept });
+    }
+  });
+
+  it("is not copied where the tool makes it anew each time", async () => {
+    const details = { n: 1 };
+    const tool = fakeTool("work", async () => ({ content: [], details }), { givesAway: true });
+    expect((await open([tool]).call()).details).toBe(details);
   });
 });

@@ -2,17 +2,23 @@
 // into a result for the model.
 
 import { AbortRace, linkAbort, whenAborted } from "../base/abort.js";
+import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
+import { TimeSlices } from "../base/time-slices.js";
 import type { InputContent, ToolCall } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { FinishedCall } from "./reply-builder.js";
 import type { Run } from "./run.js";
+import { isCostlySchema } from "./schema-cost.js";
 import { abortedText, cutOffText, interruptedText, notStarted, syntheticResult } from "./synthetic-results.js";
 
 /** How long a tool may ignore its signal before the run goes on without it. */
 export const abortGraceMs = 5000;
+/** Less than what an abort waits beyond the tool's own grace. */
+const hookGraceMs = 200;
+const unreleasedText = "The run was aborted before the result was released, so it is not shown.";
 
 export async function callTool(run: Run, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
   const { call } = finished;
@@ -20,13 +26,11 @@ export async function callTool(run: Run, finished: FinishedCall, batch: AbortSig
   if (!tool) return failure(`Tool ${call.name} not found`);
   if (!finished.isComplete) return syntheticResult(cutOffText, false);
 
-  const checked = await checkArguments(tool, finished.parsed);
-  if (!checked.ok) return failure(checked.text);
   const link = linkAbort(run.parts.signal, batch);
-  const execution = { run, tool, call, args: checked.args, stop: link.signal };
+  const execution: Execution = { run, tool, call, args: {}, stop: link.signal };
   let outcome: ToolResult;
   try {
-    const refusal = await askHooks(execution);
+    const refusal = (await checkArguments(execution, finished.parsed)) ?? (await askHooks(execution));
     if (refusal) return refusal;
     outcome = await execute(execution);
   } catch (error) {
@@ -44,20 +48,35 @@ export function findTool(tools: readonly AnyTool[], name: string): AnyTool | und
 
 let validation: Promise<typeof import("./validate-arguments.js")> | undefined;
 
+/** Between two checks that may take long an abort must be heard, however many calls a reply has. */
+const slices = new TimeSlices({ sliceMs: 50 });
+
 type Checked = { ok: true; args: Record<string, unknown> } | { ok: false; text: string };
 
-async function checkArguments(tool: AnyTool, parsed: unknown): Promise<Checked> {
+/** Undefined if they fit; the execution has them then. What fails here is a refusal. */
+async function checkArguments(execution: Execution, parsed: unknown): Promise<ToolResult | undefined> {
+  const { run, tool } = execution;
   try {
-    return await validate(tool, isObject(parsed) ? (tool.prepareArguments?.(parsed) ?? parsed) : parsed);
+    const args = isObject(parsed) ? (tool.prepareArguments?.(parsed) ?? parsed) : parsed;
+    const checked = await validate(execution, args);
+    if (checked === "stopped") return notStarted(run);
+    if (!checked.ok) return failure(checked.text);
+    execution.args = checked.args;
+    return undefined;
   } catch (error) {
-    return { ok: false, text: messageOf(error) };
+    return failure(messageOf(error));
   }
 }
 
-async function validate(tool: AnyTool, args: unknown): Promise<Checked> {
+async function validate({ tool, stop }: Execution, args: unknown): Promise<Checked | "stopped"> {
   // Loaded with the first call: the schema compiler is the heaviest thing a run needs.
   validation ??= import("./validate-arguments.js");
   const { validateArguments } = await validation;
+  if (isCostlySchema(tool.parameters)) {
+    // Asked again after each wait: all who waited wake at once, and the first may have used up the slice.
+    for (let turn = slices.turn(); turn; turn = slices.turn()) await turn;
+    if (stop.aborted) return "stopped";
+  }
   const result = validateArguments(tool.name, tool.parameters, args);
   return result.ok || !tool.lenientArgValidation || !isObject(args) ? result : { ok: true, args };
 }
@@ -81,7 +100,8 @@ async function askHooks(execution: Execution): Promise<ToolResult | undefined> {
     if (revision === "stopped") return notStarted(run);
     if (revision && "block" in revision) return blocked(revision.block);
     if (revision) {
-      const checked = await validate(tool, revision.args);
+      const checked = await validate(execution, revision.args);
+      if (checked === "stopped") return notStarted(run);
       if (!checked.ok) return failure(`The arguments were revised before the call.\n${checked.text}`);
       execution.args = checked.args;
     }
@@ -106,19 +126,19 @@ function blocked(reason: string | true): ToolResult {
 
 /** Waits for the tool, or for the end of its grace after a signal. A late value is ignored. */
 async function execute({ run, tool, call, args, stop }: Execution): Promise<ToolResult> {
-  const { signal, clock, toolContext } = run.parts;
+  const { signal, clock, graceClock = clock, toolContext } = run.parts;
   let isSettled = false;
   const announce = (partialResult: ToolResult) => {
     const { id: toolCallId, name: toolName, arguments: shown } = call;
     if (!isSettled) run.emit({ type: "tool_execution_update", toolCallId, toolName, args: shown, partialResult });
   };
-  const onUpdate = newestOnly(run, (partial) => announce(normalize(run, tool.name, partial)));
+  const onUpdate = newestOnly(run, (partial) => announce(normalize(run, tool.name, partial, tool.givesAway)));
   const cutShort = () => syntheticResult(signal.aborted ? abortedText() : interruptedText, true);
   // Hands over from what validation returned to what the tool declared: the schema is the proof.
   const work = (async () =>
     tool.execute(call.id, args as never, tool.nonAbortable ? undefined : stop, onUpdate, toolContext))();
   const outcome = work.then(
-    (result) => normalize(run, tool.name, result),
+    (result) => normalize(run, tool.name, result, tool.givesAway),
     (error: unknown) => {
       // A tool that stops for a message has no outcome of its own; one told by nobody has failed.
       if (stop.aborted && !signal.aborted && !tool.nonAbortable)
@@ -126,19 +146,40 @@ async function execute({ run, tool, call, args, stop }: Execution): Promise<Tool
       return failure(messageOf(error));
     },
   );
+  try {
+    if (tool.nonAbortable) return await outcome;
+    return await withGrace(outcome, { stop, clock: graceClock, graceMs: abortGraceMs, instead: cutShort });
+  } finally {
+    isSettled = true;
+  }
+}
+
+interface Grace<Result> {
+  readonly stop: AbortSignal;
+  readonly clock: Clock;
+  readonly graceMs: number;
+  instead(): Result;
+}
+
+/** What comes of the work, or something else when that long has passed since the signal. */
+async function withGrace<Result>(
+  work: Promise<Result>,
+  { stop, clock, graceMs, instead }: Grace<Result>,
+): Promise<Result> {
   const abort = whenAborted(stop);
-  let cancelGrace = () => {};
-  const grace = abort.promise.then(
+  let isSettled = false;
+  let cancel = () => {};
+  const late = abort.promise.then(
     () =>
-      new Promise<ToolResult>((resolve) => {
-        if (!isSettled) cancelGrace = clock.after(abortGraceMs, () => resolve(cutShort()));
+      new Promise<Result>((resolve) => {
+        if (!isSettled) cancel = clock.after(graceMs, () => resolve(instead()), { isAwaited: true });
       }),
   );
   try {
-    return await (tool.nonAbortable ? outcome : Promise.race([outcome, grace]));
+    return await Promise.race([work, late]);
   } finally {
     isSettled = true;
-    cancelGrace();
+    cancel();
     abort.release();
   }
 }
@@ -160,11 +201,14 @@ function newestOnly(run: Run, announce: (partial: ToolResult) => void): (partial
   };
 }
 
+/** A hook that holds the result back, perhaps to take something out of it, must not hold an aborted run open. */
 async function afterwards({ run, tool, call, args }: Execution, outcome: ToolResult): Promise<ToolResult> {
-  const { afterToolCall } = run.parts.hooks;
-  if (!afterToolCall) return outcome;
+  const { signal: stop, clock, hooks } = run.parts;
+  if (!hooks.afterToolCall) return outcome;
   try {
-    return normalize(run, call.name, await afterToolCall(call, outcome, { tool, args }));
+    const instead = () => syntheticResult(unreleasedText, true);
+    const released = hooks.afterToolCall(call, outcome, { tool, args });
+    return normalize(run, call.name, await withGrace(released, { stop, clock, graceMs: hookGraceMs, instead }));
   } catch (error) {
     return failure(messageOf(error));
   }
@@ -175,17 +219,36 @@ function failure(text: string): ToolResult {
 }
 
 /** Other people's tools return all sorts of things; the loop goes on with what is usable. */
-function normalize(run: Run, toolName: string, value: unknown): ToolResult {
+function normalize(run: Run, toolName: string, value: unknown, isOurs = false): ToolResult {
   const { content, details, isError, isWarning, terminate }: JsonObject = isObject(value) ? value : { content: value };
   if (!Array.isArray(content) || !content.every(isInputContent))
     run.parts.log.warn(`tool ${toolName} returned content of an unknown shape; only what is usable was kept`);
+  const taken = isOurs ? { content, details } : { content: copyOf(content), details: copyOf(details) };
   return {
-    content: [content].flat().map(asBlock).filter(isInputContent),
-    ...(details === undefined ? {} : { details }),
+    content: [taken.content].flat().map(asBlock).filter(isInputContent),
+    ...(taken.details === undefined ? {} : { details: taken.details }),
     ...(isError === true ? { isError } : {}),
     ...(isWarning === true ? { isWarning } : {}),
     ...(terminate === true ? { terminate } : {}),
   };
+}
+
+/** Events and messages stay as they are, though a tool goes on with its own objects. */
+function copyOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  try {
+    return structuredClone(value);
+  } catch {
+    return asInFile(value); // it holds a function, or something else that lives
+  }
+}
+
+function asInFile(value: object): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return value; // no file will hold it either
+  }
 }
 
 function asBlock(block: unknown): unknown {

@@ -2,6 +2,7 @@
 // end of a long reply; a snapshot shows the message as it was at that step and never changes afterwards.
 
 import { GalleyError } from "../base/errors.js";
+import { isObject } from "../base/json.js";
 import type { AssistantContent, ToolCall } from "../protocol/content.js";
 import type { AssistantMessage, StopReason } from "../protocol/messages.js";
 import { maxCallsPerReply, type ProviderModel, type StreamEvent, zeroUsage } from "../provider/provider.js";
@@ -70,10 +71,13 @@ export class ReplyBuilder {
     return draft?.type === "thinking" ? draft.thinking : "";
   }
 
-  callAt(contentIndex: number): ToolCall {
+  /** A call whose text has ended, and whether that text is whole JSON: if not, its arguments are a guess. */
+  callAt(contentIndex: number): { toolCall: ToolCall; isWhole: boolean } {
     const draft = this.#drafts[contentIndex];
     if (draft?.type !== "draftCall") throw outOfOrder("toolcall_end", contentIndex);
-    return callOf(draft);
+    const whole = parseWhole(draft.raw);
+    const toolCall = callOf(draft, isObject(whole?.value) ? whole.value : undefined);
+    return { toolCall, isWhole: whole !== undefined };
   }
 
   apply(event: StreamEvent): void {
@@ -114,8 +118,7 @@ export class ReplyBuilder {
     const calls: FinishedCall[] = [];
     const content = this.#drafts.map((draft, index): AssistantContent => {
       if (draft.type !== "draftCall") return draft;
-      const isLast = index === this.#drafts.length - 1;
-      const finished = finishCall(draft, this.#openBlocks.has(index) || (cut && isLast));
+      const finished = finishCall(draft, this.#openBlocks.has(index) || cut);
       calls.push(finished);
       return finished.call;
     });
@@ -180,7 +183,7 @@ function asContent(draft: Draft): AssistantContent {
   return draft.type === "draftCall" ? callOf(draft) : draft;
 }
 
-/** `mayBeCut`: the reply ended early here, so that even an empty argument text may be the start of a longer one. */
+/** `mayBeCut`: the reply ended early, so that even an empty argument text may be the start of a longer one. */
 function finishCall(draft: DraftCall, mayBeCut: boolean): FinishedCall {
   const call = callOf(draft);
   // Some services send no argument text at all for a tool without parameters.
@@ -190,12 +193,12 @@ function finishCall(draft: DraftCall, mayBeCut: boolean): FinishedCall {
   return { call, isComplete: whole !== undefined, parsed: whole?.value };
 }
 
-function callOf({ id, name, raw, thoughtSignature }: DraftCall): ToolCall {
+function callOf({ id, name, raw, thoughtSignature }: DraftCall, args = parsePartialObject(raw)): ToolCall {
   return {
     type: "toolCall",
     id,
     name,
-    arguments: parsePartialObject(raw),
+    arguments: args,
     ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
   };
 }

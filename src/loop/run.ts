@@ -56,6 +56,8 @@ export interface RunParts {
   readonly toolChoice: ToolChoiceQueue;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** What the grace of tools that ignore their signal is measured by; default: the same. */
+  readonly graceClock?: Clock;
   readonly log: Log;
   /** Fixed for the run, so that signatures are replayed to the model that made them. */
   readonly model: ProviderModel;

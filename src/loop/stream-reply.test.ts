@@ -97,6 +97,29 @@ describe("streamReply", () => {
     expect(events.at(-1)).toEqual({ type: "message_end", message });
   });
 
+  it("says of a call whose argument text is not whole that its arguments are a guess", async () => {
+    const call = (contentIndex: number, delta: string): StreamEvent[] => [
+      { type: "toolcall_start", contentIndex, id: `c${contentIndex}`, name: "work" },
+      { type: "toolcall_delta", contentIndex, delta },
+      { type: "toolcall_end", contentIndex },
+    ];
+    const cut: StreamEvent = { type: "done", reason: "length", usage: zeroUsage };
+    const { run, events } = open(() => streamOf([...call(0, '{"a":1}'), ...call(1, '{"a":"b'), ...call(2, ""), cut]));
+    await streamReply(run);
+    const toolCall = (index: number, args: object) => ({
+      type: "toolCall",
+      id: `c${index}`,
+      name: "work",
+      arguments: args,
+    });
+    const ends = updatesIn(events).filter((event) => event.assistantMessageEvent.type === "toolcall_end");
+    expect(ends.map(ownMembers)).toEqual([
+      { type: "toolcall_end", contentIndex: 0, toolCall: toolCall(0, { a: 1 }) },
+      { type: "toolcall_end", contentIndex: 1, toolCall: toolCall(1, { a: "b" }), complete: false },
+      { type: "toolcall_end", contentIndex: 2, toolCall: toolCall(2, {}), complete: false },
+    ]);
+  });
+
   it("has the message in the session before it is announced", async () => {
     const order: string[] = [];
     const { run } = open(() => streamOf([...text("x"), done]), { append: () => void order.push("append") });

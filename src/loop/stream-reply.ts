@@ -130,8 +130,10 @@ function ownMembers(builder: ReplyBuilder, event: BlockEvent) {
     case "text_end":
     case "thinking_end":
       return { type: event.type, contentIndex, content: builder.textOf(contentIndex) };
-    case "toolcall_end":
-      return { type: event.type, contentIndex, toolCall: builder.callAt(contentIndex) };
+    case "toolcall_end": {
+      const { toolCall, isWhole } = builder.callAt(contentIndex);
+      return { type: event.type, contentIndex, toolCall, ...(isWhole ? {} : { complete: false as const }) };
+    }
     default:
       return { type: event.type, contentIndex };
   }

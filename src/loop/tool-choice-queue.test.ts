@@ -67,6 +67,23 @@ describe("ToolChoiceQueue", () => {
     expect(queue.next()).toBeUndefined();
   });
 
+  it("drops the rest of a sequence with the choice that does not come back, at once or in the end", () => {
+    const queue = new ToolChoiceQueue();
+    queue.pushSequence([named("a"), "none"], { onRejected: () => undefined });
+    queue.next();
+    queue.reject("unavailable");
+    expect(queue.inspect()).toEqual([]);
+
+    queue.pushSequence([named("a"), "none"], { maxRequeues: 2, onRejected: () => "requeue" });
+    queue.pushOnce(named("b"));
+    const given: unknown[] = [];
+    for (let choice = queue.next(); choice; choice = queue.next()) {
+      given.push(choice);
+      queue.reject("error");
+    }
+    expect(given).toEqual([named("a"), named("a"), named("a"), named("b")]);
+  });
+
   it("lets a choice come back three times, and its label grows only once", () => {
     const queue = new ToolChoiceQueue();
     queue.pushOnce("any", { label: "x", onRejected: () => "requeue" });

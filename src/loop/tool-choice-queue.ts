@@ -10,7 +10,7 @@ export type Invoker = (params: Record<string, unknown>) => Promise<ToolResult>;
 
 export interface DirectiveCallbacks {
   onResolved?(): void;
-  /** `requeue` puts the same choice back at the head; anything else drops it. */
+  /** `requeue` puts the same choice back at the head; anything else drops it, and the rest of its sequence. */
   onRejected?(reason: RejectReason): "requeue" | undefined;
   /** The real work of the forced tool. A directive that has one is used up only if it ran. */
   onInvoked?: Invoker;
@@ -29,7 +29,9 @@ interface Directive {
   readonly label: string;
   readonly choices: ToolChoice[];
   readonly callbacks: DirectiveCallbacks;
-  requeuesLeft: number;
+  readonly requeuesLeft: number;
+  /** Where a choice that came back was taken from. */
+  readonly origin?: Directive;
 }
 
 interface InFlight {
@@ -88,7 +90,12 @@ export class ToolChoiceQueue {
     this.#inFlight = undefined;
     const { directive, choice, invoked } = flight;
     if (invoked) return directive.callbacks.onResolved?.(); // its work was done, whatever became of the turn
-    if (directive.callbacks.onRejected?.(reason) !== "requeue" || directive.requeuesLeft <= 0) return;
+    const { origin = directive } = directive;
+    if (directive.callbacks.onRejected?.(reason) !== "requeue" || directive.requeuesLeft <= 0) {
+      // What follows it in its sequence makes no sense without it.
+      this.#directives = this.#directives.filter((other) => other !== origin);
+      return;
+    }
     const label = directive.label.endsWith(requeuedSuffix) ? directive.label : directive.label + requeuedSuffix;
     this.#directives.unshift({
       id: ++this.#lastId,
@@ -96,6 +103,7 @@ export class ToolChoiceQueue {
       choices: [choice],
       callbacks: directive.callbacks,
       requeuesLeft: directive.requeuesLeft - 1,
+      origin,
     });
   }
 

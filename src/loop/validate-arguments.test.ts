@@ -11,6 +11,15 @@ const object = (properties: Record<string, unknown>, ...required: string[]): Jso
   required,
 });
 
+/** Each definition asks twice for the next one. */
+function doubling(steps: number): JsonSchema {
+  const twice = (name: string) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] });
+  const $defs = Object.fromEntries(Array.from({ length: steps }, (_, step) => [`a${step}`, twice(`a${step + 1}`)]));
+  return { ...object({ m: { $ref: "#/$defs/a0" } }), $defs: { ...$defs, [`a${steps}`]: { type: "string" } } };
+}
+
+const tooLong = "could not be checked within 500 ms; use shorter or simpler values";
+
 function argsOf(schema: JsonSchema, received: unknown): unknown {
   const result = validateArguments("work", schema, received);
   return result.ok ? result.args : result.text;
@@ -118,6 +127,17 @@ describe("validateArguments", () => {
       /^The arguments of tool "work" could not be checked: .*regular expression/,
     );
     expect(argsOf({ $ref: "#" }, {})).toMatch(/^The arguments of tool "work" could not be checked: /);
+  });
+
+  it.each<[string, JsonSchema, unknown]>([
+    ["a pattern", object({ m: { type: "string", pattern: "^([a-z]+)+$" } }), `${"a".repeat(40)}!`],
+    ["the pattern of a name", object({ m: { patternProperties: { "^(a+)+$": true } } }), { [`${"a".repeat(40)}!`]: 1 }],
+    ["references that double", doubling(40), 1],
+  ])("gives up %s that takes too long, and is there for the next call", (_name, schema, m) => {
+    expect(argsOf(schema, { m })).toBe(
+      `Validation failed for tool "work":\n  - root: ${tooLong}\n\nReceived arguments:\n${JSON.stringify({ m }, null, 2)}`,
+    );
+    expect(argsOf(schema, {})).toEqual({});
   });
 
   it("reports arguments that are nested too deep", () => {

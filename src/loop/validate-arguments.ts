@@ -1,18 +1,23 @@
 // Checks a model's arguments against a tool's JSON Schema, forgiving what models commonly get wrong: null for an
-// optional member, a number or an object written as a string, a default left out. Never throws.
+// optional member, a number or an object written as a string, a default left out. Never throws, and never holds the
+// process longer than its limit.
 
 import { Compile, type Validator } from "typebox/compile";
 import { messageOf } from "../base/errors.js";
 import { isObject, type JsonObject, type JsonSchema } from "../base/json.js";
+import { runWithin } from "../base/time-limit.js";
+import { isCostlySchema } from "./schema-cost.js";
 
 export type ValidationResult = { ok: true; args: JsonObject } | { ok: false; text: string };
 
 const maxPasses = 5;
+/** For one call; the event loop waits as long. */
+const maxCheckMs = 500;
 const compiled = new WeakMap<JsonSchema, Validator>();
 
 export function validateArguments(toolName: string, schema: JsonSchema, received: unknown): ValidationResult {
   try {
-    const { value, errors } = mend(schema, structuredClone(received));
+    const { value, errors } = isCostlySchema(schema) ? mendInTime(schema, received) : mend(schema, received);
     if (errors.length === 0 && isObject(value)) return { ok: true, args: value };
     return { ok: false, text: failureText(toolName, errors.length > 0 ? errors : [mustBeObject], received) };
   } catch (error) {
@@ -21,10 +26,23 @@ export function validateArguments(toolName: string, schema: JsonSchema, received
   }
 }
 
-/** The value made to fit as far as possible, and what still does not. */
-function mend(schema: JsonSchema, received: unknown): { value: unknown; errors: SchemaError[] } {
+interface Mended {
+  value: unknown;
+  errors: readonly SchemaError[];
+}
+
+function mendInTime(schema: JsonSchema, received: unknown): Mended {
+  let mended: Mended = { value: received, errors: [tookTooLong] };
+  runWithin(maxCheckMs, () => {
+    mended = mend(schema, received);
+  });
+  return mended;
+}
+
+/** A copy made to fit as far as possible, and what still does not. */
+function mend(schema: JsonSchema, received: unknown): Mended {
   const validator = validatorFor(schema);
-  const root = { value: tidy(schema, received) };
+  const root = { value: tidy(schema, structuredClone(received)) };
   for (let pass = 0; !validator.Check(root.value); pass++) {
     const errors: SchemaError[] = validator.Errors(root.value);
     const repaired = pass < maxPasses ? errors.filter((error) => repair(root, error)) : [];
@@ -44,6 +62,10 @@ interface SchemaError {
 const mustBeObject: SchemaError = { keyword: "type", instancePath: "", message: "must be object", params: {} };
 /** Some schemas, such as a reference to nowhere, refuse without saying why. */
 const mismatch: SchemaError = { ...mustBeObject, keyword: "schema", message: "must match the schema" };
+const tookTooLong: SchemaError = {
+  ...mismatch,
+  message: `could not be checked within ${maxCheckMs} ms; use shorter or simpler values`,
+};
 
 function validatorFor(schema: JsonSchema): Validator {
   const known = compiled.get(schema);

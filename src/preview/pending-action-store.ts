@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { SessionEvent, ToolResult } from "../protocol/events.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
-import type { Plan } from "./plan.js";
+import type { Plan, SeenFile } from "./plan.js";
 
 /** What a callback may know of the decision. */
 export interface SettleInfo {
@@ -20,6 +20,8 @@ type Settled = ToolResult | undefined;
 export type ActionWork =
   | {
       readonly kind: "closure";
+      /** What the preview rests on. */
+      readonly files?: readonly SeenFile[];
       apply(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult> | ToolResult;
       reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
     }
@@ -43,6 +45,8 @@ export interface RefreshedPlan {
 }
 
 export interface NewAction {
+  /** One that `nextId` gave; default: the next. */
+  readonly id?: string;
   readonly label: string;
   readonly sourceToolName: string;
   readonly toolCallId?: string | undefined;
@@ -96,6 +100,11 @@ export class PendingActionStore {
     this.#options = options;
   }
 
+  /** For an action that is pushed later: nobody else gets it. */
+  nextId(): string {
+    return `pa_${++this.#lastNumber}`;
+  }
+
   push(action: NewAction): string {
     const { work, label, sourceToolName, isForReview = false } = action;
     const createdAt = this.#options.clock.now();
@@ -104,13 +113,13 @@ export class PendingActionStore {
       work,
       isForReview,
       action: {
-        id: `pa_${++this.#lastNumber}`,
+        id: action.id ?? this.nextId(),
         label,
         sourceToolName,
         ...(action.toolCallId === undefined ? {} : { toolCallId: action.toolCallId }),
         ...(action.details === undefined ? {} : { details: jsonCopy(action.details) }),
         kind: work.kind,
-        ...(work.kind === "plan" ? { files: work.plan.changes.map((change) => change.stamp) } : {}),
+        ...filesOf(work),
         ...(action.preview === undefined ? {} : { preview: action.preview }),
         createdAt,
         ...(ttlMs === undefined ? {} : { expiresAt: createdAt + ttlMs }),
@@ -309,6 +318,11 @@ export class PendingActionStore {
   #tell(change: PendingChange, stored: StoredAction): void {
     for (const listener of this.#listeners) listener(change, stored);
   }
+}
+
+function filesOf(work: ActionWork): Pick<PendingAction, "files"> {
+  const seen = work.kind === "plan" ? work.plan.changes : work.files;
+  return seen ? { files: seen.map(({ stamp }) => stamp) } : {};
 }
 
 /** What a producer says about its action travels to hosts and into files: only what JSON can say. */

@@ -6,14 +6,18 @@ import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { FileChangeKind, FileStamp } from "../protocol/pending.js";
 
-export interface PlannedChange {
-  readonly kind: FileChangeKind;
+/** A file that a preview rests on. */
+export interface SeenFile {
   /** Absolute and canonical. */
   readonly path: string;
-  /** The new place of a rename, absolute. */
-  readonly to?: string;
   /** The file when the preview was made; its `path` is the one that people and models see. */
   readonly stamp: FileStamp;
+}
+
+export interface PlannedChange extends SeenFile {
+  readonly kind: FileChangeKind;
+  /** The new place of a rename, absolute. */
+  readonly to?: string;
   /** Empty for a file that is created. */
   readonly before: Uint8Array;
   /** Empty for a file that is deleted. */
@@ -40,7 +44,8 @@ export function stampOf(path: string, found: { bytes: Uint8Array; mode: number }
 
 /**
  * One plan for several that were made on top of each other, the oldest first: each file goes from what it was before
- * the first to what the last leaves.
+ * the first to what the last leaves. Throws `stale_preview` where one was not made for what the one below it leaves: it
+ * would write over what nobody decided to lose.
  */
 export function combinePlans(plans: readonly Plan[]): readonly PlannedChange[] {
   const byPath = new Map<string, PlannedChange>();
@@ -60,11 +65,21 @@ function follow(first: PlannedChange, second: PlannedChange): PlannedChange | un
       "invalid_argument",
       `A rename of ${first.stamp.path} cannot be combined with another change.`,
     );
+  if (!isMadeFor(second, first))
+    throw new GalleyError("stale_preview", `The plan for ${second.stamp.path} was made for something else.`, {
+      details: { files: [second.stamp.path] },
+    });
   const { path, stamp, before } = first;
   const { after, mode = first.mode, mtimeMs } = second;
   const extra = { ...(mode === undefined ? {} : { mode }), ...(mtimeMs === undefined ? {} : { mtimeMs }) };
   if (second.kind === "delete") return stamp.exists ? { kind: "delete", path, stamp, before, after } : undefined;
   return { kind: stamp.exists ? "modify" : "create", path, stamp, before, after, ...extra };
+}
+
+function isMadeFor(upper: PlannedChange, lower: PlannedChange): boolean {
+  const leavesFile = lower.kind !== "delete";
+  if (upper.stamp.exists !== leavesFile) return false;
+  return !leavesFile || Buffer.compare(upper.before, lower.after) === 0;
 }
 
 /**

@@ -2,52 +2,102 @@
 // left stays pending under the same id, made for the files as they are then.
 
 import { GalleyError } from "../base/errors.js";
-import type { ToolResult } from "../protocol/events.js";
+import type { StoredAction } from "./pending-action-store.js";
+import { combinePlans, type Plan } from "./plan.js";
 import { type SplitPlan, type Subset, splitPlan } from "./plan-diff.js";
 import {
   applyFailed,
+  applyOn,
   type Decision,
+  discardAll,
   metadata,
   missingText,
+  plansOf,
   type Settled,
   type SettleParts,
   settleAction,
+  withIt,
 } from "./settle.js";
+import { dependenciesOf, dependentsOf } from "./stack.js";
 
 export async function settlePart(
   parts: SettleParts,
   id: string,
   { decision, subset }: { decision: Decision; subset: Subset },
-): Promise<{ result: ToolResult; isWhole: boolean }> {
+): Promise<Pick<Settled, "result" | "code"> & { isWhole: boolean }> {
   const { store } = parts;
-  const asked = store.get(id);
-  if (!asked) throw new GalleyError("not_found", missingText(store, id));
-  if (asked.work.kind !== "plan") throw new GalleyError("invalid_argument", `Pending action ${id} cannot be split.`);
-  const split = await splitPlan(asked.work.plan, subset);
-  const rest = decision.action === "apply" ? split.restIfApplied : split.restIfDiscarded;
-  if (!rest) return { result: (await settleAction(parts, id, decision)).result, isWhole: true };
+  const status = store.get(id)?.action.status;
+  // Held before it is looked at: another decision about a part would be made for a plan that is not there any more.
   const stored = store.take(id);
   if (!stored) throw new GalleyError("not_found", missingText(store, id));
-  const total = asked.work.plan.changes.length;
+  let split: SplitPlan;
   try {
-    if (decision.action === "apply") {
-      const { label, sourceToolName } = stored.action;
-      const { by, reason } = decision;
-      // No owner's id: the action goes on, so nothing is settled on record.
-      await parts.applyPlan(split.chosen, { pendingId: "", label, sourceToolName, by, reason });
-    }
-    store.changePlan(id, rest);
-    const text = partText(decision, split, total);
-    const details = { ...metadata(store, stored, decision), partial: true, settled: split.settled };
-    return { result: { content: [{ type: "text", text }], details }, isWhole: false };
+    split = await splitOf(stored, subset);
   } catch (error) {
-    const failed: Settled = await applyFailed(parts, stored, decision, error);
-    return { result: failed.result, isWhole: false };
+    store.putBack(id, status);
+    throw error;
+  }
+  const rest = decision.action === "apply" ? split.restIfApplied : split.restIfDiscarded;
+  if (!rest) {
+    store.putBack(id, status);
+    return { ...(await settleAction(parts, id, decision)), isWhole: true };
+  }
+  const what = { stored, split, rest, decision };
+  try {
+    const others = decision.action === "apply" ? await applyPart(parts, what) : discardPart(parts, what);
+    const note = withIt(others, decision.action);
+    const texts = [partText(decision, split, stored), ...(note === undefined ? [] : [note])];
+    const content = texts.map((text) => ({ type: "text" as const, text }));
+    const details = { ...metadata(store, stored, decision), partial: true, settled: split.settled };
+    return { result: { content, details }, isWhole: false };
+  } catch (error) {
+    return { ...(await applyFailed(parts, stored, decision, error)), isWhole: false };
   }
 }
 
-function partText({ action }: Decision, { settled, chosenHunks, totalHunks }: SplitPlan, total: number): string {
+async function splitOf({ action: { id }, work }: StoredAction, subset: Subset): Promise<SplitPlan> {
+  if (work.kind !== "plan") throw new GalleyError("invalid_argument", `Pending action ${id} cannot be split.`);
+  return splitPlan(work.plan, subset);
+}
+
+interface Part {
+  readonly stored: StoredAction;
+  readonly split: SplitPlan;
+  readonly rest: Plan;
+  readonly decision: Decision;
+}
+
+/** In one change set with what the chosen files rest on. What was staged on top keeps its ground: the rest leads there. */
+async function applyPart(parts: SettleParts, { stored, split, rest, decision }: Part): Promise<StoredAction[]> {
+  const { store } = parts;
+  const below = dependenciesOf(store, stored, pathsIn(split));
+  await applyOn(parts, below, { stored, decision }, async (owner) => {
+    const chosen = combinePlans([...plansOf(below), { ...rest, changes: split.chosen }]);
+    return parts.applyPlan(chosen, { ...owner, isPart: true });
+  });
+  store.changePlan(stored.action.id, rest);
+  return below;
+}
+
+/** With what was staged on top of the chosen files: it holds what was just discarded. */
+function discardPart({ store }: SettleParts, { stored, split, rest, decision: { by } }: Part): StoredAction[] {
+  const { id } = stored.action;
+  const above = dependentsOf(store, stored, pathsIn(split));
+  discardAll(store, above, { id, by });
+  store.changePlan(id, rest);
+  return above;
+}
+
+function pathsIn({ chosen }: SplitPlan): string[] {
+  return chosen.map(({ path }) => path);
+}
+
+function partText(
+  { action }: Decision,
+  { settled, chosenHunks, totalHunks }: SplitPlan,
+  { action: { files = [] } }: StoredAction,
+): string {
   const word = action === "apply" ? "Applied" : "Discarded";
   const paths = settled.map(({ path }) => path).join(", ");
-  return `${word} ${chosenHunks} of ${totalHunks} hunks in ${settled.length} of ${total} files (${paths}).`;
+  return `${word} ${chosenHunks} of ${totalHunks} hunks in ${settled.length} of ${files.length} files (${paths}).`;
 }

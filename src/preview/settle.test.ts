@@ -79,6 +79,33 @@ describe("settling one action", () => {
     expect(changes[1]).toMatchObject({ id, outcome: "applied", by: "model", reason: "looks right" });
   });
 
+  it("takes a plain text of a callback for its result", async () => {
+    const { store, parts } = setUp();
+    const said = (() => "plain text") as never;
+    const applied = await settleAction(parts, store.push(closure("A", said)), apply);
+    expect(texts(applied.result)).toEqual(["plain text"]);
+    const discarded = await settleAction(parts, store.push(closure("B", undefined, said)), discard);
+    expect(texts(discarded.result)).toEqual(["plain text"]);
+    const silent = await settleAction(parts, store.push(closure("C", (() => undefined) as never)), apply);
+    expect(texts(silent.result)).toEqual([]);
+  });
+
+  it.each([
+    [{ files: 2 }, { files: 2, changeId: "ch_1", applied: true }],
+    ["two files", { details: "two files", changeId: "ch_1", applied: true }],
+    [[1, 2], { details: [1, 2], changeId: "ch_1", applied: true }],
+    [undefined, { changeId: "ch_1", applied: true }],
+  ])("keeps what follows a plan says in its details: %j", async (details, kept) => {
+    const { store, parts } = setUp();
+    const work = { kind: "plan" as const, plan: plan("a.ts", "0", "1"), afterApply: () => text("own", details) };
+    const { result } = await settleAction(parts, store.push({ label: "P", sourceToolName: "t", work }), apply);
+    expect(texts(result)).toEqual(["own"]);
+    expect(result.details).toMatchObject({ sourceResultDetails: kept });
+    expect(Object.keys((result.details as { sourceResultDetails: object }).sourceResultDetails)).toHaveLength(
+      Object.keys(kept).length,
+    );
+  });
+
   it("discards with its own words, or with the callback's", async () => {
     const { store, parts } = setUp();
     const plain = await settleAction(parts, store.push(closure("A")), discard);
@@ -283,6 +310,33 @@ describe("settling a plan", () => {
     const dropped = await settleAction(parts, under, discard);
     expect(texts(dropped.result)).toEqual(["Discarded: write b. Reason: wrong file", "Discarded with it: pa_4 edit b"]);
     expect(store.endOf(over)).toBe("discarded");
+  });
+
+  it("never writes over a lower plan: one that was not made for what it leaves is stale", async () => {
+    const { store, parts, applyPlan } = setUp();
+    const low = store.push(planned("write a", plan("a.ts", "0", "1")));
+    const top = store.push(planned("edit a", plan("a.ts", "0", "2"), { dependsOn: [low] }));
+    const { outcome, result } = await settleAction(parts, top, apply);
+    expect(outcome).toBe("stale");
+    expect(texts(result)).toEqual([
+      "Preview is stale: 1 of 1 files changed since the preview (a.ts). Nothing was written. Run ast_edit again or discard.",
+    ]);
+    expect(applyPlan).not.toHaveBeenCalled();
+    expect(store.list().map(({ action }) => [action.id, action.status])).toEqual([
+      [top, "stale"],
+      [low, "pending"],
+    ]);
+  });
+
+  it("waits for nobody who is at a lower plan, and leaves it to him", async () => {
+    const { store, parts, applyPlan } = setUp();
+    const low = store.push(planned("write a", plan("a.ts", "0", "1")));
+    const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
+    store.take(low);
+    const { result } = await settleAction(parts, top, apply);
+    expect(texts(result)).toEqual(["Pending action pa_1 is being applied."]);
+    expect(applyPlan).not.toHaveBeenCalled();
+    expect(store.get(low)?.action.status).toBe("applying");
   });
 
   it("leaves what it rests on pending when it fails", async () => {

@@ -2,13 +2,14 @@
 // leaves the action as it was and says why, a discard always ends it. A plan is written as it was shown or not at all.
 
 import { throwIfAborted } from "../base/abort.js";
-import { GalleyError, messageOf } from "../base/errors.js";
+import { type ErrorCode, GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { InputContent } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Decider, PendingOutcome } from "../protocol/pending.js";
-import type { ActionWork, PendingActionStore, RefreshedPlan, StoredAction } from "./pending-action-store.js";
-import { combinePlans, type PlannedChange } from "./plan.js";
+import type { PendingActionStore, RefreshedPlan, StoredAction } from "./pending-action-store.js";
+import { combinePlans, type Plan, type PlannedChange } from "./plan.js";
+import { dependenciesOf, dependentsOf, planOf } from "./stack.js";
 
 export interface Decision {
   readonly action: "apply" | "discard";
@@ -24,6 +25,8 @@ export interface ApplyOwner {
   readonly pendingId: string;
   /** What it rests on, and what is applied with it, the oldest first. */
   readonly alsoApplied?: readonly string[];
+  /** Only a part of the action is applied: it goes on, and is not settled. */
+  readonly isPart?: true;
   readonly label: string;
   readonly sourceToolName: string;
   readonly by: Decider;
@@ -60,6 +63,8 @@ export interface SettleParts {
 export interface Settled {
   readonly outcome: PendingOutcome | "refused";
   readonly result: ToolResult;
+  /** Of what made an apply fail, for whoever has to throw it again. */
+  readonly code?: ErrorCode | undefined;
 }
 
 /** The id must be there and free: `missingText` says why not. */
@@ -76,6 +81,7 @@ export async function settleAction(parts: SettleParts, id: string, decision: Dec
     throwIfAborted(decision.signal);
     return refused(parts, stored, decision, nobodyText);
   }
+  if (!store.get(id)) throw new GalleyError("tool_failed", missingText(store, id)); // it went with another one meanwhile
   if (agreed === "no") return discard(parts, stored, declined(decision));
   return decision.action === "discard" ? discard(parts, stored, decision) : apply(parts, stored, decision);
 }
@@ -161,41 +167,67 @@ async function apply(parts: SettleParts, stored: StoredAction, decision: Decisio
   const { store } = parts;
   const { id } = stored.action;
   const { reason, extra, by } = decision;
+  const { work } = stored;
   const below = dependenciesOf(store, stored);
-  for (const other of below) store.take(other.action.id);
   try {
     const result =
-      stored.work.kind === "closure"
-        ? await stored.work.apply(reason, extra, { id, by })
-        : await afterPlan(stored, decision, await applyPlans(parts, [...below, stored], decision));
-    for (const other of below) store.remove(other.action.id, { outcome: "applied", by, reason: neededBy(id) });
+      work.kind === "closure"
+        ? (resultOf(await work.apply(reason, extra, { id, by })) ?? { content: [] })
+        : await applyOn(parts, below, { stored, decision }, async (owner) => {
+            const undoes = work.plan.undoes === undefined ? {} : { undoes: work.plan.undoes };
+            const written = await parts.applyPlan(combinePlans([...plansOf(below), work.plan]), {
+              ...owner,
+              ...undoes,
+            });
+            return afterPlan(stored, decision, writtenResult(work.plan, written));
+          });
     store.remove(id, { outcome: "applied", by, reason });
-    const names = below.map(({ action }) => `${action.id} ${action.label}`);
-    const note = names.length === 0 ? undefined : `Applied with it: ${names.join("; ")}`;
-    return { outcome: "applied", result: settledResult(store, stored, decision, { result, note }) };
+    return {
+      outcome: "applied",
+      result: settledResult(store, stored, decision, { result, note: withIt(below, "apply") }),
+    };
   } catch (error) {
-    for (const other of below) store.putBack(other.action.id, other.action.status);
     return applyFailed(parts, stored, decision, error);
   }
 }
 
-async function applyPlans({ applyPlan }: SettleParts, chain: StoredAction[], decision: Decision): Promise<ToolResult> {
-  const top = chain.at(-1) as StoredAction;
-  const { id: pendingId, label, sourceToolName } = top.action;
-  const { by, reason } = decision;
-  const plans = chain.map(({ work }) => (work as Extract<ActionWork, { kind: "plan" }>).plan);
-  const undoes = plans.at(-1)?.undoes;
-  const alsoApplied = chain.slice(0, -1).map(({ action }) => action.id);
-  const { changeId, hardlinkBroken } = await applyPlan(combinePlans(plans), {
-    pendingId,
-    ...(alsoApplied.length === 0 ? {} : { alsoApplied }),
-    label,
-    sourceToolName,
-    by,
-    reason,
-    ...(undoes === undefined ? {} : { undoes }),
-  });
-  const { text, details } = (plans.at(-1) as (typeof plans)[number]).applied;
+/** Runs the work with what lies below held fast; that is settled with it, or stays as it was. */
+export async function applyOn<T>(
+  { store }: SettleParts,
+  below: readonly StoredAction[],
+  { stored, decision: { by, reason } }: { stored: StoredAction; decision: Decision },
+  work: (owner: ApplyOwner) => Promise<T>,
+): Promise<T> {
+  const { id: pendingId, label, sourceToolName } = stored.action;
+  const alsoApplied = below.map(({ action }) => action.id);
+  const held: StoredAction[] = [];
+  try {
+    for (const other of below) {
+      if (!store.take(other.action.id)) throw new GalleyError("tool_failed", missingText(store, other.action.id));
+      held.push(other);
+    }
+    const also = alsoApplied.length === 0 ? {} : { alsoApplied };
+    const done = await work({ pendingId, ...also, label, sourceToolName, by, reason });
+    for (const id of alsoApplied) store.remove(id, { outcome: "applied", by, reason: neededBy(pendingId) });
+    return done;
+  } catch (error) {
+    for (const { action } of held) store.putBack(action.id, action.status);
+    throw error;
+  }
+}
+
+export function plansOf(chain: readonly StoredAction[]): Plan[] {
+  return chain.map(planOf).filter((plan) => plan !== undefined);
+}
+
+/** Names what was settled with an action; undefined where nothing was. */
+export function withIt(others: readonly StoredAction[], action: Decision["action"]): string | undefined {
+  if (others.length === 0) return undefined;
+  const names = others.map(({ action: { id, label } }) => `${id} ${label}`);
+  return `${action === "apply" ? "Applied" : "Discarded"} with it: ${names.join("; ")}`;
+}
+
+function writtenResult({ applied: { text, details } }: Plan, { changeId, hardlinkBroken }: AppliedChanges): ToolResult {
   const broken = hardlinkBroken?.length ? { hardlinkBroken } : {};
   return { content: [{ type: "text", text }], details: { ...(details as object), changeId, ...broken } };
 }
@@ -208,9 +240,10 @@ async function afterPlan(
 ): Promise<ToolResult> {
   if (work.kind !== "plan" || !work.afterApply) return written;
   try {
-    const told = await work.afterApply(reason, extra, { id, by });
+    const told = resultOf(await work.afterApply(reason, extra, { id, by }));
     if (!told) return written;
-    const own = isObject(told.details) ? told.details : {};
+    const { details } = told;
+    const own = isObject(details) || details === undefined ? details : { details };
     return { ...told, details: { ...own, ...(written.details as object) } };
   } catch (error) {
     const text = `What was to follow failed: ${messageOf(error)}`;
@@ -230,7 +263,8 @@ export async function applyFailed(
   if (!GalleyError.is(thrown, "stale_preview")) {
     const error = isToolError(thrown) ? messageOf(thrown) : `Apply failed: ${messageOf(thrown)}`;
     store.release(id, { outcome: "failed", by, reason, error });
-    return { outcome: "failed", result: failedResult(store, stored, decision, error) };
+    const code = thrown instanceof GalleyError ? thrown.code : undefined;
+    return { outcome: "failed", result: failedResult(store, stored, decision, error), code };
   }
   if (extra?.refresh === true && stored.work.kind === "plan" && stored.work.refresh)
     return refresh(parts, stored, decision, stored.work.refresh);
@@ -238,7 +272,7 @@ export async function applyFailed(
   const error = staleText(changed, total, sourceToolName);
   const stamps = files.filter(({ path }) => changed.includes(path));
   store.release(id, { outcome: "stale", by, reason, error, files: stamps });
-  return { outcome: "stale", result: failedResult(store, stored, decision, error) };
+  return { outcome: "stale", result: failedResult(store, stored, decision, error), code: thrown.code };
 }
 
 /** The same search on the files as they are now, under the same id. Writes nothing: somebody has to see it first. */
@@ -251,6 +285,8 @@ async function refresh(
   try {
     const { plan, result, ...fresh } = await again(decision.signal);
     parts.store.changePlan(stored.action.id, plan, fresh);
+    // What was staged on top was made for what the old plan would have left.
+    for (const { action } of dependentsOf(parts.store, stored)) parts.store.markStale(action.id, action.files ?? []);
     return { outcome: "refused", result: { ...result, details: { ...(result.details as object), refreshed: true } } };
   } catch (error) {
     return applyFailed(parts, stored, { ...decision, extra: undefined }, error);
@@ -261,58 +297,33 @@ async function discard(parts: SettleParts, stored: StoredAction, decision: Decis
   const { store } = parts;
   const { id, label } = stored.action;
   const { reason, extra, by } = decision;
-  const above = dependentsOf(store, id);
+  const above = dependentsOf(store, stored);
   let result: ToolResult | undefined;
   let error: string | undefined;
   try {
-    result = await stored.work.reject?.(reason, extra, { id, by });
+    result = resultOf(await stored.work.reject?.(reason, extra, { id, by }));
   } catch (thrown) {
     error = messageOf(thrown);
   }
   store.remove(id, { outcome: "discarded", by, reason, ...(error === undefined ? {} : { error }) });
-  for (const other of above) store.remove(other.action.id, { outcome: "discarded", by, reason: `Depends on ${id}.` });
+  discardAll(store, above, { id, by });
   if (error !== undefined) {
     const text = `Discarded: ${label}, but cleanup failed: ${error}`;
     return { outcome: "discarded", result: failedResult(store, stored, decision, text) };
   }
-  const names = above.map(({ action }) => `${action.id} ${action.label}`);
-  const note = names.length === 0 ? undefined : `Discarded with it: ${names.join("; ")}`;
+  const note = withIt(above, "discard");
   const standard: ToolResult = { content: [{ type: "text", text: `Discarded: ${label}. Reason: ${reason}` }] };
   const settled = settledResult(store, stored, decision, { result: result ?? standard, note });
   return { outcome: "discarded", result: settled };
 }
 
-/** What has to be applied before it, oldest first. */
-function dependenciesOf(store: PendingActionStore, { action }: StoredAction): StoredAction[] {
-  const found = new Map<string, StoredAction>();
-  const visit = (ids: readonly string[]) => {
-    for (const id of ids) {
-      const stored = store.get(id);
-      if (!stored || found.has(id)) continue;
-      visit(stored.action.dependsOn ?? []);
-      found.set(id, stored);
-    }
-  };
-  visit(action.dependsOn ?? []);
-  return [...found.values()];
-}
-
-/** What was staged on top of it, newest first. */
-function dependentsOf(store: PendingActionStore, id: string): StoredAction[] {
-  const gone = new Set([id]);
-  const found: StoredAction[] = [];
-  const oldestFirst = store.list().sort((a, b) => a.action.createdAt - b.action.createdAt || numberOf(a) - numberOf(b));
-  for (const stored of oldestFirst)
-    if (stored.action.dependsOn?.some((below) => gone.has(below))) {
-      gone.add(stored.action.id);
-      found.unshift(stored);
-    }
-  return found;
-}
-
-/** Ids count up, so they tell which came first. */
-export function numberOf({ action }: StoredAction): number {
-  return Number(action.id.replace(/\D/g, ""));
+/** What was made for something that will not be. */
+export function discardAll(
+  store: PendingActionStore,
+  above: readonly StoredAction[],
+  { id, by }: { id: string; by: Decider },
+): void {
+  for (const { action } of above) store.remove(action.id, { outcome: "discarded", by, reason: `Depends on ${id}.` });
 }
 
 function refused({ store }: SettleParts, stored: StoredAction, decision: Decision, text: string): Settled {
@@ -382,7 +393,12 @@ function isToolError(thrown: unknown): boolean {
   return thrown instanceof GalleyError || (thrown instanceof Error && thrown.name === "ToolError");
 }
 
-/** Somebody's callback may return anything. */
+/** Somebody's callback may return anything: a result, or only what it would hold. Undefined: it has nothing to say. */
+function resultOf(told: unknown): ToolResult | undefined {
+  if (told === undefined || told === null) return undefined;
+  return isObject(told) ? (told as unknown as ToolResult) : { content: blocksOf({ content: told }) };
+}
+
 function blocksOf({ content }: { content?: unknown }): InputContent[] {
   if (Array.isArray(content)) return content;
   return typeof content === "string" ? [{ type: "text", text: content }] : [];

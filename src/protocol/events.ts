@@ -26,7 +26,8 @@ export const AssistantMessageEvent = Type.Union([
   block("thinking_end", { content: Type.String() }),
   block("toolcall_start", {}),
   block("toolcall_delta", { delta }),
-  block("toolcall_end", { toolCall: ToolCall }),
+  // `complete: false`: the argument text ended before it was whole JSON, so the arguments are what could be made of it.
+  block("toolcall_end", { toolCall: ToolCall, complete: Type.Optional(Type.Literal(false)) }),
   Type.Object({
     type: Type.Literal("done"),
     reason: Type.Union([Type.Literal("stop"), Type.Literal("length"), Type.Literal("toolUse")]),

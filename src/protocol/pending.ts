@@ -95,8 +95,9 @@ export const Change = Type.Object({
     Type.Object({
       path: Type.String(),
       kind: FileChangeKind,
-      added: Type.Integer({ minimum: 0 }),
-      removed: Type.Integer({ minimum: 0 }),
+      /** Absent, like the diff, where the file was written by somebody else since: nobody has what the change left. */
+      added: Type.Optional(Type.Integer({ minimum: 0 })),
+      removed: Type.Optional(Type.Integer({ minimum: 0 })),
       diff: Type.Optional(Type.String()),
     }),
   ),

@@ -234,8 +234,27 @@ describe("messages", () => {
   });
 
   it("leave out what holds nothing but space", () => {
-    expect(wire([user(" "), reply([{ type: "text", text: "\n" }]), user("q")])).toEqual([
-      { role: "user", content: [text("q")] },
+    const nothing: AssistantContent[] = [
+      { type: "text", text: "\n" },
+      { type: "thinking", thinking: "" },
+    ];
+    expect(wire([user(" "), reply(nothing), user("q")])).toEqual([{ role: "user", content: [text("q")] }]);
+    expect(wire([user("q"), reply([...nothing, { type: "text", text: "a" }])])).toMatchObject([
+      {},
+      { content: [text("a")] },
     ]);
+  });
+
+  it("tell the model of a prompt without text, so that a list is never empty and ends in the prompt", () => {
+    const blank = { role: "user", content: [text("(no text)")] };
+    expect(wire([user("  ")])).toEqual([blank]);
+    expect(wire([])).toEqual([blank]);
+    expect(wire([user("q"), reply([{ type: "text", text: "a" }]), user("\n")])).toEqual([
+      { role: "user", content: [text("q")] },
+      { role: "assistant", content: [text("a")] },
+      blank,
+    ]);
+    const long = [1, 2, 3].flatMap((n) => [user(`q${n}`), reply([{ type: "text", text: "a" }])]);
+    expect(wire([...long, user(" ")])).toMatchObject([{}, {}, {}, {}, {}, {}, blank]);
   });
 });

@@ -23,7 +23,7 @@ export function messagesPayload(request: StreamRequest): JsonObject {
     variant: isThinking ? "messages with thoughts" : "messages",
     append: (wire: WireMessage[], messages: readonly ModelMessage[]) => appendWire(wire, messages, isThinking),
     settled: settledCount,
-    finish: (wire: readonly WireMessage[]) => withCache(wire, cache),
+    finish: (wire: readonly WireMessage[]) => withCache(withPrompt(wire, context.messages), cache),
   };
   return {
     model: model.id,
@@ -152,9 +152,9 @@ function wireReply(message: AssistantMessage, isThinking: boolean): JsonObject[]
       content.push({ type: "tool_use", id: block.id, name: block.name, input: block.arguments });
     else if (block.type === "text") {
       if (hasText(block.text)) content.push({ type: "text", text: block.text });
-    } else if (block.type === "thinking" && block.thinkingSignature === undefined)
-      content.push({ type: "text", text: block.thinking }); // thoughts without a signature are refused
-    else if (isThinking)
+    } else if (block.type === "thinking" && block.thinkingSignature === undefined) {
+      if (hasText(block.thinking)) content.push({ type: "text", text: block.thinking }); // unsigned thoughts are refused
+    } else if (isThinking)
       // Without thinking, signed thoughts would be ignored at best and refused in the reply in progress.
       content.push(
         block.type === "thinking"
@@ -168,6 +168,12 @@ function wireReply(message: AssistantMessage, isThinking: boolean): JsonObject[]
 /** The service refuses text blocks of nothing but space. */
 function hasText(text: string): boolean {
   return /\S/.test(text);
+}
+
+/** A prompt of nothing but space is one all the same: without it the list may be empty, or end in a reply. */
+function withPrompt(wire: readonly WireMessage[], messages: readonly ModelMessage[]): readonly WireMessage[] {
+  const isAsked = wire.at(-1)?.role === "user" || (wire.length > 0 && messages.at(-1)?.role === "assistant");
+  return isAsked ? wire : [...wire, { role: "user", content: [{ type: "text", text: "(no text)" }] }];
 }
 
 /** Marks the last two user messages: the newest for the next call, the one before it for this one. */

@@ -4,6 +4,7 @@ import {
   cut,
   many,
   type Reply,
+  raw,
   type ScriptedServer,
   type Step,
   sse,
@@ -44,6 +45,24 @@ describe("a reply", () => {
       path: "/v1/messages",
       headers: { "x-api-key": "from the model", "anthropic-version": "2023-06-01", "x-own": "1", "x-more": "2" },
     });
+  });
+
+  it("is asked for with the token of a login as such, and with an API key as such", async () => {
+    const apiKey = "sk-ant-oat01-abcdef";
+    await ask(anthropic.text("x"), { apiKey });
+    expect(server.requests[0]?.headers).toMatchObject({
+      authorization: `Bearer ${apiKey}`,
+      "anthropic-beta": "oauth-2025-04-20",
+    });
+    expect(server.requests[0]?.headers).not.toHaveProperty("x-api-key");
+    await server.close();
+    await ask(anthropic.text("x"), { apiKey, headers: { "Anthropic-Beta": "one, two" } });
+    expect(server.requests[0]?.headers).toMatchObject({ "anthropic-beta": "one, two,oauth-2025-04-20" });
+    await server.close();
+    await ask(anthropic.text("x"), { apiKey: "sk-ant-api03-abcdef" });
+    expect(server.requests[0]?.headers).toMatchObject({ "x-api-key": "sk-ant-api03-abcdef" });
+    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+    expect(server.requests[0]?.headers).not.toHaveProperty("anthropic-beta");
   });
 
   it("streams signed and redacted thinking", async () => {
@@ -109,6 +128,18 @@ describe("a reply", () => {
     const events = await ask(anthropic.toolCalls(calls, "max_tokens"));
     expect(argumentTexts(events)).toEqual(['{"path":"x', ""]);
     expect(events.at(-1)).toEqual(done("length"));
+  });
+
+  it("knows that a call without arguments was whole when another block follows it", async () => {
+    const calls = ["", "", '{"path":"x'].map((text, index) => ({ id: `c${index}`, name: "todo", arguments: text }));
+    const events = await ask(anthropic.toolCalls(calls, "max_tokens"));
+    expect(argumentTexts(events)).toEqual(["{}", "{}", '{"path":"x']);
+    expect(events.filter((event) => event.type === "toolcall_end")).toHaveLength(3);
+  });
+
+  it("is not lost to an empty event", async () => {
+    const reply = [anthropic.start(), raw("data:\n\n"), ...anthropic.finish("end_turn")];
+    expect((await ask(reply)).at(-1)).toEqual(done("stop"));
   });
 
   it("counts and prices usage", async () => {

@@ -33,17 +33,25 @@ const messages: Dialect = {
     const base = request.model.baseUrl.replace(/\/+$/, "");
     return {
       url: base.endsWith("/v1") ? `${base}/messages` : `${base}/v1/messages`,
-      headers: mergeHeaders(
-        { "anthropic-version": "2023-06-01" },
-        request.options.apiKey ? { "x-api-key": request.options.apiKey } : {},
-        request.model.headers,
-        request.options.headers,
-      ),
+      headers: requestHeaders(request),
       payload: messagesPayload(request),
     };
   },
   reader: ({ model }) => new MessagesReader(model),
 };
+
+function requestHeaders({ model, options }: StreamRequest): Record<string, string> {
+  const { apiKey = "" } = options;
+  const isLogin = apiKey.startsWith("sk-ant-oat");
+  const key = isLogin ? { authorization: `Bearer ${apiKey}` } : apiKey === "" ? {} : { "x-api-key": apiKey };
+  const headers = mergeHeaders({ "anthropic-version": "2023-06-01" }, key, model.headers, options.headers);
+  if (!isLogin) return headers;
+  // The token of a login is refused without this.
+  const others = headers["anthropic-beta"]?.split(",").filter((beta) => beta.trim() !== loginBeta) ?? [];
+  return { ...headers, "anthropic-beta": [...others, loginBeta].join(",") };
+}
+
+const loginBeta = "oauth-2025-04-20";
 
 const outcomes: { [stopReason: string]: "stop" | "length" | "toolUse" } = {
   end_turn: "stop",
@@ -80,8 +88,8 @@ class MessagesReader implements WireReader {
   readonly #nameCall = createCallIds();
   /** Open blocks by the wire's index. */
   readonly #open = new Map<unknown, Block>();
-  /** Calls that ended without arguments: whether they have none or lost them is known at the end. */
-  readonly #bare: number[] = [];
+  /** Calls that ended without arguments: whether they have none or lost them is known by what follows. */
+  #bare: number[] = [];
   #blocks = 0;
   #calls = 0;
   #counts: TokenCounts | undefined;
@@ -104,7 +112,7 @@ class MessagesReader implements WireReader {
 
   read(data: string, out: StreamEvent[]): boolean {
     const event = parseEvent(data);
-    if (event === undefined) return this.#fail(malformed(data), out);
+    if (event === undefined) return data.trim() === "" ? false : this.#fail(malformed(data), out);
     const problem = this.#readEvent(event, out);
     if (problem) return this.#fail(problem, out);
     if (event.type !== "message_stop") return false;
@@ -169,6 +177,7 @@ class MessagesReader implements WireReader {
 
   #startBlock(index: unknown, block: unknown, out: StreamEvent[]): Problem | undefined {
     if (this.#open.has(index)) return envelope(`content block ${excerpt(String(index), 20)} started twice`);
+    this.#endBare("{}", out); // a reply that goes on was not cut there
     const detail = isObject(block) ? block : {};
     switch (detail.type) {
       case "text":
@@ -246,6 +255,14 @@ class MessagesReader implements WireReader {
     }
   }
 
+  #endBare(delta: string, out: StreamEvent[]): void {
+    for (const contentIndex of this.#bare) {
+      if (delta !== "") out.push({ type: "toolcall_delta", contentIndex, delta });
+      out.push({ type: "toolcall_end", contentIndex });
+    }
+    this.#bare = [];
+  }
+
   #finish(out: StreamEvent[]): void {
     const reason = this.#stopReason;
     if (reason === undefined) {
@@ -259,11 +276,8 @@ class MessagesReader implements WireReader {
       return;
     }
     for (const index of [...this.#open.keys()]) this.#endBlock(index, out);
-    for (const contentIndex of this.#bare) {
-      // No text at all means no arguments, unless the reply was cut before they came.
-      if (outcome !== "length") out.push({ type: "toolcall_delta", contentIndex, delta: "{}" });
-      out.push({ type: "toolcall_end", contentIndex });
-    }
+    // No text at all means no arguments, unless the reply was cut before they came.
+    this.#endBare(outcome === "length" ? "" : "{}", out);
     const reported = outcome === "stop" && this.#calls > 0 ? "toolUse" : outcome;
     out.push({ type: "done", reason: reported, usage: zeroUsage, ...this.known });
   }

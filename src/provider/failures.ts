@@ -56,6 +56,15 @@ export function problemOfErrorObject(value: unknown): Problem {
   return { message: code ? `${code}: ${text}` : text, failure: classify(told) };
 }
 
+/** An answer of success that is JSON and no stream; `body` is what could be read of it. */
+export function problemOfJson(body: string): Problem {
+  const value = parsed(body);
+  const outer: unknown = Array.isArray(value) ? value[0] : value;
+  if (isObject(outer) && outer.error) return problemOfErrorObject(value);
+  const message = `The service answered with JSON instead of a stream of events: ${excerpt(body, 200)}`;
+  return { message, failure: { kind: "invalid_request" } };
+}
+
 /** Whatever was thrown on the way: system errors, our own time limits, refusals of the configuration. */
 export function problemOfException(thrown: unknown): Problem {
   if (thrown instanceof GalleyError) {

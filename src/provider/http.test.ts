@@ -98,6 +98,42 @@ describe("postJson", () => {
     });
   });
 
+  it("tells what JSON in place of a stream says", async () => {
+    const headers = { "content-type": "application/json; charset=utf-8" };
+    const error = { error: { message: "needs more GPU memory", type: "invalid_request_error" } };
+    const busy = { error: { message: "try later", type: "overloaded_error" } };
+    const server = await serve(
+      { status: 200, headers, body: ` ${JSON.stringify(error)}` },
+      { status: 200, headers, body: JSON.stringify(busy) },
+      { status: 200, headers, body: '{"choices":[{"message":{"content":"whole"}}]}' },
+      { status: 200, headers, body: "[".repeat(1_000_000) },
+      { status: 200, headers, steps: [raw('{"error":{"mess'), cut] },
+    );
+    const problem = async () => {
+      const answer = await post(server.url);
+      return answer.ok ? undefined : answer.problem;
+    };
+    const noStream = (start: string) => ({
+      message: expect.stringContaining(`answered with JSON instead of a stream of events: ${start}`) as string,
+      failure: { kind: "invalid_request" },
+    });
+    expect(await problem()).toEqual({
+      message: "invalid_request_error: needs more GPU memory",
+      failure: { kind: "invalid_request", code: "invalid_request_error" },
+    });
+    expect(await problem()).toMatchObject({ failure: { kind: "overloaded" } });
+    for (const start of ['{"choices":', "[[[[", '{"error":{"mess']) expect(await problem()).toEqual(noStream(start));
+  });
+
+  it("takes a stream for one, whatever it is called", async () => {
+    const headers = { "content-type": "application/json" };
+    const server = await serve({ status: 200, headers, steps: [raw("data: a\n\n"), raw("data: b\n\n")] });
+    const answer = await post(server.url);
+    let text = "";
+    if (answer.ok) for await (const chunk of answer.body) text += Buffer.from(chunk).toString();
+    expect(text).toBe("data: a\n\ndata: b\n\n");
+  });
+
   it("keeps the status of an error that was cut off", async () => {
     const server = await serve({ status: 503, steps: [raw("busy"), cut] });
     expect(await post(server.url)).toMatchObject({

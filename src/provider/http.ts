@@ -7,13 +7,15 @@ import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { BodyChunks } from "./body-chunks.js";
 import { isLoopback } from "./config-checks.js";
-import { type Problem, problemOfResponse } from "./failures.js";
+import { type Problem, problemOfJson, problemOfResponse } from "./failures.js";
 import { encodeBody } from "./json-body.js";
 
 export interface PostRequest {
   url: string;
   headers: Record<string, string>;
   payload: unknown;
+  /** Default: the process's. */
+  proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
   signal: AbortSignal;
   clock: Clock;
 }
@@ -116,7 +118,7 @@ async function send(url: URL, body: Buffer, request: PostRequest): Promise<Incom
     return exchange(open(url, options), body, request);
   }
   const [{ request: open }, proxy] = await Promise.all([import("node:https"), import("./proxy.js")]);
-  const via = proxy.proxyFor(url, process.env);
+  const via = proxy.proxyFor(url, request.proxyVariables ?? process.env);
   if (via === undefined) return exchange(open(url, options), body, request);
   const socket = await proxy.openTunnel({ proxy: via, target: url, timeoutMs: connectTimeoutMs, ...request });
   return exchange(open(url, { ...options, createConnection: () => socket }), body, request);
@@ -149,18 +151,34 @@ function exchange(call: ClientRequest, body: Buffer, { clock, signal }: PostRequ
 async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> {
   const status = answer.statusCode ?? 0;
   // Only a page of HTML is surely no stream: wrong and missing content types are common among services that work.
-  const isPage = /\bhtml\b/i.test(answer.headers["content-type"] ?? "");
-  if (status >= 200 && status < 300 && !isPage) return { ok: true, body: new BodyChunks(answer) };
+  const type = answer.headers["content-type"] ?? "";
+  const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
+  if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: new BodyChunks(answer) };
   const waitMs = retryAfterMs(answer.headers, clock.now());
   const told = { status, body: await readHead(answer), ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) };
   return { ok: false, problem: problemOfResponse(told) };
 }
 
-async function readHead(answer: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
+/** What calls itself JSON and begins like it is an answer in one piece, mostly an error; the rest are streams. */
+async function readUnlessJson(answer: IncomingMessage): Promise<PostResult> {
+  const chunks = new BodyChunks(answer);
+  const first = await chunks.next();
+  if (first.done) return { ok: true, body: chunks };
+  const body = startingWith(first.value, chunks);
+  const isJson = /^\s*[[{]/.test(Buffer.from(first.value.subarray(0, 100)).toString("latin1"));
+  return isJson ? { ok: false, problem: problemOfJson(await readHead(body)) } : { ok: true, body };
+}
+
+async function* startingWith(first: Uint8Array, rest: BodyChunks): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
+}
+
+async function readHead(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const part of answer as AsyncIterable<Buffer>) {
+    for await (const part of body) {
       parts.push(part);
       bytes += part.byteLength;
       if (bytes >= maxErrorBytes) break;

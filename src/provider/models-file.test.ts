@@ -104,7 +104,12 @@ describe("a model", () => {
     [
       "an unknown api",
       { id: "x", api: "galley-planner" },
-      "models[1].api: expected one of anthropic-messages, openai-completions, openai-responses, google-generative-ai",
+      "models[1].api: expected one of anthropic-messages, openai-completions",
+    ],
+    [
+      "an api that is yet to come",
+      { id: "x", api: "openai-responses" },
+      "models[1].api: openai-responses is not supported by this version; use one of anthropic-messages, openai-completions",
     ],
     [
       "levels upside down",
@@ -155,9 +160,18 @@ describe("a model", () => {
     expect(onlyProblem({ acme: bare })).toBe(
       "models.yml: providers.acme.models[0].api: is required here or at the provider",
     );
-    expect(models(read({ acme: { ...bare, models: [{ id: "m", api: "openai-responses" }] } }))[0]?.api).toBe(
-      "openai-responses",
+    expect(models(read({ acme: { ...bare, models: [{ id: "m", api: "anthropic-messages" }] } }))[0]?.api).toBe(
+      "anthropic-messages",
     );
+  });
+
+  it("of an api that is yet to come at the provider is left out, one with an api of its own stays", () => {
+    const listed = [{ id: "x" }, { id: "m", api: "openai-completions" }];
+    const file = read({ acme: { ...good, api: "google-generative-ai", models: listed } });
+    expect(problems(file)).toEqual([
+      "models.yml: providers.acme.models[0].api: google-generative-ai is not supported by this version; use one of anthropic-messages, openai-completions",
+    ]);
+    expect(models(file).map(({ id }) => id)).toEqual(["m"]);
   });
 
   it("takes an empty YAML value for a missing one", () => {

@@ -74,7 +74,9 @@ export interface ModelEntry {
 
 export type DiscoveryType = (typeof discoveryTypes)[number];
 
-const apis = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"] as const;
+const apis = ["anthropic-messages", "openai-completions"] as const;
+/** Known by name: a file that has them is right, only early. */
+const laterApis: readonly unknown[] = ["openai-responses", "google-generative-ai"];
 const discoveryTypes = ["ollama", "lm-studio", "llama.cpp", "openai-compat"] as const;
 const fileFields = ["providers"];
 const connectionFields = ["baseUrl", "apiKey", "api", "headers", "authHeader", "auth", "compat", "discovery"];
@@ -146,7 +148,7 @@ function readProvider(reading: Reading, id: string, value: unknown): ProviderEnt
 
   const baseUrl = optional(entry, "baseUrl", { path, check: serverUrl });
   const apiKey = optional(entry, "apiKey", { path, check: text });
-  const api = optional(entry, "api", { path, check: oneOf(apis) });
+  const api = optional(entry, "api", { path, check: readApi });
   const isKeyless = optional(entry, "auth", { path, check: oneOf(["apiKey", "none"]) }) === "none";
   const sendsBearer = optional(entry, "authHeader", { path, check: boolean }) ?? false;
   const headers = optional(entry, "headers", { path, check: readHeaders }) ?? {};
@@ -211,8 +213,10 @@ function readModel(
 ): ModelEntry {
   const entry = object(value, path);
   const id = text(entry.id, step(path, "id"));
-  const api = optional(entry, "api", { path, check: oneOf(apis) }) ?? defaults.api;
+  const api = optional(entry, "api", { path, check: readApi }) ?? defaults.api;
   if (api === undefined) return mismatch(step(path, "api"), "is required here or at the provider");
+  if (laterApis.includes(api))
+    mismatch(step(path, "api"), `${api} is not supported by this version; use one of ${apis.join(", ")}`);
   reading.warnUnknown(entry, modelFields, path);
   const patch = readPatch(entry, path);
   const compat = mergeCompat(defaults.compat, patch.compat);
@@ -249,6 +253,9 @@ function readOverrides(
     });
   return patches;
 }
+
+const readApi: Check<string> = (value, path) =>
+  typeof value === "string" && laterApis.includes(value) ? value : oneOf(apis)(value, path);
 
 const readDiscovery: Check<{ type: DiscoveryType }> = (value, path) => ({
   type: oneOf(discoveryTypes)(object(value, path).type, step(path, "type")),

@@ -243,6 +243,31 @@ describe("messages", () => {
     ]);
   });
 
+  it("of the user in a row are one where all of them are text, however they come in", () => {
+    const said = (content: string | InputContent[]): ModelMessage => ({ role: "user", content, timestamp: 1 });
+    const list: ModelMessage[] = [said("one"), said([text("two")]), said([text("see"), image]), said("three")];
+    const parts = [
+      { type: "text", text: "see" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+    ];
+    const wanted = [
+      { role: "user", content: "one\n\ntwo" },
+      { role: "user", content: parts },
+      { role: "user", content: "three" },
+    ];
+    expect((payload(base, {}, list).messages as JsonObject[]).slice(1)).toEqual(wanted);
+    const growing: ModelMessage[] = [];
+    for (const message of list) {
+      growing.push(message);
+      expect(payload(base, {}, growing)).toEqual(payload(base, {}, [...growing]));
+    }
+    const told: ModelMessage = { role: "developer", content: "mind", timestamp: 1 };
+    const roles = (payload(base, {}, [said("a"), told, told, said("b")]).messages as JsonObject[]).map(
+      ({ role }) => role,
+    );
+    expect(roles.slice(1)).toEqual(["user", "developer", "developer", "user"]);
+  });
+
   it("carry pictures of the user as parts, and plain text as text", () => {
     expect(wire({ role: "user", content: [text("look"), image], timestamp: 1 })).toEqual([
       {

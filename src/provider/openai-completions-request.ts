@@ -96,9 +96,14 @@ function appendWire(wire: JsonObject[], messages: readonly ModelMessage[], compa
   /** Pictures out of tool results: the role `tool` takes text only, so they follow as a user message. */
   let images: InputContent[] = [];
   const pushUser = (role: "user" | "developer", content: unknown) => {
-    if (compat.requiresAssistantAfterToolResult && wire.at(-1)?.role === "tool")
+    const last = wire.at(-1);
+    if (compat.requiresAssistantAfterToolResult && last?.role === "tool")
       wire.push({ role: "assistant", content: "Tool results received." });
-    wire.push({ role, content });
+    // Texts of the user's in a row are one message: not every service takes two.
+    const before = role === "user" && last?.role === role ? last.content : undefined;
+    if (typeof before === "string" && typeof content === "string")
+      wire[wire.length - 1] = { role, content: withParagraph(before, content) };
+    else wire.push({ role, content });
   };
   const flushImages = () => {
     pushUser("user", [{ type: "text", text: "Images from the tool results:" }, ...images.map(wirePart)]);

@@ -135,6 +135,45 @@ describe("a reply", () => {
     expect(argumentTexts(await ask(openAi.toolCalls(bare, "length")))).toEqual([""]);
   });
 
+  it("takes content that comes as a list of parts", async () => {
+    const steps = [
+      openAi.chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text: "h" }] }] }),
+      openAi.chunk({
+        content: [{ type: "thinking", thinking: [{ type: "text", text: "m" }, { type: "reference" }, 7] }],
+      }),
+      openAi.chunk({ content: [{ type: "reference", reference_ids: [1] }, null, { type: "text", text: "4" }] }),
+      openAi.chunk({ content: "2" }),
+      ...openAi.finish("stop"),
+    ];
+    expect(await ask(steps)).toEqual([
+      start,
+      { type: "thinking_start", contentIndex: 0 },
+      { type: "thinking_delta", contentIndex: 0, delta: "hm" },
+      { type: "thinking_end", contentIndex: 0 },
+      { type: "text_start", contentIndex: 1 },
+      { type: "text_delta", contentIndex: 1, delta: "42" },
+      { type: "text_end", contentIndex: 1 },
+      done("stop"),
+    ]);
+  });
+
+  it("takes arguments that come as an object", async () => {
+    const call = { index: 0, id: "a", function: { name: "read", arguments: { path: "x" } } };
+    const events = await ask([openAi.chunk({ tool_calls: [call] }), ...openAi.finish("tool_calls")]);
+    expect(argumentTexts(events)).toEqual(['{"path":"x"}']);
+  });
+
+  it("is not lost to what follows its end, nor to an empty event", async () => {
+    const settled = [openAi.chunk({ content: "x" }), openAi.chunk({}, "stop")];
+    for (const after of ["[DONE] ", "", "<!-- served by acme -->"]) {
+      const events = await ask([raw("data:\n\n"), ...settled, raw(`data: ${after}\n\n`)]);
+      expect(events.at(-1)).toMatchObject({ type: "done", reason: "stop" });
+      await server.close();
+    }
+    const events = await ask({ steps: [openAi.chunk({ content: "x" }), raw("data: [DONE] \n\n")], mayBeLeft: true });
+    expect(events.at(-1)).toMatchObject({ errorMessage: expect.stringContaining("no finish_reason") as string });
+  });
+
   it("puts up with services that number badly", async () => {
     const call = (part: object) => openAi.chunk({ tool_calls: [part] });
     const steps = [

@@ -91,7 +91,7 @@ class CompletionsReader implements WireReader {
       return true;
     }
     const chunk = parseEvent(data);
-    if (chunk === undefined) return this.#fail(malformed(data), out);
+    if (chunk === undefined) return this.#readOther(data, out);
     if (chunk.error) return this.#fail(problemOfErrorObject(chunk), out);
     this.#start(chunk, out);
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
@@ -107,6 +107,13 @@ class CompletionsReader implements WireReader {
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "")
       this.#finishReason = choice.finish_reason;
     return false;
+  }
+
+  /** Empty events keep connections alive; and nothing after the end of a reply can undo it. */
+  #readOther(data: string, out: StreamEvent[]): boolean {
+    const text = data.trim();
+    if (text === "[DONE]") return this.read(text, out);
+    return text === "" || this.isSettled ? false : this.#fail(malformed(data), out);
   }
 
   end(out: StreamEvent[]): void {
@@ -169,6 +176,7 @@ class CompletionsReader implements WireReader {
   #readDelta(delta: JsonObject, out: StreamEvent[]): Problem | undefined {
     const field = reasoningFields.find((name) => typeof delta[name] === "string" && delta[name] !== "");
     if (field !== undefined) this.#readProse("thinking", String(delta[field]), out, field);
+    if (Array.isArray(delta.content)) this.#readParts(delta.content, out);
     for (const text of [delta.content, delta.refusal])
       if (typeof text === "string" && text !== "") this.#readProse("text", text, out);
     if (!Array.isArray(delta.tool_calls)) return undefined;
@@ -177,6 +185,18 @@ class CompletionsReader implements WireReader {
       if (problem) return problem;
     }
     return undefined;
+  }
+
+  /** Content as a list, in which the thoughts of a part are a list of texts again. */
+  #readParts(parts: readonly unknown[], out: StreamEvent[]): void {
+    for (const part of parts) {
+      if (!isObject(part)) continue;
+      const thoughts = Array.isArray(part.thinking) ? part.thinking : [];
+      for (const thought of thoughts)
+        if (isObject(thought) && typeof thought.text === "string" && thought.text !== "")
+          this.#readProse("thinking", thought.text, out);
+      if (typeof part.text === "string" && part.text !== "") this.#readProse("text", part.text, out);
+    }
   }
 
   #readProse(kind: "text" | "thinking", delta: string, out: StreamEvent[], field?: string): void {
@@ -200,7 +220,7 @@ class CompletionsReader implements WireReader {
     const detail = isObject(part.function) ? part.function : {};
     const id = typeof part.id === "string" ? part.id : "";
     const name = typeof detail.name === "string" ? detail.name : "";
-    const fragment = typeof detail.arguments === "string" ? detail.arguments : "";
+    const fragment = argumentText(detail.arguments);
     const call = this.#callFor(part.index, id, name);
     if (call === undefined) return tooManyToolCalls;
     call.offeredId ||= id;
@@ -233,4 +253,10 @@ class CompletionsReader implements WireReader {
     if (key !== "") this.#callAt.set(key, call);
     return call;
   }
+}
+
+/** Text, or the whole object where a service skips the writing. */
+function argumentText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return isObject(value) ? JSON.stringify(value) : "";
 }

@@ -74,6 +74,8 @@ export interface StreamOptions {
   /** 0 switches a watchdog off. */
   firstEventTimeoutMs?: number;
   idleTimeoutMs?: number;
+  /** HTTPS_PROXY and NO_PROXY, in either case, as the user has set them. Default: the process's own. */
+  proxyVariables?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface StreamRequest {

@@ -138,6 +138,25 @@ describe("openTunnel", () => {
     vi.unstubAllEnvs();
   });
 
+  it("is the way that the request's own variables say, whatever the process's", async () => {
+    vi.stubEnv("https_proxy", "http://127.0.0.1:1");
+    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const ask = (proxyVariables: Record<string, string>) =>
+      postJson({
+        url: "https://api.example.test:8444/",
+        headers: {},
+        payload: {},
+        proxyVariables,
+        signal: new AbortController().signal,
+        clock: systemClock,
+      });
+    await expect(ask({ HTTPS_PROXY: address })).rejects.toThrow("self-signed certificate");
+    expect(asked.at(-1)?.path).toBe("api.example.test:8444");
+    for (const direct of [{}, { HTTPS_PROXY: address, NO_PROXY: "example.test" }])
+      await expect(ask(direct)).rejects.toMatchObject({ syscall: "getaddrinfo" });
+    vi.unstubAllEnvs();
+  });
+
   it("tells a refusal", async () => {
     await expect(tunnel("denied.test")).rejects.toThrow(
       /^The proxy 127\.0\.0\.1:\d+ refused the connection: HTTP 407\.$/,

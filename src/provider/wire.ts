@@ -53,7 +53,8 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
   try {
     const wire = dialect.request(request);
     options.onPayload?.(JSON.parse(JSON.stringify(wire.payload)));
-    const answer = await postJson({ ...wire, signal: link.signal, clock });
+    const { proxyVariables } = options;
+    const answer = await postJson({ ...wire, proxyVariables, signal: link.signal, clock });
     options.signal.throwIfAborted();
     if (!answer.ok) return yield told(failed(answer.problem, reader.known));
     const chunks = answer.body[Symbol.asyncIterator]();

@@ -21,9 +21,12 @@ const longTypes = new Set(["compact", "export_html"]);
 /** Beside the lane: the session runs one such command after the other, and stopping them waits for nothing. */
 const besideTypes = new Set(["bash", "abort_bash"]);
 
-/** What an interrupt does before its turn comes. */
-const interrupts = new Map<string, (session: AgentSession) => void>([
+type Interrupt = (session: AgentSession) => void;
+
+/** What an interrupt does before its turn comes: at once, and to what begins until then. */
+const interrupts = new Map<string, Interrupt>([
   ["abort", (session) => session.cancelWaits()],
+  ["abort_and_prompt", (session) => session.cancelWaits()],
   ["abort_retry", (session) => void session.abortRetry()],
 ]);
 
@@ -66,6 +69,8 @@ export class Dispatcher {
   #lane: Promise<void> = Promise.resolve();
   #long: Promise<void> = Promise.resolve();
   readonly #beside = new Set<Promise<void>>();
+  /** Those whose turn has not come. */
+  readonly #interrupting = new Set<{ readonly act: Interrupt }>();
   #unanswered = 0;
   #waiters: (() => void)[] = [];
 
@@ -77,10 +82,15 @@ export class Dispatcher {
     const { outbox, features } = this.#parts;
     const request = new Request(frame, outbox, features);
     if (besideTypes.has(frame.type)) return this.#runBeside(this.#handle(frame, request));
-    const interrupt = interrupts.get(frame.type);
-    if (interrupt) void this.#parts.session.then(interrupt, () => {}); // without a session there is nothing to stop
+    const act = interrupts.get(frame.type);
+    const interrupt = act && checkCommand(frame).ok ? { act } : undefined; // what is no command stops nothing
+    if (interrupt) {
+      this.#interrupting.add(interrupt);
+      void this.#parts.session.then(interrupt.act, () => {}); // without a session there is nothing to stop
+    }
     this.#queue(async () => {
       if (!frame.type.startsWith("get_")) await this.#long;
+      if (interrupt) this.#interrupting.delete(interrupt);
       const handled = this.#handle(frame, request);
       if (longTypes.has(frame.type)) this.#long = handled;
       else await handled;
@@ -149,8 +159,10 @@ export class Dispatcher {
       const checked = checkCommand(frame);
       if (!checked.ok) return checked.kind === "invalid" ? request.refuse(checked.problem) : request.refuseUnknown();
       const session = await this.#parts.session;
-      if (equippedTypes.has(frame.type)) await session.whenReady();
-      request.succeed(await handler({ ...this.#parts, session, request }, checked.command));
+      if (equippedTypes.has(frame.type)) await session.whenLoaded();
+      const answer = handler({ ...this.#parts, session, request }, checked.command);
+      for (const { act } of this.#interrupting) act(session); // they stand behind it in the lane
+      request.succeed(await answer);
     } catch (error) {
       request.fail(error);
     }

@@ -45,6 +45,7 @@ describe("encodeUpdate", () => {
       { type: "toolcall_start", contentIndex: 2, partial },
       { type: "toolcall_delta", contentIndex: 2, delta: '{"pa', partial },
       { type: "toolcall_end", contentIndex: 2, toolCall: call, partial },
+      { type: "toolcall_end", contentIndex: 2, toolCall: call, complete: false, partial },
     ];
     for (const assistantMessageEvent of kinds) {
       const event: UpdateEvent = { type: "message_update", message, assistantMessageEvent };

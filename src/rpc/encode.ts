@@ -23,6 +23,7 @@ export function encodeUpdate(event: UpdateEvent, delta: string | undefined, enco
   if ("delta" in inner) members += `,"delta":${JSON.stringify(delta ?? inner.delta)}`;
   if ("content" in inner) members += `,"content":${JSON.stringify(inner.content)}`;
   if ("toolCall" in inner) members += `,"toolCall":${jsonOf(inner.toolCall)}`;
+  if ("complete" in inner) members += `,"complete":${inner.complete}`;
   const id = encoding.messageId === undefined ? "" : `,"messageId":${JSON.stringify(encoding.messageId)}`;
   return asLine(
     `{"type":"message_update","message":${message},"assistantMessageEvent":{${members},"partial":${message}}${id}}`,

@@ -63,6 +63,7 @@ export class HostTools {
       label,
       description,
       parameters,
+      givesAway: true,
       execute: async (toolCallId, args, signal, onUpdate) => {
         // The reply may have been under way when the host took the tool back.
         if (!this.#names.has(name)) throw toolFailure(`Tool ${name} not found`);
@@ -165,7 +166,9 @@ function hasContent(value: unknown): value is WithContent {
 function resultOf(result: WithContent, isFailed: boolean): ToolResult {
   const copy = copyOpen(result) as WithContent & ToolResult;
   if (!isFailed && copy.isError !== true) return copy;
-  const hasText = copy.content.some((block) => isObject(block) && block.type === "text");
+  const hasText = copy.content.some(
+    (block) => isObject(block) && block.type === "text" && typeof block.text === "string",
+  );
   const content = hasText
     ? copy.content
     : [...copy.content, { type: "text" as const, text: "Host tool execution failed" }];

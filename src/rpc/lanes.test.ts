@@ -113,8 +113,8 @@ describe("the main lane", () => {
     await host.session.waitForIdle();
     await tick();
     const order = host.story.filter((line) => /^agent_|ok|failed/.test(line));
-    const second = ["b ok", "agent_start", "agent_end", "agent_settled"];
-    expect(order).toEqual(["a ok", "agent_start", "agent_end", "agent_settled", ...second]);
+    const second = ["agent_start", "agent_end", "agent_settled"];
+    expect(order).toEqual(["a ok", "agent_start", "agent_end", "b ok", "agent_settled", ...second]);
   });
 });
 

@@ -11,6 +11,7 @@ import { type StreamEvent, type StreamRequest, zeroUsage } from "../provider/pro
 import { openSession } from "../testing/open-session.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
 import { serveRpc } from "./server.js";
+import "../loop/validate-arguments.js"; // loaded before any clock runs: the first call would wait for it in real time
 
 const action = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("prompt", "prompt steer", "prompt followUp") },

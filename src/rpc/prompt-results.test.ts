@@ -55,6 +55,7 @@ function bare() {
   let emit: (event: AgentSessionEvent) => unknown = () => {};
   const source = {
     isStreaming: false,
+    begunCount: 0,
     lastOutcome: { status: "completed" } as ResultSource["lastOutcome"],
     queuedMessages: [] as AgentMessage[],
     subscribe(subscriber: (event: AgentSessionEvent) => unknown) {

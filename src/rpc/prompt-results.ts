@@ -15,8 +15,11 @@ export interface PromptResultsParts {
   send(frame: PromptResult | SessionSettled): void;
 }
 
-/** What is asked of a session: at `agent_settled` the work that it ends is over, and the next has not begun. */
-export type ResultSource = Pick<AgentSession, "subscribe" | "isStreaming" | "lastOutcome" | "queuedMessages">;
+/** What is asked of a session: at `agent_settled` the work that it ends is over, and the next may be accepted already. */
+export type ResultSource = Pick<
+  AgentSession,
+  "subscribe" | "isStreaming" | "begunCount" | "lastOutcome" | "queuedMessages"
+>;
 
 type Outcome = ResultSource["lastOutcome"];
 
@@ -25,6 +28,8 @@ interface Ticket {
   isAccepted: boolean;
   /** Absent while nobody has decided what becomes of it: a command of an extension may have taken it. */
   place?: "run" | "queue";
+  /** Of one with a run of its own: which `agent_settled` is its own. */
+  turn?: number;
   message?: AgentMessage;
   /** A run has taken its message up. */
   isTaken: boolean;
@@ -51,6 +56,7 @@ export class PromptResults {
   readonly #tickets = new Set<Ticket>();
   readonly #byMessage = new WeakMap<AgentMessage, Ticket>();
   #session: ResultSource | undefined;
+  #settledCount = 0;
   #isSettlingTold = true;
 
   constructor(parts: PromptResultsParts) {
@@ -60,6 +66,7 @@ export class PromptResults {
   /** After whoever writes the session's events: results come behind them. */
   attach(session: ResultSource): void {
     this.#session = session;
+    this.#settledCount = session.begunCount - (session.isStreaming ? 1 : 0);
     session.subscribe((event) => this.#see(event, session));
   }
 
@@ -73,7 +80,8 @@ export class PromptResults {
     this.#tickets.add(ticket);
     return {
       place: (message, place) => {
-        Object.assign(ticket, { message, place });
+        const turn = (this.#session?.begunCount ?? 0) + 1;
+        Object.assign(ticket, { message, place, ...(place === "run" ? { turn } : {}) });
         this.#byMessage.set(message, ticket);
       },
       accept: () => {
@@ -116,9 +124,11 @@ export class PromptResults {
   }
 
   #settled(session: ResultSource): void {
+    const settledCount = ++this.#settledCount;
     const queued = new Set(session.queuedMessages);
+    const isOver = ({ turn }: Ticket) => turn !== undefined && turn <= settledCount;
     const closed = [...this.#tickets].filter(
-      (ticket) => ticket.isAccepted && (ticket.isTaken || ticket.place === "run" || isDropped(ticket, queued)),
+      (ticket) => ticket.isAccepted && (ticket.isTaken || isOver(ticket) || isDropped(ticket, queued)),
     );
     this.#close(closed, session.lastOutcome);
   }
@@ -157,6 +167,7 @@ function isDropped(ticket: Ticket, queued: ReadonlySet<AgentMessage>): boolean {
 
 /** It never reached the agent. What was only in the way of another run may go well later. */
 function failureOf(thrown: unknown): Outcome {
+  if (GalleyError.is(thrown, "aborted")) return { status: "aborted" };
   const retryable = thrown instanceof GalleyError && (thrown.code === "busy" || thrown.code === "timeout");
   return { status: "error", error: { message: messageOf(thrown), retryable } };
 }

@@ -1,6 +1,6 @@
 // The stdio server: lines in, frames out, one shutdown. It ends with a code and leaves the exit to its caller.
 
-import { type Clock, sleep } from "../base/clock.js";
+import { atMost, type Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { type Frame, FrameReader } from "../base/ndjson.js";
@@ -38,6 +38,12 @@ export interface RpcServer {
 
 const shutdownBudgetMs = 5000;
 const drainBudgetMs = 2000;
+/** A host that sends a signal may not wait much longer than a second; one that ends the input wants its answers. */
+const urgent = { waitMs: 250, untilMs: 800 };
+const leisurely = { waitMs: 1500, untilMs: 2400 };
+const leastGoodbyeMs = 200;
+/** A command that has no answer by then must not keep the session from being closed. */
+const answersMs = 2500;
 
 export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOptions): RpcServer {
   const features = new Features();
@@ -50,8 +56,10 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
   ui?.connect(send, onOpened);
   const control = new ControlLane(hostTools, ui);
   const dispatcher = new Dispatcher({ session, outbox, features, results, commandNews, hostTools, control, clock });
+  let open: AgentSession | undefined;
   session.then(
     (live) => {
+      open = live;
       live.subscribe((event) => {
         const caughtUp = outbox.sendEvent(event);
         hostTools.see(event);
@@ -83,7 +91,8 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
     whenAnswered: () => dispatcher.idle(),
     reportSurprise(origin, error) {
       log.error(`uncaught (${origin})`, error);
-      outbox.send({ type: "extension_error", extensionPath: "<unknown>", event: origin, error: messageOf(error) });
+      const extensionPath = open?.blame(error) ?? "<unknown>";
+      outbox.send({ type: "extension_error", extensionPath, event: origin, error: messageOf(error) });
     },
   };
 }
@@ -121,16 +130,19 @@ interface Closing {
 
 /** Answers what was accepted, closes the run with its events, hands everything to the reader; bounded throughout. */
 async function close({ code, session, dispatcher, results, outbox, clock, log }: Closing): Promise<number> {
+  const { waitMs, untilMs } = code === 0 ? leisurely : urgent;
+  const since = clock.now();
   const orderly = async () => {
     const live = await session;
+    live.hurry({ modulesMs: waitMs });
     // Twice: a prompt still in the lane may open a run after the first was stopped.
-    await Promise.all([live.abort(), stopBash(live), dispatcher.idle()]);
-    await live.dispose();
+    await Promise.all([live.abort(), stopBash(live), atMost(clock, answersMs, dispatcher.idle())]);
+    await live.dispose({ modulesMs: Math.max(leastGoodbyeMs, untilMs - (clock.now() - since)) });
   };
   try {
-    await within(clock, shutdownBudgetMs - drainBudgetMs, orderly());
+    await atMost(clock, shutdownBudgetMs - drainBudgetMs, orderly());
     results.closeAll();
-    await within(clock, drainBudgetMs, outbox.flushed());
+    await atMost(clock, drainBudgetMs, outbox.flushed());
   } catch (error) {
     log.error("closing the session failed", error);
   }
@@ -140,12 +152,6 @@ async function close({ code, session, dispatcher, results, outbox, clock, log }:
 /** Its answer is due as well, and nothing else would end it. A command that still waits for the tools starts then. */
 async function stopBash(session: AgentSession): Promise<void> {
   session.abortBash();
-  await session.whenReady();
+  await session.whenLoaded();
   session.abortBash();
-}
-
-async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
-  const patience = new AbortController();
-  const bound = sleep(clock, ms, patience.signal).catch(() => {}); // cancelled below when the work was quicker
-  await Promise.race([work, bound]).finally(() => patience.abort());
 }

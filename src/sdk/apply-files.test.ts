@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { systemClock } from "../base/clock.js";
 import type { ToolResult } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
@@ -289,6 +290,50 @@ describe("37: two of three hunks", () => {
     await session.prompt("go on");
     expect(JSON.stringify(model.requests.at(-1)?.context.messages)).toContain(
       "pa_1 (AST Edit: 3 replacements in 1 file) was partly applied by the user: Applied 2 of 3 hunks in 1 of 1 files (a.ts).",
+    );
+    await session.dispose();
+  });
+});
+
+describe("what a change did", () => {
+  const rewrite = (content: string, id: string) => call("write", { path: "a.txt", content }, id);
+  const shown = async (session: AgentSession) =>
+    (await session.getChanges({ withDiff: true })).map(({ label, files }) => [
+      label,
+      ...files.map(({ added, removed, diff }) => [added, removed, diff?.replace(/^(---|\+\+\+|@@).*\n/gm, "")]),
+    ]);
+
+  it("is told as it was, whatever became of the file since", async () => {
+    write("a.txt", "one\n");
+    let now = 0;
+    const clock = { ...systemClock, now: () => ++now };
+    const steps = [rewrite("two\n", "w1"), rewrite("three\nmore\n", "w2"), say("Done.")];
+    const session = await open(steps, { clock });
+    await session.prompt("go");
+    const first = ["Write: a.txt", [1, 1, "-one\n+two\n"]];
+    const second = ["Write: a.txt", [2, 1, "-two\n+three\n+more\n"]];
+    expect(await shown(session)).toEqual([second, first]);
+    for (const reason of ["back", "further"]) await session.undo({ apply: { by: "user", reason } });
+    expect(read("a.txt")).toBe("one\n");
+    expect(await shown(session)).toEqual([
+      ["Undo: Write: a.txt", [1, 1, "-two\n+one\n"]],
+      ["Undo: Write: a.txt", [1, 2, "-three\n-more\n+two\n"]],
+      second,
+      first,
+    ]);
+    await session.dispose();
+  });
+
+  it("is not guessed where somebody else went on from there", async () => {
+    const session = await open([rewrite("one\n", "w1"), rewrite("two\n", "w2"), say("Done.")]);
+    await session.prompt("go");
+    write("a.txt", "elsewhere\n");
+    const changes = await session.getChanges({ withDiff: true });
+    expect(changes.flatMap(({ files }) => files)).toEqual(
+      expect.arrayContaining([
+        { path: "a.txt", kind: "modify" },
+        { path: "a.txt", kind: "create", added: 1, removed: 0, diff: expect.stringContaining("+one") },
+      ]),
     );
     await session.dispose();
   });

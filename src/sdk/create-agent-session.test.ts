@@ -1,6 +1,6 @@
 // The options of `createAgentSession`, each seen in what the session does with it.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -151,6 +151,7 @@ describe("what requests carry", () => {
     const { sent, session } = await carried({});
     expect(sent).toEqual({
       headers: {},
+      proxyVariables: {},
       sessionId: session.sessionId,
       thinkingBudgets: { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 },
     });
@@ -158,6 +159,8 @@ describe("what requests carry", () => {
       PI_CACHE_RETENTION: "long",
       GALLEY_STREAM_FIRST_EVENT_TIMEOUT_MS: "0",
       PI_OPENAI_STREAM_IDLE_TIMEOUT_MS: "9",
+      HTTPS_PROXY: "http://proxy.example",
+      no_proxy: "intern.example",
     };
     const set = await carried(
       { env, providerSessionId: "cache-1" },
@@ -171,6 +174,7 @@ describe("what requests carry", () => {
       sessionId: "cache-1",
       firstEventTimeoutMs: 0,
       idleTimeoutMs: 9,
+      proxyVariables: { HTTPS_PROXY: "http://proxy.example", no_proxy: "intern.example" },
     });
   });
 
@@ -266,6 +270,31 @@ describe("where sessions are kept", () => {
     expect(await place({}, { sessionDir: "by-setting" })).toBe(join(home, "by-setting"));
   });
 
+  it("may be anywhere for a session that is there; a new one goes only where something may be written", async () => {
+    const outside = mkdtempSync(join(tmpdir(), "galley-outside-"));
+    try {
+      const cwd = join(home, "app");
+      put("app/.git/HEAD", "ref: refs/heads/main\n");
+      put("app/.git/hooks/empty", "");
+      const { session } = await create({ cwd, persist: true });
+      const first = session.sessionFile ?? "";
+      for (const path of [".git/hooks/post-commit", ".git/hooks/empty", join(outside, "new.jsonl")])
+        await expect(session.switchSession(path)).rejects.toMatchObject({ code: "file_refused" });
+      expect(session.sessionFile).toBe(first);
+      for (const path of [join(cwd, "new.jsonl"), join(dirname(first), "new.jsonl")]) {
+        await session.switchSession(path);
+        expect(session.sessionFile).toBe(path.replace(home, realpathSync(home)));
+      }
+      const header = { type: "session", version: 3, id: "theirs", timestamp: "2026-01-05T08:00:00.000Z", cwd: "/" };
+      writeFileSync(join(outside, "theirs.jsonl"), `${JSON.stringify(header)}\n`);
+      await session.switchSession(join(outside, "theirs.jsonl"));
+      expect(session.sessionId).toBe("theirs");
+      await session.dispose();
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
+  });
+
   it("is where autoResume goes on, and only a session on disk does", async () => {
     const model = scriptedModel([say("hi")]);
     const first = await create({ persist: true, streamFn: model.stream });
@@ -274,6 +303,26 @@ describe("where sessions are kept", () => {
     expect((await create({ persist: true }, { autoResume: true })).session.messages).toHaveLength(2);
     expect((await create({ persist: true })).session.messages).toHaveLength(0);
     expect((await create({}, { autoResume: true })).session.messages).toHaveLength(0);
+  });
+});
+
+describe("the thinking level of a session that is opened again", () => {
+  it.each([
+    ["high", {}, "high"],
+    ["off", {}, "off"],
+    ["high", { thinkingLevel: "low" }, "low"],
+    ["high", { modelPattern: "keyed/deep:off" }, "off"],
+    [undefined, {}, "medium"],
+  ] as const)("recorded as %s, with a model named and %j: %s", async (recorded, options, expected) => {
+    const model = scriptedModel([say("hi")]);
+    const first = await create({ persist: true, modelPattern: "keyed/deep", streamFn: model.stream });
+    if (recorded !== undefined) first.session.setThinkingLevel(recorded);
+    await first.session.prompt("hello");
+    await first.session.dispose();
+    const resume = { kind: "continue" } as const;
+    const again = await create({ persist: true, resume, modelPattern: "keyed/deep", ...options });
+    expect([again.name, again.thinkingLevel]).toEqual(["keyed/deep", expected]);
+    await again.session.dispose();
   });
 });
 

@@ -1,7 +1,6 @@
 // The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process do not know of each other.
 
-import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
 import { homedir } from "../base/home.js";
 import { type Ids, randomIds } from "../base/ids.js";
@@ -15,6 +14,7 @@ import { AgentSession } from "../session/agent-session.js";
 import type { ApprovalPolicy } from "../session/approval.js";
 import type { PlanHands } from "../session/pending/plan-hands.js";
 import type { SessionManager, SessionManagerOptions } from "../session/session-manager.js";
+import { levelNamed } from "../session/thinking.js";
 import type { StreamRule } from "../session/ttsr/rule.js";
 import { createBuiltInTools } from "../tools/index.js";
 import { createResolve } from "../tools/resolve.js";
@@ -24,11 +24,11 @@ import { findWritableRoot, mayExist } from "../workspace/find-roots.js";
 import type { Processes } from "../workspace/processes.js";
 import type { Permit, Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
+import { astEditBy } from "./ast-edit.js";
 import { refuseComingOptions } from "./coming-options.js";
 import { type ContextFile, findContextFiles } from "./context-files.js";
 import { type GivenTool, sortGivenTools, withoutReplaced } from "./custom-tools.js";
 import { discoverEnvironment, discoverSettings } from "./discover.js";
-import { variable } from "./environment.js";
 import type { ModuleOptions } from "./load-session-modules.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { createPlanHands } from "./plan-hands.js";
@@ -36,8 +36,9 @@ import { readPromptFiles } from "./prompt-files.js";
 import type { PromptTextOptions } from "./prompts/find-places.js";
 import { findSessionPrompts } from "./prompts/session-prompts.js";
 import { selectTools } from "./select-tools.js";
+import { sessionDirectory } from "./session-directory.js";
 import { createHands, toolSettingsOf } from "./session-hands.js";
-import { findSessionModels, type ModelOptions, withoutKeys } from "./session-models.js";
+import { findSessionModels, type ModelOptions, type SessionModels, withoutKeys } from "./session-models.js";
 import { findSessionModules } from "./session-modules.js";
 import { sessionSettingsOf } from "./session-settings.js";
 import { applyConfirmationBy, callApprovalBy, dialogsOf, permitBy, type SessionUI } from "./session-ui.js";
@@ -89,7 +90,7 @@ export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, 
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */
   persist?: boolean;
   sessionDir?: string;
-  /** Begin with an earlier session instead of a new one. */
+  /** Begin with an earlier session instead of a new one; in memory only, with a copy of it. */
   resume?: Resume;
   /** A record that is already open. */
   sessionManager?: SessionManager;
@@ -139,7 +140,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       ...{ cwd, agentDir, env, workspace, disabled, log, roots },
       ...(options.workspace ? {} : { mayExist }),
     }));
-  const toolSettings = toolSettingsOf(settings);
+  const toolSettings = toolSettingsOf(settings, env);
   const promptFiles = readPromptFiles(agentDir, log);
   const plans =
     options.plans ??
@@ -152,7 +153,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       log,
       sessions: { cwd, agentDir, clock, ids, log },
     });
-  const opened = await openRecords(options, { env, settings }, { cwd, agentDir, clock, ids, log });
+  const opened = await openRecords(options, { env, settings, workspace }, { cwd, agentDir, clock, ids, log });
   const sources = options.streamFn ? withoutKeys(models.source) : models.source;
   const given = await sortGivenTools(options.customTools ?? []);
   const stream = options.streamFn ?? streamByApi;
@@ -166,8 +167,9 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       hostModules: {
         async galley() {
           const { moduleExports } = await import("./module-exports.js");
+          const astEdit = astEditBy({ workspace, processes, plans, maxFiles: toolSettings.astEdit?.maxFiles });
           return {
-            ...moduleExports({ cwd, agentDir, clock, processes, stream, toolsIn: (place) => toolsIn(place) }),
+            ...moduleExports({ cwd, agentDir, clock, processes, stream, astEdit, toolsIn: (place) => toolsIn(place) }),
             createAgentSession,
           };
         },
@@ -215,14 +217,14 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
         settings,
         options.toolNames?.filter((name) => name !== "undo"),
       );
-      const added = [
-        createUndo((request) => own.changes.undo(request), { hidden: !isNamed }),
-        ...given.agent,
-        createResolve((params) => own.pending.resolve(params)),
-      ];
-      modules?.reserve([...builtIn, ...added, ...given.custom.map(({ tool }) => tool)].map(({ name }) => name));
+      const undo = createUndo((request) => own.changes.undo(request), { hidden: !isNamed });
+      const resolve = createResolve((params) => own.pending.resolve(params));
+      const added = [...given.agent, resolve];
+      const known = [...builtIn, undo];
+      modules?.reserve([...known, ...added, ...given.custom.map(({ tool }) => tool)].map(({ name }) => name));
       const { overrideBuiltins } = options;
-      return [...withoutReplaced(chosen, given, { overrideBuiltins, known: builtIn }), ...added];
+      const kept = withoutReplaced([...chosen, undo], given, { overrideBuiltins, known, reserved: resolve.name });
+      return [...kept, ...added];
     },
     hooks: modules?.around(options.hooks ?? {}) ?? options.hooks ?? {},
     approve: withStagingPolicy(options.approve, {
@@ -243,8 +245,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       );
     },
     resolveWrite: (path) => workspace.resolve(path, "write"),
-    release: async () => {
-      await modules?.shutdown();
+    release: async (modulesMs) => {
+      await modules?.shutdown(modulesMs);
       await processes.shutdown();
     },
     systemPrompt: (active) => {
@@ -257,7 +259,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       return withContextFiles(withPromptTexts(chosen, texts, active), contextFiles);
     },
     model: models.model,
-    thinkingLevel: models.thinkingLevel,
+    thinkingLevel: initialLevel(models, opened.record),
     settings: sessionSettingsOf(settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
@@ -268,6 +270,11 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const modelFallbackMessage = restore(session, options);
   if (!options.deferModules) await session.whenReady();
   return { session, ...(modelFallbackMessage === undefined ? {} : { modelFallbackMessage }) };
+}
+
+/** What was named now, else what the record was left with, where null takes an explicit one back. */
+function initialLevel({ namedLevel, usualLevel }: SessionModels, { context }: SessionManager) {
+  return namedLevel ?? (context.thinkingLevel === undefined ? usualLevel : levelNamed(context.thinkingLevel));
 }
 
 /** What was named now wins over what the record was left with. */
@@ -281,17 +288,18 @@ function restore(session: AgentSession, options: CreateAgentSessionOptions): str
 
 async function openRecords(
   options: CreateAgentSessionOptions,
-  { env, settings }: { env: Environment; settings: Settings },
+  { env, settings, workspace }: { env: Environment; settings: Settings; workspace: Workspace },
   places: { cwd: string; agentDir: string; clock: Clock; ids: Ids; log: Log },
 ): Promise<OpenedRecord> {
-  const named = options.sessionDir ?? variable(env, "GALLEY_SESSION_DIR") ?? settings.get("sessionDir");
-  const where: SessionManagerOptions = {
-    ...places,
-    ...(named === undefined ? {} : { directory: resolve(places.cwd, named) }),
-  };
+  const directory = sessionDirectory(options.sessionDir, { cwd: places.cwd, env, settings });
+  const where: SessionManagerOptions = { ...places, directory };
   const { persist = false, sessionManager } = options;
   const usual: Resume | undefined = persist && settings.get("autoResume") ? { kind: "continue" } : undefined;
   const resume = sessionManager ? undefined : (options.resume ?? usual);
-  const opened = await openRecord(where, { persist, resume });
+  const opened = await openRecord(where, {
+    persist,
+    resume,
+    checkNewPlace: (path) => workspace.resolve(path, "write"),
+  });
   return sessionManager ? { ...opened, record: sessionManager } : opened;
 }

@@ -84,3 +84,14 @@ it("cannot take a built-in tool's name unless that is wanted, nor be what no too
     await session.dispose();
   }
 });
+
+it("cannot have the word on previews, nor undo what they did not do", async () => {
+  const open = (name: string, more = {}) =>
+    home.open([], { customTools: [{ ...base(name), execute: async () => text("mine") }] as never[], ...more });
+  for (const more of [{}, { overrideBuiltins: true }])
+    await expect(open("resolve", more)).rejects.toThrow('Tool name "resolve" conflicts with existing tool');
+  await expect(open("undo")).rejects.toThrow('Tool name "undo" conflicts with existing tool');
+  const { session } = await open("undo", { overrideBuiltins: true });
+  expect(session.allTools.filter(({ name }) => name === "undo")).toHaveLength(1);
+  await session.dispose();
+});

@@ -32,15 +32,19 @@ export async function sortGivenTools(given: readonly GivenTool[]): Promise<Given
   return { agent, custom };
 }
 
-/** Throws `invalid_argument` where a name is taken. Answers the built-in tools that are left. */
+/** Throws `invalid_argument` where a name is taken. Answers the built-in tools that are left. Nobody replaces `reserved`. */
 export function withoutReplaced(
   builtIn: readonly AnyTool[],
   { agent, custom }: GivenTools,
-  { overrideBuiltins = false, known }: { overrideBuiltins?: boolean | undefined; known: readonly AnyTool[] },
+  options: { overrideBuiltins?: boolean | undefined; known: readonly AnyTool[]; reserved: string },
 ): readonly AnyTool[] {
+  const { overrideBuiltins = false, known, reserved } = options;
   const names = [...agent, ...custom.map(({ tool }) => tool)].map(({ name }) => name);
   const taken = names.find(
-    (name, index) => names.indexOf(name) !== index || (!overrideBuiltins && known.some((tool) => tool.name === name)),
+    (name, index) =>
+      names.indexOf(name) !== index ||
+      name === reserved ||
+      (!overrideBuiltins && known.some((tool) => tool.name === name)),
   );
   if (taken !== undefined)
     throw new GalleyError("invalid_argument", `Tool name ${JSON.stringify(taken)} conflicts with existing tool`);

@@ -48,6 +48,7 @@ describe("variable", () => {
     ["GALLEY_BASH_NO_CI", "PI_BASH_NO_CI"],
     ["GALLEY_SHELL_PREFIX", "PI_SHELL_PREFIX"],
     ["GALLEY_NO_PTY", "PI_NO_PTY"],
+    ["GALLEY_MAX_AST_FILES", "PI_MAX_AST_FILES"],
   ] as const)("%s is also %s", (name, alias) => expect(variable({ [alias]: "x" }, name)).toBe("x"));
 
   it("reads switches in every usual spelling", () => {

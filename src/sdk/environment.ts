@@ -28,6 +28,7 @@ const variableAliases = {
   GALLEY_BASH_NO_CI: "PI_BASH_NO_CI",
   GALLEY_SHELL_PREFIX: "PI_SHELL_PREFIX",
   GALLEY_NO_PTY: "PI_NO_PTY",
+  GALLEY_MAX_AST_FILES: "PI_MAX_AST_FILES",
   GALLEY_LOG: undefined,
   GALLEY_LOAD_PROJECT_ENV: undefined,
 } as const;

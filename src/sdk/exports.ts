@@ -29,6 +29,7 @@ export { SessionIndex, type SessionInfo } from "../session/store-list.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
 export type { ProcessEnd, Processes, ProcessRequest } from "../workspace/processes.js";
 export type { Permit, PermitQuestion } from "../workspace/workspace.js";
+export { type AstChange, type AstEditOutcome, type AstEditPlace, type AstEditRequest, astEdit } from "./ast-edit.js";
 export type { ContextFile } from "./context-files.js";
 export type { Skill } from "./prompts/skill.js";
 export type { PromptTemplate } from "./prompts/template.js";

@@ -7,19 +7,21 @@ import { findCommand } from "../extend/commands.js";
 import { customSlashCommand, type LoadedCommand, runCustomCommand } from "../extend/custom-command.js";
 import { adaptCustomTool } from "../extend/custom-tool-adapter.js";
 import { notifyTools } from "../extend/custom-tool-events.js";
-import type { ToolFailure } from "../extend/custom-tool-failure.js";
+import { cameFrom, type ToolFailure } from "../extend/custom-tool-failure.js";
 import { compactionGuests } from "../extend/hooks-compaction.js";
 import { runUserBash, toolSessionEvent } from "../extend/hooks-session.js";
 import { extensionToolHooks } from "../extend/hooks-tools.js";
 import type { AddedTool } from "../session/active-tools.js";
 import type { AnyTool } from "../tools/tool.js";
-import type { ModuleOptions, SessionModuleSet } from "./load-session-modules.js";
+import { givenToolPath, type ModuleOptions, type SessionModuleSet } from "./load-session-modules.js";
 import { createExtensionHost, createToolHost, type ModuleHostParts } from "./module-host.js";
 import { splitWords } from "./prompts/template.js";
 
 export interface LiveParts extends Omit<ModuleHostParts, "toolsChanged">, Pick<ModuleOptions, "namedTools"> {
   readonly clock: Clock;
   readonly log: Log;
+  /** The names that tools have without any module, hidden ones too. */
+  readonly builtInToolNames: readonly string[];
   /** For hosts: what is also logged. */
   onToolError(failure: ToolFailure): void;
   onCommandError(failure: ToolFailure): void;
@@ -35,21 +37,25 @@ export function liveModules(
 ) {
   const { session, log, clock, onToolError: onError } = parts;
   const runner = extensions?.runner;
-  const toolsChanged = () => session.addTools(runner?.tools() ?? []);
+  const toolsChanged = () => session.addTools(registeredTools());
   const host = createToolHost({ ...parts, toolsChanged });
   const adapted = custom.tools.map((one) => adaptCustomTool(one, { live: custom.live, log, host: () => host }));
   const others = new Set(session.allTools.filter((tool) => !old.includes(tool)).map(({ name }) => name));
-  for (const { name } of adapted) others.add(name);
+  for (const name of [...parts.builtInToolNames, ...adapted.map((tool) => tool.name)]) others.add(name);
   const isNamed = (name: string) => parts.namedTools?.includes(name) ?? false;
   const offered = ({ tool, startsActive = true }: AddedTool): AddedTool => {
     if (!isNamed(tool.name)) return { tool, startsActive };
     const { hidden: _hidden, ...shown } = tool;
     return { tool: shown };
   };
-  const registered = runner?.tools() ?? [];
-  for (const { tool, path } of registered)
-    if (others.has(tool.name)) log.warn(`${path} replaces the tool "${tool.name}"`);
-  const added = [...adapted.map((tool) => ({ tool })), ...registered].map(offered);
+  const registeredTools = () => {
+    const registered = runner?.tools() ?? [];
+    // Told once: whoever registers a tool again has replaced its own.
+    for (const { tool, path } of registered)
+      if (others.delete(tool.name)) log.warn(`${path} replaces the tool "${tool.name}"`);
+    return registered;
+  };
+  const added = [...adapted.map((tool) => ({ tool })), ...registeredTools()].map(offered);
   session.replaceTools(old, added);
   const extensionHost = createExtensionHost({ ...parts, toolsChanged });
   runner?.initialize(extensionHost);
@@ -66,11 +72,18 @@ export function liveModules(
       log,
       onError: parts.onCommandError,
     }),
+    /** A module was handed the means; a tool that the program gave was not. */
+    mayStage: commands.length > 0 || custom.tools.some(({ resolvedPath }) => resolvedPath !== givenToolPath),
     /** Everything they brought. */
     tools: (): AnyTool[] => [...added, ...(runner?.tools() ?? [])].map(({ tool }) => tool),
     hooks: runner && extensionToolHooks(runner),
     compaction: () => runner && compactionGuests(runner, () => session.sessionId),
     tellTools,
+    /** The module in whose files an error came up. */
+    blame: (error: unknown): string | undefined =>
+      runner?.registry.blame(error) ??
+      custom.tools.find(({ resolvedPath }) => cameFrom(error, resolvedPath))?.path ??
+      commands.find(({ realPath }) => cameFrom(error, realPath))?.path,
     /** Everybody is told at once: the time that is left is for all of them. Never rejects. */
     async shutdown(): Promise<void> {
       await Promise.all([

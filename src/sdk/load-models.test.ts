@@ -161,6 +161,15 @@ describe("a key command", () => {
     expect(readFileSync(at("runs"), "utf8")).toBe("run\n");
   });
 
+  it("that has answered is not run again in this process, unless in other surroundings", async () => {
+    put("models.yml", yaml.replace("$ACME_KEY", "!echo run >> runs; echo $PREFIX-key"));
+    const env = { PATH: process.env.PATH, PREFIX: "my" };
+    for (const registry of [await load({ env }), await load({ env: { ...env } })])
+      expect(await registry.apiKeyFor(fable)).toBe("my-key");
+    expect(readFileSync(at("runs"), "utf8")).toBe("run\n");
+    expect(await (await load({ env: { ...env, PREFIX: "your" } })).apiKeyFor(fable)).toBe("your-key");
+  });
+
   it("that fails leaves no key and says so", async () => {
     put("models.yml", yaml.replace("$ACME_KEY", "!exit 3"));
     const registry = await load({ env: { PATH: process.env.PATH } });
@@ -168,5 +177,10 @@ describe("a key command", () => {
       code: "no_credential",
       message: "No API key found for acme. The command ended with exit code 3.",
     });
+    // A failure is not remembered, by nobody.
+    put("models.yml", yaml.replace("$ACME_KEY", "!test -f unlocked && echo key"));
+    await expect((await load({ env: { PATH: process.env.PATH } })).apiKeyFor(fable)).rejects.toThrow("exit code 1");
+    put("unlocked", "");
+    expect(await (await load({ env: { PATH: process.env.PATH } })).apiKeyFor(fable)).toBe("key");
   });
 });

@@ -4,7 +4,13 @@
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import { type Environment, looksLikeUnsetName, readAuthFile } from "../provider/credentials.js";
+import {
+  type CredentialSources,
+  type Environment,
+  looksLikeUnsetName,
+  readAuthFile,
+  rememberCommands,
+} from "../provider/credentials.js";
 import { ModelRegistry } from "../provider/model-registry.js";
 import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models-file.js";
 import { type ConfigFile, readConfigFile, runForOutput } from "../workspace/config-files.js";
@@ -31,7 +37,7 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
   const authFile =
     options.authStorage ??
     (file.providers.size > 0 ? await loadAuthFile(join(agentDir, "auth.json"), log) : new Map<string, string>());
-  const runCommand = (command: string) => runForOutput(command, { timeoutMs: commandLimitMs, env, cwd: agentDir });
+  const runCommand = (command: string) => commandsOf(agentDir, env)(command);
   const registry = new ModelRegistry({
     sources: { env, authFile, runtimeKeys, runCommand },
     file,
@@ -39,6 +45,18 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
   });
   report([...registry.problems.map(problemText), ...registry.warnings, ...suspectKeys(file, env)], log);
   return registry;
+}
+
+/** By directory and environment, on which the answer may depend: whoever asks again in this process gets it at once. */
+const remembered = new Map<string, CredentialSources["runCommand"]>();
+
+function commandsOf(cwd: string, env: Environment): CredentialSources["runCommand"] {
+  const key = JSON.stringify([cwd, Object.entries(env).sort()]);
+  const known = remembered.get(key);
+  if (known) return known;
+  const run = rememberCommands((command) => runForOutput(command, { timeoutMs: commandLimitMs, env, cwd }));
+  remembered.set(key, run);
+  return run;
 }
 
 async function loadModelsFile(agentDir: string, log: Log): Promise<ModelsFile> {

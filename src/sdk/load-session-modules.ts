@@ -93,6 +93,9 @@ export interface UndecidedProject {
   rememberYes(): Promise<void>;
 }
 
+/** What stands for the path of a tool that the program gave. */
+export const givenToolPath = "<program>";
+
 /** Never rejects because of a module. */
 export async function loadSessionModules(parts: LoadModulesParts, options: ModuleOptions): Promise<SessionModuleSet> {
   const { settings } = parts;
@@ -128,7 +131,7 @@ export async function loadSessionModules(parts: LoadModulesParts, options: Modul
     loadCustomTools(ofKind("tool"), { ...loading, coverage, builtInToolNames, pending, live }),
     loadCommands(ofKind("command"), { ...loading, coverage, pending, live }),
   ]);
-  const given = parts.givenTools.map((one) => ({ ...one, path: "<program>", resolvedPath: "<program>" }));
+  const given = parts.givenTools.map((one) => ({ ...one, path: givenToolPath, resolvedPath: givenToolPath }));
   return {
     tools: { ...tools, tools: [...given, ...tools.tools] },
     commands: commands.commands,

@@ -1,23 +1,24 @@
 // Looking after session files: what there is, and what nobody needs any more.
 
-import { homedir, tmpdir } from "../base/home.js";
 import { silentLog } from "../base/log.js";
 import { agentPlaces } from "../session/session-paths.js";
 import { collectGarbage, type GarbageReport } from "../session/store-gc.js";
 import { displayName, SessionIndex, type SessionInfo } from "../session/store-list.js";
 import { SessionPlaces } from "../session/store-places.js";
+import { findSessionDirectory, type SessionSpot } from "./session-directory.js";
 
 export { displayName, type GarbageReport, type SessionInfo };
 
-/** Newest first. `cwd` names whose; without it, everybody's. */
-export async function listSessions(options: { agentDir: string; cwd?: string }): Promise<SessionInfo[]> {
-  const { agentDir, cwd } = options;
+/** Newest first: those of the working directory, or of all. */
+export async function listSessions(spot: SessionSpot, { isAll = false } = {}): Promise<SessionInfo[]> {
+  const { cwd, agentDir } = spot;
+  const places = new SessionPlaces({ cwd, agentDir, directory: await findSessionDirectory(spot) }, silentLog);
   const index = new SessionIndex();
-  if (cwd === undefined) return index.listAll(agentPlaces(agentDir).sessions);
-  return new SessionPlaces({ agentDir, cwd, home: homedir(), temp: tmpdir() }, silentLog).list(index);
+  return isAll ? places.listAll(index) : places.listHere(index);
 }
 
-export function cleanSessions(agentDir: string, now: number): Promise<GarbageReport> {
-  const { sessions, blobs } = agentPlaces(agentDir);
-  return collectGarbage({ sessionRoots: [sessions], blobs, now });
+export async function cleanSessions(spot: SessionSpot, now: number): Promise<GarbageReport> {
+  const { sessions, blobs } = agentPlaces(spot.agentDir);
+  const chosen = await findSessionDirectory(spot);
+  return collectGarbage({ sessionRoots: chosen === undefined ? [sessions] : [sessions, chosen], blobs, now });
 }

@@ -46,8 +46,8 @@ export function modelFunctions({ models, stream: ask, clock }: ModuleModelParts)
     model: ProviderModel,
     context: GivenContext,
     given: Partial<StreamOptions>,
+    builder: ReplyBuilder,
   ): AsyncGenerator<ModuleStreamEvent, void> {
-    const builder = new ReplyBuilder(model, clock.now());
     try {
       const options = await optionsFor(model, given);
       const whole = { systemPrompt: "", tools: [], ...context };
@@ -71,18 +71,26 @@ export function modelFunctions({ models, stream: ask, clock }: ModuleModelParts)
   }
 
   const stream = (model: ProviderModel, context: GivenContext, options: Partial<StreamOptions> = {}): ModuleStream => {
-    const events = read(model, context, options);
+    const builder = new ReplyBuilder(model, clock.now());
+    const events = read(model, context, options, builder);
     let settle = (_message: AssistantMessage) => {};
     const finished = new Promise<AssistantMessage>((resolve) => {
       settle = resolve;
     });
     let isRead = false;
+    let hasEnded = false;
     const iterate = async function* () {
       isRead = true;
-      for await (const event of events) {
-        if (event.type === "done") settle(event.message);
-        else if (event.type === "error") settle(event.error);
-        yield event;
+      try {
+        for await (const event of events) {
+          hasEnded = event.type === "done" || event.type === "error";
+          if (event.type === "done") settle(event.message);
+          else if (event.type === "error") settle(event.error);
+          yield event;
+        }
+      } finally {
+        // The reader has left, and nobody else will read on.
+        if (!hasEnded) settle(builder.finish({ stopReason: "aborted", errorMessage: "Request was aborted" }).message);
       }
     };
     return {

@@ -17,7 +17,7 @@ const names = {
   "pi-tui":
     "Text Markdown Box Container Spacer SelectList Input Key matchesKey visibleWidth truncateToWidth fuzzyMatch CURSOR_MARKER getEditorKeybindings wrapTextWithAnsi replaceTabs Editor Loader CancellableLoader Image TruncatedText SettingsList",
   "pi-coding-agent":
-    "getMarkdownTheme DynamicBorder BorderedLoader keyHint CustomEditor copyToClipboard createBashTool createReadTool createWriteTool createEditTool createFindTool createGrepTool createLsTool withFileMutationQueue getAgentDir getSettingsListTheme defineTool formatSize DEFAULT_MAX_BYTES DEFAULT_MAX_LINES parseFrontmatter truncateHead convertToLlm serializeConversation compact",
+    "getMarkdownTheme DynamicBorder BorderedLoader keyHint CustomEditor copyToClipboard createBashTool createReadTool createWriteTool createEditTool createFindTool createGrepTool createLsTool withFileMutationQueue getAgentDir getSettingsListTheme defineTool formatSize DEFAULT_MAX_BYTES DEFAULT_MAX_LINES parseFrontmatter truncateHead convertToLlm serializeConversation compact astEdit",
   "pi-ai": "StringEnum complete stream getModel",
   "pi-agent-core": "logger",
 };
@@ -172,6 +172,25 @@ it("helpers with texts, files and conversations", async () => {
     text: "[User]: hi\n\n[Custom]: c",
     kind: { type: "string", enum: ["a", "b"], description: "d" },
     marked: "t",
+  });
+});
+
+it("the engine of ast_edit, on the files of the session", async () => {
+  const answer = await inside(
+    [],
+    `const ops = [{ pat: "old($A)", out: "fresh($A)" }];
+    const shown = await astEdit({ ops, path: "a.ts" });
+    const read = async () => (await createReadTool(ctx.cwd).execute("1", { path: "a.ts" }, undefined, () => {}, { cwd: ctx.cwd })).content[0].text;
+    const before = await read();
+    const { applied } = await astEdit({ ops, dryRun: false });
+    return { changes: shown.changes.map(({ after }) => after), before, applied, after: await read() };`,
+    { "a.ts": "old(1);\n" },
+  );
+  expect(answer).toEqual({
+    changes: ["fresh(1)"],
+    before: expect.stringContaining("old(1);"),
+    applied: true,
+    after: expect.stringContaining("fresh(1);"),
   });
 });
 

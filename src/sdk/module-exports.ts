@@ -16,6 +16,7 @@ import { toModelMessages } from "../session/model-messages.js";
 import { defaultSessionSettings } from "../session/session-settings.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { Processes } from "../workspace/processes.js";
+import type { AstEditOutcome, AstEditRequest } from "./ast-edit.js";
 import * as door from "./exports.js";
 import * as texts from "./module-texts.js";
 
@@ -25,6 +26,8 @@ export interface ModuleExportParts {
   readonly clock: Clock;
   readonly processes: Processes;
   readonly stream: StreamFunction;
+  /** On the files that the session works on. */
+  readonly astEdit: (request: AstEditRequest) => Promise<AstEditOutcome>;
   /** The built-in tools, as they would be in another directory. */
   toolsIn(cwd: string): readonly AnyTool[];
 }
@@ -35,6 +38,7 @@ export function moduleExports(parts: ModuleExportParts) {
     ...door,
     ...texts,
     ...toolMakers(parts),
+    astEdit: parts.astEdit,
     getAgentDir: () => agentDir,
     convertToLlm: (messages: readonly AgentMessage[]) => toModelMessages(messages),
     serializeConversation: (messages: readonly AgentMessage[]) => serializeMessages(messages).join("\n\n"),

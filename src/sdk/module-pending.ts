@@ -1,9 +1,10 @@
 // What `pi.pushPendingAction` stands on: the session's pending actions, and the workspace that says what its files are.
 
+import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import type { FileChange, PendingActions } from "../extend/tool-api-pending.js";
 import type { NewAction } from "../preview/pending-action-store.js";
-import { type PlannedChange, stampOf } from "../preview/plan.js";
+import { type PlannedChange, type SeenFile, stampOf } from "../preview/plan.js";
 import type { PlanHands } from "../session/pending/plan-hands.js";
 import type { Workspace } from "../workspace/workspace.js";
 
@@ -11,12 +12,14 @@ export interface ModulePendingParts {
   readonly workspace: Workspace;
   readonly plans: Pick<PlanHands, "look">;
   push(action: NewAction): string;
+  nextId(): string;
 }
 
-export function createModulePending({ workspace, plans, push }: ModulePendingParts): PendingActions {
+export function createModulePending({ workspace, plans, push, nextId }: ModulePendingParts): PendingActions {
   return {
     push,
-    stamp: (paths) => Promise.all(paths.map(async (path) => stampOf(path, await plans.look(path)))),
+    nextId,
+    stamp: (paths) => Promise.all(paths.map((path) => seen(path, { workspace, plans }))),
     async plan(changes) {
       const planned: PlannedChange[] = [];
       for (const change of changes) planned.push(await planOne(change, { workspace, plans }));
@@ -25,6 +28,15 @@ export function createModulePending({ workspace, plans, push }: ModulePendingPar
       return planned;
     },
   };
+}
+
+async function seen(
+  path: string,
+  { workspace, plans }: Pick<ModulePendingParts, "workspace" | "plans">,
+): Promise<SeenFile> {
+  const found = await plans.look(path);
+  const place = found ? (await workspace.resolve(path, "read")).path : resolve(workspace.cwd, path);
+  return { path: place, stamp: stampOf(path, found) };
 }
 
 async function planOne(
@@ -37,7 +49,7 @@ async function planOne(
   const stamp = stampOf(displayPath, found);
   if (after !== null) {
     const bytes = typeof after === "string" ? Buffer.from(after) : Uint8Array.from(after);
-    const bits = mode === undefined || found ? {} : { mode };
+    const bits = mode === undefined ? {} : { mode };
     return { kind: found ? "modify" : "create", path, stamp, before, after: bytes, ...bits };
   }
   if (!found) throw new GalleyError("not_found", `The plan deletes ${displayPath}, which is not there.`);

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
 import { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
+import type { OpenOptions } from "../session/session-manager-options.js";
 import type { SessionRecords } from "../session/session-record.js";
 import { SessionIndex } from "../session/store-list.js";
 import { SessionPlaces } from "../session/store-places.js";
@@ -20,29 +21,38 @@ export interface OpenedRecord {
 
 export async function openRecord(
   where: SessionManagerOptions,
-  options: { persist: boolean; resume?: Resume | undefined },
+  options: Pick<OpenOptions, "checkNewPlace"> & { persist: boolean; resume?: Resume | undefined },
 ): Promise<OpenedRecord> {
-  const { persist, resume } = options;
+  const { persist, resume, ...how } = options;
   const records: SessionRecords = {
     create: (origin) => (persist ? SessionManager.create(where, origin) : SessionManager.inMemory(where, origin)),
-    open: (path) => SessionManager.open(resolve(where.cwd, path), where),
+    open: (path) => SessionManager.open(resolve(where.cwd, path), where, how),
   };
   if (!resume) return { record: records.create({}), records };
-  if (resume.kind === "continue") return { record: await SessionManager.continueRecent(where), records };
+  if (resume.kind === "continue")
+    return { record: await SessionManager.continueRecent(where, { isInMemory: !persist }), records };
   if (resume.kind === "fork" && !persist) throw new GalleyError("start_failed", "--fork requires session persistence");
-  const path = await findSession(where, resume.target);
-  const record =
-    resume.kind === "fork"
-      ? await SessionManager.forkFrom(path, where)
-      : await SessionManager.open(path, where, { ifMissing: "fail" });
-  return { record, records };
+  return { record: await openNamed(where, resume, persist), records };
+}
+
+async function openNamed(
+  where: SessionManagerOptions,
+  { kind, target }: Exclude<Resume, { kind: "continue" }>,
+  persist: boolean,
+): Promise<SessionManager> {
+  const path = await findSession(where, target, kind);
+  if (kind === "fork") return SessionManager.forkFrom(path, where);
+  if (!persist) return SessionManager.copyInMemory(path, where);
+  return SessionManager.open(path, where, { ifMissing: "fail" });
 }
 
 /** What looks like a path is one; anything else is looked up among the sessions. */
-async function findSession(where: SessionManagerOptions, target: string): Promise<string> {
+async function findSession(where: SessionManagerOptions, target: string, kind: "open" | "fork"): Promise<string> {
   if (/[/\\]|\.jsonl$/.test(target)) return resolve(where.cwd, target);
   const places = new SessionPlaces(where, where.log ?? silentLog);
   const { session, isElsewhere } = await places.find(new SessionIndex(), target);
-  if (isElsewhere) throw new GalleyError("start_failed", `Session "${target}" is in another project (${session.cwd}).`);
+  // A copy belongs here, whosever the original is.
+  if (isElsewhere && kind === "open")
+    throw new GalleyError("start_failed", `Session "${target}" is in another project (${session.cwd}).`);
   return session.path;
 }

@@ -3,13 +3,15 @@
 
 import { systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
-import { homedir, tmpdir } from "../base/home.js";
+import { homedir } from "../base/home.js";
 import { randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
 import { PendingActionStore } from "../preview/pending-action-store.js";
 import type { PendingActionView } from "../protocol/pending.js";
 import type { AgentSession } from "../session/agent-session.js";
+import type { PlanHands } from "../session/pending/plan-hands.js";
 import { readPending } from "../session/pending/read-pending.js";
+import { markStaleActions } from "../session/pending/stale-actions.js";
 import { viewPending } from "../session/pending/view-pending.js";
 import { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
 import { hasPlans } from "../session/store-artifacts.js";
@@ -20,13 +22,12 @@ import { findWritableRoot } from "../workspace/find-roots.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createAgentSession } from "./create-agent-session.js";
 import { createPlanHands } from "./plan-hands.js";
+import { findSessionDirectory, type SessionSpot } from "./session-directory.js";
 import { Settings } from "./settings/settings.js";
 
 export type { ChangeOutcome };
 
-export interface PendingPlace {
-  readonly cwd: string;
-  readonly agentDir: string;
+export interface PendingPlace extends SessionSpot {
   readonly log?: Log;
 }
 
@@ -39,8 +40,10 @@ export interface PendingSession {
 /** The newest session first; those without pending plans are left out. */
 export async function listPendingSessions(place: PendingPlace, { diff = false } = {}): Promise<PendingSession[]> {
   const found: PendingSession[] = [];
-  const places = new SessionPlaces({ ...place, home: homedir(), temp: tmpdir() }, silentLog);
-  for (const session of await places.list(new SessionIndex())) {
+  const plans = plansIn(place);
+  const { cwd, agentDir } = place;
+  const places = new SessionPlaces({ cwd, agentDir, directory: await findSessionDirectory(place) }, silentLog);
+  for (const session of await places.listHere(new SessionIndex())) {
     if (!(await hasPlans(session.path))) continue;
     const record = await SessionManager.open(session.path, managerOptions({ ...place, log: silentLog }), {
       isReadOnly: true,
@@ -48,6 +51,7 @@ export async function listPendingSessions(place: PendingPlace, { diff = false } 
     if (!record) continue; // damaged: `galley sessions` tells
     const store = new PendingActionStore({ clock: systemClock });
     for (const stored of (await readPending(record)).found) store.restore(stored);
+    await markStaleActions(store, (seen) => plans.staleFiles(seen)).catch(() => {}); // then the apply will tell
     const actions = await viewPending(store, { diff });
     store.dispose();
     await record.close();
@@ -56,22 +60,23 @@ export async function listPendingSessions(place: PendingPlace, { diff = false } 
   return found;
 }
 
-/** Runs `work` on the session of a file. Throws `busy` when another program has it. */
+/** Runs `work` on the session of a file. Throws `busy` when another program has it, `start_failed` when it may only be read. */
 export async function withSessionFile<T>(
   place: PendingPlace,
   path: string | undefined,
   work: (session: AgentSession) => Promise<T>,
 ): Promise<T> {
-  const { cwd, agentDir, log = silentLog } = place;
+  const { cwd, agentDir, sessionDir, log = silentLog } = place;
   const { session } = await createAgentSession({
     cwd,
     agentDir,
     log,
     persist: true,
+    ...(sessionDir === undefined ? {} : { sessionDir }),
     ...(path === undefined ? {} : { resume: { kind: "open", target: path } }),
   });
   try {
-    if (session.readOnlyReason !== undefined) throw new GalleyError("busy", inUse(session.readOnlyReason));
+    if (session.readOnlyReason !== undefined) throw notWritable(session.readOnlyReason);
     return await work(session);
   } finally {
     await session.dispose();
@@ -80,8 +85,12 @@ export async function withSessionFile<T>(
 
 /** What a crash left half done in this project, brought to its end. Undefined: another program is at it. */
 export async function recoverProject(place: PendingPlace): Promise<readonly ChangeOutcome[] | undefined> {
+  return plansIn(place).recover();
+}
+
+function plansIn(place: PendingPlace): PlanHands {
   const { cwd, agentDir, log = silentLog } = place;
-  const plans = createPlanHands({
+  return createPlanHands({
     root: findWritableRoot({ cwd, home: homedir() }),
     agentDir,
     workspace: createNodeWorkspace({ cwd, agentDir }),
@@ -90,12 +99,13 @@ export async function recoverProject(place: PendingPlace): Promise<readonly Chan
     log,
     sessions: managerOptions(place),
   });
-  return plans.recover();
 }
 
-function inUse(reason: string): string {
-  const pid = /\(pid \d+\)/.exec(reason)?.[0];
-  return `Session is open in another galley${pid === undefined ? "" : ` ${pid}`}. Settle it there.`;
+function notWritable(reason: string): GalleyError {
+  const [isHeld, pid = ""] = / is in use by another galley( \(pid \d+\))?$/.exec(reason) ?? [];
+  if (isHeld === undefined)
+    return new GalleyError("start_failed", `The session cannot be changed here: ${reason}. Nothing was decided.`);
+  return new GalleyError("busy", `Session is open in another galley${pid}. Settle it there.`);
 }
 
 function managerOptions({ cwd, agentDir, log = silentLog }: PendingPlace): SessionManagerOptions {

@@ -41,7 +41,7 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
     },
     async apply(planned, owner) {
       await checkStillAllowed(workspace, planned);
-      const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied } = owner;
+      const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied, isPart } = owner;
       applying = owner;
       try {
         const { txid, hardlinkBroken } = await changes.apply({
@@ -49,7 +49,12 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
           sourceToolName,
           by,
           reason,
-          owner: { session: own?.owner() ?? "", pendingId, ...(alsoApplied ? { alsoApplied } : {}) },
+          owner: {
+            session: own?.owner() ?? "",
+            pendingId,
+            ...(alsoApplied ? { alsoApplied } : {}),
+            ...(isPart ? { isPart } : {}),
+          },
           ...(undoes === undefined ? {} : { undoes }),
           ops: planned.map(opOf),
         });
@@ -59,7 +64,14 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
       }
     },
     note: (change) => changes.note({ ...change, owner: { session: own?.owner() ?? "", pendingId: "" } }),
-    staleFiles: (planned) => changes.staleFiles(planned.map(opOf)),
+    staleFiles: (seen) =>
+      changes.staleFiles(
+        seen.map(({ path, stamp: { path: shownPath, exists, sha256: hash } }) => ({
+          path,
+          shownPath,
+          ...(exists ? { hash } : {}),
+        })),
+      ),
     recover: () => changes.recover(),
     history: () => changes.list(),
     look: (path) => look(workspace, path),

@@ -12,6 +12,7 @@ import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import type { Processes } from "../workspace/processes.js";
 import type { Permit, Workspace } from "../workspace/workspace.js";
 import { configRootDirectory } from "./config-roots.js";
+import { isOn, variable, wholeNumber } from "./environment.js";
 import type { Settings } from "./settings/settings.js";
 
 export interface Hands {
@@ -42,8 +43,9 @@ export function createHands(place: HandsPlace, given?: { workspace?: Workspace; 
   return { workspace, unattended, processes };
 }
 
-export function toolSettingsOf(settings: Settings): ToolSettings {
+export function toolSettingsOf(settings: Settings, env: Environment): ToolSettings {
   const kilobyte = 1024;
+  const maxFiles = wholeNumber(env, "GALLEY_MAX_AST_FILES");
   return {
     bash: {
       maxTimeoutSeconds: settings.get("tools.maxTimeout"),
@@ -56,6 +58,7 @@ export function toolSettingsOf(settings: Settings): ToolSettings {
     read: { defaultLimit: settings.get("read.defaultLimit"), autoResize: settings.get("images.autoResize") },
     edit: settings.get("edit.fuzzyMatch") ? { fuzzyThreshold: settings.get("edit.fuzzyThreshold") } : {},
     ask: { timeoutMs: settings.get("ask.timeout") * 1000 },
+    ...(maxFiles ? { astEdit: { maxFiles } } : {}),
   };
 }
 
@@ -74,11 +77,14 @@ function workspaceOptions({ cwd, agentDir, env, settings, home = homedir() }: Ha
 
 function createProcesses({ cwd, env, clock, log, home = homedir() }: HandsPlace, settings: Settings): Processes {
   const shellPath = settings.get("shellPath");
+  // Programs that know it ask nobody and draw nothing: there is no terminal.
+  const unattended = isOn(env, "GALLEY_BASH_NO_CI") ? {} : { CI: "true" };
   return createNodeProcesses({
     env,
     clock,
     log,
-    environment: settings.get("bash.environment"),
+    environment: { ...unattended, ...settings.get("bash.environment") },
+    shellPrefix: variable(env, "GALLEY_SHELL_PREFIX"),
     projectRoot: findWritableRoot({ cwd, home }),
     ...(shellPath === undefined ? {} : { shellPath }),
   });

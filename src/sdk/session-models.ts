@@ -42,7 +42,9 @@ export interface Surroundings {
 export interface SessionModels {
   readonly source: ModelSource;
   readonly model: ProviderModel | undefined;
-  readonly thinkingLevel: ThinkingLevel;
+  /** What was asked for, by itself or with the model. */
+  readonly namedLevel: ThinkingLevel | undefined;
+  readonly usualLevel: ThinkingLevel;
 }
 
 /** Throws `model_not_found` or `invalid_config` when a named model cannot be had. */
@@ -64,8 +66,8 @@ export async function findSessionModels(options: ModelOptions, around: Surroundi
     roles,
     requestSettings: requestSettings(options.providerSessionId, around),
   };
-  const thinkingLevel = options.thinkingLevel ?? chosen.thinkingLevel ?? settings.get("defaultThinkingLevel");
-  return { source, model: chosen.model, thinkingLevel };
+  const namedLevel = options.thinkingLevel ?? chosen.thinkingLevel;
+  return { source, model: chosen.model, namedLevel, usualLevel: settings.get("defaultThinkingLevel") };
 }
 
 /** Whoever brings the provider layer brings the keys. */
@@ -156,7 +158,14 @@ function requestSettings(sessionId: string | undefined, { settings, env, log }: 
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(firstEventTimeoutMs === undefined ? {} : { firstEventTimeoutMs }),
     ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    proxyVariables: proxyVariables(env),
   };
+}
+
+/** Also when there is none: then the caller's environment has no proxy, whatever the process's has. */
+function proxyVariables(env: Environment): Environment {
+  const names = ["https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"];
+  return Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
 }
 
 /** Nothing at all where nothing is set: most requests say nothing about it. */

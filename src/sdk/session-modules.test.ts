@@ -96,6 +96,14 @@ describe("custom tools", () => {
     await session.dispose();
   });
 
+  it("are offered the word on what they may stage, whether they say so or not", async () => {
+    put(".galley/agent/tools/plain.ts", said("plain", "Here."));
+    const { session, model } = await open([say("Done.")], { toolNames: ["read"] });
+    await session.prompt("Go");
+    expect(model.requests[0]?.context.tools?.map(({ name }) => name)).toEqual(["read", "plain", "resolve"]);
+    await session.dispose();
+  });
+
   it("hear of the start and the end, and see the session", async () => {
     put(
       ".galley/agent/tools/ears.ts",
@@ -228,6 +236,34 @@ describe("extensions", () => {
     await session.prompt("Go");
     expect(texts()).toEqual(["instead", "later"]);
     expect(lines.join("")).toContain('replaces the tool "read"');
+    await session.dispose();
+  });
+
+  it("cannot have the word on previews; of what else they replace is told, also of what is hidden or comes later", async () => {
+    const tool = (name: string) => ({
+      ...{ name, description: "Says it", parameters: { type: "object", properties: {} } },
+      execute: async () => ({ content: [{ type: "text" as const, text: `my ${name}` }] }),
+    });
+    const reports: unknown[] = [];
+    const apply = { action: "apply", reason: "r" };
+    const { session, texts, lines } = await withExtension(
+      [call("resolve", apply), call("undo", {}, "call_2"), say("Done.")],
+      (pi) => {
+        for (const name of ["resolve", "undo"]) pi.registerTool(tool(name));
+        pi.on("tool_execution_end", ({ toolName }) => toolName === "undo" && pi.registerTool(tool("grep")));
+        pi.registerCommand("again", { handler: () => pi.registerTool(tool("resolve")) });
+      },
+    );
+    session.onReport((report) => reports.push(report));
+    await session.prompt("Go");
+    expect(texts()).toEqual(["No pending action to resolve. Nothing to apply or discard.", "my undo"]);
+    await session.prompt("/again");
+    expect(session.getAllToolNames()).not.toContain("resolve");
+    const conflict = 'Tool name "resolve" conflicts with existing tool';
+    expect(lines.filter((line) => line.includes(conflict))).toHaveLength(2);
+    expect(reports).toMatchObject([{ type: "extension_error", event: "registerTool", error: conflict }]);
+    for (const name of ["undo", "grep"])
+      expect(lines.filter((line) => line.includes(`replaces the tool "${name}"`))).toHaveLength(1);
     await session.dispose();
   });
 

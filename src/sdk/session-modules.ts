@@ -1,7 +1,9 @@
 // Custom tools and extensions in a session: found and loaded once, beside the session's own start; their tools added,
 // their hooks asked, their ears told. Where there are none, a session has no such object, and nothing of this costs time.
 
+import { atMost } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
+import { HurriedClock } from "../base/hurried-clock.js";
 import type { ToolFailure } from "../extend/custom-tool-failure.js";
 import type { LiveUI } from "../extend/custom-tool-ui.js";
 import type { Coverage } from "../extend/digest-project.js";
@@ -18,7 +20,14 @@ import type { BashRunOutcome } from "../session/bash-execution.js";
 import type { CompactionGuests, TreePreparation, TreeVerdict } from "../session/compaction/compaction-guests.js";
 import type { ModelSource } from "../session/model-source.js";
 import type { PlanHands } from "../session/pending/plan-hands.js";
-import type { GuestReport, HeardPrompt, RecordChange, RecordWish, SessionGuests } from "../session/session-guests.js";
+import type {
+  GuestReport,
+  HeardPrompt,
+  HearOptions,
+  RecordChange,
+  RecordWish,
+  SessionGuests,
+} from "../session/session-guests.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { ConfigRoot } from "./config-roots.js";
@@ -49,21 +58,30 @@ export function findSessionModules(parts: SessionModulesParts, options: ModuleOp
   return isNamed || mayHaveModules(parts, parts.roots) ? new SessionModules(parts, options) : undefined;
 }
 
+/** When the session ends, for modules that are still being loaded. */
+const loadPatienceMs = 2000;
+
 type UserCommand = { readonly command: string; readonly excludeFromContext: boolean; readonly cwd: string };
 
 export class SessionModules implements SessionGuests {
   readonly #parts: SessionModulesParts;
+  /** What limits on modules are measured by. */
+  readonly #clock: HurriedClock;
   readonly #options: ModuleOptions;
   readonly #listeners = new Set<(report: GuestReport) => void>();
   #session: AgentSession | undefined;
   #reserved: readonly string[] = [];
   #loading: Promise<void> | undefined;
+  /** Until those that are loaded have heard of the start. */
+  #beginning: Promise<void> | undefined;
   #live: LiveModules | undefined;
   #liveUI: LiveUI | undefined;
   #memory: LoadMemory | undefined;
   #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
   #undecided: UndecidedProject | undefined;
   #isOver = false;
+  /** Nobody is told anything any more. */
+  #isGone = false;
   readonly #over = new AbortController();
   #coverage: Coverage | undefined;
   #decide = () => {};
@@ -74,6 +92,7 @@ export class SessionModules implements SessionGuests {
 
   constructor(parts: SessionModulesParts, options: ModuleOptions) {
     this.#parts = parts;
+    this.#clock = new HurriedClock(parts.clock);
     this.#options = options;
   }
 
@@ -87,14 +106,23 @@ export class SessionModules implements SessionGuests {
     this.#session = session;
   }
 
-  ready(): Promise<void> {
+  loaded(): Promise<void> {
     this.#loading ??= this.#load().catch((error: unknown) => this.#broken(error));
     return this.#loading;
   }
 
+  async ready(): Promise<void> {
+    await this.loaded();
+    await this.#beginning;
+  }
+
+  hurry(mostMs: number): void {
+    this.#clock.hurry(mostMs);
+  }
+
   /** What the project is trusted with, for its texts; waits for the decision, not for what modules do next. */
   async projectCoverage(): Promise<Coverage | undefined> {
-    void this.ready();
+    void this.loaded();
     await this.#decided;
     return this.#coverage;
   }
@@ -104,18 +132,21 @@ export class SessionModules implements SessionGuests {
     this.#onRenewed = listener;
   }
 
+  get mayStage(): boolean {
+    return this.#live?.mayStage ?? false;
+  }
+
   get hearsPrompts(): boolean {
     if (!this.#live) return false;
+    if (this.#beginning) return true; // what they hear of the start may make them listen
     const { runner, customCommands } = this.#live;
     if (customCommands.list().length > 0) return true;
     if (!runner) return false;
     return runner.hasHandlers("input") || runner.hasHandlers("before_agent_start") || runner.commands().length > 0;
   }
 
-  async hear(
-    prompt: HeardPrompt,
-    { source, onAccepted }: Parameters<SessionGuests["hear"]>[1],
-  ): Promise<HeardPrompt | undefined> {
+  async hear(prompt: HeardPrompt, { source, signal, onAccepted }: HearOptions): Promise<HeardPrompt | undefined> {
+    await this.#beginning;
     if (!this.#live) return prompt;
     const { runner, customCommands } = this.#live;
     if (runner?.commandIn(prompt.text) !== undefined) {
@@ -133,15 +164,18 @@ export class SessionModules implements SessionGuests {
     if (text === undefined) return undefined;
     if (!runner) return { text, images };
     const usual = this.#parts.mode === "rpc" ? "rpc" : "interactive";
-    const heard = await runner.emit({ type: "input", text, images, source: source ?? usual });
+    const heard = await runner.emit({ type: "input", text, images, source: source ?? usual }, signal);
     if (heard.handled) return undefined;
     return { text: heard.text, images: heard.images ?? images };
   }
 
-  async beforeRun({ text: prompt, images, systemPrompt }: HeardPrompt & { readonly systemPrompt: string }) {
+  async beforeRun(
+    { text: prompt, images, systemPrompt }: HeardPrompt & { readonly systemPrompt: string },
+    signal: AbortSignal,
+  ) {
     const runner = this.#live?.runner;
     if (!runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
-    return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt });
+    return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt }, signal);
   }
 
   get hearsContext(): boolean {
@@ -220,6 +254,10 @@ export class SessionModules implements SessionGuests {
     return this.#live?.runUserBash(request);
   }
 
+  blame(error: unknown): string | undefined {
+    return this.#live?.blame(error);
+  }
+
   setUIContext(ui: object | undefined, hasUI: boolean): void {
     this.#ui = { ui, hasUI };
     this.#liveUI?.set(ui, hasUI);
@@ -228,27 +266,32 @@ export class SessionModules implements SessionGuests {
   /** Never rejects. One reload after the other, and prompts wait for them. */
   reload(): Promise<void> {
     this.#loading = this.ready().then(() => this.#renew().catch((error: unknown) => this.#broken(error)));
-    return this.#loading;
+    return this.ready();
   }
 
-  /** Never rejects. */
-  async shutdown(): Promise<void> {
+  /** Never rejects. With a limit it is over by then, whatever they do. */
+  async shutdown(limitMs?: number): Promise<void> {
     this.#isOver = true;
     this.#over.abort();
-    await this.#loading;
-    await this.#live?.shutdown();
+    this.#clock.hurry(limitMs ?? loadPatienceMs);
+    const goodbye = async () => {
+      await this.#loading;
+      await this.#beginning;
+      await this.#live?.shutdown();
+    };
+    await (limitMs === undefined ? goodbye() : atMost(this.#parts.clock, limitMs, goodbye()));
+    this.#isGone = true;
     this.#live?.runner?.close();
   }
 
   async #load(): Promise<void> {
     this.#options.beforeModules?.();
     const live = await this.#createLive([]);
-    if (!live) return;
+    if (!live || this.#isGone) return;
     this.#live = live;
     (this.#session as AgentSession).subscribe((event) => this.#live?.observe(event)?.then(() => {}));
-    const begun = this.#begin("startup");
+    this.#begin("startup");
     void this.#askForTrust(); // holds nothing up: until there is an answer it is no
-    await begun;
   }
 
   /** Never rejects. What a yes is about is what was shown: if that has changed since, it is asked again. */
@@ -277,12 +320,21 @@ export class SessionModules implements SessionGuests {
     this.#live = next;
     old.runner?.close();
     await this.#onRenewed();
-    await this.#begin("reload");
+    this.#begin("reload");
   }
 
-  async #begin(reason: "startup" | "reload"): Promise<void> {
-    await this.#live?.runner?.emit({ type: "session_start", reason });
-    await this.#live?.tellTools({ reason: "start", previousSessionFile: undefined });
+  /** Only prompts wait for what comes of it. */
+  #begin(reason: "startup" | "reload"): void {
+    const begin = async () => {
+      await this.#live?.runner?.emit({ type: "session_start", reason });
+      await this.#live?.tellTools({ reason: "start", previousSessionFile: undefined });
+    };
+    const beginning = begin()
+      .catch((error: unknown) => this.#broken(error))
+      .then(() => {
+        if (this.#beginning === beginning) this.#beginning = undefined;
+      });
+    this.#beginning = beginning;
   }
 
   /** Undefined where the command line asks for a flag that nobody has. */
@@ -298,16 +350,18 @@ export class SessionModules implements SessionGuests {
       ]);
     const { workspace, plans } = this.#parts;
     const push = session.stagePendingAction.bind(session);
+    const nextId = session.nextPendingId.bind(session);
     this.#memory ??= new LoadMemory();
     this.#liveUI ??= createLiveUI(this.#parts);
     this.#liveUI.set(this.#ui.ui, this.#ui.hasUI);
     const loaded = await loadSessionModules(
       {
         ...this.#parts,
+        clock: this.#clock,
         live: this.#liveUI,
         memory: this.#memory,
         builtInToolNames: this.#reserved,
-        pending: createModulePending({ workspace, plans, push }),
+        pending: createModulePending({ workspace, plans, push, nextId }),
         onError: (failure) => this.#failed(failure),
         onSendFailure: ({ command, error }) => this.#report({ type: "response", command, success: false, error }),
       },
@@ -324,10 +378,12 @@ export class SessionModules implements SessionGuests {
     if (!this.#setFlags(loaded.extensions?.runner)) return undefined;
     const parts = {
       ...this.#parts,
+      clock: this.#clock,
       session,
       isProjectTrusted: () => loaded.isProjectTrusted,
       reload: () => this.reload(),
       namedTools: this.#options.namedTools ?? [],
+      builtInToolNames: this.#reserved,
       onToolError: (failure: ToolFailure) => this.#report(frameOf(failure)),
       onCommandError: (failure: ToolFailure) => this.#failed(failure),
     };

@@ -26,6 +26,16 @@ describe("what a person is shown", () => {
     ]);
   });
 
+  it("of a call whose tool has words for it are those, and nothing in them can hide", async () => {
+    const { ui, shown } = open();
+    const approvalDetails = () => ["Rename a\u202e", `to b${" ".repeat(9)}c`];
+    const request = { tool: { name: "rename", approvalDetails }, args: { from: "a" }, signal };
+    await callApprovalBy(ui)(request as unknown as Parameters<ReturnType<typeof callApprovalBy>>[0]);
+    const silent = { tool: { name: "rename", approvalDetails: () => undefined }, args: { from: "a" }, signal };
+    await callApprovalBy(ui)(silent as unknown as Parameters<ReturnType<typeof callApprovalBy>>[0]);
+    expect(shown.map(([, message]) => message)).toEqual(["Rename a\\u202e\nto b⟨9 spaces⟩c", "from: a"]);
+  });
+
   it("of a very long call says how much is missing", async () => {
     const { ui, shown } = open();
     const request = { tool: { name: "bash" }, args: { command: "x".repeat(70_000) }, signal };

@@ -26,8 +26,10 @@ function asExtra({ timeoutMs, ...extra }: DialogOptions = {}) {
 
 /** Whether one call may run. */
 export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
-  return ({ tool, args, signal }) =>
-    ui.confirm(`Run ${written(tool.name)}?`, cut(argumentLines(args).join("\n")), { signal });
+  return ({ tool, args, signal }) => {
+    const lines = tool.approvalDetails?.(args)?.map(written) ?? argumentLines(args);
+    return ui.confirm(`Run ${written(tool.name)}?`, cut(lines.join("\n")), { signal });
+  };
 }
 
 /** One argument per line; a text of several lines is set in, so that it cannot look like another argument. */

@@ -20,10 +20,11 @@ export function sessionlessModules(place: ModuleSpot & { readonly log: Log }, pr
       ]);
       const toolsIn = (elsewhere: string) => {
         const hands = createHands({ ...place, cwd: elsewhere, clock: systemClock }, { processes });
-        const own = { clock: systemClock, isPersistent: false, settings: toolSettingsOf(settings) };
+        const own = { clock: systemClock, isPersistent: false, settings: toolSettingsOf(settings, place.env) };
         return createBuiltInTools({ ...hands, ...ofSession, ...own });
       };
-      return moduleExports({ cwd, agentDir, clock: systemClock, processes, stream: refuse, toolsIn });
+      const own = { cwd, agentDir, clock: systemClock, processes };
+      return moduleExports({ ...own, stream: refuse, astEdit: async () => refuse(), toolsIn });
     },
     async ai() {
       const [{ findSessionModels }, { modelFunctions }] = await Promise.all([
@@ -48,6 +49,7 @@ const ofSession: Pick<BuiltInToolParts, "artifacts" | "staging" | "todos"> = {
     staged: () => [],
     stagedPaths: () => [],
     note: refuse,
+    wrote: refuse,
     applyNow: refuse,
   },
   todos: { get: () => [], applyOps: refuse },

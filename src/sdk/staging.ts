@@ -1,6 +1,6 @@
 // What the built-in tools are told about staging, from the settings and the session's pending actions.
 
-import { numberOf } from "../preview/settle.js";
+import { planOf, stagedFor } from "../preview/stack.js";
 import type { PendingControl } from "../session/pending/pending-control.js";
 import type { PlanHands } from "../session/pending/plan-hands.js";
 import type { Staging } from "../tools/staging.js";
@@ -13,8 +13,14 @@ export function stagingOf(
   return {
     mode: () => settings.get("staging"),
     stage: (action) => pending.stage(action),
-    staged: (path) => stagedFiles(pending).filter((file) => file.path === path),
-    stagedPaths: () => [...new Set(stagedFiles(pending).map(({ path }) => path))],
+    staged: (path) =>
+      stagedFor(pending.store, path).map(({ id, change: { kind, after } }) => ({
+        id,
+        bytes: kind === "delete" ? undefined : after,
+      })),
+    stagedPaths: () => [
+      ...new Set(pending.store.list().flatMap((stored) => planOf(stored)?.changes.map(({ path }) => path) ?? [])),
+    ],
     note: ({ files, ...what }) =>
       plans.note({
         ...what,
@@ -22,19 +28,11 @@ export function stagingOf(
         reason: "",
         files: files.map((file) => ({ kind: file.before ? ("modify" as const) : ("create" as const), ...file })),
       }),
-    applyNow: (changes, what) =>
-      plans.apply(changes, { ...what, pendingId: "", by: "model", reason: "Staging is off." }),
+    wrote: (paths) => pending.filesWritten(paths),
+    async applyNow(changes, what) {
+      const applied = await plans.apply(changes, { ...what, pendingId: "", by: "model", reason: "Staging is off." });
+      await pending.filesWritten(changes.map(({ path }) => path));
+      return applied;
+    },
   };
-}
-
-/** In the order in which they were staged. */
-function stagedFiles(pending: PendingControl) {
-  const oldestFirst = pending.store
-    .list()
-    .sort((a, b) => a.action.createdAt - b.action.createdAt || numberOf(a) - numberOf(b));
-  return oldestFirst.flatMap(({ action: { id }, work }) =>
-    work.kind === "plan"
-      ? work.plan.changes.map(({ kind, path, after }) => ({ id, path, bytes: kind === "delete" ? undefined : after }))
-      : [],
-  );
 }

@@ -70,8 +70,9 @@ export class ActiveTools {
     const known = new Set(namesOf(this.#all));
     const chosen = new Set(namesOf(this.#active));
     const gone = new Set(old);
-    const without = (tools: readonly AnyTool[]) =>
-      tools.flatMap((tool) => (gone.has(tool) ? (this.#first.find(({ name }) => name === tool.name) ?? []) : tool));
+    const before = ({ name, hidden = false }: AnyTool) =>
+      this.#first.find((tool) => tool.name === name && (tool.hidden ?? false) === hidden) ?? [];
+    const without = (tools: readonly AnyTool[]) => tools.flatMap((tool) => (gone.has(tool) ? before(tool) : tool));
     this.#all = without(this.#all);
     this.#hidden = without(this.#hidden);
     this.#active = without(this.#active);

@@ -21,7 +21,7 @@ import { type AddedTool, namesOf } from "./active-tools.js";
 import { contextUsage } from "./context-usage.js";
 import type { BranchPoint } from "./entry-tree.js";
 import type { CycledModel } from "./model-control.js";
-import type { ChangeOwnership, Undone, UndoRequest } from "./pending/change-history.js";
+import type { ChangeListOptions, ChangeOwnership, Undone, UndoRequest } from "./pending/change-history.js";
 import { decidePending, type PendingDecision } from "./pending/decide-pending.js";
 import type { StandingHandler } from "./pending/pending-control.js";
 import { type PendingViewOptions, viewPending } from "./pending/view-pending.js";
@@ -88,8 +88,9 @@ export class AgentSession {
     return this.#core.abort();
   }
 
-  /** What an abort may end before its turn comes: a compaction, and the wait before a retry. */
+  /** What an abort may end before its turn comes: a compaction, the wait before a retry, and that for modules of others. */
   cancelWaits(): void {
+    this.#core.hearing.giveUp();
     this.#core.driver.giveUp();
     this.#core.compaction.abort();
     this.#core.retry.cancel("abort");
@@ -192,9 +193,19 @@ export class AgentSession {
     return [...steering(), ...followUp()].map(({ message }) => message);
   }
 
+  /** How many prompts have begun: each has its one `agent_settled`, in this order. */
+  get begunCount(): number {
+    return this.#core.driver.begun;
+  }
+
   /** How the last run ended; when `agent_settled` comes, how the whole work did. */
   get lastOutcome(): PromptOutcome {
     return this.#core.driver.lastOutcome;
+  }
+
+  /** Policy stopped the last tool call of the last prompt. */
+  get wasDenied(): boolean {
+    return this.#core.driver.wasDenied;
   }
 
   /** Those that the model is offered. */
@@ -417,6 +428,11 @@ export class AgentSession {
     return this.#core.pending.store.push(action);
   }
 
+  /** For an action that is staged later, under this id. */
+  nextPendingId(): string {
+    return this.#core.pending.store.nextId();
+  }
+
   /** A place for long-lived approval flows: asked when nothing is pending, never forced, never used up. */
   setStandingResolveHandler(handler: StandingHandler | undefined): void {
     this.#core.pending.setStandingHandler(handler);
@@ -431,7 +447,7 @@ export class AgentSession {
     return this.#core.whenRestored().then(() => this.#core.changes.redo(request));
   }
 
-  getChanges(options: { isWholeRoot?: boolean; withDiff?: boolean; limit?: number } = {}): Promise<Change[]> {
+  getChanges(options: ChangeListOptions = {}): Promise<Change[]> {
     return this.#core.changes.list(options);
   }
 
@@ -474,6 +490,12 @@ export class AgentSession {
   // Modules of others
 
   /** Custom tools and extensions are loaded, templates and skills are read. Never rejects: what cannot be loaded is reported. */
+  async whenLoaded(): Promise<void> {
+    await this.#core.parts.guests?.loaded();
+    await this.#core.parts.library?.ready();
+  }
+
+  /** The same, and they have heard that the session begins. */
   async whenReady(): Promise<void> {
     await this.#core.parts.guests?.ready();
     await this.#core.parts.library?.ready();
@@ -500,6 +522,11 @@ export class AgentSession {
   /** Hears what a host is told of modules: failures, and messages of theirs that were refused. */
   onReport(listener: (report: GuestReport) => void): () => void {
     return this.#core.parts.guests?.onReport(listener) ?? (() => {});
+  }
+
+  /** The path of the one in whose files an error came up that nobody caught, if it can be told. */
+  blame(error: unknown): string | undefined {
+    return this.#core.parts.guests?.blame(error);
   }
 
   // Tools
@@ -563,8 +590,14 @@ export class AgentSession {
     });
   }
 
-  dispose(): Promise<void> {
-    return this.#core.dispose();
+  /** It is about to end: tools that ignore their signal, and modules of others, are not waited for as long as usual. */
+  hurry(options: { modulesMs: number }): void {
+    this.#core.hurry(options.modulesMs);
+  }
+
+  /** `modulesMs`: how long modules of others may take to say goodbye, all of them together. */
+  dispose(options: { modulesMs?: number } = {}): Promise<void> {
+    return this.#core.dispose(options.modulesMs);
   }
 }
 

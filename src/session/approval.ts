@@ -26,9 +26,11 @@ export interface GateParts {
   readonly policy: ApprovalPolicy;
   /** Makes what was said so far survive a crash. */
   secure(): Promise<void>;
+  /** A call begins that may write anywhere. */
+  begins?(call: ToolCall): void;
 }
 
-export function createGate({ hook, policy, secure }: GateParts): NonNullable<ToolHooks["beforeToolCall"]> {
+export function createGate({ hook, policy, secure, begins }: GateParts): NonNullable<ToolHooks["beforeToolCall"]> {
   return async (tool, call, args, signal) => {
     const verdict = await hook?.(tool, call, args, signal);
     if (verdict) return verdict;
@@ -36,6 +38,7 @@ export function createGate({ hook, policy, secure }: GateParts): NonNullable<Too
     const refusal = await policy({ tool, call, args, tier, signal });
     if (refusal) return refusal;
     if (tier !== "read") await secure();
+    if (tier === "exec") begins?.(call);
     return undefined;
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BashExecutionMessage } from "../protocol/messages.js";
 import { manualClock } from "../testing/manual-clock.js";
-import { type BashExecutionParts, BashExecutions, type BashRunOutcome, type BashRunRequest } from "./bash-execution.js";
+import { BashExecutions, type BashHome, type BashRunOutcome, type BashRunRequest } from "./bash-execution.js";
 
 function captured(text: string, more: Partial<BashRunOutcome["output"]> = {}): BashRunOutcome["output"] {
   const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
@@ -12,18 +12,22 @@ function captured(text: string, more: Partial<BashRunOutcome["output"]> = {}): B
 const exited = (text: string, exitCode = 0): BashRunOutcome => ({ exitCode, output: captured(text) });
 
 /** A session whose runs begin and end when the test says. */
-function session(run: BashExecutionParts["run"], overrides: Partial<BashExecutionParts> = {}) {
+function session(run: BashHome["run"], overrides: Partial<BashHome> = {}) {
   const messages: BashExecutionMessage[] = [];
   const warnings: string[] = [];
   let active: { settled: Promise<void>; settle: () => void } | undefined;
   const executions = new BashExecutions({
     clock: manualClock(),
     log: { warn: (text) => warnings.push(text), error() {} },
-    run,
+    home: () => ({
+      run,
+      append: (message) => messages.push(message),
+      artifactPath: async () => undefined,
+      release() {},
+      ...overrides,
+    }),
     isStreaming: () => active !== undefined,
     whenSettled: () => active?.settled ?? Promise.resolve(),
-    append: (message) => messages.push(message),
-    ...overrides,
   });
   const begin = () => {
     let settle = () => {};

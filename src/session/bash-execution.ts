@@ -1,5 +1,6 @@
 // The commands that a user runs in a session, beside the agent. Each becomes a message of the conversation: at once
-// when no run is active, otherwise after it, so that nothing comes between a call and its result.
+// when no run is active, otherwise after it, so that nothing comes between a call and its result. It belongs to the
+// conversation in which it was asked for, also when the session has turned to another one meanwhile.
 
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
@@ -10,14 +11,21 @@ import type { BashExecutionMessage } from "../protocol/messages.js";
 export interface BashExecutionParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Runs the command to its end; throws where it cannot be started. */
-  run(request: BashRunRequest): Promise<BashRunOutcome>;
+  /** Where a command belongs that is asked for now. */
+  home(): BashHome;
   isStreaming(): boolean;
   /** Resolves when no run is active; never while `isStreaming` holds. */
   whenSettled(): Promise<void>;
+}
+
+export interface BashHome {
+  /** Runs the command to its end; throws where it cannot be started. */
+  run(request: BashRunRequest): Promise<BashRunOutcome>;
   append(message: BashExecutionMessage): void;
   /** Where an artifact lies on the disk, if it does. */
-  artifactPath?(id: string): Promise<string | undefined>;
+  artifactPath(id: string): Promise<string | undefined>;
+  /** Nothing more will come. Again is as good as once. */
+  release(): void;
 }
 
 export interface BashRunRequest {
@@ -45,7 +53,7 @@ export interface BashRunOutcome {
 export class BashExecutions {
   readonly #parts: BashExecutionParts;
   readonly #running = new Set<AbortController>();
-  readonly #held: BashExecutionMessage[] = [];
+  readonly #held: { readonly message: BashExecutionMessage; readonly home: BashHome }[] = [];
   /** One command after the other, in the order in which they came. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -68,16 +76,20 @@ export class BashExecutions {
   ): Promise<BashResult> {
     const abort = new AbortController();
     this.#running.add(abort);
+    const home = this.#parts.home();
     const previous = this.#last;
     const run = previous.then(() =>
-      this.#parts.run({ command, excludeFromContext, signal: abort.signal, ...(onChunk ? { onChunk } : {}) }),
+      home.run({ command, excludeFromContext, signal: abort.signal, ...(onChunk ? { onChunk } : {}) }),
     );
     this.#last = run.catch(() => {}); // whoever asked hears of it
     try {
       const outcome = await run;
-      const result = await this.#resultOf(outcome);
-      this.#deliver(this.#asMessage(command, result, outcome, excludeFromContext));
+      const result = await resultOf(home, outcome);
+      this.#deliver(home, this.#asMessage(command, result, outcome, excludeFromContext));
       return result;
+    } catch (error) {
+      home.release();
+      throw error;
     } finally {
       this.#running.delete(abort);
     }
@@ -90,24 +102,13 @@ export class BashExecutions {
 
   /** Adds what was held. For the moment before a prompt; otherwise it happens by itself. */
   flush(): void {
-    for (let next = this.#held.shift(); next; next = this.#held.shift()) this.#parts.append(next);
-  }
-
-  async #resultOf({ exitCode, stopped, output }: BashRunOutcome): Promise<BashResult> {
-    const { text, truncation, artifactId, ...sizes } = output;
-    const path = artifactId === undefined ? undefined : await this.#parts.artifactPath?.(artifactId);
-    return {
-      output: stopped ? withLine(text, stopped.by === "abort" ? "Command cancelled" : stopped.sentence) : text,
-      ...(stopped ? {} : { exitCode }),
-      cancelled: stopped !== undefined,
-      truncated: truncation !== undefined,
-      totalLines: sizes.totalLines,
-      totalBytes: sizes.totalBytes,
-      outputLines: sizes.outputLines,
-      outputBytes: sizes.outputBytes,
-      ...(artifactId === undefined ? {} : { artifactId }),
-      ...(path === undefined ? {} : { fullOutputPath: path }),
-    };
+    for (let next = this.#held.shift(); next; next = this.#held.shift()) {
+      try {
+        next.home.append(next.message);
+      } finally {
+        next.home.release();
+      }
+    }
   }
 
   #asMessage(
@@ -129,8 +130,8 @@ export class BashExecutions {
     };
   }
 
-  #deliver(message: BashExecutionMessage): void {
-    this.#held.push(message); // behind those that wait, so that the order stays
+  #deliver(home: BashHome, message: BashExecutionMessage): void {
+    this.#held.push({ message, home }); // behind those that wait, so that the order stays
     if (!this.#parts.isStreaming()) this.flush();
     else if (this.#held.length === 1)
       this.#flushWhenSettled().catch((error: unknown) =>
@@ -143,6 +144,23 @@ export class BashExecutions {
     while (this.#parts.isStreaming()) await this.#parts.whenSettled();
     this.flush();
   }
+}
+
+async function resultOf(home: BashHome, { exitCode, stopped, output }: BashRunOutcome): Promise<BashResult> {
+  const { text, truncation, artifactId, ...sizes } = output;
+  const path = artifactId === undefined ? undefined : await home.artifactPath(artifactId);
+  return {
+    output: stopped ? withLine(text, stopped.by === "abort" ? "Command cancelled" : stopped.sentence) : text,
+    ...(stopped ? {} : { exitCode }),
+    cancelled: stopped !== undefined,
+    truncated: truncation !== undefined,
+    totalLines: sizes.totalLines,
+    totalBytes: sizes.totalBytes,
+    outputLines: sizes.outputLines,
+    outputBytes: sizes.outputBytes,
+    ...(artifactId === undefined ? {} : { artifactId }),
+    ...(path === undefined ? {} : { fullOutputPath: path }),
+  };
 }
 
 function withLine(text: string, line: string): string {

@@ -2,7 +2,7 @@
 // at a time, so that a conversation of a hundred thousand entries grows by one at the price of one.
 
 import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
-import type { AgentMessage } from "../protocol/messages.js";
+import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import { messageOfEntry, timeOf } from "./entry-message.js";
 
 export interface SessionContext {
@@ -45,15 +45,23 @@ export class ContextBuilder implements SessionContext {
   mode: { name: string; data?: unknown } | undefined;
   compaction: CompactionEntry | undefined;
   isModelChosen = false;
-  readonly models = new Map<string, string>();
   readonly injectedRules = new Set<string>();
   readonly prunedEntryIds = new Set<string>();
   readonly path: SessionEntry[] = [];
   readonly warnings: string[] = [];
+  readonly #models = new Map<string, string>();
+  #lastReply: AssistantMessage | undefined;
 
   /** A builder that takes another one's place goes on counting where that one was. */
   constructor(revision = 0) {
     this.revision = revision;
+  }
+
+  get models(): ReadonlyMap<string, string> {
+    // Only while nobody has chosen: a fallback's reply must not become the session's model.
+    if (this.#lastReply && !this.isModelChosen)
+      this.#models.set("default", `${this.#lastReply.provider}/${this.#lastReply.model}`);
+    return this.#models;
   }
 
   /** Takes the next entry of the path. Never throws: a file may hold anything under a known name. */
@@ -91,9 +99,7 @@ export class ContextBuilder implements SessionContext {
     }
     this.messages.push(message);
     this.entryIds.push(entry.id);
-    // Only while nobody has chosen: a fallback's reply must not become the session's model.
-    if (message.role === "assistant" && !this.isModelChosen && message.model !== "")
-      this.models.set("default", `${message.provider}/${message.model}`);
+    if (message.role === "assistant" && message.model !== "") this.#lastReply = message;
   }
 
   #noteModel(entry: ModelChangeEntry): void {
@@ -101,7 +107,7 @@ export class ContextBuilder implements SessionContext {
     if (model === undefined) return;
     const role = "role" in entry && typeof entry.role === "string" ? entry.role : "default";
     if (role === "default") this.isModelChosen = true;
-    this.models.set(role, model);
+    this.#models.set(role, model);
   }
 
   /** The summary, then what it left, and from here on what comes. */

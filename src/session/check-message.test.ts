@@ -46,6 +46,19 @@ describe("a sound message is the same object", () => {
 });
 
 describe("small gaps are filled", () => {
+  it("a mentioned file without a text, such as a picture", () => {
+    const image = { type: "image", data: "aWk=", mimeType: "image/png" };
+    const files = [{ path: "a.png", image }, { path: "b", content: "x" }, { path: "c", content: 7 }, { content: "d" }];
+    expect(checkMessage({ role: "fileMention", files, timestamp: 1 }, 9)).toEqual({
+      role: "fileMention",
+      files: [
+        { path: "a.png", image, content: "" },
+        { path: "b", content: "x" },
+      ],
+      timestamp: 1,
+    });
+  });
+
   it("a missing time", () => {
     expect(checkMessage({ role: "user", content: "x" }, 9)).toEqual({
       role: "user",

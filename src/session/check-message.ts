@@ -49,8 +49,12 @@ const checks: Record<AgentMessage["role"], Check> = {
   },
   fileMention({ files }) {
     if (!Array.isArray(files)) return undefined;
-    const usable = files.filter(isFile);
-    return usable.length === files.length ? nothing : { files: usable };
+    if (files.every(isFile)) return nothing;
+    // Other programs leave the text of a picture out.
+    const filled = files.map((file) =>
+      isObject(file) && file.content === undefined ? { ...file, content: "" } : file,
+    );
+    return { files: filled.filter(isFile) };
   },
 };
 

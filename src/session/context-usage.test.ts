@@ -168,7 +168,12 @@ describe("contextLimit", () => {
     expect(limit({ thresholdPercent: 80 })).toBe(160_000);
     for (const thresholdPercent of [0, -1, 100]) expect(limit({ thresholdPercent })).toBe(170_000);
     expect(limit({}, 64_000)).toBe(64_000 - 16_384);
-    expect(limit({}, 8000)).toBe(4000);
+    expect(limit({}, 24_576)).toBe(24_576 - 16_384);
     expect(limit({}, 0)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("leaves a window that is hardly larger than the reserve room to work in", () => {
+    const limit = (window: number) => contextLimit(window, compactionSettings);
+    expect([20_000, 16_384, 8000].map(limit)).toEqual([8192, 8192, 4000]);
   });
 });

@@ -19,6 +19,9 @@ export interface ThresholdSettings {
   readonly reserveTokens: number;
 }
 
+/** Instructions, tools and a few turns; with less, every run would end in a compaction. */
+const leastLimit = 8192;
+
 /** Above this many tokens the context is compacted. */
 export function contextLimit(contextWindow: number, settings: ThresholdSettings): number {
   const { thresholdTokens, thresholdPercent, reserveTokens } = settings;
@@ -26,8 +29,8 @@ export function contextLimit(contextWindow: number, settings: ThresholdSettings)
   if (thresholdTokens > 0) return Math.min(thresholdTokens, contextWindow - 1);
   if (thresholdPercent >= 1 && thresholdPercent <= 99) return Math.floor((contextWindow * thresholdPercent) / 100);
   const reserve = Math.max(reserveTokens, Math.ceil(contextWindow * 0.15));
-  // A window smaller than twice the reserve would otherwise be full before anything was said.
-  return Math.max(contextWindow - reserve, Math.floor(contextWindow / 2));
+  // A window that is hardly larger than the reserve would otherwise be full before anything was said.
+  return Math.max(contextWindow - reserve, Math.min(leastLimit, Math.floor(contextWindow / 2)));
 }
 
 /**

@@ -3,13 +3,15 @@
 
 import type { MessageQueues } from "../loop/message-queues.js";
 import type { RunEnd } from "../loop/run.js";
+import type { SessionEntry } from "../protocol/entries.js";
 import type { ContinueReason, SessionEvent } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
+import { billedUsageType } from "./billing.js";
 import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
 import type { RetryController } from "./retry.js";
 import type { PlannedFallback, RetryFallback } from "./retry-fallback.js";
-import type { SessionRecord } from "./session-record.js";
+import type { EntryFields, SessionRecord } from "./session-record.js";
 import type { SessionSettings } from "./session-settings.js";
 import type { TodoTracker } from "./todos/todo-tracker.js";
 import type { TtsrController } from "./ttsr/ttsr-controller.js";
@@ -21,8 +23,8 @@ export type Continuation =
   | { readonly reason: "overflow"; readonly decision: OverflowDecision }
   /** Compacts; with `autoContinue` the agent is asked to go on afterwards. */
   | { readonly reason: "auto_continue" }
-  | { readonly reason: "queued" }
-  | { readonly reason: "todo" };
+  /** `isFull`: the context is compacted first. */
+  | { readonly reason: "queued" | "todo"; readonly isFull: boolean };
 
 /** `closing`: no further run, but something is still to be done and told. */
 export type Verdict = { readonly next: Continuation } | { readonly closing?: OverflowDecision | "compact" };
@@ -52,18 +54,22 @@ export interface EndedRun extends RunEnd {
 
 export function decideContinuation(parts: ContinuationParts, end: EndedRun): Verdict {
   const { compaction, queues, ttsr, todos } = parts;
-  if (!end.isAborted && ttsr?.pending) return { next: { reason: "ttsr" } };
   const isFailed = end.stopReason === "error" || end.stopReason === "aborted";
+  // What is only to be noticed waits for a reply to follow: a failed one is first asked for again.
+  const isRuleDue = ttsr?.pending === "interrupt" || (ttsr?.pending === "follow_up" && !isFailed);
+  if (!end.isAborted && isRuleDue) return { next: { reason: "ttsr" } };
   const retry = isFailed ? decideRetry(parts, end) : undefined;
   if (retry) return { next: retry };
   const overflow = canBeAskedAgain(end) ? compaction.decideOverflow(end.model) : undefined;
   if (overflow?.kind === "recover") return { next: { reason: "overflow", decision: overflow } };
   if (overflow) return { closing: overflow };
   if (isFailed) return {};
-  if (compaction.decideThreshold())
-    return parts.settings().compaction.autoContinue ? { next: { reason: "auto_continue" } } : { closing: "compact" };
-  if (queues.hasWork) return { next: { reason: "queued" } };
-  return todos.isReminderDue(end.message, { isUserForced: parts.isUserForced() }) ? { next: { reason: "todo" } } : {};
+  const isFull = compaction.decideThreshold();
+  if (isFull && parts.settings().compaction.autoContinue) return { next: { reason: "auto_continue" } };
+  if (queues.hasWork) return { next: { reason: "queued", isFull } };
+  if (todos.isReminderDue(end.message, { isUserForced: parts.isUserForced() }))
+    return { next: { reason: "todo", isFull } };
+  return isFull ? { closing: "compact" } : {};
 }
 
 function decideRetry({ retry, fallback }: ContinuationParts, end: EndedRun): Continuation | undefined {
@@ -87,10 +93,22 @@ export function announced(
   return "next" in verdict ? { isTerminal: false, continueReason: verdict.next.reason } : { isTerminal: true };
 }
 
+interface Decided {
+  readonly verdict: Verdict;
+  readonly end: RunEnd;
+  readonly signal: AbortSignal;
+}
+
 /** Carries the verdict out. Returns the messages the next run starts with, or undefined when there is none. */
-export async function carryOut(
+export async function carryOut(parts: ContinuationParts, decided: Decided): Promise<AgentMessage[] | undefined> {
+  const messages = await nextMessages(parts, decided);
+  if (!messages) parts.retry.close(); // no series outlasts its prompt
+  return messages;
+}
+
+async function nextMessages(
   parts: ContinuationParts,
-  { verdict, end, signal }: { verdict: Verdict; end: RunEnd; signal: AbortSignal },
+  { verdict, end, signal }: Decided,
 ): Promise<AgentMessage[] | undefined> {
   const { retry, compaction } = parts;
   if (!("next" in verdict)) {
@@ -109,10 +127,14 @@ export async function carryOut(
       return [];
     case "overflow": {
       retry.close();
-      const failedLeaf = parts.record.tree.leafId;
-      takeBack(parts.record, end);
+      const { record } = parts;
+      const failedLeaf = record.tree.leafId;
+      takeBack(record, end);
+      const { length } = record.context.path;
       if (await compaction.recover(verdict.next.decision, signal)) return [];
-      parts.record.moveLeaf(failedLeaf); // nothing changed, so the reply stands
+      const since = record.context.path.slice(length);
+      record.moveLeaf(failedLeaf); // nothing changed, so the reply stands
+      carryOver(record, since);
       return undefined;
     }
     case "auto_continue":
@@ -126,9 +148,11 @@ export async function carryOut(
         },
       ];
     case "queued":
-      return signal.aborted ? undefined : takeQueued(parts.queues);
     case "todo":
-      return signal.aborted ? undefined : remind(parts);
+      // Whatever comes of it: what waits is not held up by a summary that failed.
+      if (verdict.next.isFull) await compaction.compactAtThreshold(signal);
+      if (signal.aborted) return undefined;
+      return verdict.next.reason === "queued" ? takeQueued(parts.queues) : remind(parts);
   }
 }
 
@@ -143,7 +167,7 @@ function inject(parts: ContinuationParts, end: RunEnd): AgentMessage[] | undefin
   return [injection.message];
 }
 
-/** The failed reply and its made-up results leave the path; they stay in the record. A choice made since then holds. */
+/** The failed reply and its made-up results leave the path; they stay in the record. What else came since then holds. */
 function takeBack(record: SessionRecord, { message }: RunEnd): void {
   const { messages, entryIds } = record.context;
   const entryId = entryIds[messages.lastIndexOf(message)];
@@ -151,8 +175,17 @@ function takeBack(record: SessionRecord, { message }: RunEnd): void {
   const index = path.findIndex(({ id }) => id === entryId);
   if (index === -1) return;
   record.moveLeaf(path[index]?.parentId ?? null);
-  for (const { id: _id, parentId: _parent, timestamp: _time, ...choice } of path.slice(index + 1))
-    if (choice.type === "model_change" || choice.type === "thinking_level_change") record.append(choice);
+  const isResult = (entry: SessionEntry) => entry.type === "message" && entry.message.role === "toolResult";
+  carryOver(
+    record,
+    path.slice(index + 1).filter((entry) => !isResult(entry)),
+  );
+}
+
+/** What has just left the path, and nobody took back, comes onto it again; but for bills, which count wherever they are. */
+function carryOver(record: SessionRecord, entries: readonly SessionEntry[]): void {
+  for (const { id: _id, parentId: _parent, timestamp: _time, ...fields } of entries)
+    if (fields.type !== "custom" || fields.customType !== billedUsageType) record.append(fields as EntryFields);
 }
 
 function remind({ todos, emit }: ContinuationParts): AgentMessage[] | undefined {

@@ -136,13 +136,13 @@ it("lists user messages with a text in append order, and which are on the path",
   const tree = new EntryTree(header, [
     userEntry("a", null, "one"),
     userEntry("b", "a", " two "),
-    userEntry("c", "b", "  "),
+    userEntry("c", "b", ""),
   ]);
   tree.append({ type: "leaf", targetId: "a", ...place("l", "a") });
   tree.append(userEntry("d", "a", "three"));
   expect(tree.userMessages()).toEqual([
     { entryId: "a", text: "one", onPath: true },
-    { entryId: "b", text: "two", onPath: false },
+    { entryId: "b", text: " two ", onPath: false },
     { entryId: "d", text: "three", onPath: true },
   ]);
 });

@@ -171,7 +171,7 @@ export class EntryTree {
   userMessages(): BranchPoint[] {
     const path = new Set(this.pathTo());
     return this.#entries.flatMap((entry) => {
-      const text = userText(entry)?.trim();
+      const text = userText(entry);
       return text ? [{ entryId: entry.id, text, onPath: path.has(entry) }] : [];
     });
   }
@@ -187,8 +187,14 @@ export class EntryTree {
   }
 
   #take(text: string, source: NameSource): void {
-    this.#name = text.trim() === "" ? undefined : { text, source };
+    const clean = cleanName(text); // another program may have written anything
+    this.#name = clean === "" ? undefined : { text: clean, source };
   }
+}
+
+/** One line without control characters; empty when nothing is left. */
+export function cleanName(text: string): string {
+  return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
 }
 
 /** Entries in the margin: they do not move the leaf. */
@@ -196,11 +202,24 @@ export function isBookkeeping(entry: SessionEntry): boolean {
   return entry.type === "label" || entry.type === "session_info" || entry.type === "leaf";
 }
 
-/** A chain again, where entries were taken out of a path. */
-export function rechained(path: readonly SessionEntry[]): SessionEntry[] {
-  return path.map((entry, index) => {
-    const parentId = path[index - 1]?.id ?? null;
-    return entry.parentId === parentId ? entry : { ...entry, parentId };
+/**
+ * A path without what stands in its margin, as a chain again. What a compaction kept from an entry in the margin on, it
+ * keeps from the next one.
+ */
+export function withoutMargin(path: readonly SessionEntry[]): SessionEntry[] {
+  const next = new Map<string, string>();
+  let following: string | undefined;
+  for (const entry of path.toReversed()) {
+    if (!isBookkeeping(entry)) following = entry.id;
+    else if (following !== undefined) next.set(entry.id, following);
+  }
+  let parentId: string | null = null;
+  return path.flatMap((entry) => {
+    if (isBookkeeping(entry)) return [];
+    const chained = entry.parentId === parentId ? entry : { ...entry, parentId };
+    parentId = entry.id;
+    const kept = chained.type === "compaction" ? next.get(chained.firstKeptEntryId) : undefined;
+    return [kept === undefined ? chained : { ...chained, firstKeptEntryId: kept }];
   });
 }
 

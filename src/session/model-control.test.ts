@@ -36,7 +36,12 @@ function control(
     headersFor: async () => ({}),
     ...source,
   };
-  const record = { append: (entry: object) => entries.push(entry) } as unknown as SessionRecord;
+  const context: { thinkingLevel?: string | null } = {};
+  const append = (entry: object) => {
+    entries.push(entry);
+    if ("thinkingLevel" in entry) context.thinkingLevel = entry.thinkingLevel as string | null;
+  };
+  const record = { append, context } as unknown as SessionRecord;
   return {
     entries,
     models: new ModelControl({
@@ -61,8 +66,8 @@ describe("cycle", () => {
     expect(cycled(models, 4)).toEqual([
       ["b", "high", false],
       ["c", undefined, false],
-      ["a", undefined, false],
-      ["b", undefined, false],
+      ["a", "high", false],
+      ["b", "high", false],
     ]);
     expect(models.model).toBe(b);
     expect(entries.slice(0, 2)).toEqual([
@@ -115,6 +120,39 @@ describe("cycle", () => {
       const { models, entries } = control(source);
       expect([models.cycle(), models.model, entries]).toEqual([null, a, []]);
     }
+  });
+});
+
+const levelsIn = (entries: object[]) =>
+  entries.flatMap((entry) => ("thinkingLevel" in entry ? [entry.thinkingLevel] : []));
+
+describe("a change of model", () => {
+  const big = modelOf("big", { thinking: { minLevel: "minimal", maxLevel: "xhigh", mode: "effort" } });
+  const small = modelOf("small", { thinking: { minLevel: "minimal", maxLevel: "low", mode: "effort" } });
+  const known = [big, small, c];
+  const find = (_provider: string, id: string) => known.find((model) => model.id === id);
+
+  it("keeps the wish, fits it to the model, and records a level that a reader would not come to", () => {
+    const { models, entries } = control({ find }, { model: big, level: "medium" });
+    models.setThinkingLevel("xhigh");
+    const levels = ["small", "big", "c", "small", "big"].map((id) => {
+      models.set("acme", id);
+      return models.thinkingLevel;
+    });
+    expect(levels).toEqual(["low", "xhigh", undefined, "low", "xhigh"]);
+    expect(levelsIn(entries)).toEqual(["xhigh"]); // from which a reader comes to all of these
+    models.setThinkingLevel("minimal");
+    models.set("acme", "small");
+    models.setThinkingLevel("high");
+    models.set("acme", "big");
+    expect([models.thinkingLevel, levelsIn(entries).slice(1)]).toEqual(["high", ["minimal", "low", "high"]]);
+  });
+
+  it("records no level while the default fits", () => {
+    const { models, entries } = control({ find }, { model: big, level: "low" });
+    models.set("acme", "small");
+    models.set("acme", "big");
+    expect(entries.map((entry) => (entry as { type: string }).type)).toEqual(["model_change", "model_change"]);
   });
 });
 

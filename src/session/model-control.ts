@@ -7,7 +7,7 @@ import type { ProviderModel, StreamOptions } from "../provider/provider.js";
 import type { Summarizer } from "./compaction/summarize.js";
 import type { ModelChoice, ModelSource } from "./model-source.js";
 import type { SessionRecord } from "./session-record.js";
-import { availableLevels, clampLevel, nextLevel, splitLevel } from "./thinking.js";
+import { availableLevels, clampLevel, levelNamed, nextLevel, splitLevel } from "./thinking.js";
 
 export interface ModelControlParts {
   readonly models: ModelSource;
@@ -26,6 +26,8 @@ export interface CycledModel extends ModelChoice {
 export class ModelControl {
   readonly #parts: ModelControlParts;
   #model: ProviderModel | undefined;
+  /** What was asked for; each model is given the nearest that it has. */
+  #wish: ThinkingLevel | undefined;
   #level: ThinkingLevel | undefined;
   #standIn: ModelChoice | undefined;
   #choices = 0;
@@ -33,7 +35,8 @@ export class ModelControl {
   constructor(parts: ModelControlParts) {
     this.#parts = parts;
     this.#model = parts.model;
-    this.#level = parts.model && clampLevel(parts.model, parts.thinkingLevel);
+    this.#wish = parts.thinkingLevel;
+    this.#level = parts.model && clampLevel(parts.model, this.#wish);
   }
 
   get model(): ProviderModel | undefined {
@@ -101,20 +104,21 @@ export class ModelControl {
       : this.available().map((model) => ({ model }));
     const next = candidates[(Math.max(this.#indexIn(candidates), 0) + 1) % candidates.length];
     if (candidates.length < 2 || !next) return null;
+    if (next.thinkingLevel !== undefined) this.#wish = next.thinkingLevel;
     this.#use(next.model);
-    if (next.thinkingLevel !== undefined) this.setThinkingLevel(next.thinkingLevel);
     return { model: next.model, ...(this.#level === undefined ? {} : { thinkingLevel: this.#level }), isScoped };
   }
 
   /** A wish: stored as the nearest level the model has. `undefined` takes an explicit one back. */
   setThinkingLevel(level: ThinkingLevel | undefined): void {
+    this.#wish = level;
     this.#store(this.#model ? clampLevel(this.#model, level) : level);
   }
 
   /** The new level, or null for a model that cannot think. */
   cycleThinkingLevel(): ThinkingLevel | null {
     const next = this.#model ? nextLevel(this.#model, this.#level) : null;
-    if (next !== null) this.#store(next);
+    if (next !== null) this.setThinkingLevel(next);
     return next;
   }
 
@@ -129,14 +133,20 @@ export class ModelControl {
     this.#parts.record().append({ type: "model_change", model: `${provider}/${id}`, role: "default" });
   }
 
+  /** The same for a record that is new, and how hard the model thinks. */
+  recordAll(): void {
+    this.record();
+    if (this.#model?.reasoning && (this.#level ?? this.#parts.thinkingLevel) !== undefined) this.#recordLevel();
+  }
+
   /** After another record was opened: what it says, where it can still be had. Returns what could not be restored. */
   restore(): string | undefined {
     const { models, thinkingLevel } = this.#parts.record().context;
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
     if (found && found !== this.#model) this.#choose(found);
-    if (thinkingLevel !== undefined && this.#model)
-      this.#level = clampLevel(this.#model, (thinkingLevel ?? undefined) as ThinkingLevel | undefined);
+    if (thinkingLevel !== undefined) this.#wish = levelNamed(thinkingLevel);
+    if (this.#model) this.#level = clampLevel(this.#model, this.#wish);
     return saved !== undefined && !found ? saved : undefined;
   }
 
@@ -156,9 +166,16 @@ export class ModelControl {
     return model;
   }
 
-  async streamOptions(model: ProviderModel): Promise<Omit<StreamOptions, "signal" | "toolChoice">> {
+  levelFor(model: ProviderModel): ThinkingLevel | undefined {
+    return model === this.active ? this.activeThinkingLevel : clampLevel(model, this.#level);
+  }
+
+  /** A run that has begun names the level it began with: what it thought is sent back as it was. */
+  async streamOptions(
+    model: ProviderModel,
+    level = this.levelFor(model),
+  ): Promise<Omit<StreamOptions, "signal" | "toolChoice">> {
     const { models } = this.#parts;
-    const level = model === this.active ? this.activeThinkingLevel : clampLevel(model, this.#level);
     const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
     return {
       ...(apiKey === undefined ? {} : { apiKey }),
@@ -186,8 +203,12 @@ export class ModelControl {
 
   #use(model: ProviderModel): void {
     this.#choose(model);
-    this.#level = clampLevel(model, this.#level);
+    this.#level = clampLevel(model, this.#wish);
     this.record();
+    // Who opens the record later comes to the same level.
+    const { thinkingLevel: known } = this.#parts.record().context;
+    const recorded = known === undefined ? this.#parts.thinkingLevel : levelNamed(known);
+    if (this.#level !== undefined && this.#level !== clampLevel(model, recorded)) this.#recordLevel();
   }
 
   /** A scope may hold one model at several levels: the level tells where in it we are. */
@@ -200,7 +221,11 @@ export class ModelControl {
   #store(level: ThinkingLevel | undefined): void {
     if (level === this.#level) return;
     this.#level = level;
-    this.#parts.record().append({ type: "thinking_level_change", thinkingLevel: level ?? null });
+    this.#recordLevel();
+  }
+
+  #recordLevel(): void {
+    this.#parts.record().append({ type: "thinking_level_change", thinkingLevel: this.#level ?? null });
   }
 
   #find(name: string): ProviderModel | undefined {

@@ -18,6 +18,7 @@ export type RequestSettings = Pick<
   | "sessionId"
   | "firstEventTimeoutMs"
   | "idleTimeoutMs"
+  | "proxyVariables"
 >;
 
 export interface ModelSource {

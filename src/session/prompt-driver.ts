@@ -1,8 +1,10 @@
 // One prompt after another: accepted, recorded, run, continued as long as there is a reason to, settled. Promises: every
-// accepted prompt ends in `agent_settled`, and nothing of the next one begins before that.
+// accepted prompt ends in `agent_settled`, and no run of the next one begins before that.
 
+import { AbortRace } from "../base/abort.js";
 import { type Clock, sleep } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { HurriedClock } from "../base/hurried-clock.js";
 import type { Log } from "../base/log.js";
 import { abortGraceMs } from "../loop/call-tool.js";
 import type { EventStream } from "../loop/event-stream.js";
@@ -25,12 +27,15 @@ export interface PromptDriverParts {
   readonly queues: MessageQueues;
   record(): SessionRecord;
   readonly approve: ApprovalPolicy;
-  readonly pending: Pick<PendingControl, "replied" | "runEnded" | "flush" | "toolResultRecorded" | "runStart">;
+  readonly pending: Pick<
+    PendingControl,
+    "replied" | "runEnded" | "flush" | "toolRuns" | "toolResultRecorded" | "runStart"
+  >;
   /** The model of the moment: the session's own, or who stands in for it. */
   model(): ProviderModel | undefined;
   continuation(): ContinuationParts;
   /** Once a prompt is accepted, before its first run: what is only needed now is loaded now. */
-  prepare(): Promise<void>;
+  prepare(signal: AbortSignal): Promise<void>;
   /** What a run needs besides what the driver adds. */
   runParts(model: ProviderModel): Omit<RunParts, "signal" | "append" | "replied" | "decideEnd">;
 }
@@ -38,6 +43,10 @@ export interface PromptDriverParts {
 export interface PromptStart {
   readonly model: ProviderModel;
   readonly message: UserMessage | CustomMessage;
+  /** What its run begins with besides: its own, so that nothing of it is left to the next one if it is stopped before. */
+  readonly riders?: readonly AgentMessage[];
+  /** Asked right before its run for what else it begins with. After the signal nobody waits for it. */
+  beforeRun?(signal: AbortSignal): Promise<readonly AgentMessage[]>;
   onAccepted(): void;
 }
 
@@ -50,6 +59,10 @@ interface Active {
   isGivenUp: boolean;
 }
 
+/** When the session ends: of a tool that ignores its signal, and of a run that does not close. */
+const lastGraceMs = 500;
+const lastStopMs = 1200;
+
 export const busyText =
   "Agent is already processing. Use steer() or followUp() to queue messages, or wait for completion.";
 
@@ -57,11 +70,22 @@ export class PromptDriver {
   readonly #parts: PromptDriverParts;
   /** Messages that were recorded before their run announced them. */
   readonly #recorded = new WeakSet<AgentMessage>();
+  readonly #graceClock: HurriedClock;
+  readonly #stopClock: HurriedClock;
   #active: Active | undefined;
+  #begun = 0;
   #outcome: PromptOutcome = { status: "completed" };
+  #wasDenied = false;
 
   constructor(parts: PromptDriverParts) {
     this.#parts = parts;
+    this.#graceClock = new HurriedClock(parts.clock);
+    this.#stopClock = new HurriedClock(parts.clock);
+  }
+
+  /** How many prompts were accepted so far: each has its one `agent_settled`, in this order. */
+  get begun(): number {
+    return this.#begun;
   }
 
   /** From the acceptance of a prompt until `agent_settled`. */
@@ -77,6 +101,11 @@ export class PromptDriver {
   /** How the last run ended; at `agent_settled` how the whole work did. */
   get lastOutcome(): PromptOutcome {
     return this.#outcome;
+  }
+
+  /** Policy stopped the last tool call of the last prompt. */
+  get wasDenied(): boolean {
+    return this.#wasDenied;
   }
 
   /** Of the prompt under way. */
@@ -95,6 +124,12 @@ export class PromptDriver {
     await this.#activate((active) => this.#drive(active, prompt, previous)).settled;
   }
 
+  /** The session ends: who ignores a signal is not waited for as long as usual. */
+  hurry(): void {
+    this.#graceClock.hurry(lastGraceMs);
+    this.#stopClock.hurry(lastStopMs);
+  }
+
   /** What follows counts as stopped, though the run itself is not told yet. */
   giveUp(): void {
     if (this.#active) this.#active.isGivenUp = true;
@@ -107,7 +142,7 @@ export class PromptDriver {
     active.abort.abort();
     // Abortable tools are given up after their grace; only one that must not be cut short can hold the run longer.
     const patience = new AbortController();
-    const bound = sleep(this.#parts.clock, abortGraceMs + 250, patience.signal);
+    const bound = sleep(this.#stopClock, abortGraceMs + 250, patience.signal);
     await Promise.race([active.settled, bound]);
     patience.abort();
     await bound.catch(() => {}); // only our own cancelling ends it early
@@ -121,6 +156,7 @@ export class PromptDriver {
     });
     const active: Active = { abort: new AbortController(), settled, isClosing: false, isGivenUp: false };
     this.#active = active;
+    this.#begun++;
     // The work never rejects by contract; if it does, the session still settles and the log tells.
     void work(active)
       .catch((error: unknown) => {
@@ -140,16 +176,24 @@ export class PromptDriver {
     const { signal } = active.abort;
     const { events, queues } = this.#parts;
     const { compaction, fallback } = this.#parts.continuation();
-    await previous; // the last one closes before this one begins
-    compaction.startPrompt();
-    const first = fallback.startPrompt() ?? prompt.model;
-    this.#outcome = abortedOutcome; // until a run says otherwise
     this.#accept(prompt);
-    await this.#parts.prepare();
+    if (previous) await previous; // accepted it is, but the last one closes before this one runs
+    compaction.startPrompt();
+    let first = fallback.startPrompt() ?? prompt.model;
+    this.#outcome = abortedOutcome; // until a run says otherwise
+    this.#wasDenied = false;
+    await this.#parts.prepare(signal);
     if (!signal.aborted && compaction.decideThreshold()) await compaction.compactAtThreshold(signal);
     if (signal.aborted) return;
+    let said: readonly AgentMessage[] = [];
+    if (prompt.beforeRun) {
+      const answer = await new AbortRace(signal).next(prompt.beforeRun(signal));
+      if (answer === "aborted" || signal.aborted) return;
+      said = answer;
+      first = this.#parts.model() ?? first; // who was asked may have chosen another
+    }
     const reminders = queues.takeNextTurn().map((item) => item.message);
-    let messages: AgentMessage[] | undefined = [prompt.message, ...reminders];
+    let messages: AgentMessage[] | undefined = [prompt.message, ...reminders, ...(prompt.riders ?? []), ...said];
     for (let model = first; messages; model = this.#parts.model() ?? model) {
       const run = model;
       let verdict: Verdict = {};
@@ -185,16 +229,23 @@ export class PromptDriver {
   #runParts(model: ProviderModel, signal: AbortSignal, decideEnd: RunParts["decideEnd"]): RunParts {
     const parts = this.#parts.runParts(model);
     const { retry, fallback, ttsr } = this.#parts.continuation();
+    const gate = createGate({
+      hook: parts.hooks.beforeToolCall,
+      policy: this.#parts.approve,
+      secure: () => this.#parts.record().sync(),
+      begins: ({ id }) => this.#parts.pending.toolRuns(id),
+    });
     return {
       ...parts,
       signal,
+      graceClock: this.#graceClock,
       hooks: {
         ...parts.hooks,
-        beforeToolCall: createGate({
-          hook: parts.hooks.beforeToolCall,
-          policy: this.#parts.approve,
-          secure: () => this.#parts.record().sync(),
-        }),
+        beforeToolCall: async (...call) => {
+          const refusal = await gate(...call);
+          this.#wasDenied = refusal !== undefined;
+          return refusal;
+        },
       },
       append: (message) => {
         const record = this.#parts.record();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ExtensionAPI } from "../extend/extension.js";
 import type { SettingKey } from "../sdk/settings/schema.js";
 import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
@@ -131,6 +132,11 @@ describe("steering and follow-ups when idle", () => {
   });
 });
 
+const eager = new Settings({ overrides: new Map([["todo.eager", true]] as const) });
+
+const says = (pi: ExtensionAPI) =>
+  pi.on("before_agent_start", () => ({ message: { customType: "said", content: "mind this", display: false } }));
+
 describe("a prompt", () => {
   it("may choose the tool of its first model call, also when that has to be repeated", async () => {
     const failed = fail("reset", { failure: { kind: "network" } });
@@ -161,6 +167,42 @@ describe("a prompt", () => {
     await running;
     await open.session.prompt("again");
     expect(open.model.requests.map(({ options }) => options.toolChoice)).toEqual([undefined]);
+  });
+
+  it.each([
+    ["the file it mentions", "look at @a.txt", {}],
+    ["the plan it was to begin with", "Port the parser", { settings: eager }],
+    ["what a module had to say to it", "go", { extensions: [says] }],
+  ])("leaves nothing behind when it is stopped before its run: %s", async (_what, text, session) => {
+    const rules = gate();
+    const loadRules = () => rules.wait().then(() => []);
+    const open = await openSession({
+      model: [say("ok")],
+      files: { "a.txt": "aaa" },
+      session: { ...session, loadRules },
+    });
+    const running = open.session.prompt(text);
+    await rules.reached;
+    const aborted = open.session.abort();
+    rules.open();
+    await Promise.all([aborted, running]);
+    expect([open.session.queuedMessageCount, roles(open)]).toEqual([0, ["user"]]);
+    expect(types(open)).toEqual(["agent_settled"]);
+    await open.session.prompt("never mind?", { synthetic: true });
+    expect(roles(open)).toEqual(["user", "user", ...("extensions" in session ? ["custom"] : []), "assistant"]);
+  });
+
+  it("is followed by what waited for it, then by its files, then by what modules say to it", async () => {
+    const open = await openSession({
+      model: [say("ok")],
+      files: { "a.txt": "aaa" },
+      session: { extensions: [says] },
+    });
+    await open.session.sendCustomMessage(note, { deliverAs: "nextTurn" });
+    await open.session.prompt("look at @a.txt");
+    expect(roles(open)).toEqual(["user", "custom", "fileMention", "custom", "assistant"]);
+    expect(open.session.messages[1]).toMatchObject(note);
+    expect(open.session.messages[3]).toMatchObject({ customType: "said" });
   });
 
   it("may be a program's own words", async () => {

@@ -3,7 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { ImageContent } from "../protocol/content.js";
-import type { UserMessage } from "../protocol/messages.js";
+import type { AgentMessage, UserMessage } from "../protocol/messages.js";
 import type { ProviderModel, ToolChoice } from "../provider/provider.js";
 import { busyText, entryOf } from "./prompt-driver.js";
 import type { SessionCore } from "./session-core.js";
@@ -34,7 +34,19 @@ export async function prompt(core: SessionCore, text: string, options: PromptOpt
   const { guests } = core.parts;
   const { images = [], synthetic, source, onAccepted = () => {} } = options;
   if (!guests?.hearsPrompts || synthetic) return begin(core, text, options);
-  const heard = await guests.hear({ text, images }, { onAccepted, ...(source ? { source } : {}) });
+  const heard = await core.hearing.next((signal, over) =>
+    guests.hear(
+      { text, images },
+      {
+        signal,
+        onAccepted() {
+          over();
+          onAccepted();
+        },
+        ...(source ? { source } : {}),
+      },
+    ),
+  );
   if (heard) await begin(core, heard.text, { ...options, images: heard.images });
 }
 
@@ -44,24 +56,24 @@ async function begin(core: SessionCore, asked: string, options: PromptOptions): 
   const named = (options.expandPromptTemplates ?? isTyped) ? expanded(core, asked) : asked;
   const text = typeof named === "string" ? named : await named;
   const mentioned = isTyped && !core.driver.isBusy && text.includes("@") ? await core.parts.readMentions?.(text) : [];
-  const isAsked = core.parts.guests?.hearsPrompts === true && !core.driver.isBusy;
-  const restore = isAsked ? await askBeforeRun(core, { text, images }) : undefined;
   const message = userMessage(text, { images, isSynthetic: synthetic, now: core.now() });
   const onAccepted = () => options.onAccepted?.();
   if (!core.driver.isBusy) {
-    const start = { model: core.models.usable(), message, onAccepted };
+    const model = core.models.usable();
     options.onPlaced?.(message, "run");
+    const riders: AgentMessage[] = [];
     if (mentioned && mentioned.length > 0)
-      core.queues.queueNextTurn({ role: "fileMention", files: mentioned, timestamp: core.now() });
+      riders.push({ role: "fileMention", files: mentioned, timestamp: core.now() });
     // Somebody who chose the first tool, or speaks for a program, wants no plan before it.
     const isExcepted = synthetic || options.toolChoice !== undefined;
-    const endEager = isExcepted ? undefined : beginEagerTodos(core, text, start.model);
+    const endEager = isExcepted ? undefined : beginEagerTodos(core, { text, model, riders });
+    const question = core.parts.guests?.hearsPrompts ? runQuestion(core, { text, images }) : undefined;
+    const start = { model, message, riders, onAccepted, ...(question ? { beforeRun: question.ask } : {}) };
     return withToolChoice(core, options.toolChoice, () => core.driver.start(start)).finally(() => {
       endEager?.();
-      restore?.();
+      question?.end();
     });
   }
-  restore?.();
   if (!streamingBehavior) throw new GalleyError("busy", busyText);
   options.onPlaced?.(message, "queue");
   onAccepted();
@@ -69,21 +81,30 @@ async function begin(core: SessionCore, asked: string, options: PromptOptions): 
   else core.queues.queueFollowUp(message);
 }
 
-/** What it says rides with the prompt; its system prompt holds until the answer is called. */
-async function askBeforeRun(core: SessionCore, prompt: HeardPrompt): Promise<(() => void) | undefined> {
-  core.models.usable(); // refused before anybody is asked
-  const { systemPrompt } = core;
-  const said = await core.parts.guests?.beforeRun({ ...prompt, systemPrompt });
-  if (!said) return undefined;
-  for (const input of said.messages) core.queues.queueNextTurn(customMessage(input, core.now()));
-  if (said.systemPrompt === systemPrompt || core.driver.isBusy) return undefined;
-  core.runSystemPrompt = said.systemPrompt;
-  return () => {
-    if (core.runSystemPrompt === said.systemPrompt) core.runSystemPrompt = undefined;
+/** What modules say to a prompt rides with it; their system prompt holds until the end. */
+function runQuestion(core: SessionCore, prompt: HeardPrompt) {
+  let chosen: string | undefined;
+  return {
+    async ask(signal: AbortSignal): Promise<AgentMessage[]> {
+      const { systemPrompt } = core;
+      const said = await core.parts.guests?.beforeRun({ ...prompt, systemPrompt }, signal);
+      if (!said || signal.aborted) return [];
+      if (said.systemPrompt !== systemPrompt) chosen = core.runSystemPrompt = said.systemPrompt;
+      return said.messages.map((input) => customMessage(input, core.now()));
+    },
+    end() {
+      if (core.runSystemPrompt === chosen) core.runSystemPrompt = undefined; // not that of the next one
+    },
   };
 }
 
-function beginEagerTodos(core: SessionCore, text: string, model: ProviderModel): (() => void) | undefined {
+interface EagerPrompt {
+  readonly text: string;
+  readonly model: ProviderModel;
+  readonly riders: AgentMessage[];
+}
+
+function beginEagerTodos(core: SessionCore, { text, model, riders }: EagerPrompt): (() => void) | undefined {
   const { enabled, eager } = core.settings.todos;
   if (!enabled || eager !== true) return undefined;
   return startEagerTodos(text, {
@@ -91,7 +112,7 @@ function beginEagerTodos(core: SessionCore, text: string, model: ProviderModel):
     hasTodos: core.todos.get().length > 0,
     toolNames: core.tools.active.map(({ name }) => name),
     model,
-    queues: core.queues,
+    ride: (message) => void riders.push(message),
     toolChoice: core.toolChoice,
     now: core.now(),
   });

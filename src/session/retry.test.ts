@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../base/clock.js";
 import type { ProviderFailure } from "../protocol/messages.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { assistant, failed, plannerTestModel, retrySettings } from "./entries.test-kit.js";
@@ -253,6 +254,20 @@ describe("RetryController", () => {
     expect(events).toEqual([start(1, 2000), cancelled]);
     expect(await waiting).toBe("abort_retry");
     expect([clock.pendingTimers, controller.isRetrying, controller.cancel("abort_retry")]).toEqual([0, false, false]);
+  });
+
+  it("a wait keeps the process alive, and no longer than it lasts", async () => {
+    const held = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+    const { signal } = new AbortController();
+    const settings = () => retrySettings;
+    const controller = new RetryController({ clock: systemClock, random: middle, settings, emit() {} });
+    controller.onFailure(overloaded);
+    const before = held();
+    const waiting = controller.wait(signal);
+    expect(held()).toBe(before + 1);
+    controller.cancel("abort_retry");
+    expect(held()).toBe(before);
+    await waiting;
   });
 
   it("the run's signal ends the wait as abort does", async () => {

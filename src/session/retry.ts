@@ -184,10 +184,11 @@ export class RetryController {
     const maxAttempts = this.#parts.settings().maxRetries;
     return new Promise((resolve) => {
       const onAbort = () => this.cancel("abort");
-      const cancelTimer = this.#parts.clock.after(delayMs, () => {
+      const onTime = () => {
         this.#phase = { kind: "trying", attempt };
         settle("due");
-      });
+      };
+      const cancelTimer = this.#parts.clock.after(delayMs, onTime, { isAwaited: true });
       const settle = (outcome: "due" | CancelReason) => {
         cancelTimer();
         signal.removeEventListener("abort", onAbort);

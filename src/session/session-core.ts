@@ -1,6 +1,7 @@
 // The parts of one session, joined: who keeps the record, who leads the runs, who decides what follows. AgentSession is
 // its face; what can be done with a session stands in files of functions that work on this.
 
+import { AbortRace } from "../base/abort.js";
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
@@ -17,10 +18,12 @@ import type { AnyTool, ArtifactSource } from "../tools/tool.js";
 import type { WriteTarget } from "../workspace/workspace.js";
 import { ActiveTools } from "./active-tools.js";
 import { type ApprovalPolicy, approveAll } from "./approval.js";
-import { BashExecutions, type BashRunOutcome, type BashRunRequest } from "./bash-execution.js";
+import { BashExecutions, type BashHome, type BashRunOutcome, type BashRunRequest } from "./bash-execution.js";
 import { billedUsageType, type UsageByModel } from "./billing.js";
 import { CompactionController } from "./compaction/compaction-controller.js";
 import type { ContinuationParts } from "./continuation.js";
+import { Hearing } from "./hearing.js";
+import { LeftRecords } from "./left-records.js";
 import { ModelControl } from "./model-control.js";
 import { ModelMessages } from "./model-messages.js";
 import type { ModelSource } from "./model-source.js";
@@ -75,8 +78,8 @@ export interface AgentSessionParts {
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
   /** A path that the host named, as a place that may be written to. */
   resolveWrite(path: string): Promise<WriteTarget>;
-  /** What lives as long as the session. Never rejects. */
-  release?(): Promise<void>;
+  /** What lives as long as the session; modules of others may take so long to say goodbye. Never rejects. */
+  release?(modulesMs?: number): Promise<void>;
   /** Built anew when the active tools change. */
   systemPrompt(tools: readonly AnyTool[]): string;
   readonly model?: ProviderModel | undefined;
@@ -101,8 +104,10 @@ export class SessionCore {
   readonly todos: TodoTracker;
   readonly tools: ActiveTools;
   readonly bash: BashExecutions;
+  readonly left: LeftRecords;
   readonly pending: PendingControl;
   readonly changes: ChangeHistory;
+  readonly hearing: Hearing;
   settings: SessionSettings;
   /** The last turn used a tool because the user forced it to. */
   wasForced = false;
@@ -121,6 +126,7 @@ export class SessionCore {
     this.#record = parts.record;
     this.settings = parts.settings ?? defaultSessionSettings;
     this.#modelMessages = new ModelMessages({ blocksImages: this.settings.blockImages });
+    this.hearing = new Hearing(clock);
     this.events = new EventStream(log);
     this.queues = this.#createQueues();
     this.models = new ModelControl({
@@ -136,7 +142,7 @@ export class SessionCore {
     this.compaction = this.#createCompaction(random, emit);
     this.todos = new TodoTracker({ clock, emit, settings: () => this.settings.todos });
     this.todos.restore(this.#record.context.path);
-    const artifacts = this.#artifacts();
+    const artifacts = this.#artifacts(() => this.#record);
     this.pending = this.#createPending(emit);
     parts.plans.attach({
       owner: () => this.#owner(),
@@ -147,17 +153,13 @@ export class SessionCore {
       parts.createTools({ todos: this.todos, artifacts, pending: this.pending, changes: this.changes }),
     );
     this.#restored = this.#restorePending();
+    this.left = new LeftRecords(log);
     this.bash = new BashExecutions({
       clock,
       log,
-      run: async (request) => {
-        if (!parts.runBash) throw new GalleyError("unsupported", "This session runs no commands.");
-        return parts.runBash(request, artifacts);
-      },
+      home: () => this.#bashHome(this.#record),
       isStreaming: () => this.driver.isStreaming,
       whenSettled: () => this.driver.waitForIdle(),
-      append: (message) => void this.#record.append({ type: "message", message }),
-      artifactPath: (id) => this.#record.artifacts.pathOf(id),
     });
     this.driver = new PromptDriver({
       clock,
@@ -169,7 +171,7 @@ export class SessionCore {
       pending: this.pending,
       model: () => this.models.active,
       continuation: () => this.#continuation(),
-      prepare: () => this.#prepare(),
+      prepare: (signal) => this.#prepare(signal),
       runParts: (model) => this.#runParts(model),
     });
   }
@@ -188,6 +190,7 @@ export class SessionCore {
 
   /** Stops the run and any summary that is being written, and waits for both. Queued messages stay queued. */
   async abort(): Promise<void> {
+    this.hearing.giveUp();
     this.compaction.abort();
     await this.driver.stop();
     await this.compaction.settled();
@@ -211,6 +214,7 @@ export class SessionCore {
   /** Nothing is under way. The caller closes the old one. */
   enter(record: SessionManager): void {
     this.#record = record;
+    this.left.reenter(record);
     this.#modelMessages = new ModelMessages({ blocksImages: this.settings.blockImages });
     this.queues.clear();
     this.toolChoice.clear();
@@ -235,18 +239,26 @@ export class SessionCore {
     return this.#restored.then(() => this.pending.leave(reason));
   }
 
+  /** The session is about to end. */
+  hurry(modulesMs: number): void {
+    this.driver.hurry();
+    this.hearing.close();
+    this.parts.guests?.hurry(modulesMs);
+  }
+
   /** After the operation that is under way, if one is. */
-  dispose(): Promise<void> {
+  dispose(modulesMs?: number): Promise<void> {
     this.toolChoice.clear();
     this.bash.abort();
     return this.exclusively(async () => {
       await this.abort();
       await this.leavePending("Session ended before the preview was resolved.");
       this.pending.dispose();
-      await this.parts.release?.();
+      await this.parts.release?.(modulesMs);
       this.bash.flush();
       await this.events.drained();
       this.todos.dispose();
+      await this.left.closeAll();
       await this.#record.close();
     });
   }
@@ -260,9 +272,10 @@ export class SessionCore {
   #offeredTools(): readonly AnyTool[] {
     const { active } = this.tools;
     const resolve = this.tools.hidden(resolveToolName);
-    const isNeeded = this.pending.isResolvable || active.some((tool) => tool.deferrable);
+    const isNeeded = this.pending.isResolvable || this.parts.guests?.mayStage || active.some((tool) => tool.deferrable);
     // Our planner knows the word; any other model has to be given it by name.
-    const undo = this.models.active?.api === plannerApi ? this.tools.hidden("undo") : undefined;
+    const isPlanner = this.models.active?.api === plannerApi && !active.some(({ name }) => name === "undo");
+    const undo = isPlanner ? this.tools.hidden("undo") : undefined;
     const more = [undo, isNeeded ? resolve : undefined].filter((tool) => tool !== undefined);
     return more.length === 0 ? active : [...active, ...more];
   }
@@ -300,10 +313,27 @@ export class SessionCore {
   }
 
   /** Those of the record that is current when they are asked for. */
-  #artifacts(): ArtifactSource {
+  #artifacts(record: () => SessionManager): ArtifactSource {
     return {
-      open: (toolName) => this.#record.artifacts.open(toolName),
-      readBytes: (id, maxBytes) => this.#record.artifacts.readBytes(id, maxBytes),
+      open: (toolName) => record().artifacts.open(toolName),
+      readBytes: (id, maxBytes) => record().artifacts.readBytes(id, maxBytes),
+    };
+  }
+
+  #bashHome(record: SessionManager): BashHome {
+    return {
+      run: async (request) => {
+        if (!this.parts.runBash) throw new GalleyError("unsupported", "This session runs no commands.");
+        const artifacts = this.#artifacts(() => record);
+        try {
+          return await this.parts.runBash(request, artifacts);
+        } finally {
+          await this.pending.filesWritten();
+        }
+      },
+      append: (message) => void record.append({ type: "message", message }),
+      artifactPath: (id) => record.artifacts.pathOf(id),
+      release: this.left.use(record),
     };
   }
 
@@ -332,6 +362,7 @@ export class SessionCore {
       appendCompaction: (result) => {
         const entry = this.#record.append({ type: "compaction", ...result });
         this.pending.compacted();
+        this.todos.compacted(this.#record.context.path);
         return entry;
       },
       appendPrune: (entryIds) => void this.#record.append({ type: "prune", entryIds }),
@@ -341,6 +372,7 @@ export class SessionCore {
 
   #runParts(model: ProviderModel): Omit<RunParts, "signal" | "append" | "replied" | "decideEnd"> {
     const { clock, log, stream, cwd, hooks = {} } = this.parts;
+    const level = this.models.levelFor(model);
     return {
       events: this.events,
       queues: this.queues,
@@ -353,7 +385,7 @@ export class SessionCore {
         this.fallback.plan(model) ? event.errorMessage : failureText(event, this.settings.retry),
       hooks,
       toolContext: { cwd },
-      streamOptions: () => this.models.streamOptions(model),
+      streamOptions: () => this.models.streamOptions(model, level),
       systemPrompt: () => this.systemPrompt,
       tools: () => this.#offeredTools(),
       turnBoundary: () => this.pending.turnBoundary(),
@@ -370,11 +402,12 @@ export class SessionCore {
     return guests.reviseContext(shown).then((messages) => this.#modelMessages.ofRevised(messages));
   }
 
-  async #prepare(): Promise<void> {
+  async #prepare(signal: AbortSignal): Promise<void> {
     this.wasForced = false;
     await this.#restored;
-    await this.parts.guests?.ready();
-    await this.parts.library?.ready();
+    const { guests, library } = this.parts;
+    if (guests && (await new AbortRace(signal).next(guests.ready())) === "aborted") return;
+    await library?.ready();
     this.bash.flush();
     this.todos.promptStart();
     const { context, blobs } = this.#record;

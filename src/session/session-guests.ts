@@ -20,6 +20,13 @@ export interface HeardPrompt {
   readonly images: readonly ImageContent[];
 }
 
+export interface HearOptions {
+  readonly source?: PromptSource;
+  /** After it nobody waits for the answer. */
+  readonly signal: AbortSignal;
+  onAccepted(): void;
+}
+
 export type SwitchReason = "new" | "resume" | "fork";
 
 /** What is about to happen to the record, and may be prevented. */
@@ -40,17 +47,24 @@ export type RecordChange =
 
 export interface SessionGuests {
   /** They are loaded and their tools are there. The first call begins it. */
+  loaded(): Promise<void>;
+  /** They also have heard that the session begins. */
   ready(): Promise<void>;
-  /** Somebody wants to be asked before a prompt is taken. */
+  /** The session is about to end: from now on nobody waits for one of them longer than so. */
+  hurry(mostMs: number): void;
+  /** One of them could stage something at any moment, whatever its tools say of themselves. */
+  readonly mayStage: boolean;
+  /** Somebody wants to be asked before a prompt is taken, or may want to once the session has begun. */
   readonly hearsPrompts: boolean;
   /**
    * Undefined where the prompt was dealt with: a command of theirs, accepted before it runs, or one of them took it,
    * and then nothing was left to accept.
    */
-  hear(prompt: HeardPrompt, options: { source?: PromptSource; onAccepted(): void }): Promise<HeardPrompt | undefined>;
+  hear(prompt: HeardPrompt, options: HearOptions): Promise<HeardPrompt | undefined>;
   /** What a run begins with beside its prompt. */
   beforeRun(
     prompt: HeardPrompt & { readonly systemPrompt: string },
+    signal: AbortSignal,
   ): Promise<{ readonly messages: readonly CustomMessageInput[]; readonly systemPrompt: string }>;
   /** Somebody wants a say in what a model call is told. */
   readonly hearsContext: boolean;
@@ -67,5 +81,7 @@ export interface SessionGuests {
   setUIContext(ui: object | undefined, hasUI: boolean): void;
   /** Reads them anew: what was taken away is gone, what was added is there, and those that are there begin again. */
   reload(): Promise<void>;
+  /** The one in whose files an error came up that nobody caught, if it can be told. */
+  blame(error: unknown): string | undefined;
   onReport(listener: (report: GuestReport) => void): () => void;
 }

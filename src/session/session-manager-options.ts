@@ -29,6 +29,8 @@ export interface SessionMove {
 export interface OpenOptions {
   /** A file that is not there is a new session's place, or an error. */
   readonly ifMissing?: "create" | "fail";
+  /** Asked before a new session gets its place outside of where sessions are kept; throws where there must be none. */
+  checkNewPlace?(path: string): Promise<unknown>;
   /** How long to wait for another holder, before the file is only read. */
   readonly waitMs?: number;
   /** No lock is asked for, and nothing is written. */

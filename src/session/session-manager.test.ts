@@ -403,6 +403,22 @@ describe("names and labels", () => {
       expect(() => manager.setName(empty)).toThrow("Session name cannot be empty");
   });
 
+  it.each(["\u0001", " \n", "\u0001a\u0000 b\n"])("in a file is cleaned, too: %j", async (name) => {
+    const { open, home, keep } = setUp();
+    const path = join(home, "theirs.jsonl");
+    const info = { type: "session_info", id: "n", parentId: "a", timestamp: "t", name };
+    const long = userEntry("b", "a", "x".repeat(300_000));
+    writeFileSync(path, linesOf(header, userEntry("a", null), info, long), { mode: 0o600 });
+    const manager = await open(path);
+    const clean = name.includes("a") ? "a b" : undefined;
+    expect(manager.tree.name).toBe(clean);
+    const { session } = await manager.branchTo("b");
+    expect(keep(session).tree.name).toBe(clean);
+    manager.appendMessage(said("more"));
+    await manager.close();
+    expect((await open(path)).readOnlyReason).toBeUndefined();
+  });
+
   it("a label goes on an entry, and comes off again", () => {
     const manager = setUp().create();
     const { id } = manager.appendMessage(said("a"));
@@ -488,6 +504,24 @@ describe("branching", () => {
       ["b", "a"],
     ]);
     expect([...session.tree.labels]).toEqual([["a", "x"]]);
+  });
+
+  it("keeps what a compaction kept, also from an entry in the margin on", async () => {
+    const { open, home, keep } = setUp();
+    const path = join(home, "theirs.jsonl");
+    const label = { type: "label", id: "l", parentId: "a", timestamp: "t", targetId: "a", label: "x" };
+    const cut = { type: "compaction", id: "k", parentId: "b", timestamp: "t", summary: "S", firstKeptEntryId: "l" };
+    writeFileSync(
+      path,
+      linesOf(header, userEntry("a", null), label, userEntry("b", "l"), cut, userEntry("c", "k"), userEntry("d", "c")),
+      { mode: 0o600 },
+    );
+    const before = await open(path);
+    expect(before.context.entryIds).toEqual(["k", "b", "c", "d"]);
+    const { session } = await before.branchTo("d");
+    keep(session);
+    expect(session.context.entryIds).toEqual(["k", "b", "c"]);
+    expect(session.context.warnings).toEqual([]);
   });
 
   it("works in memory, artifacts included", async () => {

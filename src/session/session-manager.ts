@@ -12,7 +12,15 @@ import { type LockKind, platformLock } from "../base/path-lock.js";
 import type { MessageEntry, SessionEntry, SessionHeader } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { ContextBuilder, type SessionContext } from "./build-context.js";
-import { EntryTree, entryNotFound, isBookkeeping, type NameSource, rechained, userText } from "./entry-tree.js";
+import {
+  cleanName,
+  EntryTree,
+  entryNotFound,
+  isBookkeeping,
+  type NameSource,
+  userText,
+  withoutMargin,
+} from "./entry-tree.js";
 import { newHeader, type Origin } from "./session-header.js";
 import type {
   EntryFields,
@@ -22,7 +30,7 @@ import type {
   SessionManagerOptions,
   SessionMove,
 } from "./session-manager-options.js";
-import { type ArtifactStore, createMemoryArtifacts } from "./store-artifacts.js";
+import { type ArtifactStore, createArtifactsAfter, createMemoryArtifacts } from "./store-artifacts.js";
 import { type BlobStore, createMemoryBlobs } from "./store-blobs.js";
 import { readBreadcrumb } from "./store-breadcrumbs.js";
 import { deleteSession } from "./store-delete.js";
@@ -80,6 +88,8 @@ export class SessionManager {
     const loaded = await loadSession(resolve(path), { ...loadOptions(options), ...how });
     if (loaded.kind === "absent") {
       if (how.ifMissing === "fail" && !loaded.exists) throw new GalleyError("not_found", `File not found: ${path}`);
+      const places = new SessionPlaces(options, options.log ?? silentLog);
+      if (!places.isForSessions(loaded.path)) await how.checkNewPlace?.(loaded.path);
       return SessionManager.create(options, {}, loaded.path);
     }
     const warnings = [...loaded.warnings, ...(loaded.readOnlyReason ? [loaded.readOnlyReason] : [])];
@@ -89,34 +99,58 @@ export class SessionManager {
     return manager;
   }
 
-  /** The session that this terminal had last here, else the newest of this working directory, else a new one. */
-  static async continueRecent(options: SessionManagerOptions, index = new SessionIndex()): Promise<SessionManager> {
+  /**
+   * The session that this terminal had last here, else the newest of this working directory, else a new one. In memory
+   * it goes on as a copy.
+   */
+  static async continueRecent(options: SessionManagerOptions, { isInMemory = false } = {}): Promise<SessionManager> {
     const { terminalId, log = silentLog } = options;
+    const index = new SessionIndex();
     const places = new SessionPlaces(options, log);
     const crumb = terminalId ? await readBreadcrumb(places.terminals, terminalId) : undefined;
-    const paths = (await places.list(index)).map(({ path }) => path);
+    const listed = await places.list(index).catch((error: unknown) => {
+      log.warn(`cannot look for sessions to continue: ${messageOf(error)}`);
+      return [];
+    });
+    const paths = listed.map(({ path }) => path);
     if (crumb && places.isHere(crumb.cwd)) paths.unshift(crumb.sessionFile);
     for (const path of paths) {
       try {
+        if (isInMemory) return await SessionManager.copyInMemory(path, options);
         return await SessionManager.open(path, options, { ifMissing: "fail" });
       } catch (error) {
         if (!GalleyError.is(error, "not_found")) log.warn(`cannot continue ${path}: ${messageOf(error)}`);
       }
     }
-    return SessionManager.create(options);
+    return isInMemory ? SessionManager.inMemory(options) : SessionManager.create(options);
   }
 
   /** A full copy under a new id, whoever is writing to the source. */
   static async forkFrom(path: string, options: SessionManagerOptions): Promise<SessionManager> {
+    const { start, from } = await SessionManager.#readToCopy(path, options);
+    const copy = SessionManager.#begin(options, start, undefined, from);
+    copy.#tellWarnings();
+    await copy.flush();
+    return copy;
+  }
+
+  /** The same, with nothing left on the disk: what the source has there is only read. */
+  static async copyInMemory(path: string, options: SessionManagerOptions): Promise<SessionManager> {
+    const { start, from } = await SessionManager.#readToCopy(path, options);
+    const copy = new SessionManager(options, start);
+    copy.#memoryArtifacts = await createArtifactsAfter(from);
+    copy.#memoryBlobs = createMemoryBlobs(new SessionPlaces(options, options.log ?? silentLog).blobs(from));
+    copy.#tellWarnings();
+    return copy;
+  }
+
+  static async #readToCopy(path: string, options: SessionManagerOptions): Promise<{ start: Start; from: string }> {
     const loaded = await loadSession(resolve(path), { ...loadOptions(options), isReadOnly: true });
     if (loaded.kind === "absent") throw new GalleyError("not_found", `File not found: ${path}`);
     const { header, entries, originals } = loaded.session;
     const child = newHeader(options, { parentSession: loaded.path, parentSessionId: header.id });
     const start = { header: { ...header, ...child }, entries, originals, warnings: loaded.warnings };
-    const copy = SessionManager.#begin(options, start, undefined, loaded.path);
-    copy.#tellWarnings();
-    await copy.flush();
-    return copy;
+    return { start, from: loaded.path };
   }
 
   /** The file and what lies beside it. Throws `busy` for a session that somebody has open, this program included. */
@@ -209,7 +243,7 @@ export class SessionManager {
 
   /** Undefined when an automatic name comes after a person's. */
   setName(name: string, source: NameSource = "user"): SessionEntry | undefined {
-    const clean = name.replace(/[\p{Cc}\s]+/gu, " ").trim();
+    const clean = cleanName(name);
     if (clean === "") throw new GalleyError("invalid_argument", "Session name cannot be empty");
     if (source === "auto" && this.#tree.nameSource === "user") return undefined;
     const entry = this.#placed({ type: "session_info", name: clean, source }, this.#tree.leafId);
@@ -232,7 +266,7 @@ export class SessionManager {
     const text = entry && userText(entry);
     if (!entry || text === undefined) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
     await this.flush(); // what the new file names is in its place then
-    const entries = rechained(this.#tree.pathTo(entry.parentId).filter((before) => !isBookkeeping(before)));
+    const entries = withoutMargin(this.#tree.pathTo(entry.parentId));
     const header = this.#childHeader();
     const session = this.#file
       ? this.#branchOnDisk(header, entries, this.#file.path)

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../base/clock.js";
 import { countedIds } from "../base/ids.js";
 import { acquireLock } from "../base/path-lock.js";
-import { type OpenSession, openSession } from "../testing/open-session.js";
+import { type OpenSession, openSession, scriptedProviderModel } from "../testing/open-session.js";
 import { call, gate, type ScriptStep, say, textBlock, usageOf } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
 import type { AgentSession } from "./agent-session.js";
@@ -248,6 +248,18 @@ describe("changes of the record", () => {
     expect(await isFree(last)).toBe(true);
   });
 
+  it("records the model and how hard it thinks", async () => {
+    const thinker = { ...scriptedProviderModel, reasoning: true };
+    const session = { persist: true, sessionDir: folder, agentDir: folder, model: thinker };
+    const opened = await openSession({ model: [say("one")], session });
+    opened.session.setThinkingLevel("high");
+    await opened.session.newSession();
+    await opened.session.prompt("go");
+    await opened.session.dispose();
+    const { context } = await reload(fileOf(opened));
+    expect([context.models.get("default"), context.thinkingLevel]).toEqual(["test/script", "high"]);
+  });
+
   it("waits for a summary that is being written, whose bill belongs to the old record", async () => {
     const stalled = gate();
     const opened = await open([say("one"), say("two"), [{ type: "start", usage: usageOf(40, 0) }, stalled.wait]]);
@@ -339,10 +351,62 @@ describe("changes of the record", () => {
     await session.prompt("first");
     session.steer("kept");
     await expect(session.switchSession(folder)).rejects.toThrow("Not a session file");
+    writeFileSync(join(folder, "notes.txt"), "mine");
+    symlinkSync("circle", join(folder, "circle"));
+    for (const [path, reason] of [
+      [join(folder, "notes.txt", "x"), "ENOTDIR: not a directory"],
+      [join(folder, "x".repeat(5000)), "ENAMETOOLONG: name too long"],
+      [join(folder, "circle"), "ELOOP: too many symbolic links encountered"],
+      [join(folder, "a\0b"), "the path holds a NUL character"],
+    ] as const) {
+      const text = `Cannot open ${path}: ${reason}`;
+      await expect(session.switchSession(path)).rejects.toMatchObject({ code: "file_refused", message: text });
+    }
     await expect(session.branch("nope")).rejects.toThrow("Invalid entry ID for branching");
     expect([session.queuedMessageCount, session.messages.length]).toEqual([1, 2]);
     await session.prompt("second");
     expect(textOf(fileOf(opened))).toContain('"kept"');
+  });
+});
+
+describe("a branch", () => {
+  const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
+
+  it("returns the text as it was written, and can begin at a message without one", async () => {
+    const { session } = await open([say("one"), say("two")]);
+    await session.prompt("  indented\n    code\n");
+    await session.prompt("", { images: [image] });
+    const users = session.sessionManager.tree.entries.filter(
+      (entry) => entry.type === "message" && entry.message.role === "user",
+    );
+    const [first, second] = users.map(({ id }) => id) as [string, string];
+    expect(session.getUserMessagesForBranching()).toEqual([
+      { entryId: first, text: "  indented\n    code\n", onPath: true },
+    ]);
+    expect(await session.branch(second)).toEqual({ text: "", cancelled: false });
+    expect(await session.branch(first)).toEqual({ text: "  indented\n    code\n", cancelled: false });
+  });
+
+  it("that is prevented tells the text all the same, and a wrong id is an error before anybody is asked", async () => {
+    const asked: string[] = [];
+    const { session } = await openSession({
+      model: [say("one")],
+      session: {
+        extensions: [
+          (pi) =>
+            pi.on("session_before_branch", ({ entryId }) => {
+              asked.push(entryId);
+              return { cancel: true };
+            }),
+        ],
+      },
+    });
+    await session.prompt("first");
+    const [id] = entryIds(session) as [string];
+    expect(await session.branch(id)).toEqual({ text: "first", cancelled: true });
+    await expect(session.branch("nope")).rejects.toThrow("Invalid entry ID for branching");
+    expect(asked).toEqual([id]);
+    await session.dispose();
   });
 });
 

@@ -8,7 +8,7 @@ import type { ProviderModel } from "../provider/provider.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
 import type { TreeVerdict } from "./compaction/compaction-guests.js";
 import { messageOfEntry } from "./entry-message.js";
-import { entryNotFound } from "./entry-tree.js";
+import { entryNotFound, userText } from "./entry-tree.js";
 import type { SessionCore } from "./session-core.js";
 import type { RecordWish } from "./session-guests.js";
 import type { SessionManager } from "./session-manager.js";
@@ -20,18 +20,21 @@ import { realPath } from "./store-disk.js";
 export function newSession(core: SessionCore, origin: { parentSession?: string }): Promise<boolean> {
   return unlessPrevented(core, { kind: "switch", reason: "new" }, async () => {
     await change(core, async () => core.parts.records.create(origin));
-    core.models.record();
+    core.models.recordAll();
   });
 }
 
 /** Reads and checks the file first. False: it was prevented. */
 export function switchSession(core: SessionCore, path: string): Promise<boolean> {
   return unlessPrevented(core, { kind: "switch", reason: "resume", targetSessionFile: path }, async () => {
-    // Its own file, which it alone may write: opening it again would only find it taken.
-    if (isOwnFile(core, path)) await change(core, async (own) => own);
-    else {
-      const record = await core.parts.records.open(path);
+    // Of its own files, which it alone may write: opening one again would only find it taken.
+    const own = openAt(core, path);
+    const release = own && core.left.use(own); // or the end of a command would close it on the way
+    try {
+      const record = own ?? (await core.parts.records.open(path));
       await change(core, async () => record);
+    } finally {
+      release?.();
     }
     const problem = restoreModel(core);
     if (problem !== undefined) core.parts.log.warn(problem);
@@ -46,14 +49,19 @@ export function restoreModel(core: SessionCore): string | undefined {
 
 /** A new record with what came before a user message, whose text is returned. */
 export async function branch(core: SessionCore, entryId: string): Promise<{ text: string; cancelled: boolean }> {
-  let text = "";
+  const text = textToBranchAt(core, entryId);
   const isDone = await unlessPrevented(core, { kind: "branch", entryId }, async () => {
-    const target = core.record.tree.userMessages().find((point) => point.entryId === entryId);
-    if (!target) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
+    textToBranchAt(core, entryId); // the record may have been left meanwhile, and a refusal stops no run
     await change(core, async (old) => (await old.branchTo(entryId)).session);
-    text = target.text;
   });
   return { text, cancelled: !isDone };
+}
+
+function textToBranchAt({ record }: SessionCore, entryId: string): string {
+  const entry = record.tree.get(entryId);
+  const text = entry && userText(entry);
+  if (text === undefined) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
+  return text;
 }
 
 /** A full copy under a new id; false for a session that is in memory only, or where it was prevented. */
@@ -171,7 +179,7 @@ async function change(core: SessionCore, open: (old: SessionManager) => Promise<
   await core.settle(); // a prompt may have come meanwhile, and its run must not end up in another record
   await core.leavePending("Session switched.");
   core.enter(next);
-  if (next !== old) await old.close();
+  if (next !== old) await core.left.leave(old);
 }
 
 /** Undefined when none are wanted, or nothing would be left behind. */
@@ -219,11 +227,13 @@ function editableText(entry: SessionEntry): string | undefined {
   return message?.role === "user" || message?.role === "custom" ? plainText(message) : undefined;
 }
 
-function isOwnFile({ record, parts }: SessionCore, path: string): boolean {
+/** The record that is stored there, if the session has it open. */
+function openAt({ record, left, parts }: SessionCore, path: string): SessionManager | undefined {
   try {
-    return record.isOnDisk && realPath(resolve(parts.cwd, path)) === record.sessionFile;
+    const file = realPath(resolve(parts.cwd, path));
+    return record.isOnDisk && file === record.sessionFile ? record : left.at(file);
   } catch {
-    return false; // a path that cannot be looked at: opening it tells why
+    return undefined; // a path that cannot be looked at: opening it tells why
   }
 }
 

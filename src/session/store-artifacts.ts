@@ -119,18 +119,27 @@ export async function hasPlans(sessionFile: string): Promise<boolean> {
   return names.some((name) => name.endsWith(".plan"));
 }
 
+/** For a session that goes on in memory where one on the disk ends: that one's outputs are only read, and keep their ids. */
+export async function createArtifactsAfter(sessionFile: string): Promise<ArtifactStore> {
+  const directory = artifactDirectory(sessionFile);
+  const store = createDiskArtifacts({ directory, ensureDirectory: () => {} });
+  return createMemoryArtifacts({ store, count: await highestNumber(directory) });
+}
+
 /** For sessions that leave nothing on the disk. */
-export function createMemoryArtifacts(): ArtifactStore {
+export function createMemoryArtifacts(earlier?: { store: ArtifactStore; count: number }): ArtifactStore {
   const texts: (string | GrowingBytes)[] = [];
   const plans = new Map<string, string>();
   let grownBytes = 0;
-  const find = (id: string) => (/^\d+$/.test(id) ? texts[Number(id) - 1] : undefined);
+  const first = (earlier?.count ?? 0) + 1;
+  const add = (text: string | GrowingBytes) => `${texts.push(text) - 1 + first}`;
+  const find = (id: string) => (/^\d+$/.test(id) ? texts[Number(id) - first] : undefined);
   return {
-    save: async (_toolName, text) => `${texts.push(text)}`,
+    save: async (_toolName, text) => add(text),
     async open() {
       const content = new GrowingBytes();
       return {
-        id: `${texts.push(content)}`,
+        id: add(content),
         async write(bytes) {
           grownBytes += bytes.length;
           content.append(bytes);
@@ -141,14 +150,14 @@ export function createMemoryArtifacts(): ArtifactStore {
         close: async () => {},
       };
     },
-    read: async (id) => find(id)?.toString(),
+    read: async (id) => find(id)?.toString() ?? earlier?.store.read(id),
     async readBytes(id, maxBytes) {
       const content = find(id);
-      if (content === undefined) return undefined;
+      if (content === undefined) return earlier?.store.readBytes(id, maxBytes);
       const bytes = typeof content === "string" ? Buffer.from(content) : content.bytes();
       return { bytes: bytes.subarray(0, maxBytes), isTruncated: bytes.length > maxBytes };
     },
-    pathOf: async () => undefined,
+    pathOf: async (id) => earlier?.store.pathOf(id),
     savePlan: async (pendingId, text) => void plans.set(planName(pendingId), text),
     readPlan: async (pendingId) => plans.get(planName(pendingId)),
   };

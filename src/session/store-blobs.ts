@@ -50,7 +50,8 @@ export function createDiskBlobs({ directory, alsoIn = [], ensureDirectory }: Dis
   };
 }
 
-export function createMemoryBlobs(): BlobStore {
+/** `earlier` are only read. */
+export function createMemoryBlobs(earlier?: BlobStore): BlobStore {
   const blobs = new Map<string, Buffer>();
   return {
     async put(bytes) {
@@ -58,7 +59,7 @@ export function createMemoryBlobs(): BlobStore {
       blobs.set(reference, bytes);
       return reference;
     },
-    get: async (reference) => blobs.get(reference),
+    get: async (reference) => blobs.get(reference) ?? earlier?.get(reference),
   };
 }
 

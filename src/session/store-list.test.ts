@@ -76,7 +76,7 @@ describe("a list", () => {
     put(join(root, "-b"), "two.jsonl", session("two"), 2);
     put(root, "three.jsonl", session("three"), 1);
     put(join(root, "-a", "one"), "deep.jsonl", session("artifact"));
-    expect((await new SessionIndex().listAll(root)).map(({ id }) => id)).toEqual(["one", "two", "three"]);
+    expect((await new SessionIndex().listAll([root])).map(({ id }) => id)).toEqual(["one", "two", "three"]);
   });
 
   it("names: the last one, a person's before an automatic one, else the header's title", async () => {
@@ -147,7 +147,7 @@ describe("finding", () => {
     put(join(root, "-there"), "2026_0197bb.jsonl", linesOf({ ...header, id: "0197bb", cwd: "/other" }));
     const index = new SessionIndex();
     const list = await index.list([here]);
-    return { find: (query: string) => index.find(query, list, root) };
+    return { find: (query: string) => index.find(query, list, () => index.listAll([root])) };
   }
 
   it("by id, by its beginning, by file name", async () => {

@@ -43,9 +43,14 @@ const maxFirstMessageChars = 200;
 export class SessionIndex {
   readonly #known = new Map<string, { bytes: number; modifiedMs: number; info: SessionInfo | undefined }>();
 
-  /** The sessions of these directories, newest first. A directory that is not there holds none. */
-  async list(directories: readonly string[]): Promise<SessionInfo[]> {
-    const paths = (await Promise.all(directories.map(sessionFiles))).flat();
+  /**
+   * The sessions of these directories, newest first. A directory that is not there holds none, and so does one of the
+   * others that cannot be read.
+   */
+  async list(own: readonly string[], others: readonly string[] = []): Promise<SessionInfo[]> {
+    const ownPaths = await Promise.all([...new Set(own)].map(sessionFiles));
+    const otherPaths = await Promise.all([...new Set(others)].map((path) => sessionFiles(path).catch(() => [])));
+    const paths = new Set([...ownPaths, ...otherPaths].flat());
     const found: SessionInfo[] = [];
     for (const path of paths) {
       const pause = slices.turn();
@@ -56,16 +61,22 @@ export class SessionIndex {
     return found.sort((a, b) => b.modifiedMs - a.modifiedMs || (a.path < b.path ? 1 : -1));
   }
 
-  /** Every session below the root: one directory for each working directory. */
-  async listAll(root: string): Promise<SessionInfo[]> {
-    return this.list(await sessionDirectories(root));
+  /** Every session below these: one directory for each working directory. */
+  async listAll(own: readonly string[], others: readonly string[] = []): Promise<SessionInfo[]> {
+    const directories = await Promise.all(own.map(sessionDirectories));
+    const otherDirectories = await Promise.all(others.map((root) => sessionDirectories(root).catch(() => [])));
+    return this.list(directories.flat(), otherDirectories.flat());
   }
 
-  /** By id, by the beginning of an id, or by file name; first among `here`, then everywhere below `root`. */
-  async find(query: string, here: readonly SessionInfo[], root: string): Promise<FoundSession> {
+  /** By id, by the beginning of an id, or by file name; first among `here`, then `everywhere`. */
+  async find(
+    query: string,
+    here: readonly SessionInfo[],
+    everywhere: () => Promise<readonly SessionInfo[]>,
+  ): Promise<FoundSession> {
     const near = matching(here, query);
     if (near.length > 0) return { session: theOne(near, query), isElsewhere: false };
-    const far = matching(await this.listAll(root), query);
+    const far = matching(await everywhere(), query);
     if (far.length === 0) throw new GalleyError("not_found", `Session "${query}" not found.`);
     return { session: theOne(far, query), isElsewhere: true };
   }

@@ -3,7 +3,7 @@
 
 import * as fs from "node:fs";
 import type { Clock } from "../base/clock.js";
-import { GalleyError, systemCode } from "../base/errors.js";
+import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import { acquireLock, type FileLock, type LockAttempt } from "../base/path-lock.js";
 import { type ReadProblem, type ReadSession, SessionReader, versionProblem } from "./read-entries.js";
 import { writeAll } from "./store-append.js";
@@ -43,8 +43,23 @@ export interface LoadedSession {
 /** `absent` also stands for an empty file: there is nothing to read, and a new session may be put there. */
 export type LoadResult = LoadedSession | { readonly kind: "absent"; readonly path: string; readonly exists: boolean };
 
-/** Throws `file_refused` for what is no session, and whatever the disk says for what cannot be read at all. */
+/** Throws `file_refused` for what is no session, and for what cannot be read at all, with what the system says. */
 export async function loadSession(path: string, options: LoadOptions): Promise<LoadResult> {
+  try {
+    return await load(path, options);
+  } catch (error) {
+    if (error instanceof GalleyError || systemCode(error) === undefined) throw error;
+    throw new GalleyError("file_refused", `Cannot open ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Without the name of the call, and without the path, which stands before it. */
+function reasonOf(error: unknown): string {
+  if (systemCode(error) === "ERR_INVALID_ARG_VALUE") return "the path holds a NUL character";
+  return messageOf(error).replace(/, \w+(?: '.*)?$/s, "");
+}
+
+async function load(path: string, options: LoadOptions): Promise<LoadResult> {
   const disk = options.disk ?? nodeDisk;
   const real = realPath(path);
   const bytes = regularFileBytes(real, path);

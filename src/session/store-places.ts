@@ -1,6 +1,6 @@
 // Where the sessions of one working directory are kept, and what lies beside them.
 
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { homedir, tmpdir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import {
@@ -16,6 +16,9 @@ import { type BlobStore, createDiskBlobs } from "./store-blobs.js";
 import { ensureDirectory, realPath } from "./store-disk.js";
 import type { FoundSession, SessionIndex, SessionInfo } from "./store-list.js";
 
+/** Programs whose sessions are read like our own. */
+const otherPrograms = [".xcsh", ".omp", ".pi"];
+
 export interface PlaceOptions {
   readonly cwd: string;
   readonly agentDir: string;
@@ -28,8 +31,11 @@ export interface PlaceOptions {
 export class SessionPlaces {
   /** Where new files go. */
   readonly directory: string;
-  /** Where the sessions of this working directory may lie, among those of others. */
+  /** Where the sessions of this working directory are continued, among those of others. */
   readonly searched: readonly string[];
+  /** Where else they may lie. */
+  readonly #usual: readonly string[];
+  readonly #otherPrograms: { readonly searched: string[]; readonly roots: string[]; readonly blobs: string[] };
   readonly terminals: string;
   readonly #cwd: string;
   readonly #sessions: string;
@@ -46,8 +52,21 @@ export class SessionPlaces {
     const place = { cwd: this.#cwd, home: canonical(home), temp: canonical(temp) };
     const own = join(sessions, sessionDirectoryName(place));
     this.directory = directory === undefined ? own : canonical(directory);
-    const others = legacyDirectoryNames(place).map((name) => join(sessions, name));
-    this.searched = directory === undefined ? [own, ...others] : [this.directory];
+    const legacy = legacyDirectoryNames(place);
+    this.#usual = [own, ...legacy.map((name) => join(sessions, name))];
+    this.searched = directory === undefined ? this.#usual : [this.directory];
+    const programs = otherPrograms.map((name) => agentPlaces(join(place.home, name, "agent")));
+    const roots = programs.map((program) => program.sessions);
+    this.#otherPrograms = {
+      searched: roots.flatMap((root) => legacy.map((name) => join(root, name))),
+      roots,
+      blobs: programs.map((program) => program.blobs),
+    };
+  }
+
+  /** Whether this real path is one that our own files have. */
+  isForSessions(path: string): boolean {
+    return isInside(this.#sessions, path) || dirname(path) === this.directory;
   }
 
   newPath(now: number, sessionId: string): string {
@@ -59,14 +78,27 @@ export class SessionPlaces {
     return cwd === this.#cwd || (cwd !== "" && canonical(cwd) === this.#cwd);
   }
 
-  /** The sessions of this working directory, newest first. */
+  /** The sessions of this working directory that new ones would join, newest first. */
   async list(index: SessionIndex): Promise<SessionInfo[]> {
     return (await index.list(this.searched)).filter(({ cwd }) => this.isHere(cwd));
   }
 
+  /** All of this working directory, also where no new ones go and where other programs keep theirs. */
+  async listHere(index: SessionIndex): Promise<SessionInfo[]> {
+    const found = await index.list(this.searched, [...this.#usual, ...this.#otherPrograms.searched]);
+    return found.filter(({ cwd }) => this.isHere(cwd));
+  }
+
+  /** Those of all working directories. */
+  listAll(index: SessionIndex): Promise<SessionInfo[]> {
+    const own = this.searched === this.#usual ? this.#sessions : this.directory;
+    return index.listAll([own], [this.#sessions, ...this.#otherPrograms.roots]);
+  }
+
   /** By id, by the beginning of an id, or by file name; here first. Throws `not_found`, or when several match. */
   async find(index: SessionIndex, query: string): Promise<FoundSession> {
-    return index.find(query, await this.list(index), this.#sessions);
+    const { session } = await index.find(query, await this.listHere(index), () => this.listAll(index));
+    return { session, isElsewhere: !this.isHere(session.cwd) };
   }
 
   /** Ours are closed to other users; a directory that somebody chose is left as it is. */
@@ -83,7 +115,11 @@ export class SessionPlaces {
 
   blobs(sessionFile: string): BlobStore {
     const directory = this.blobDirectory(sessionFile);
-    return createDiskBlobs({ directory, alsoIn: [this.#blobs], ensureDirectory: this.ensureDirectory });
+    return createDiskBlobs({
+      directory,
+      alsoIn: [this.#blobs, ...this.#otherPrograms.blobs],
+      ensureDirectory: this.ensureDirectory,
+    });
   }
 
   /** A file elsewhere keeps its images beside it: whoever collects garbage here could not know that it names them. */
@@ -92,7 +128,8 @@ export class SessionPlaces {
   }
 }
 
-function canonical(path: string): string {
+/** The real path, as far as anybody may look. */
+export function canonical(path: string): string {
   try {
     return realPath(resolve(path));
   } catch {

@@ -16,7 +16,7 @@ import { type BlobStore, copyBlobs } from "./store-blobs.js";
 import { writeBreadcrumb } from "./store-breadcrumbs.js";
 import { realPath, type SessionDisk } from "./store-disk.js";
 import type { LoadedSession } from "./store-load.js";
-import type { SessionPlaces } from "./store-places.js";
+import { canonical, type SessionPlaces } from "./store-places.js";
 
 /** The record, as it is at the moment of asking. */
 export interface LiveRecord {
@@ -163,10 +163,10 @@ export class SessionFile {
     const { beforeMove, afterMove } = this.#options;
     const from = this.path;
     if (this.#store) this.#background.push(this.#store.close());
-    this.#readOnlyReason = undefined;
     beforeMove();
     this.#at = placeAt(this.#places, newPath(this.#options, this.#places));
     this.#start(from);
+    this.#readOnlyReason = undefined;
     afterMove({ reason, from, to: this.path });
   }
 
@@ -233,5 +233,5 @@ function placeAt(places: SessionPlaces, path: string): Place {
 }
 
 function newPath({ record, clock }: SessionFileOptions, places: SessionPlaces): string {
-  return realPath(places.newPath(clock.now(), record.header.id));
+  return canonical(places.newPath(clock.now(), record.header.id)); // a place that is out of reach now may be mended later
 }

@@ -177,6 +177,13 @@ it("drops the marks of a reply under way, but not a model's argument of that nam
   expect(JSON.stringify(entry)).not.toContain("jsonlEvents");
 });
 
+it("an image among a call's arguments is the model's own text, and stays as it is", async () => {
+  const call = { type: "toolCall", id: "1", name: "x", arguments: { picture: image(bytes.toString("base64")) } };
+  const { entry, images } = await stored(messageEntry("a", null, { role: "assistant", content: [call] } as never));
+  expect(entry).toMatchObject({ message: { content: [call] } });
+  expect(images).toEqual([]);
+});
+
 describe("a line never passes the cap, and is always read back (S-6)", () => {
   it("many long texts", async () => {
     const content = Array.from({ length: 40 }, (_, index) => ({ type: "text", text: `${index}`.repeat(200_000) }));

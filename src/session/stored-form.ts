@@ -126,7 +126,7 @@ class Shaper {
   }
 
   #object(value: JsonObject, depth: number, isForeign: boolean): unknown {
-    if (isInlineImage(value)) return this.#image(value);
+    if (!isForeign && isInlineImage(value)) return this.#image(value);
     const members: [string, unknown][] = [];
     let wasCut = false;
     for (const [key, member] of Object.entries(value)) {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Model, ThinkingLevel } from "../protocol/model.js";
-import { availableLevels, clampLevel, nextLevel, thinkingOf } from "./thinking.js";
+import { openSession, scriptedProviderModel } from "../testing/open-session.js";
+import { call, say } from "../testing/scripted-model.js";
+import { availableLevels, clampLevel, levelNamed, nextLevel, thinkingOf } from "./thinking.js";
 
 type Facts = Pick<Model, "api" | "reasoning" | "thinking">;
 
@@ -68,4 +70,23 @@ describe("nextLevel", () => {
     expect(nextLevel(plain, "off")).toBeNull();
     expect(availableLevels(plain)).toEqual(["off"]);
   });
+});
+
+it("a level is known by its name, and no other word is one", () => {
+  expect(["off", "xhigh", "bogus", "", "toString", null, undefined].map(levelNamed)).toEqual([
+    "off",
+    "xhigh",
+    ...Array(5).fill(undefined),
+  ]);
+});
+
+it("a run thinks as it began; a change counts from the next one on", async () => {
+  const model = { ...scriptedProviderModel, reasoning: true };
+  const { session, model: asked } = await openSession({
+    model: [[() => session.setThinkingLevel("high"), ...call("ls", {})], say("done"), say("next")],
+    session: { model, thinkingLevel: "low" },
+  });
+  await session.prompt("go");
+  await session.prompt("again");
+  expect(asked.requests.map(({ options }) => options.reasoning)).toEqual(["low", "low", "high"]);
 });

@@ -43,10 +43,15 @@ export function levelSuffix(model: ThinkingModel, level: ThinkingLevel | undefin
   return fitted === undefined ? "" : `:${fitted}`;
 }
 
+/** A level that we know by its name; a record may hold any word. */
+export function levelNamed(name: string | null | undefined): ThinkingLevel | undefined {
+  return (["off", ...efforts] as const).find((known) => known === name);
+}
+
 /** The level from a name's suffix; undefined where it has none. */
 export function splitLevel(name: string): { name: string; level: ThinkingLevel } | undefined {
   const colon = name.lastIndexOf(":");
-  const level = (["off", ...efforts] as const).find((known) => known === name.slice(colon + 1));
+  const level = levelNamed(name.slice(colon + 1));
   return colon < 0 || level === undefined ? undefined : { name: name.slice(0, colon), level };
 }
 

@@ -4,6 +4,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../base/log.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
+import { zeroUsage } from "../provider/provider.js";
 import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, calls, fail, gate, type ScriptStep, say, textBlock } from "../testing/scripted-model.js";
@@ -469,12 +470,34 @@ describe("traces of recovery", () => {
 });
 
 describe("stream rules", () => {
-  async function ruled(model: ScriptStep[]): Promise<OpenSession> {
-    const file = { path: "/rules/no-any.md", text: "---\ncondition: ': any\\b'\nscope: text\n---\nDo not use any." };
-    const parsed = await parseRule(file, silentLog);
+  async function ruled(model: ScriptStep[], more = ""): Promise<OpenSession> {
+    const head = `condition: ': any\\b'\nscope: text\n${more}`;
+    const parsed = await parseRule({ path: "/rules/no-any.md", text: `---\n${head}---\nDo not use any.` }, silentLog);
     if (parsed?.kind !== "stream") throw new Error("not a stream rule");
-    return openSession({ model, session: { loadRules: async () => [parsed.rule] } });
+    const session = { loadRules: async () => [parsed.rule], random: () => 0.5 };
+    return openSession({ model, tools: [echo("work")], session });
   }
+
+  it("a match that does not interrupt outlasts a later turn that fails: first the retry, then the rule", async () => {
+    const broken: ScriptStep = [
+      { type: "start" },
+      ...textBlock(0, ["let x: any"]),
+      { type: "toolcall_start", contentIndex: 1, id: "c1", name: "work" },
+      { type: "toolcall_delta", contentIndex: 1, delta: "{}" },
+      { type: "toolcall_end", contentIndex: 1 },
+      { type: "done", reason: "toolUse", usage: zeroUsage },
+    ];
+    const busy = fail("overloaded", { failure: { kind: "overloaded", status: 529 } });
+    const open = await ruled([broken, busy, say("fine"), say("noticed")], "interruptMode: never\n");
+    const running = open.session.prompt("go");
+    await expect.poll(() => open.events.at(-1)?.type).toBe("auto_retry_start");
+    open.clock.advance(2000);
+    await running;
+    await finish(open);
+    const ends = open.events.filter((event) => event.type === "agent_end");
+    expect(ends.map((event) => event.continueReason)).toEqual(["retry", "ttsr", undefined]);
+    expect(open.session.messages.filter(({ role }) => role === "custom")).toHaveLength(1);
+  });
 
   it("a match stops the reply, takes it off the path, tells the rule and goes on", async () => {
     const broken: ScriptStep = [{ type: "start" }, ...textBlock(0, ["let x: a", "ny = 1", " and more"]).slice(0, -1)];

@@ -38,7 +38,7 @@ export function createMemoryPlans(workspace: MemoryWorkspace): PlanHands {
       for (const { path, stamp } of changes) if ((await hashAt(path)) !== stamp.sha256) stale.push(stamp.path);
       return stale;
     },
-    async apply(changes, { pendingId, alsoApplied = [], undoes, ...what }) {
+    async apply(changes, { pendingId, alsoApplied = [], isPart, undoes, ...what }) {
       const stale = await hands.staleFiles(changes);
       if (stale.length > 0)
         throw new GalleyError("stale_preview", "stale", { details: { files: stale, total: changes.length } });
@@ -65,7 +65,7 @@ export function createMemoryPlans(workspace: MemoryWorkspace): PlanHands {
         ...(undoes ? { undoes } : {}),
         files,
       });
-      if (pendingId) await own?.recordApplied({ pendingId, alsoApplied }, what);
+      if (pendingId) await own?.recordApplied({ pendingId, alsoApplied, ...(isPart ? { isPart } : {}) }, what);
       return { changeId: `ch_${txid.slice(0, 8)}` };
     },
   };

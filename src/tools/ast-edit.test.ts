@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -382,4 +382,22 @@ describe("a long scan on a real disk", () => {
     expect(seen).toHaveLength(1);
     await rm(cwd, { recursive: true });
   });
+});
+
+it("visits a file of two names once, and names the other one", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "galley-links-"));
+  try {
+    await writeFile(join(cwd, "a.ts"), "foo(1);\n");
+    await writeFile(join(cwd, "b.ts"), "foo(1);\n");
+    await writeFile(join(cwd, "c.ts"), "nothing();\n");
+    await link(join(cwd, "a.ts"), join(cwd, "h.ts"));
+    await link(join(cwd, "c.ts"), join(cwd, "d.ts"));
+    const workspace = createNodeWorkspace({ cwd, agentDir: join(cwd, "agent") });
+    const result = await run(workspace, { args: { ops: [{ pat: "foo($A)", out: "bar($A)" }] } });
+    expect(detailsOf(result)).toMatchObject({ totalReplacements: 2, files: ["a.ts", "b.ts"], filesSearched: 3 });
+    expect(textOf(result)).toContain("Parse issues:\n- h.ts: left out (a hard link to a.ts; it keeps the old text)");
+    expect(textOf(result)).not.toContain("d.ts");
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
 });

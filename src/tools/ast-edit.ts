@@ -2,11 +2,13 @@
 // applied later is what was shown, not another search.
 
 import type { XStatic } from "typebox/schema";
+import { GalleyError } from "../base/errors.js";
 import { inLanes } from "../base/in-lanes.js";
+import type { RefreshedPlan } from "../preview/pending-action-store.js";
 import { type PlannedChange, stampOf } from "../preview/plan.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Workspace, WriteTarget } from "../workspace/workspace.js";
-import { findFiles } from "./ast-files.js";
+import { findFiles, withoutOtherNames } from "./ast-files.js";
 import { type Parsers, sharedParsers } from "./ast-parsers.js";
 import { maxPatternLength } from "./ast-pattern.js";
 import {
@@ -24,7 +26,7 @@ import { createSieve, type Sieve } from "./ast-sieve.js";
 import { parseTemplate } from "./ast-template.js";
 import { count } from "./output-text.js";
 import type { RipgrepParts } from "./ripgrep.js";
-import type { Staging } from "./staging.js";
+import { type Staging, stagedBelow } from "./staging.js";
 import { type AgentTool, type ArtifactSink, type OnUpdate, textResult, toolFailure } from "./tool.js";
 
 const parameters = {
@@ -67,8 +69,12 @@ export interface AstEditOptions {
   ripgrep?: RipgrepParts | undefined;
 }
 
-export interface AstEditParts extends AstEditOptions {
+/** What a search needs. */
+export interface SearchParts extends AstEditOptions {
   readonly workspace: Workspace;
+}
+
+export interface AstEditParts extends SearchParts {
   readonly staging: Staging;
   readonly artifacts: ArtifactSink;
 }
@@ -84,14 +90,26 @@ export function createAstEdit(parts: AstEditParts): AgentTool<AstEditParams> {
     deferrable: true,
     prepareArguments,
     async execute(toolCallId, params, signal, onUpdate) {
-      const search = (stop: AbortSignal | undefined) => planFor(parts, params, { signal: stop, onUpdate });
-      const found = await search(signal);
-      if (found.plan.totalReplacements === 0)
-        return { ...textResult(nothingFoundText(found.plan), found.details), isWarning: true };
-      return deliver(parts, found, { toolCallId, search });
+      const search: Search = (stop) => planFor(parts, params, { signal: stop, onUpdate });
+      for (let attempt = 1; ; attempt++) {
+        const found = await search(signal);
+        if (found.plan.totalReplacements === 0)
+          return { ...textResult(nothingFoundText(found.plan), found.details), isWarning: true };
+        try {
+          return await deliver(parts, found, { toolCallId, search });
+        } catch (error) {
+          // Another call of the same turn staged something for one of the files while this one searched.
+          if (attempt === maxAttempts || !GalleyError.is(error, "file_changed")) throw error;
+        }
+      }
     },
   };
 }
+
+/** A turn's calls run side by side, and each of them may stage once. */
+const maxAttempts = 10;
+
+type Search = (signal: AbortSignal | undefined) => Promise<Found>;
 
 interface Found {
   plan: RewritePlan;
@@ -104,7 +122,7 @@ interface Progress {
   onUpdate: OnUpdate;
 }
 
-async function planFor(parts: AstEditParts, params: AstEditParams, progress: Progress): Promise<Found> {
+export async function planFor(parts: SearchParts, params: AstEditParams, progress: Progress): Promise<Found> {
   const ops = checkOps(params.ops);
   const { sel } = params;
   const sieve =
@@ -118,7 +136,7 @@ async function planFor(parts: AstEditParts, params: AstEditParams, progress: Pro
 }
 
 async function planWith(
-  { workspace, parsers = sharedParsers(), maxFiles = 1000 }: AstEditParts,
+  { workspace, parsers = sharedParsers(), maxFiles = 1000 }: SearchParts,
   { ops, sieve, ...params }: Omit<AstEditParams, "ops"> & { ops: RewriteOp[]; sieve: Sieve | undefined },
   { signal, onUpdate }: Progress,
 ): Promise<Found> {
@@ -126,7 +144,8 @@ async function planWith(
   const paths = params.paths?.length ? params.paths : ["."];
   for (const path of paths) refuseUrl(path);
   const { glob, lang, sel } = params;
-  const { files, language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, signal });
+  const { language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, signal });
+  const { files, otherNames } = await withoutOtherNames(workspace, found.files);
   if (files.length === 0 && !language)
     throw toolFailure("`lang` is required for ast_edit when no files match path/glob");
 
@@ -149,6 +168,9 @@ async function planWith(
       ),
   });
   plan.issues.push(...found.issues);
+  for (const { target } of plan.files)
+    for (const { displayPath } of otherNames.get(target.path) ?? [])
+      plan.issues.push(`${displayPath}: left out (a hard link to ${target.displayPath}; it keeps the old text)`);
   return { plan, details: previewDetails(plan, paths.join(", ")), isSingleFile: found.isSingleFile };
 }
 
@@ -156,7 +178,7 @@ async function planWith(
 async function deliver(
   parts: AstEditParts,
   found: Found,
-  { toolCallId, search }: { toolCallId: string; search: (signal: AbortSignal | undefined) => Promise<Found> },
+  { toolCallId, search }: { toolCallId: string; search: Search },
 ): Promise<ToolResult> {
   const { staging } = parts;
   const action = await actionFor(parts, found);
@@ -170,30 +192,36 @@ async function deliver(
     return told(work.plan.applied.text, { applied: true, changeId });
   }
   const isForReview = staging.mode() === "all";
-  const id = await staging.stage({
+  let id = "";
+  // Under review a search would see its own changes: whoever wants it again runs it again.
+  const refresh = isForReview
+    ? {}
+    : { refresh: (signal: AbortSignal | undefined) => again(parts, { search, signal, id }) };
+  id = await staging.stage({
     ...action,
     toolCallId,
     isForReview,
-    dependsOn: [...new Set(work.plan.changes.flatMap(({ path }) => staging.staged(path).map((file) => file.id)))],
-    work: {
-      ...work,
-      refresh: async (signal) => {
-        const fresh = await search(signal);
-        const { label: again, work: made, preview } = await actionFor(parts, fresh);
-        const result = textResult(
-          previewText(fresh.plan, { isSingleFile, headline: `Previewed again; files NOT modified.` }),
-          { ...fresh.details, pendingId: id },
-        );
-        return { plan: made.plan, label: again, preview, result };
-      },
-    },
+    dependsOn: stagedBelow(staging, work.plan.changes),
+    work: { ...work, ...refresh },
   });
   const next = isForReview ? "The user decides." : "Call resolve to apply or discard.";
   return told(`Staged as ${id} – files NOT modified. ${next}`, { pendingId: id });
 }
 
+/** The same search on the files as they are now. */
+async function again(
+  parts: AstEditParts,
+  { search, signal, id }: { search: Search; signal: AbortSignal | undefined; id: string },
+): Promise<RefreshedPlan> {
+  const found = await search(signal);
+  const { label, details, preview, work } = await actionFor(parts, found);
+  const { isSingleFile, plan } = found;
+  const text = previewText(plan, { isSingleFile, headline: "Previewed again; files NOT modified." });
+  return { plan: work.plan, label, details, preview, result: textResult(text, { ...found.details, pendingId: id }) };
+}
+
 /** Refuses here what could not be written later. */
-async function actionFor({ workspace }: AstEditParts, { plan, details }: Found) {
+export async function actionFor({ workspace }: SearchParts, { plan, details }: Found) {
   if (plan.totalReplacements === 0) throw toolFailure("The pattern matches nothing any more.");
   const places = await workspace.resolveAll(
     plan.files.map(({ target }) => target.path),

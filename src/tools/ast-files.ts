@@ -53,6 +53,34 @@ export async function findFiles(workspace: Workspace, parsers: Parsers, request:
   return { files, language, isSingleFile: scope.isSingleFile, issues: [...issues] };
 }
 
+/**
+ * One file of several names is there once, under the first of them: each name would be replaced by itself, and the others
+ * keep the old bytes. `otherNames` tells what was left out, by the path that stands for it.
+ */
+export async function withoutOtherNames(
+  workspace: Workspace,
+  files: readonly SearchFile[],
+): Promise<{ files: readonly SearchFile[]; otherNames: ReadonlyMap<string, readonly Target[]> }> {
+  const first = new Map<string, Target>();
+  const otherNames = new Map<string, Target[]>();
+  const left: SearchFile[] = [];
+  for (const file of files) {
+    const { target } = file;
+    const known = first.get(target.identity);
+    if (!known) first.set(target.identity, target);
+    if (known && (await isSameFile(workspace, known, target)))
+      otherNames.set(known.path, [...(otherNames.get(known.path) ?? []), target]);
+    else left.push(file);
+  }
+  return { files: left, otherNames };
+}
+
+/** Some disks give the same identity to all files: then at least these differ. */
+async function isSameFile(workspace: Workspace, one: Target, other: Target): Promise<boolean> {
+  const [a, b] = await Promise.all([workspace.stat(one), workspace.stat(other)]);
+  return a.sizeBytes === b.sizeBytes && a.modifiedMs === b.modifiedMs && a.mode === b.mode;
+}
+
 function requireLanguage(name: string, grammars: Grammars): Language {
   const language = languageNamed(name);
   if (language === undefined) {

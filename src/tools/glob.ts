@@ -1,6 +1,6 @@
 // Globs as functions, with a bound on what they may cost: the pattern comes from a model, the names from a disk.
 
-import { isCostlyGlob } from "../workspace/glob-cost.js";
+import { isCostlyGlob, matchInTime } from "../workspace/glob-cost.js";
 import { toolFailure } from "./tool.js";
 
 /** `anyDepth`: a glob without `/` is matched against the last component alone. */
@@ -10,7 +10,13 @@ export async function compileGlob(
 ): Promise<(path: string) => boolean> {
   if (isCostlyGlob(glob)) throw toolFailure(`Glob '${glob.slice(0, 80)}' has too many wildcards.`);
   const { default: picomatch } = await import("picomatch");
-  return picomatch(glob, { dot: true, noextglob: true, basename: anyDepth && !glob.includes("/") });
+  const isMatch = picomatch(glob, { dot: true, noextglob: true, basename: anyDepth && !glob.includes("/") });
+  const test = matchInTime([glob], (path) => isMatch(path));
+  return (path) => {
+    const answer = test(path);
+    if (answer !== undefined) return answer;
+    throw toolFailure(`Glob '${glob.slice(0, 80)}' takes too long to match; use fewer wildcards.`);
+  };
 }
 
 export function hasWildcard(path: string): boolean {

@@ -47,12 +47,16 @@ export interface ToolSettings {
   readonly checksSeenFiles?: boolean;
 }
 
+const unseen: Pick<Staging, "staged" | "stagedPaths"> = { staged: () => [], stagedPaths: () => [] };
+
 /** In the order in which a model is offered them. */
 export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
-  const { processes, artifacts, staging, todos, clock, dialogs, settings } = parts;
+  const { processes, artifacts, todos, clock, dialogs, settings } = parts;
   const seen = new SeenFiles({ isEnforced: settings.checksSeenFiles ?? true });
   // While everything waits for review, tools see what is staged; ripgrep would only see the disk.
-  const isReviewed = staging.mode() === "all";
+  const isReviewed = parts.staging.mode() === "all";
+  // What a tool does not see is nothing that its changes could rest on.
+  const staging: Staging = isReviewed ? parts.staging : { ...parts.staging, ...unseen };
   const seenBy = (disk: Workspace) => (isReviewed ? stagedWorkspace(disk, staging) : disk);
   const workspace = seenBy(parts.workspace);
   const unattended = seenBy(parts.unattended);
@@ -70,5 +74,5 @@ export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
     createTodoWrite({ store: todos, storage: () => (parts.isPersistent ? "session" : "memory") }),
     ...(dialogs ? [createAsk({ dialogs, timeoutMs: settings.ask?.timeoutMs ?? 30_000 })] : []),
   ];
-  return tools.map(published);
+  return tools.map((tool) => published({ ...tool, givesAway: true }));
 }

@@ -15,6 +15,7 @@ export function stagingKit(mode: "off" | "auto" | "all" = "auto") {
     staged: () => [],
     stagedPaths: () => [],
     note: async () => async () => {},
+    wrote: async () => {},
     applyNow: () => Promise.reject(new Error("nothing is applied here")),
   };
   return { staging, actions };

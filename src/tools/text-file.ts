@@ -8,7 +8,7 @@ import type { Target, Workspace, WriteOutcome, WriteTarget } from "../workspace/
 import { refuseGenerated } from "./generated-marker.js";
 import { sizeText } from "./output-text.js";
 import type { SeenFiles } from "./seen-files.js";
-import type { NotedFile, Staging } from "./staging.js";
+import { changedSinceRead, type NotedFile, type Staging, stagedBelow } from "./staging.js";
 import { toolFailure } from "./tool.js";
 
 const maxFileBytes = 256 * 1024 * 1024;
@@ -72,13 +72,12 @@ export async function stageText(
     planned.push({ kind, path, stamp, before: file.before?.bytes ?? new Uint8Array(), after });
   }
   const paths = changes.map(({ file }) => file.target.displayPath).join(", ");
-  const dependsOn = [...new Set(planned.flatMap(({ path }) => staging.staged(path).map(({ id }) => id)))];
   const id = await staging.stage({
     label,
     sourceToolName,
     toolCallId,
     isForReview: true,
-    dependsOn,
+    dependsOn: stagedBelow(staging, planned),
     ...(diff === undefined ? {} : { preview: { diff } }),
     work: { kind: "plan", plan: { changes: planned, applied: { text: `Wrote ${paths}.` } } },
   });
@@ -109,6 +108,8 @@ export async function writeNoted<T>(
     await forget();
     if (written > 0) await staging.note({ ...what, files: files.slice(0, written) });
     throw error;
+  } finally {
+    await staging.wrote(files.map(({ path }) => path));
   }
 }
 
@@ -145,9 +146,4 @@ async function existing(workspace: Workspace, target: WriteTarget): Promise<Targ
     if (GalleyError.is(error, "not_found")) return undefined;
     throw error;
   }
-}
-
-function changedSinceRead(displayPath: string, cause?: unknown): GalleyError {
-  const message = `File changed since it was last read: ${displayPath}. Read it again.`;
-  return new GalleyError("file_changed", message, { cause });
 }

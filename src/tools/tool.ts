@@ -48,6 +48,8 @@ export interface AgentTool<Params = never> {
   /** A line about it in the system prompt, and rules of its use there. */
   readonly promptSnippet?: string;
   readonly promptGuidelines?: readonly string[];
+  /** What it returns is made anew each time and never touched again: the loop need not copy it. */
+  readonly givesAway?: boolean;
   /** Ask the provider for strict schema mode where supported. */
   readonly strict?: boolean;
   /** Gets no signal and runs to its end. */
@@ -58,6 +60,8 @@ export interface AgentTool<Params = never> {
   readonly concurrency?: "shared" | "exclusive";
   /** Default `exec`. A function sees the arguments that will really run. */
   readonly approval?: ApprovalTier | ((args: Record<string, unknown>) => ApprovalTier);
+  /** What a person is shown of a call, line by line; undefined: the arguments. */
+  approvalDetails?(args: Record<string, unknown>): readonly string[] | undefined;
   /** Maps other spellings of the arguments to the published ones, before validation. */
   prepareArguments?(args: Record<string, unknown>): Record<string, unknown>;
   /** `signal` is absent for `nonAbortable` tools. Updates after the promise settled are ignored. */

@@ -9,7 +9,7 @@ import type { Log } from "../base/log.js";
 import { acquireLock } from "../base/path-lock.js";
 import { sha256Hex } from "../base/sha256.js";
 import { mayExist } from "./find-roots.js";
-import type { AppliedSet, ChangeOp, ChangeOutcome, ChangeSet } from "./journal/change-set.js";
+import type { AppliedSet, ChangeOutcome, ChangeSet, SeenPlace } from "./journal/change-set.js";
 import type { UndoRecord } from "./journal/undo-record.js";
 import { newTransaction } from "./temp-names.js";
 
@@ -40,7 +40,7 @@ export interface Changes {
   /** Keeps what a file that is written without the journal replaces. Answers how to forget it, if nothing came of it. */
   note(change: DirectChange): Promise<() => Promise<void>>;
   /** Shown paths of what is not as it was seen. */
-  staleFiles(ops: readonly ChangeOp[]): Promise<string[]>;
+  staleFiles(seen: readonly SeenPlace[]): Promise<string[]>;
   /** Brings what a crash left behind to its end. Undefined: somebody applies right now, and takes care of it. */
   recover(): Promise<ChangeOutcome[] | undefined>;
   /** What can be undone, the newest first. */
@@ -87,9 +87,9 @@ export function createChanges(options: ChangesOptions): Changes {
       return () => journal.forgetUndo(undoDir, txid);
     },
 
-    async staleFiles(ops) {
+    async staleFiles(seen) {
       const journal = await load();
-      return journal.staleFiles(ops);
+      return journal.staleFiles(seen);
     },
 
     async recover() {

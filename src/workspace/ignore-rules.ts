@@ -3,13 +3,16 @@
 import { join, relative, sep } from "node:path";
 import type { Ignore } from "ignore";
 import type { BulkDisk } from "./disk.js";
-import { isCostlyGlob } from "./glob-cost.js";
+import { isCostlyGlob, matchInTime } from "./glob-cost.js";
 
 const maxBytes = 256 * 1024;
 
 export interface IgnoreRules {
-  directory: string;
-  matcher: Ignore;
+  readonly directory: string;
+  /** Undefined when it took too long. */
+  readonly test: (path: string) => ReturnType<Ignore["test"]> | undefined;
+  /** Once that has happened, the rules are not used any more. */
+  isGivenUp: boolean;
 }
 
 export async function readIgnoreRules(
@@ -27,17 +30,20 @@ export async function readIgnoreRules(
     .toString("utf8")
     .split(/\r?\n/)
     .filter((line) => !isCostlyGlob(line));
-  return { directory, matcher: ignore({ ignorecase: false, allowRelativePaths: true }).add(lines) };
+  const matcher = ignore({ ignorecase: false, allowRelativePaths: true }).add(lines);
+  return { directory, test: matchInTime(lines, (path) => matcher.test(path)), isGivenUp: false };
 }
 
 /** The deepest rule that speaks decides. */
 export function isIgnored(path: string, isDirectory: boolean, rules: readonly IgnoreRules[]): boolean {
   if (rules.length === 0) return false; // asked of every file
-  for (const { directory, matcher } of rules.toReversed()) {
-    const below = relative(directory, path).replaceAll(sep, "/");
-    const verdict = matcher.test(isDirectory ? `${below}/` : below);
-    if (verdict.ignored) return true;
-    if (verdict.unignored) return false;
+  for (const one of rules.toReversed()) {
+    if (one.isGivenUp) continue;
+    const below = relative(one.directory, path).replaceAll(sep, "/");
+    const verdict = one.test(isDirectory ? `${below}/` : below);
+    if (!verdict) one.isGivenUp = true;
+    if (verdict?.ignored) return true;
+    if (verdict?.unignored) return false;
   }
   return false;
 }

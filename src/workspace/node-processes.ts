@@ -39,6 +39,8 @@ export interface NodeProcessesOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** The user's choice; default: bash, else sh. */
   readonly shellPath?: string | undefined;
+  /** The user's own words before every shell command: a wrapper, an assignment. */
+  readonly shellPrefix?: string | undefined;
   /** No program that lies in it is picked from PATH. */
   readonly projectRoot?: string | undefined;
   readonly platform?: NodeJS.Platform;
@@ -142,7 +144,9 @@ class NodeProcesses implements Processes {
     const search = this.#search();
     if ("shell" in command) {
       this.#shell ??= this.#options.shellPath ?? findShell(search);
-      return limitedShell(this.#shell, command.shell, mergesOutput);
+      const { shellPrefix } = this.#options;
+      const script = shellPrefix === undefined ? command.shell : `${shellPrefix} ${command.shell}`;
+      return limitedShell(this.#shell, script, mergesOutput);
     }
     const file = isAbsolute(command.file) ? command.file : findProgram(command.file, search);
     if (file === undefined) throw new GalleyError("not_found", `Program not found: ${command.file}`);

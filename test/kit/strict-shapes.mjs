@@ -211,7 +211,7 @@ export const change = members({
   by: decider,
   reason: text,
   at: number,
-  files: list(members({ path: text, kind: changeKind, added: count, removed: count, "diff?": text })),
+  files: list(members({ path: text, kind: changeKind, "added?": count, "removed?": count, "diff?": text })),
   state: oneOf("applied", "undone"),
   undoable: flag,
   "pendingId?": text,

@@ -63,7 +63,7 @@ const assistantEvent = tagged("type", {
   thinking_end: { ...block, content: text },
   toolcall_start: block,
   toolcall_delta: { ...block, delta: text },
-  toolcall_end: { ...block, toolCall },
+  toolcall_end: { ...block, toolCall, "complete?": oneOf(false) },
   done: { reason: oneOf("stop", "length", "toolUse"), message: assistant },
   error: { reason: oneOf("aborted", "error"), error: assistant },
 });

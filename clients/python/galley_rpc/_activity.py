@@ -40,6 +40,12 @@ class Prompt:
     #: Accepted while the run before it closed: the end of that one is not its end.
     is_after_closing: bool = False
     is_awaited: bool = False
+    #: What it says, to know its message by.
+    message: Any = None
+    #: Its message has gone to the model; until then the replies are to others.
+    is_begun: bool = False
+    #: The last reply to it, known when the message of another prompt follows.
+    reply: "Optional[PromptOutcome]" = None
     outcome: "Future[PromptOutcome]" = field(default_factory=Future)
 
 
@@ -58,19 +64,23 @@ def failure_of(response: Frame, kind: Any, request_id: Optional[str] = None, com
 
 
 class Activity:
-    def __init__(self, on_late_failure: Callable[[RpcError], None]) -> None:
+    def __init__(self, on_late_failure: Callable[[RpcError], None], on_command_end: Callable[[], None]) -> None:
         #: The agent announces the end of each prompt by `prompt_result`.
         self.has_prompt_results = False
         self._on_late_failure = on_late_failure
+        #: A prompt has ended that was a command of an extension's, perhaps: it may have opened another session.
+        self._on_command_end = on_command_end
         self._prompts: Dict[str, Prompt] = {}
         self._live: Set[Prompt] = set()
         self._idle_waiters: List["Future[None]"] = []
         self._phase = "idle"
         self._reply = NO_REPLY
+        #: The last reply is a whole one, behind which the model would have stopped.
+        self._is_answered = False
         self._last_frame = time.monotonic()
 
-    def sent(self, request_id: str) -> None:
-        prompt = self._prompts[request_id] = Prompt()
+    def sent(self, request_id: str, message: Any) -> None:
+        prompt = self._prompts[request_id] = Prompt(message=message)
         self._live.add(prompt)
         done = [key for key, old in self._prompts.items() if old.state == "done"]
         for key in done[: max(0, len(self._prompts) - MAX_REMEMBERED)]:
@@ -169,25 +179,43 @@ class Activity:
             prompt.state = "taken" if self._phase == "running" else "open"
             prompt.is_after_closing = self._phase == "closing"
             if isinstance(data, dict) and data.get("agentInvoked") is False:
-                self._close(prompt).set_result(PromptOutcome("completed", False, ""))
+                self._resolve(prompt, PromptOutcome("completed", False, ""))
 
     def _started(self) -> None:
         self._phase = "running"
         self._reply = NO_REPLY
+        self._is_answered = False
         for prompt in self._live:
             if prompt.state == "open":
                 prompt.state = "taken"
                 prompt.is_after_closing = False
 
     def _see_message(self, message: Any) -> None:
-        if not isinstance(message, dict) or message.get("role") != "assistant":
+        if not isinstance(message, dict):
             return
         content = message.get("content")
         blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
         text = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
+        if message.get("role") == "user":
+            return self._begin(text)
+        if message.get("role") != "assistant":
+            return
         reason = message.get("stopReason")
+        self._is_answered = reason not in ("error", "aborted", "toolUse")
         error = {"message": str(message.get("errorMessage"))} if reason == "error" else None
         self._reply = PromptOutcome(reason if reason in ("error", "aborted") else "completed", True, text, error)
+
+    def _begin(self, text: str) -> None:
+        """Which prompt a message of the run is: the one that says so, or the next, for the agent may have made more of it."""
+        waiting = [prompt for prompt in self._prompts.values() if prompt.state == "taken" and not prompt.is_begun]
+        begun = next((prompt for prompt in waiting if prompt.message == text), waiting[0] if waiting else None)
+        if begun is None:
+            return  # it steers what runs
+        for prompt in self._live:
+            if self._is_answered and prompt.is_begun and prompt.reply is None:
+                prompt.reply = self._reply
+        begun.is_begun = True
+        self._is_answered = False
 
     def _settled(self) -> None:
         self._phase = "idle"
@@ -199,23 +227,28 @@ class Activity:
 
     def _end_of_run(self, prompt: Prompt, otherwise: str) -> None:
         """With `prompt_result` a prompt that is only queued stays open beyond the run. `otherwise`: if nothing ran."""
-        outcome = self._reply if prompt.state == "taken" else PromptOutcome(otherwise, False, "")
+        outcome = prompt.reply or self._reply if prompt.state == "taken" else PromptOutcome(otherwise, False, "")
         if self.has_prompt_results:
             prompt.state = "taken"
         else:
-            self._close(prompt).set_result(outcome)
+            self._resolve(prompt, outcome)
 
     def _finish(self, frame: Frame) -> None:
         prompt = self._prompts.get(str(frame.get("id")))
         if prompt is None or prompt.state == "done":
             return
         agent_invoked = frame.get("agentInvoked") is True
-        text = self._reply.text if agent_invoked else ""
-        outcome = PromptOutcome(str(frame.get("status")), agent_invoked, text, frame.get("error"))
+        text = (prompt.reply or self._reply).text if agent_invoked else ""
+        self._resolve(prompt, PromptOutcome(str(frame.get("status")), agent_invoked, text, frame.get("error")))
+
+    def _resolve(self, prompt: Prompt, outcome: PromptOutcome) -> None:
+        if not outcome.agent_invoked or str(prompt.message).startswith("/"):
+            self._on_command_end()
         self._close(prompt).set_result(outcome)
 
     def _close(self, prompt: Prompt) -> "Future[PromptOutcome]":
         prompt.state = "done"
+        prompt.message = None  # outcomes are remembered, prompts need not be
         self._live.discard(prompt)
         return prompt.outcome
 

@@ -89,7 +89,10 @@ class OpenCalls:
     def end(self, call_id: str, context: CallContext) -> bool:
         """True once, and only while the call is wanted."""
         with self._lock:
-            return self._open.pop(call_id, None) is context and not context.cancelled.is_set()
+            if self._open.get(call_id) is not context:
+                return False  # taken back; another process may use the id again
+            del self._open[call_id]
+            return not context.cancelled.is_set()
 
     def cancel(self, call_id: object) -> None:
         with self._lock:
@@ -97,9 +100,11 @@ class OpenCalls:
         if context is not None:
             context.cancel()
 
-    def cancel_all(self) -> None:
-        for call_id in list(self._open):
-            self.cancel(call_id)
+    def take_all(self) -> List[CallContext]:
+        """For whoever cancels them: they are not open any more."""
+        with self._lock:
+            contexts, self._open = list(self._open.values()), {}
+        return contexts
 
 
 def run_in_thread(work: Callable[[], None]) -> None:
@@ -111,6 +116,8 @@ class HostTools:
         self._send, self._is_clogged = send, is_clogged
         self._calls = OpenCalls()
         self.tools: List[HostTool] = list(tools)
+        #: Those of before, as long as the agent has not said that it took the new ones. The new one of a name wins.
+        self.former: List[HostTool] = []
 
     def see(self, frame: Frame) -> None:
         if frame["type"] == "host_tool_call" and isinstance(frame.get("id"), str):
@@ -118,8 +125,8 @@ class HostTools:
         elif frame["type"] == "host_tool_cancel":
             self._calls.cancel(frame.get("targetId"))
 
-    def cancel_all(self) -> None:
-        self._calls.cancel_all()
+    def take_all(self) -> List[CallContext]:
+        return self._calls.take_all()
 
     def _prepare(self, frame: Frame) -> Callable[[], None]:
         """Before the thread runs, so that a cancel right behind the call finds it."""
@@ -131,8 +138,7 @@ class HostTools:
 
         context = HostToolContext(str(frame.get("toolCallId")), update)
         self._calls.add(call_id, context)
-        # The last of a name wins: while a new set is on its way both are here.
-        tool = next((tool for tool in reversed(self.tools) if tool.name.strip() == name), None)
+        tool = next((tool for tool in reversed([*self.former, *self.tools]) if tool.name.strip() == name), None)
         arguments = frame.get("arguments")
 
         def work() -> None:
@@ -191,8 +197,8 @@ class Dialogs:
         elif self.handlers is not None and method in self.handlers:
             run_in_thread(lambda: self._show(method, frame))
 
-    def cancel_all(self) -> None:
-        self._calls.cancel_all()
+    def take_all(self) -> List[CallContext]:
+        return self._calls.take_all()
 
     def _show(self, method: str, frame: Frame) -> None:
         try:
@@ -215,8 +221,9 @@ class Dialogs:
 
         def work() -> None:
             timer: Optional[threading.Timer] = None
-            if isinstance(frame.get("timeout"), (int, float)):
-                timer = threading.Timer(frame["timeout"] / 1000, late)
+            timeout = frame.get("timeout")
+            if isinstance(timeout, (int, float)) and timeout <= threading.TIMEOUT_MAX * 1000:
+                timer = threading.Timer(timeout / 1000, late)
                 timer.daemon = True
                 timer.start()
             try:

@@ -6,6 +6,7 @@ import concurrent.futures
 import itertools
 import math
 import threading
+import time
 from typing import Any, Dict, Optional, Sequence, Tuple, cast
 
 from . import types
@@ -22,13 +23,21 @@ PROMPTS = frozenset({"prompt", "abort_and_prompt"})
 Future = concurrent.futures.Future
 
 
+class Attempt:
+    """Of a start, for who may give it up: none is left running."""
+
+    def __init__(self) -> None:
+        self.is_given_up = False
+        self.connection: Optional[Connection] = None
+
+
 class RpcCore(RpcEvents):
     def __init__(self, custom_tools: Sequence[HostTool], request_timeout: float, **events: int) -> None:
         super().__init__(**events)
         self._request_timeout = request_timeout
         self._pending: Dict[str, Tuple[str, "Future[Any]"]] = {}
         self._ids = itertools.count(1)
-        self._activity = Activity(self._tell)
+        self._activity = Activity(self._tell, self._learn)
         self._host_tools = HostTools(self._send_quietly, self._is_clogged, custom_tools)
         self._dialogs = Dialogs(self._send_quietly, self._tell_raised)
         self._connection: Optional[Connection] = None
@@ -36,10 +45,20 @@ class RpcCore(RpcEvents):
         self._last_exit: Optional[AgentExit] = None
         self._session_file: Optional[str] = None
         self._is_session_file_sure = False
+        #: Done when the agent has told its session file, or does not.
+        self._learning: "Optional[Future[Any]]" = None
 
     @property
     def is_running(self) -> bool:
         return self._connection is not None
+
+    def _give_up(self, attempt: Attempt) -> Optional[Connection]:
+        """What has to end now; without a connection none will be made."""
+        with self._lock:
+            attempt.is_given_up = True
+            if attempt.connection is not None:
+                attempt.connection.kill()
+            return attempt.connection
 
     def _live(self, command: str) -> Connection:
         connection = self._connection
@@ -64,7 +83,7 @@ class RpcCore(RpcEvents):
             future: "Future[Any]" = Future()
             self._pending[request_id] = (command, future)
             if command in PROMPTS:
-                self._activity.sent(request_id)
+                self._activity.sent(request_id, fields.get("message"))
             try:
                 connection.send({**fields, "id": request_id, "type": command})
             except BaseException:
@@ -106,9 +125,7 @@ class RpcCore(RpcEvents):
 
     def _accepted(self, request_id: str, future: "Future[Any]", timeout: Optional[float]) -> str:
         self._wait(future, "prompt", request_id, timeout)
-        if not self._is_session_file_sure:
-            self._learn_session()
-        self._is_session_file_sure = True
+        self._make_sure()
         return request_id
 
     def _outcome(self, request_id: str) -> "Future[PromptOutcome]":
@@ -139,12 +156,28 @@ class RpcCore(RpcEvents):
         asked.add_done_callback(answered)
         return idle
 
-    def _learn_session(self) -> None:
-        """The answer comes by `_receive`; without one the file known so far stays."""
+    def _learn(self) -> None:
+        """Asks for the session file, since it may be another one. The answer comes by `_receive`; without one the file
+        known so far stays."""
+        self._is_session_file_sure = False
         try:
-            self.get_state()
+            _, self._learning = self._issue("get_state", {})
         except RpcError:
-            pass
+            pass  # it has ended already, and whoever calls next hears it
+
+    def _make_sure(self) -> None:
+        """A new session may have no file before its first prompt."""
+        if not self._is_session_file_sure:
+            self._learn()
+        self._is_session_file_sure = True
+
+    def _rest(self, deadline: float) -> Optional[float]:
+        """How long to wait for the session file: no longer than the caller does, who has his own answer already."""
+        return self._deadline("get_state", min(self._request_timeout, max(0.0, deadline - time.monotonic())))
+
+    def _learned(self, deadline: float) -> None:
+        if self._learning is not None:
+            concurrent.futures.wait([self._learning], self._rest(deadline))
 
     def _receive(self, frame: Frame) -> None:
         with self._lock:
@@ -210,6 +243,8 @@ class RpcCore(RpcEvents):
 
     def _ended(self, exit: AgentExit) -> None:
         with self._lock:
+            # What belongs to this process is taken here: whoever hears of its end may start the next one at once.
+            tasks, calls = self._tasks, [*self._host_tools.take_all(), *self._dialogs.take_all()]
             self._connection, self._last_exit = None, exit
             how = "The agent was stopped" if exit.is_expected else f"The agent ended with code {exit.code}"
             text = ": ".join(part for part in (how, exit.stderr.strip()) if part)
@@ -227,9 +262,12 @@ class RpcCore(RpcEvents):
             self._activity.fail(error_for("prompt"))
             for sink in list(self._sinks):
                 sink.end()
-        self._host_tools.cancel_all()
-        self._dialogs.cancel_all()
-        self._end_events(exit)
+        for call in calls:
+            try:
+                call.cancel()
+            except Exception as raised:  # by what the host wants to do then
+                self._tell_raised(raised)
+        self._end_events(tasks, exit)
 
     def _patience(self) -> Optional[float]:
         with self._lock:
@@ -241,7 +279,10 @@ class RpcCore(RpcEvents):
             if not self._activity.wants_probe() or self._connection is None or not self._connection.is_open:
                 return
             asked = self._activity.asked()
-            _, future = self._issue("get_state", {})
+            try:
+                _, future = self._issue("get_state", {})
+            except RpcError:
+                return  # it does not read what it is sent, or has just ended: it is asked again, or its end tells everybody
 
         def answered(done: "Future[Any]") -> None:
             if done.exception() is None:

@@ -151,10 +151,11 @@ class RpcEvents(SyncCommands):
             else:
                 self._call(kind, value)
 
-    def _end_events(self, exit: AgentExit) -> None:
+    @staticmethod
+    def _end_events(tasks: "queue.Queue[Task]", exit: AgentExit) -> None:
         """The dispatcher ends when everybody was told."""
-        self._tasks.put(("exit", exit))
-        self._tasks.put(None)
+        tasks.put(("exit", exit))
+        tasks.put(None)
 
     def _poke(self) -> None:
         """Somebody waits: the dispatcher looks at the time again."""

@@ -8,13 +8,14 @@ import concurrent.futures
 import dataclasses
 import inspect
 import math
+import time
 from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Sequence, Set, Union
 
 from . import types
 from ._activity import PromptOutcome
 from ._calls import HostTool, UiHandlers, headless_handlers
 from ._commands import AsyncCommands, given
-from ._core import error_of
+from ._core import Attempt, error_of
 from ._events import Remove
 from ._process import AgentExit
 from ._wire import Frame
@@ -79,12 +80,7 @@ class AsyncRpcClient(AsyncCommands):
     # Life
 
     async def start(self) -> types.ReadyFrame:
-        self._loop = asyncio.get_running_loop()
-        try:
-            return await self._in_thread(self._client.start)
-        except asyncio.CancelledError:
-            self._client.kill()
-            raise
+        return await self._attempt(self._client._start)
 
     async def stop(self, grace: float = 6.0) -> Optional[int]:
         return await self._in_thread(lambda: self._client.stop(grace))
@@ -93,8 +89,7 @@ class AsyncRpcClient(AsyncCommands):
         self._client.kill()
 
     async def restart(self) -> bool:
-        self._loop = asyncio.get_running_loop()
-        return await self._in_thread(self._client.restart)
+        return await self._attempt(self._client._restart)
 
     async def __aenter__(self) -> "AsyncRpcClient":
         await self.start()
@@ -128,11 +123,12 @@ class AsyncRpcClient(AsyncCommands):
     async def request(
         self, command: str, fields: Optional[Dict[str, Any]] = None, *, timeout: Optional[float] = None
     ) -> Any:
+        deadline = time.monotonic() + (self._client._request_timeout if timeout is None else timeout)
         request_id, future = self._client._issue(command, fields or {})
         data = await self._wait(future, command, request_id, timeout)
         if command in SESSION_COMMANDS:
-            self._client._is_session_file_sure = False
-            await self._learn_session()
+            self._client._learn()
+            await self._learned(deadline)
         return data
 
     def send(self, frame: Frame) -> None:
@@ -164,20 +160,14 @@ class AsyncRpcClient(AsyncCommands):
         timeout: Optional[float] = None,
     ) -> PromptOutcome:
         fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
+        deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         request_id, future, outcome = self._client._begin(fields)
-
-        async def both() -> PromptOutcome:
-            await self._accepted(request_id, future, timeout)
-            return await self._wait(outcome, "prompt", request_id, math.inf)
-
-        try:
-            return await asyncio.wait_for(both(), self._client._deadline("prompt", math.inf if timeout is None else timeout))
-        except asyncio.TimeoutError:
-            raise self._client._timed_out("prompt", request_id, timeout) from None
+        await self._accepted(request_id, future, timeout)
+        return await self._ended_prompt(outcome, request_id, deadline)
 
     async def wait_for_prompt(self, request_id: str, *, timeout: Optional[float] = None) -> PromptOutcome:
-        outcome = self._client._outcome(request_id)
-        return await self._wait(outcome, "prompt", request_id, math.inf if timeout is None else timeout)
+        deadline = time.monotonic() + (math.inf if timeout is None else timeout)
+        return await self._ended_prompt(self._client._outcome(request_id), request_id, deadline)
 
     async def wait_for_idle(self, *, timeout: Optional[float] = None) -> None:
         await self._wait(self._client._when_idle(), "wait_for_idle", None, math.inf if timeout is None else timeout)
@@ -245,6 +235,11 @@ class AsyncRpcClient(AsyncCommands):
         bridged = [self._bridged_tool(tool) for tool in tools]
         return await self._in_thread(lambda: self._client.set_host_tools(bridged, timeout=timeout))
 
+    async def set_custom_tools(
+        self, tools: Sequence[HostTool], *, timeout: Optional[float] = None
+    ) -> types.SetHostToolsData:
+        return await self.set_host_tools(tools, timeout=timeout)
+
     def set_ui_handlers(self, handlers: Optional[UiHandlers]) -> None:
         bridged = {method: self._bridged(handler) for method, handler in (handlers or {}).items()}
         self._client.set_ui_handlers(None if handlers is None else bridged)
@@ -278,13 +273,27 @@ class AsyncRpcClient(AsyncCommands):
     async def _in_thread(work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(None, work)
 
+    async def _attempt(self, work: Callable[[Attempt], Any]) -> Any:
+        """A thread cannot be cancelled; what it starts can be ended, so that a start that is given up leaves no agent."""
+        self._loop = asyncio.get_running_loop()
+        attempt = Attempt()
+        running = heard(self._loop.run_in_executor(None, work, attempt))
+        try:
+            await asyncio.wait([running])
+        except asyncio.CancelledError:
+            connection = self._client._give_up(attempt)
+            if connection is not None:
+                await self._in_thread(connection.closed.wait)
+            raise
+        return running.result()
+
     async def _wait(
         self, future: "concurrent.futures.Future[Any]", command: str, request_id: Optional[str], timeout: Optional[float]
     ) -> Any:
         seconds = self._client._deadline(command, timeout)
         try:
             # Shielded: several may wait for one outcome, and none may cancel it for the others.
-            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), seconds)
+            return await asyncio.wait_for(asyncio.shield(heard(asyncio.wrap_future(future))), seconds)
         except asyncio.TimeoutError:
             raise self._client._timed_out(command, request_id, seconds) from None
         except BaseException:
@@ -295,16 +304,21 @@ class AsyncRpcClient(AsyncCommands):
         self, request_id: str, future: "concurrent.futures.Future[Any]", timeout: Optional[float]
     ) -> str:
         await self._wait(future, "prompt", request_id, timeout)
-        if not self._client._is_session_file_sure:
-            await self._learn_session()
-        self._client._is_session_file_sure = True
+        self._client._make_sure()
         return request_id
 
-    async def _learn_session(self) -> None:
-        try:
-            await self.get_state()
-        except RpcError:
-            pass
+    async def _ended_prompt(
+        self, outcome: "concurrent.futures.Future[PromptOutcome]", request_id: str, deadline: float
+    ) -> PromptOutcome:
+        ended = await self._wait(outcome, "prompt", request_id, max(0.0, deadline - time.monotonic()))
+        if not ended.agent_invoked:
+            await self._learned(deadline)
+        return ended
+
+    async def _learned(self, deadline: float) -> None:
+        learning = self._client._learning
+        if learning is not None:
+            await asyncio.wait([heard(asyncio.wrap_future(learning))], timeout=self._client._rest(deadline))
 
     def _in_loop(self, listener: Callable[[Any], object]) -> Callable[[Any], None]:
         def call(value: Any) -> None:
@@ -343,3 +357,9 @@ class AsyncRpcClient(AsyncCommands):
             return task.result()
 
         return call
+
+
+def heard(future: "asyncio.Future[Any]") -> "asyncio.Future[Any]":
+    """Nobody is warned of a failure that comes when whoever waited has given up."""
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return future

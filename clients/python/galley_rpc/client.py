@@ -12,7 +12,7 @@ from . import types
 from ._activity import PromptOutcome
 from ._calls import HostTool, UiHandlers, headless_handlers
 from ._commands import given
-from ._core import Future, RpcCore, error_of
+from ._core import Attempt, Future, RpcCore, error_of
 from ._process import AgentExit, Connection
 from ._wire import Frame
 from .errors import RpcError
@@ -67,15 +67,20 @@ class RpcClient(RpcCore):
 
     def start(self) -> types.ReadyFrame:
         """Returns when the agent is ready, the features are agreed and the tools are registered."""
+        return self._start(Attempt())
+
+    def _start(self, attempt: Attempt) -> types.ReadyFrame:
         with self._lock:
             if self._connection is not None:
                 raise RpcError("start_failed", "The agent is already running", command="start")
+            if attempt.is_given_up:
+                raise RpcError("start_failed", "The start was given up", command="start")
             starting: "Future[types.ReadyFrame]" = Future()
             self._starting, self._ready, self._is_session_file_sure = starting, None, False
             self._activity.has_prompt_results = False
             self._start_dispatching()
             try:
-                connection = self._connection = Connection(
+                connection = self._connection = attempt.connection = Connection(
                     self.command_line(),
                     cwd=self._cwd,
                     env=self._env,
@@ -87,7 +92,7 @@ class RpcClient(RpcCore):
             except BaseException as error:
                 self._starting = None
                 self._tasks.put(None)
-                if not isinstance(error, (OSError, ValueError)):
+                if not isinstance(error, Exception):
                     raise
                 raise RpcError("start_failed", str(error), command="start") from error
         try:
@@ -99,15 +104,12 @@ class RpcClient(RpcCore):
             connection.kill()
             connection.closed.wait()
             exit = cast(AgentExit, connection.exit)
-            if not isinstance(error, RpcError):
+            if not isinstance(error, Exception):
                 raise
-            stderr = exit.stderr.strip()
-            text = error.message if stderr in error.message else f"{error.message}\n{stderr}"
+            reason, stderr = str(error), exit.stderr.strip()
+            text = reason if stderr in reason else f"{reason}\n{stderr}"
             raise RpcError("start_failed", text, command="start", exit_code=exit.code) from error
-        try:
-            self._issue("get_state", {})  # tells the session file; nobody waits for it
-        except RpcError:
-            pass  # it has ended already, and whoever calls next hears it
+        self._learn()
         return self._ready
 
     def stop(self, grace: float = 6.0) -> Optional[int]:
@@ -132,10 +134,13 @@ class RpcClient(RpcCore):
     def restart(self) -> bool:
         """A new process for an old one that crashed or is stopped here: the same options, tools, handlers and listeners,
         and the same session file. False if there is no such file, or an extension does not let it be opened."""
+        return self._restart(Attempt())
+
+    def _restart(self, attempt: Attempt) -> bool:
         self.stop()
         session_file = self._session_file
         try:
-            self.start()
+            self._start(attempt)
             return session_file is not None and not self.switch_session(session_file)["cancelled"]
         except BaseException:
             self._session_file = session_file  # for the next attempt
@@ -168,11 +173,12 @@ class RpcClient(RpcCore):
 
     def request(self, command: str, fields: Optional[Dict[str, Any]] = None, *, timeout: Optional[float] = None) -> Any:
         """Any command by its name."""
+        deadline = time.monotonic() + (self._request_timeout if timeout is None else timeout)
         request_id, future = self._issue(command, fields or {})
         data = self._wait(future, command, request_id, timeout)
         if command in SESSION_COMMANDS:
-            self._is_session_file_sure = False
-            self._learn_session()
+            self._learn()
+            self._learned(deadline)
         return data
 
     def send(self, frame: Frame) -> None:
@@ -212,12 +218,12 @@ class RpcClient(RpcCore):
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         request_id, future, outcome = self._begin(fields)
         self._accepted(request_id, future, timeout)
-        return self._wait(outcome, "prompt", request_id, max(0.0, deadline - time.monotonic()))
+        return self._ended_prompt(outcome, request_id, deadline)
 
     def wait_for_prompt(self, request_id: str, *, timeout: Optional[float] = None) -> PromptOutcome:
         """How the prompt with this id ended, now or earlier."""
-        outcome = self._outcome(request_id)
-        return self._wait(outcome, "prompt", request_id, math.inf if timeout is None else timeout)
+        deadline = time.monotonic() + (math.inf if timeout is None else timeout)
+        return self._ended_prompt(self._outcome(request_id), request_id, deadline)
 
     def wait_for_idle(self, *, timeout: Optional[float] = None) -> None:
         """Returns when nothing runs, at once if nothing does."""
@@ -246,16 +252,24 @@ class RpcClient(RpcCore):
     # Tools and dialogs
 
     def set_host_tools(self, tools: Sequence[HostTool], *, timeout: Optional[float] = None) -> types.SetHostToolsData:
-        """Replaces the tools that the host lends to the model; `[]` takes them all back. Refused, the old ones stay."""
-        before = self._host_tools.tools
-        self._host_tools.tools = [*before, *tools]  # a call may overtake the answer
+        """Replaces the tools that the host lends to the model; `[]` takes them all back. Refused, the old ones stay;
+        given up, both are served, for the agent may still take the new ones."""
+        own = self._host_tools
+        before = own.tools, own.former
+        own.tools, own.former = list(tools), [*own.former, *own.tools]  # a call may overtake the answer
         try:
             data = self._register(tools, timeout)
-        except BaseException:
-            self._host_tools.tools = before
+        except BaseException as error:
+            # Given up: the agent may still take them.
+            if isinstance(error, Exception) and getattr(error, "kind", None) != "timeout":
+                own.tools, own.former = before
             raise
-        self._host_tools.tools = list(tools)
+        own.former = []
         return data
+
+    def set_custom_tools(self, tools: Sequence[HostTool], *, timeout: Optional[float] = None) -> types.SetHostToolsData:
+        """The same under the name of the option."""
+        return self.set_host_tools(tools, timeout=timeout)
 
     def set_ui_handlers(self, handlers: Optional[UiHandlers]) -> None:
         """Answers dialogs with these functions from now on."""
@@ -285,10 +299,23 @@ class RpcClient(RpcCore):
     # Inside
 
     def _negotiate(self, ready: types.ReadyFrame) -> None:
-        wanted = [feature for feature in self._features if feature in ready.get("features", [])]
-        if wanted or 2 in ready.get("supportedProtocolVersions", []):
+        offered = list_of(ready, "features")
+        wanted = [feature for feature in self._features if feature in offered]
+        if wanted or 2 in list_of(ready, "supportedProtocolVersions"):
             agreed = self.negotiate_protocol(2, features=wanted)
-            self._activity.has_prompt_results = "prompt-result" in agreed["features"]
+            self._activity.has_prompt_results = "prompt-result" in list_of(agreed, "features")
+
+    def _ended_prompt(self, outcome: "Future[PromptOutcome]", request_id: str, deadline: float) -> PromptOutcome:
+        ended = self._wait(outcome, "prompt", request_id, max(0.0, deadline - time.monotonic()))
+        if not ended.agent_invoked:
+            self._learned(deadline)
+        return ended
 
     def _register(self, tools: Sequence[HostTool], timeout: Optional[float]) -> types.SetHostToolsData:
         return self.request("set_host_tools", {"tools": [tool.definition() for tool in tools]}, timeout=timeout)
+
+
+def list_of(data: Any, key: str) -> List[Any]:
+    """Older agents leave lists out."""
+    value = data.get(key) if isinstance(data, dict) else None
+    return value if isinstance(value, list) else []

@@ -302,11 +302,15 @@ class AssistantToolcallDelta(TypedDict):
     delta: str
 
 
-class AssistantToolcallEnd(TypedDict):
+class _AssistantToolcallEndRequired(TypedDict):
     type: Literal["toolcall_end"]
     contentIndex: int
     partial: "AssistantMessage"
     toolCall: "ToolCall"
+
+
+class AssistantToolcallEnd(_AssistantToolcallEndRequired, total=False):
+    complete: Literal[False]
 
 
 class AssistantDone(TypedDict):
@@ -426,11 +430,11 @@ class Change(_ChangeRequired, total=False):
 class _ChangeFilesItemRequired(TypedDict):
     path: str
     kind: "FileChangeKind"
-    added: int
-    removed: int
 
 
 class ChangeFilesItem(_ChangeFilesItemRequired, total=False):
+    added: int
+    removed: int
     diff: str
 
 

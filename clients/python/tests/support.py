@@ -37,6 +37,10 @@ def said(text: str, **more: Any) -> Frame:
     return {"type": "message_end", "message": {"role": "assistant", "content": content, "stopReason": "stop", **more}}
 
 
+def asked(text: str) -> Frame:
+    return {"type": "message_end", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
+
+
 def rule(on: str, *steps: Frame, times: Optional[int] = None, **where: Any) -> Frame:
     return {"on": on, "do": list(steps), "where": where, **({} if times is None else {"times": times})}
 

@@ -72,6 +72,24 @@ class Async(unittest.IsolatedAsyncioTestCase):
         await client.abort()
         self.assertEqual((await other).text, "Hi")
 
+    async def test_a_start_that_is_cancelled_leaves_no_agent(self) -> None:
+        for steps in range(8):
+            client = AsyncRpcClient(fake_command())
+            starting = asyncio.ensure_future(client.start())
+            await asyncio.sleep(0.001 * steps)
+            starting.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await starting
+            await client.start()  # neither the old one, nor its remains
+            await client.stop(0.2)
+            self.assertFalse(client.is_running)
+
+    async def test_what_the_client_asks_on_its_own_account_passes_no_deadline(self) -> None:
+        client = await self.started(rule("get_state"), rule("prompt", ok("prompt")))
+        await asyncio.wait_for(client.prompt("x"), 10)
+        self.assertEqual((await asyncio.wait_for(client.new_session(timeout=0.05), 10))["type"], "new_session")
+        self.assertEqual((await self.failure(client.prompt_and_wait("x", timeout=0.05))).kind, "timeout")
+
     async def test_the_end_of_the_agent_ends_everything(self) -> None:
         client = await self.started(rule("bash"), rule("prompt", ok("prompt"), START), rule("abort", {"$kill": "SIGKILL"}))
         exits: "List[Any]" = []

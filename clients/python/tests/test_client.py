@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from typing import Any, Dict, List
+from unittest import mock
 
 from galley_rpc import AgentExit, HostTool, HostToolContext, PromptOutcome, RpcClient, RpcError, types
 
-from .support import END, NODE, SETTLED, START, FakeCase, Frame, ok, refused, rule, said
+from .support import END, NODE, SETTLED, START, FakeCase, Frame, asked, ok, refused, rule, said
 
 
 def text(value: str) -> List[Frame]:
@@ -31,6 +32,23 @@ class Life(FakeCase):
         self.assertEqual(self.log(self.started(), "negotiate_protocol"), [])
         self.assertEqual(self.failure(client.start).message, "The agent is already running")
 
+    def test_start_with_an_agent_that_knows_version_2_and_no_features(self) -> None:
+        answer = ok("negotiate_protocol", data={"protocolVersion": 2})
+        client = self.fake(
+            rule("negotiate_protocol", answer),
+            rule("prompt", *Prompts.RUN),
+            ready={"supportedProtocolVersions": [1, 2], "features": None},
+        )
+        client.start()
+        self.assertEqual(client.prompt_and_wait("x", timeout=15).text, "Hi")
+        self.started(rule("negotiate_protocol", ok("negotiate_protocol")), ready={"supportedProtocolVersions": [2]})
+
+    def test_whatever_goes_wrong_in_a_start_is_one_kind_of_error(self) -> None:
+        tool = HostTool("t", "?", {"made of": object()}, lambda arguments, context: "")
+        client = self.fake(custom_tools=[tool])
+        self.assertEqual(self.failure(client.start).kind, "start_failed")
+        self.assertFalse(client.is_running)
+
     def test_start_fails_with_the_reason_and_can_be_tried_again(self) -> None:
         dies = [NODE, "-e", "console.error('no such model');process.exit(3)", "--"]
         cases = [
@@ -40,6 +58,7 @@ class Life(FakeCase):
             (self.fake(first="", start_timeout=0.3), "No answer to start within 0.3 s", None),
             (RpcClient(["/no/such/galley"]), "No such file", None),
             (RpcClient(["bad\0name"]), "null byte", None),
+            (RpcClient([7]), "not int", None),  # type: ignore[list-item]
         ]
         for client, reason, code in cases:
             for _ in range(2):
@@ -88,6 +107,36 @@ class Life(FakeCase):
         self.assertEqual(exits, [AgentExit(7, "out of paper\n", False)])
         self.assertEqual(self.failure(client.get_state).kind, "stopped")
 
+    def test_who_hears_of_the_end_may_start_again_at_once(self) -> None:
+        """While a tool of the old process is still busy with being cancelled."""
+        called, released = threading.Event(), threading.Event()
+
+        def slow(arguments: Any, context: Any) -> str:
+            context.on_cancel(lambda: released.wait(15))
+            called.set()
+            context.cancelled.wait(15)
+            return "never"
+
+        client = self.started(
+            rule("abort", {"type": "host_tool_call", "id": "1", "toolCallId": "c", "toolName": "slow"}, ok("abort")),
+            rule("bash", {"$kill": "SIGKILL"}),
+            rule("prompt", *Prompts.RUN),
+            custom_tools=[HostTool("slow", "?", {}, slow)],
+        )
+        settled, gone = threading.Event(), threading.Semaphore(0)
+        client.on("agent_settled", lambda event: settled.set())
+        client.on_exit(lambda exit: gone.release())
+        client.abort()
+        self.assertTrue(called.wait(15))
+        self.assertEqual(self.failure(client.bash, "x").kind, "exited")
+        client.start()
+        released.set()
+        self.assertTrue(gone.acquire(timeout=15))
+        client.prompt_and_wait("x", timeout=15)
+        self.assertTrue(settled.wait(15), "listeners hear the new process")
+        client.kill()
+        self.assertTrue(gone.acquire(timeout=15), "and its end")
+
     def test_stop_insists(self) -> None:
         client = self.started(rule("abort", {"$ignoreEnd": True}, ok("abort")), rule("bash"))
         client.abort()
@@ -126,6 +175,14 @@ class Requests(FakeCase):
         client.stop()
         waiting.join(5)
         self.assertEqual([error.kind for error in errors], ["stopped"])
+
+    def test_what_the_client_asks_on_its_own_account_passes_no_deadline(self) -> None:
+        client = self.started(rule("get_state"), rule("prompt", ok("prompt")))
+        before = time.monotonic()
+        client.prompt("x")
+        self.assertEqual(client.new_session(timeout=0.05)["type"], "new_session")
+        self.assertEqual(self.failure(client.prompt_and_wait, "x", timeout=0.05).kind, "timeout")
+        self.assertLess(time.monotonic() - before, 10)
 
     def test_failures_with_and_without_an_id(self) -> None:
         def without_id(command: str, error: str, **more: Any) -> Frame:
@@ -226,6 +283,40 @@ class Prompts(FakeCase):
         self.assertEqual(client.wait_for_prompt(first, timeout=15).text, "One")
         self.assertEqual(client.wait_for_prompt(second, timeout=15).text, "Two")
 
+    def overlapping(self, first: List[Frame], last: List[Frame]) -> List[str]:
+        client = self.started(
+            rule("prompt", ok("prompt"), START, *first, message="A"),
+            rule("prompt", ok("prompt"), message="B"),
+            rule("prompt", ok("prompt"), *last, END, SETTLED),
+        )
+        ids = [client.prompt(message, streaming_behavior="followUp") for message in "ABC"]
+        return [client.wait_for_prompt(request_id, timeout=15).text for request_id in ids]
+
+    def test_prompts_that_overlap_get_each_its_own_reply(self) -> None:
+        a, b, c = [asked("A"), said("a")], [asked("B"), said("b")], [asked("C"), said("c")]
+        self.assertEqual(self.overlapping(a, [*b, *c]), ["a", "b", "c"])
+        self.assertEqual(self.overlapping([], [*a, *b, *c]), ["a", "b", "c"])
+        self.assertEqual(self.overlapping(a, [*c, *b]), ["a", "b", "c"])
+        self.assertEqual(self.overlapping(a, [asked("B!"), b[1], asked("C!"), c[1]]), ["a", "b", "c"])
+        self.assertEqual(self.overlapping(a, [asked("B"), *c]), ["a", "c", "c"])
+        self.assertEqual(self.overlapping([a[0], said("Looking", stopReason="toolUse")], [*b, *c]), ["b", "b", "c"])
+
+    def test_a_command_may_open_another_session(self) -> None:
+        result = {"type": "prompt_result", "id": "$id", "agentInvoked": False, "status": "completed"}
+        for steps in ([ok("prompt", data={"agentInvoked": False})], [ok("prompt"), result], [*self.RUN]):
+            client = self.started(
+                rule("get_state", ok("get_state", data={"sessionFile": "first"}), times=2),
+                rule("get_state", ok("get_state", data={"sessionFile": "second"})),
+                rule("prompt", *steps, message="/fresh"),
+                rule("prompt", *self.RUN),
+            )
+            client.prompt_and_wait("x", timeout=15)
+            client.get_entries()
+            self.assertEqual(client.session_file, "first")
+            if client.prompt_and_wait("/fresh", timeout=15).agent_invoked:
+                client.get_entries()
+            self.assertEqual(client.session_file, "second")
+
     def test_prompt_result_where_it_was_agreed(self) -> None:
         result = {"type": "prompt_result", "id": "$id", "agentInvoked": True, "status": "completed", "sessionSettled": True}
         client = self.started(
@@ -249,6 +340,26 @@ class Prompts(FakeCase):
     def test_a_deadline_for_the_run(self) -> None:
         client = self.started(rule("prompt", ok("prompt"), START))
         self.assertEqual(self.failure(client.prompt_and_wait, "x", timeout=0.05).kind, "timeout")
+
+    def test_an_agent_that_reads_nothing_can_be_waited_for_and_its_end_is_told(self) -> None:
+        client = self.started(rule("get_state", ok("get_state", data={"isStreaming": True})), rule("abort", {"$exit": 3}))
+        gone = threading.Event()
+        client.on_exit(lambda exit: gone.set())
+        client.get_state()
+        asked_in_vain = threading.Event()
+
+        def clogged(*_: Any) -> Any:
+            asked_in_vain.set()
+            raise RpcError("overflow", "The agent does not read what it is sent")
+
+        waiting = threading.Thread(target=lambda: self.failure(client.wait_for_idle, timeout=15))
+        issue = client._issue
+        with mock.patch("galley_rpc._activity.OTHER_PROBE_SECONDS", 0.0), mock.patch.object(client, "_issue", clogged):
+            waiting.start()
+            self.assertTrue(asked_in_vain.wait(15))
+        issue("abort", {})
+        waiting.join(15)
+        self.assertTrue(gone.wait(15))
 
     def test_waiting_for_idle_misses_nothing(self) -> None:
         idle, busy = ok("get_state", data={"isStreaming": False}), ok("get_state", data={"isStreaming": True})
@@ -431,6 +542,24 @@ class Tools(FakeCase):
         self.assertTrue(started.acquire(timeout=15))
         client.stop()
         self.assertTrue(contexts[1].cancelled.wait(15))
+
+    def test_tools_that_are_given_up_are_served_all_the_same(self) -> None:
+        """The agent may still take them."""
+        old, new = [HostTool(name, "?", {}, lambda arguments, context, name=name: name) for name in ("old", "new")]
+        client = self.started(
+            rule("set_host_tools", ok("set_host_tools"), times=1),
+            rule("set_host_tools", times=1),
+            rule("abort", call("1", "old"), call("2", "new"), ok("abort")),
+            custom_tools=[old],
+        )
+        self.assertEqual(self.failure(client.set_custom_tools, [new], timeout=0.05).kind, "timeout")
+        client.abort()
+        texts = sorted(frame["result"]["content"][0]["text"] for frame in self.results(client, 2))
+        self.assertEqual(texts, ["new", "old"])
+        client.stop()
+        client.start()
+        (registration,) = self.log(client, "set_host_tools")
+        self.assertEqual([definition["name"] for definition in registration["tools"]], ["new"])
 
     def test_refused_tools_leave_the_old_ones(self) -> None:
         client = self.started(

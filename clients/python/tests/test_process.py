@@ -124,6 +124,20 @@ class Day(ProcessCase):
         texts = [str(message.get("content")) for message in client.get_messages()["messages"]]
         self.assertTrue(any("think again" in text for text in texts))
 
+    def test_a_session_that_a_command_of_an_extension_opened(self) -> None:
+        extension = Path(self.home) / "fresh.mjs"
+        command = '{ description: "A new session", handler: async (_, ctx) => void (await ctx.newSession()) }'
+        extension.write_text(f'export default (pi) => pi.registerCommand("fresh", {command});')
+        client = self.started(args=["-e", str(extension)])
+        client.prompt_and_wait("help", timeout=20)
+        first = client.session_file
+        self.assertFalse(client.prompt_and_wait("/fresh", timeout=20).agent_invoked)
+        self.assertNotEqual(client.session_file, first)
+        client.prompt_and_wait("help in the second", timeout=20)
+        client.kill()
+        self.assertTrue(client.restart())
+        self.assertIn("help in the second", str(client.get_messages()["messages"][0]))
+
     def test_a_start_that_fails(self) -> None:
         with self.assertRaises(RpcError) as failed:
             self.started(model="nope/nope")

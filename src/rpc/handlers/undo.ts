@@ -12,11 +12,14 @@ export function decisionOf({ apply }: { apply?: boolean }): { apply?: typeof byH
 
 type Undone = Awaited<ReturnType<AgentSession["undo"]>>;
 
-export async function undone({ action, result, record }: Undone, session: AgentSession): Promise<RpcData["undo"]> {
+export async function undone(
+  { action, result, code = "apply_failed", changeId = "", record }: Undone,
+  session: AgentSession,
+): Promise<RpcData["undo"]> {
   if (!result) return { action };
   const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-  if (result.isError) throw new GalleyError("apply_failed", text);
-  const change = (await session.getChanges({ isWholeRoot: true })).find(({ pendingId }) => pendingId === action.id);
+  if (result.isError) throw new GalleyError(code, text);
+  const [change] = await session.getChanges({ ids: [changeId], isWholeRoot: true });
   if (!change) throw new GalleyError("not_found", `The change that undid ${record.label} is not on record.`);
   return { details: result.details as ResolveDetails, text, change };
 }

@@ -20,7 +20,7 @@ describe("admitProject", () => {
   const untilTrusted = "is ignored until the project is trusted";
 
   it("lets any project set what can do no harm", () => {
-    expect(admit({ "retry.maxRetries": 5 })).toEqual({ values: { "retry.maxRetries": 5 }, problems: [] });
+    expect(admit({ "ttsr.repeatGap": 5 })).toEqual({ values: { "ttsr.repeatGap": 5 }, problems: [] });
   });
 
   it.each([
@@ -30,6 +30,9 @@ describe("admitProject", () => {
     { modelRoles: { default: "evil/model" } },
     { sessionDir: "." },
     { "undo.keep": 0 },
+    { "tools.maxTimeout": 0 },
+    { "ask.timeout": 0.01 },
+    { "retry.baseDelayMs": 0 },
   ])("lets only a trusted one set %j", (project) => {
     const key = [...readLayer(project, file).values.keys()][0] as string;
     expect(admit(project)).toEqual({ values: {}, problems: [`/p/settings.json: ${key}: ${untilTrusted}`] });

@@ -36,13 +36,13 @@ describe("loadSettings", () => {
   });
 
   it("takes user, project and command line in this order, low to high", async () => {
-    user("retry:\n  maxRetries: 4\n  baseDelayMs: 10\n  maxDelayMs: 20\nmodelRoles: {a: u}\n");
-    project({ "retry.maxRetries": 5, retry: { baseDelayMs: 11 } });
-    const assignments = ["retry.maxRetries=6", "modelRoles.b=o"].map(parseAssignment);
+    user("thinkingBudgets:\n  low: 4\n  medium: 10\n  high: 20\nmodelRoles: {a: u}\n");
+    project({ "thinkingBudgets.low": 5, thinkingBudgets: { medium: 11 } });
+    const assignments = ["thinkingBudgets.low=6", "modelRoles.b=o"].map(parseAssignment);
     const settings = await load({ assignments });
-    expect(settings.get("retry.maxRetries")).toBe(6);
-    expect(settings.get("retry.baseDelayMs")).toBe(11);
-    expect(settings.get("retry.maxDelayMs")).toBe(20);
+    expect(settings.get("thinkingBudgets.low")).toBe(6);
+    expect(settings.get("thinkingBudgets.medium")).toBe(11);
+    expect(settings.get("thinkingBudgets.high")).toBe(20);
     expect(settings.get("modelRoles")).toEqual({ a: "u", b: "o" });
     expect(texts(settings)).toEqual([]);
   });

@@ -70,10 +70,11 @@ export const settingTable = {
   "branchSummary.enabled": flag(false),
   "branchSummary.reserveTokens": whole(16_384, { max: tokens }),
 
-  "retry.enabled": flag(true),
-  "retry.maxRetries": whole(3, { max: 100 }),
-  "retry.baseDelayMs": whole(2000, { max: dayMs }),
-  "retry.maxDelayMs": whole(60_000, { max: dayMs }),
+  // More tries cost more, and come quicker: a project may ask for fewer.
+  "retry.enabled": flag(true, { ...trusted, stricter: false }),
+  "retry.maxRetries": whole(3, { max: 100, ...trusted, stricter: "lower" }),
+  "retry.baseDelayMs": whole(2000, { max: dayMs, ...trusted }),
+  "retry.maxDelayMs": whole(60_000, { max: dayMs, ...trusted }),
   "retry.fallbackChains": record("list", trusted),
   "retry.fallbackRevertPolicy": choice(["cooldown-expiry", "never"], "cooldown-expiry"),
 
@@ -111,10 +112,11 @@ export const settingTable = {
   "bash.environment": record("text", { ...trusted, isPrivate: true }),
   shellPath: text(trusted),
 
-  "tools.maxTimeout": fraction(0, { max: daySeconds }),
-  "tools.artifactSpillThreshold": whole(50, { min: 1, max: mebibyte }),
-  "tools.artifactTailBytes": whole(20, { min: 1, max: mebibyte }),
-  "tools.artifactTailLines": whole(500, { min: 1, max: 1_000_000 }),
+  // 0 is no limit at all, so that a lower one is not always a stricter one.
+  "tools.maxTimeout": fraction(0, { max: daySeconds, ...trusted }),
+  "tools.artifactSpillThreshold": whole(50, { min: 1, max: mebibyte, ...trusted, stricter: "lower" }),
+  "tools.artifactTailBytes": whole(20, { min: 1, max: mebibyte, ...trusted, stricter: "lower" }),
+  "tools.artifactTailLines": whole(500, { min: 1, max: 1_000_000, ...trusted, stricter: "lower" }),
   "tools.intentTracing": flag(false, unused),
   "read.defaultLimit": whole(300, { min: 1, max: 1_000_000 }),
   "edit.mode": choice(["replace", "patch", "hashline"], "replace", unused),
@@ -136,7 +138,7 @@ export const settingTable = {
   "lsp.enabled": tool,
   "notebook.enabled": tool,
   "python.enabled": tool,
-  "ask.timeout": fraction(30, { max: daySeconds }),
+  "ask.timeout": fraction(30, { max: daySeconds, ...trusted }),
   "images.autoResize": flag(true),
   "images.blockImages": flag(false, { ...trusted, stricter: true }),
 

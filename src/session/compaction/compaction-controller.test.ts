@@ -271,6 +271,14 @@ describe("the compact command", () => {
     ],
     ["Nothing to compact (session too small)", ({ session }) => Object.assign(session, { path: chain(user("x")) })],
     [
+      "Nothing to compact (session too small)",
+      ({ session }) => Object.assign(session, { path: [], summarizerModels: [plannerTestModel] }),
+    ],
+    [
+      "Nothing to compact (session too small)",
+      ({ session }) => Object.assign(session, { path: [], summarizerModels: [] }),
+    ],
+    [
       "Already compacted",
       ({ session }) =>
         Object.assign(session, {

@@ -139,9 +139,10 @@ export class CompactionController {
    */
   async compactNow(options: { customInstructions?: string; stopRun(): Promise<void> }): Promise<CompactionResult> {
     const { customInstructions, stopRun } = options;
+    const chosen = this.#parts.model();
+    const cut = chosen && planCut(this.#input(chosen)); // first: where there is nothing to do, nobody is needed for it
+    if (cut && "problem" in cut) throw new GalleyError("cannot_continue", cut.problem);
     const model = this.#modelForCommand();
-    const cut = planCut(this.#input(model));
-    if ("problem" in cut) throw new GalleyError("cannot_continue", cut.problem);
     return this.#run(undefined, async (signal) => {
       await stopRun();
       return this.#compact(model, signal, customInstructions === undefined ? {} : { customInstructions });

@@ -1,7 +1,8 @@
 // Undo and redo: a change that was applied is taken back by a plan of its own, shown and decided like any other. What
 // was undone and what was not follows from the records alone.
 
-import { GalleyError } from "../../base/errors.js";
+import { sha256Of } from "../../base/digest.js";
+import { type ErrorCode, GalleyError } from "../../base/errors.js";
 import type { PlannedChange } from "../../preview/plan.js";
 import { diffOf } from "../../preview/plan-diff.js";
 import type { ToolResult } from "../../protocol/events.js";
@@ -30,8 +31,22 @@ export interface Undone {
   readonly action: PendingAction;
   /** With `apply`. */
   readonly result?: ToolResult;
+  /** Why it failed. */
+  readonly code?: ErrorCode | undefined;
+  /** Of the change that took it back. */
+  readonly changeId?: string | undefined;
   /** The change that is taken back. */
   readonly record: UndoRecord;
+}
+
+export interface ChangeListOptions {
+  /** Default: all. */
+  readonly ids?: readonly string[];
+  /** Those of other sessions in this project too. */
+  readonly isWholeRoot?: boolean;
+  readonly withDiff?: boolean;
+  /** Default: 50. */
+  readonly limit?: number;
 }
 
 export interface ChangeOwnership {
@@ -76,10 +91,12 @@ export class ChangeHistory {
   }
 
   /** The newest first. */
-  async list({ isWholeRoot = false, withDiff = false, limit = 50 } = {}): Promise<Change[]> {
+  async list({ ids, isWholeRoot = false, withDiff = false, limit = 50 }: ChangeListOptions = {}): Promise<Change[]> {
     const all = await this.#parts.plans.history();
-    const shown = this.#own(all, { isWholeRoot }).slice(0, limit);
-    return Promise.all(shown.map((record) => this.#describe(record, { all, withDiff })));
+    const own = this.#own(all, { isWholeRoot });
+    const shown = (ids ? own.filter(({ txid }) => ids.includes(changeIdOf(txid))) : own).slice(0, limit);
+    const left = leftBytes(all, (path) => this.#parts.plans.look(path));
+    return Promise.all(shown.map((record) => this.#describe(record, { all, withDiff, left })));
   }
 
   async owners(): Promise<ChangeOwnership[]> {
@@ -114,24 +131,25 @@ export class ChangeHistory {
     const action = pending.store.get(id)?.action;
     if (!action) throw new GalleyError("invalid_argument", `Pending action ${id} ended at once.`);
     if (!apply) return { action, record };
-    const result = await pending.decide([id], { action: "apply", ...apply });
+    const { result, code } = await pending.decide([id], { action: "apply", ...apply });
     // Whoever asked for it to happen at once does not want a preview that waits.
     if (result.isError)
       await pending.decide([id], { action: "discard", by: apply.by, reason: "It could not be applied." });
-    return { action, result, record };
+    return { action, result, code, record, changeId: changeIdIn(result) };
   }
 
   async #describe(
     record: UndoRecord,
-    { all, withDiff }: { all: readonly UndoRecord[]; withDiff: boolean },
+    { all, withDiff, left }: { all: readonly UndoRecord[]; withDiff: boolean; left: LeftBytes },
   ): Promise<Change> {
     const { txid, label, sourceToolName, by, reason, at, owner } = record;
     const files = await Promise.all(
       record.files.map(async (file) => {
-        const now = await this.#parts.plans.look(file.path);
-        const { added, removed, diff } = await diffOf(forward(file, now));
-        const shown = withDiff ? { diff: diff(1024 * 1024) } : {};
-        return { path: file.shownPath, kind: file.kind as FileChangeKind, added, removed, ...shown };
+        const about = { path: file.shownPath, kind: file.kind as FileChangeKind };
+        const after = await left(file);
+        if (!after) return about;
+        const { added, removed, diff } = await diffOf(forward(file, after));
+        return { ...about, added, removed, ...(withDiff ? { diff: diff(1024 * 1024) } : {}) };
       }),
     );
     return {
@@ -147,6 +165,10 @@ export class ChangeHistory {
       undoable: true,
     };
   }
+}
+
+function changeIdIn({ details }: ToolResult): string | undefined {
+  return (details as { sourceResultDetails?: { changeId?: string } } | undefined)?.sourceResultDetails?.changeId;
 }
 
 /** Some change that was not undone itself took it back. */
@@ -173,10 +195,32 @@ function inverse(
   return { kind: "modify", path, stamp, before: found.bytes, ...old };
 }
 
-/** What the change did, for its diff. The bytes it left are on the disk unless somebody went on from there. */
-function forward(file: UndoFile, now: { bytes: Uint8Array; mode: number } | undefined): PlannedChange {
+/** What a change left in a file; undefined where nobody has those bytes any more. */
+type LeftBytes = (file: UndoFile) => Promise<Uint8Array | undefined>;
+
+/** The next change found there what the last one left, unless somebody else wrote in between; the disk has the newest. */
+function leftBytes(all: readonly UndoRecord[], look: PlanHands["look"]): LeftBytes {
+  const byPath = new Map<string, Uint8Array[]>();
+  for (const { path, before } of all.flatMap(({ files }) => files))
+    if (before) byPath.set(path, [...(byPath.get(path) ?? []), before.bytes]);
+  const hashes = new Map<Uint8Array, string>();
+  const hashOf = (bytes: Uint8Array): string => {
+    const hash = hashes.get(bytes) ?? sha256Of(bytes);
+    hashes.set(bytes, hash);
+    return hash;
+  };
+  return async ({ path, afterHash }) => {
+    if (afterHash === null) return new Uint8Array();
+    const kept = byPath.get(path)?.find((bytes) => hashOf(bytes) === afterHash);
+    if (kept) return kept;
+    const now = await look(path).catch(() => undefined); // what may not be read now is not known either
+    return now && hashOf(now.bytes) === afterHash ? now.bytes : undefined;
+  };
+}
+
+/** What the change did, for its diff. */
+function forward(file: UndoFile, after: Uint8Array): PlannedChange {
   const before = file.before?.bytes ?? new Uint8Array();
-  const after = file.afterHash === null ? new Uint8Array() : (now?.bytes ?? new Uint8Array());
   const stamp = { path: file.shownPath, exists: file.before !== null, size: before.length, sha256: "", mode: 0 };
   return { kind: file.kind, path: file.path, stamp, before, after };
 }

@@ -31,12 +31,12 @@ export async function decidePending(
   const isPart = files !== undefined || hunks !== undefined;
   if (isPart && ids.length !== 1)
     throw new GalleyError("invalid_argument", "A part can be chosen of one pending action at a time.");
-  const result =
+  const { result, code = "apply_failed" } =
     isPart && ids[0] !== undefined
       ? await pending.decidePart(ids[0], decision, { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) })
       : await pending.decide(ids, decision, { isList });
   const text = textOf(result);
-  if (result.isError && !isList) throw new GalleyError("apply_failed", text);
+  if (result.isError && !isList) throw new GalleyError(code, text);
   return { details: result.details as ResolveDetails, text };
 }
 

@@ -1,6 +1,7 @@
 // The pending actions of a session: staged, announced, put on record, brought before the model, decided, and found again
 // after a restart. The store owns them; this joins it with the rest of the session.
 
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
@@ -20,11 +21,13 @@ import {
   type Decision,
   missingText,
   nothingPendingText,
+  type Settled,
   type SettleParts,
   settleAction,
   settleAll,
 } from "../../preview/settle.js";
 import { settlePart } from "../../preview/settle-part.js";
+import { pathsOf } from "../../preview/stack.js";
 import type { AgentSessionEvent, ToolResult } from "../../protocol/events.js";
 import type { AgentMessage, AssistantMessage, CustomMessage } from "../../protocol/messages.js";
 import type { ProviderModel } from "../../provider/provider.js";
@@ -35,6 +38,7 @@ import type { PendingSettings } from "./pending-settings.js";
 import type { AppliedActions } from "./plan-hands.js";
 import { readPending } from "./read-pending.js";
 import { ResolveForce } from "./resolve-force.js";
+import { type FindStale, markStaleActions } from "./stale-actions.js";
 
 /** A handler for decisions when nothing is pending: never forced, never used up. */
 export interface StandingHandler {
@@ -55,12 +59,14 @@ export interface PendingControlParts {
   model(): ProviderModel | undefined;
   isThinkingInTheWay(): boolean;
   applyPlan(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
-  /** Shown paths of the files that are not what the plan was made for. */
-  staleFiles(changes: readonly PlannedChange[]): Promise<string[]>;
+  staleFiles: FindStale;
   confirm?: SettleParts["confirm"];
   /** Of the run under way: a question to the person ends with it. */
   signal(): AbortSignal | undefined;
 }
+
+/** What came of a decision. */
+export type Decided = Pick<Settled, "result" | "code">;
 
 /** What the model may ask of `resolve`. */
 export interface ResolveParams {
@@ -82,6 +88,10 @@ export class PendingControl {
   /** Settled on record already, by the journal that applied them. */
   readonly #recorded = new Set<string>();
   #isRestoring = false;
+  /** Looks at files that somebody wrote, one after the other. Never rejects. */
+  #looking = Promise.resolve();
+  /** Calls under way that may write anywhere. */
+  readonly #running = new Set<string>();
 
   constructor(parts: PendingControlParts) {
     const { clock, log, settings, toolChoice, model, applyPlan, confirm } = parts;
@@ -118,9 +128,25 @@ export class PendingControl {
     return id;
   }
 
-  /** What was pushed and decided so far is on record. */
-  flush(): Promise<void> {
-    return this.#saving;
+  /** What was pushed and decided so far is on record, and what was written so far was looked at. */
+  async flush(): Promise<void> {
+    await this.#looking;
+    await this.#saving;
+  }
+
+  /** Somebody wrote these files, or nobody knows which. What was made for them as they were is stale now. */
+  filesWritten(paths?: readonly string[]): Promise<void> {
+    if (!this.store.hasPending) return Promise.resolve();
+    const only = paths && new Set(paths);
+    this.#looking = this.#looking
+      .then(() => markStaleActions(this.store, this.#parts.staleFiles, only))
+      .catch((error: unknown) => this.#parts.log.warn(`pending actions could not be checked: ${messageOf(error)}`));
+    return this.#looking;
+  }
+
+  /** A tool begins that may write anywhere. */
+  toolRuns(toolCallId: string): void {
+    this.#running.add(toolCallId);
   }
 
   /** The model's decision: a named action, else the one its forced turn is about, else the next, else the standing handler. */
@@ -130,7 +156,8 @@ export class PendingControl {
     const decision: Decision = { action, reason, by: "model", signal, ...(extra ? { extra } : {}) };
     if (all && id !== undefined) throw new GalleyError("tool_failed", "Use either id or all, not both.");
     try {
-      if (all && this.store.hasPending) return await settleAll(this.#settle, this.#ids(), decision);
+      if (all && !this.store.hasPending) throw new GalleyError("tool_failed", nothingPendingText);
+      if (all) return await settleAll(this.#settle, this.#ids(), decision);
       if (id !== undefined) return (await settleAction(this.#settle, id, decision)).result;
       const invoke = this.#parts.toolChoice.peekInvoker();
       if (invoke) return await invoke({ ...params });
@@ -143,29 +170,31 @@ export class PendingControl {
   }
 
   /** Somebody else's decision. The model is told with its next request. */
-  async decide(ids: readonly string[], decision: Decision, { isList = false } = {}): Promise<ToolResult> {
+  async decide(ids: readonly string[], decision: Decision, { isList = false } = {}): Promise<Decided> {
     const labels = new Map(this.store.list().map(({ action }) => [action.id, action.label]));
     for (const id of ids) if (!labels.has(id)) throw new GalleyError("not_found", missingText(this.store, id));
-    const result =
+    const { result, code }: Decided =
       !isList && ids[0] !== undefined
-        ? (await settleAction(this.#settle, ids[0], decision)).result
-        : await settleAll(this.#settle, ids, decision);
+        ? await settleAction(this.#settle, ids[0], decision)
+        : { result: await settleAll(this.#settle, ids, decision) };
     // What failed is still pending, and nothing to tell.
     for (const id of ids)
       if (this.store.endOf(id) !== undefined)
         this.#tellModel(id, labels.get(id) ?? "", decision, { result, isPart: false });
     await this.flush();
-    return result;
+    return { result, code };
   }
 
   /** A part of a plan: it is settled by itself, the rest stays pending under the same id. */
-  async decidePart(id: string, decision: Decision, subset: Subset): Promise<ToolResult> {
-    const label = this.store.get(id)?.action.label;
-    if (label === undefined) throw new GalleyError("not_found", missingText(this.store, id));
-    const { result, isWhole } = await settlePart(this.#settle, id, { decision, subset });
+  async decidePart(id: string, decision: Decision, subset: Subset): Promise<Decided> {
+    const stored = this.store.get(id);
+    if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
+    const { label } = stored.action;
+    const { result, code, isWhole } = await settlePart(this.#settle, id, { decision, subset });
+    if (decision.action === "apply" && !isWhole) void this.filesWritten([...pathsOf(stored)]);
     if (!result.isError) this.#tellModel(id, label, decision, { result, isPart: !isWhole });
     await this.flush();
-    return result;
+    return { result, code };
   }
 
   /**
@@ -179,7 +208,7 @@ export class PendingControl {
     this.#save(async () => {
       for (const { entry } of ended) this.#parts.record().append(entry);
     });
-    await this.flush();
+    await this.#saving;
     const { by } = decision;
     for (const { id, reason } of ended)
       if (this.store.get(id)?.action.status !== "applying") this.store.remove(id, { outcome: "applied", by, reason });
@@ -187,6 +216,7 @@ export class PendingControl {
 
   /** The result of a tool call is on record. */
   toolResultRecorded(toolCallId: string, entryId: string): void {
+    if (this.#running.delete(toolCallId)) void this.filesWritten();
     for (const { action } of this.store.list())
       if (action.toolCallId === toolCallId && action.entryId === undefined) this.store.setEntryId(action.id, entryId);
   }
@@ -226,8 +256,9 @@ export class PendingControl {
     if (ids.length === 0) return this.flush(); // as in most records: the path is spared a walk
     for (const id of ids) this.store.reserve(id);
     const { found, lost } = await readPending(record);
-    for (const stored of found) if (!this.store.get(stored.action.id)) await this.#bringBack(stored);
+    for (const stored of found) if (!this.store.get(stored.action.id)) this.#bringBack(stored);
     for (const { pushed, cause } of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed, cause);
+    void this.filesWritten(); // by whoever was here meanwhile
     await this.flush();
   }
 
@@ -298,14 +329,29 @@ export class PendingControl {
         });
       this.#force.changed(id, true);
     } else if (change.type === "pending_action_changed") {
-      if (change.status === "pending") this.#save(() => this.#savePlan(stored));
+      if (change.status === "pending")
+        this.#save(async () => {
+          await this.#savePlan(stored);
+          this.#recordAgain(stored);
+        });
       this.#force.changed(id, false);
     } else {
       const { outcome } = change;
       if (outcome !== "failed" && outcome !== "stale" && !this.#recorded.delete(id))
         this.#save(async () => void this.#parts.record().append(settledEntry(change)));
+      // A preview that is found to be stale may not be the only one of its files.
+      if (outcome === "applied" || outcome === "stale")
+        void this.filesWritten(stored.work.kind === "plan" ? [...pathsOf(stored)] : undefined);
       this.#force.changed(id, outcome === "failed" || outcome === "stale");
     }
+  }
+
+  /** What was made anew has another name: the last word on record about an action counts. */
+  #recordAgain({ action, isForReview }: StoredAction): void {
+    const known = this.#openOnPath().find(({ id }) => id === action.id);
+    const isSame = known?.label === action.label && isDeepStrictEqual(known.details, action.details);
+    if (!known || isSame) return;
+    this.#parts.record().append(pushedEntry(action, { isForReview, session: known.session }));
   }
 
   /** A decision or a preview lasts once it is told: the disk is waited for. */
@@ -320,15 +366,10 @@ export class PendingControl {
     if (work.kind === "plan") await this.#parts.record().artifacts.savePlan(action.id, encodePlan(work.plan));
   }
 
-  async #bringBack(stored: StoredAction): Promise<void> {
+  #bringBack(stored: StoredAction): void {
     this.#isRestoring = true; // it is on record already
     this.store.restore(stored);
     this.#isRestoring = false;
-    // What rests on another stage is not made for the disk as it is.
-    if (stored.work.kind !== "plan" || stored.action.dependsOn?.length) return;
-    const changed = await this.#parts.staleFiles(stored.work.plan.changes);
-    const stamps = (stored.action.files ?? []).filter(({ path }) => changed.includes(path));
-    if (stamps.length > 0) this.store.markStale(stored.action.id, stamps);
   }
 
   #orphan({ id, label, sourceToolName }: PushedData, cause?: string): void {

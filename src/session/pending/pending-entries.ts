@@ -2,7 +2,7 @@
 // a fold over them; the plan itself is an artifact beside the file.
 
 import { isObject } from "../../base/json.js";
-import { neededBy } from "../../preview/settle.js";
+import { type ApplyOwner, neededBy } from "../../preview/settle.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../../protocol/pending.js";
 import type { EntryFields } from "../session-record.js";
@@ -69,11 +69,11 @@ export function settledEntry(settled: Omit<SettledData, "event">): EntryFields {
  */
 export function appliedEntries(
   open: readonly PushedData[],
-  { pendingId, alsoApplied = [] }: { pendingId: string; alsoApplied?: readonly string[] | undefined },
+  { pendingId, alsoApplied = [], isPart }: Pick<ApplyOwner, "pendingId" | "alsoApplied" | "isPart">,
   { by, reason }: { by: Decider; reason: string },
 ): { id: string; reason: string; entry: EntryFields }[] {
   const below = alsoApplied.map((id) => ({ id, reason: neededBy(pendingId) }));
-  return [...below, { id: pendingId, reason }]
+  return [...below, ...(isPart ? [] : [{ id: pendingId, reason }])]
     .filter(({ id }) => open.some((pushed) => pushed.id === id))
     .map((ended) => ({ ...ended, entry: settledEntry({ ...ended, outcome: "applied", by }) }));
 }

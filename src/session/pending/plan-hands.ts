@@ -1,11 +1,11 @@
 // What the session needs of the disk for its plans. The workspace stands behind it.
 
-import type { PlannedChange } from "../../preview/plan.js";
+import type { PlannedChange, SeenFile } from "../../preview/plan.js";
 import type { AppliedChanges, ApplyOwner, Decision } from "../../preview/settle.js";
 import type { ChangeOutcome, DirectChange, UndoRecord } from "../../workspace/changes.js";
 
 /** What one change settles. */
-export type AppliedActions = Pick<ApplyOwner, "pendingId" | "alsoApplied">;
+export type AppliedActions = Pick<ApplyOwner, "pendingId" | "alsoApplied" | "isPart">;
 
 /** The session that plans are applied for. */
 export interface PlanSession {
@@ -22,7 +22,7 @@ export interface PlanHands {
   /** Keeps what a direct write replaces, for undo. Answers how to forget it, if nothing came of it. */
   note(change: Omit<DirectChange, "owner">): Promise<() => Promise<void>>;
   /** Shown paths of what is not as it was seen. */
-  staleFiles(changes: readonly PlannedChange[]): Promise<string[]>;
+  staleFiles(seen: readonly SeenFile[]): Promise<string[]>;
   /** Finishes what a crash left behind. Undefined: another program applies right now, and takes care of it. */
   recover(): Promise<readonly ChangeOutcome[] | undefined>;
   /** What was applied and can be undone, the newest first; of all sessions that work on this project. */

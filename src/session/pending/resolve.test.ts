@@ -1,6 +1,6 @@
 // Previews and what becomes of them, through a whole session: a scripted model, an in-memory disk.
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { NewAction } from "../../preview/pending-action-store.js";
 import type { ToolResult } from "../../protocol/events.js";
 import type { ProviderModel } from "../../provider/provider.js";
@@ -247,6 +247,17 @@ describe("resolve", () => {
       "standing",
     ]);
   });
+});
+
+it("all of nothing is nothing: the standing handler is not asked", async () => {
+  const open: Open = await openSession({ files, model: [resolve("apply", { all: true }), say("ok")] });
+  const apply = vi.fn();
+  open.session.setStandingResolveHandler({ label: "Plan", sourceToolName: "plan", apply });
+  await open.session.prompt("go");
+  const [result] = results(open, "resolve");
+  expect(texts(result)).toEqual(["No pending action to resolve. Nothing to apply or discard."]);
+  expect(result?.isError).toBe(true);
+  expect(apply).not.toHaveBeenCalled();
 });
 
 describe("a model that cannot be forced", () => {

@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { MessageQueues } from "../../loop/message-queues.js";
 import { ToolChoiceQueue } from "../../loop/tool-choice-queue.js";
+import type { CustomMessage } from "../../protocol/messages.js";
 import { type EagerTodoParts, startEagerTodos } from "./eager-todo.js";
 
 function start(prompt: string, changes: Partial<EagerTodoParts> = {}) {
-  const queues = new MessageQueues();
+  const messages: CustomMessage[] = [];
   const toolChoice = new ToolChoiceQueue();
   const end = startEagerTodos(prompt, {
     messageCount: 0,
     hasTodos: false,
     toolNames: ["read", "todo_write"],
     model: {},
-    queues,
+    ride: (message) => void messages.push(message),
     toolChoice,
     now: 7,
     ...changes,
   });
-  return { end, toolChoice, messages: queues.takeNextTurn().map(({ message }) => message) };
+  return { end, toolChoice, messages };
 }
 
 describe("startEagerTodos", () => {

@@ -1,7 +1,6 @@
 // `todo.eager`: the first prompt of a session that asks for work is answered with a plan. The model gets a hidden word
 // about it, and its first call is forced to be `todo_write`. Off by default: it costs one model call.
 
-import type { MessageQueues } from "../../loop/message-queues.js";
 import type { ToolChoiceQueue } from "../../loop/tool-choice-queue.js";
 import type { CustomMessage } from "../../protocol/messages.js";
 import type { ProviderModel } from "../../provider/provider.js";
@@ -12,7 +11,8 @@ export interface EagerTodoParts {
   readonly hasTodos: boolean;
   readonly toolNames: readonly string[];
   readonly model: Pick<ProviderModel, "compat">;
-  readonly queues: Pick<MessageQueues, "queueNextTurn">;
+  /** What rides with the prompt. */
+  ride(message: CustomMessage): void;
   readonly toolChoice: Pick<ToolChoiceQueue, "pushOnce" | "removeByLabel">;
   readonly now: number;
 }
@@ -23,7 +23,7 @@ const forced = "todo_write";
 /** Call it before the prompt starts, and what it returns when the prompt has settled. */
 export function startEagerTodos(prompt: string, parts: EagerTodoParts): () => void {
   if (!isDue(prompt, parts)) return () => {};
-  parts.queues.queueNextTurn(prelude(parts.now));
+  parts.ride(prelude(parts.now));
   parts.toolChoice.pushOnce({ type: "tool", name: forced }, { label });
   return () => parts.toolChoice.removeByLabel(label);
 }

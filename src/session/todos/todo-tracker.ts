@@ -42,6 +42,8 @@ export interface TodoReminder {
   readonly message: DeveloperMessage;
 }
 
+type Path = readonly { readonly type: string; readonly message?: unknown }[];
+
 /** The longest that a timer takes. */
 const maxDelayMs = 2 ** 31 - 1;
 
@@ -75,12 +77,15 @@ export class TodoTracker {
   }
 
   /** The session is another one now, or stands at another place: its entries from the root to the leaf. */
-  restore(path: Iterable<{ readonly type: string }>): void {
-    this.#cancelTimers();
+  restore(path: Path): void {
     this.#reminders = 0;
-    let last: TodoPhase[] = [];
-    for (const entry of path) last = ("message" in entry ? phasesOf(entry.message) : undefined) ?? last;
-    this.#phases = without(last, (task) => !isOpen(task));
+    this.#take(lastPhases(path) ?? []);
+  }
+
+  /** The conversation was summarised: the list is what the model made of it last, if it ever made one. */
+  compacted(path: Path): void {
+    const last = lastPhases(path);
+    if (last) this.#take(last);
   }
 
   /** The user speaks: reminders count anew. */
@@ -128,6 +133,12 @@ export class TodoTracker {
     this.#cancelTimers();
   }
 
+  /** A list from the record: what was finished then has left it. */
+  #take(phases: readonly TodoPhase[]): void {
+    this.#cancelTimers();
+    this.#phases = without(phases, (task) => !isOpen(task));
+  }
+
   #change(phases: readonly TodoPhase[]): void {
     const before = new Set(allTasks(this.#phases));
     this.#phases = phases;
@@ -171,6 +182,14 @@ function without(phases: readonly TodoPhase[], isLeaving: (task: TodoTask) => bo
 function endsWithQuestion({ content }: AssistantMessage): boolean {
   const last = content.findLast((block) => block.type === "text" && block.text.trim() !== "");
   return last?.type === "text" && /[?？؟][\s"'”’»)\]*_`]*$/.test(last.text.slice(-200));
+}
+
+function lastPhases(path: Path): TodoPhase[] | undefined {
+  for (let index = path.length - 1; index >= 0; index--) {
+    const phases = phasesOf(path[index]?.message);
+    if (phases) return phases;
+  }
+  return undefined;
 }
 
 /** The list in the result of a todo_write call; undefined for any other message, and for one that failed. */

@@ -2,7 +2,7 @@
 // be trusted, so nested values are not even built, and parsing is bounded in size and in time.
 
 import { GalleyError } from "../../base/errors.js";
-import { runWithin } from "./time-limit.js";
+import { runWithin } from "../../base/time-limit.js";
 
 export type FieldValue = string | number | boolean | null;
 

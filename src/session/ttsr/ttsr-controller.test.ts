@@ -230,6 +230,18 @@ describe("a rule that does not interrupt", () => {
     expect(turn(controller, text("a")).injection).toBeDefined();
   });
 
+  it.each(["error", "aborted"] as const)("waits on when a later turn ends %s", async (stopReason) => {
+    const rules = [await streamRule("a", "condition: a"), await streamRule("b", "condition: b")];
+    const controller = control(rules, never);
+    for (const [delta, reason] of [["a", "toolUse"] as const, ["b", stopReason] as const]) {
+      controller.turnStart();
+      controller.messageUpdate(text(delta));
+      controller.messageEnd(reply(reason));
+      controller.turnEnd(reply(reason));
+    }
+    expect(turn(controller, text("fine")).injection?.injectedRules).toEqual(["a"]);
+  });
+
   it("is not told again while it waits, and at most three times for one prompt", async () => {
     const controller = control([await streamRule("a", "condition: a")], {
       ...never,

@@ -64,6 +64,8 @@ export class TtsrController {
   #injectedAt = new Map<string, number>();
   /** Broken in this turn or an earlier one, and not told to the model yet. */
   #broken: StreamRule[] = [];
+  /** How many of them were broken before this turn. */
+  #brokenBefore = 0;
   #isInterrupted = false;
   #interrupts = 0;
   #followUps = 0;
@@ -82,6 +84,7 @@ export class TtsrController {
 
   turnStart(): void {
     this.#settings = this.#options.settings();
+    this.#brokenBefore = this.#broken.length;
     this.#matcher.reset(this.#settings.enabled ? this.#options.rules.filter((rule) => this.#counts(rule)) : []);
   }
 
@@ -98,9 +101,9 @@ export class TtsrController {
     return { rules: this.#broken.map(announced), contextMode: this.#settings.contextMode };
   }
 
-  /** A reply that failed or was aborted by somebody else is not held against the model. */
+  /** A reply that failed or was aborted by somebody else is not held against the model; those before it still are. */
   messageEnd(message: AssistantMessage): void {
-    if (!this.#isInterrupted && !isComplete(message)) this.#forget();
+    if (!this.#isInterrupted && !isComplete(message)) this.#broken.length = this.#brokenBefore;
   }
 
   turnEnd(message: AssistantMessage): void {

@@ -10,6 +10,12 @@ interface Placed {
   readonly shownPath: string;
 }
 
+/** A file, or its absence, that somebody saw. */
+export interface SeenPlace extends Placed {
+  /** The SHA-256 of its bytes, in hex; absent where there was none. */
+  readonly hash?: string;
+}
+
 interface Content {
   readonly bytes: Uint8Array;
   /** Permission bits; default: those of the file that is replaced or renamed, or what the umask leaves of 0666. */
@@ -39,6 +45,8 @@ export interface ChangeOwner {
   readonly pendingId: string;
   /** Other actions of the session that the same change settles. */
   readonly alsoApplied?: readonly string[];
+  /** Only a part of the action: the change settles the others, and not that one. */
+  readonly isPart?: true;
 }
 
 export interface ChangeSet {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { systemCode } from "../../base/errors.js";
 import { inLanes } from "../../base/in-lanes.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
-import type { AppliedSet, ChangeOp, ChangeOutcome, ChangeSet, JournalPlaces } from "./change-set.js";
+import type { AppliedSet, ChangeOutcome, ChangeSet, JournalPlaces, SeenPlace } from "./change-set.js";
 import { nodeChangeDisk as disk } from "./node-change-disk.js";
 import { type RecoverContext, recoverChanges } from "./recover.js";
 import { encodeUndoRecord, readUndoRecord, type UndoRecord, undoEnding, undoPath } from "./undo-record.js";
@@ -36,12 +36,12 @@ export function recoverRoot({
 }
 
 /** Existence first, then size and bytes: what the apply itself will ask. */
-export async function staleFiles(ops: readonly ChangeOp[]): Promise<string[]> {
+export async function staleFiles(seen: readonly SeenPlace[]): Promise<string[]> {
   const isStale: boolean[] = [];
-  await inLanes(ops.entries(), 8, async ([index, op]) => {
-    isStale[index] = (await hashAt(op.path)) !== (op.kind === "create" ? undefined : op.beforeHash);
+  await inLanes(seen.entries(), 8, async ([index, { path, hash }]) => {
+    isStale[index] = (await hashAt(path)) !== hash;
   });
-  return ops.filter((_, index) => isStale[index]).map(({ shownPath }) => shownPath);
+  return seen.filter((_, index) => isStale[index]).map(({ shownPath }) => shownPath);
 }
 
 async function hashAt(path: string): Promise<string | undefined> {

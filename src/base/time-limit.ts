@@ -2,7 +2,7 @@
 // that backtracks, and `node:vm` is the door to it; no foreign code runs in the context. One call costs about 60 µs.
 
 import { createContext, Script } from "node:vm";
-import { systemCode } from "../../base/errors.js";
+import { systemCode } from "./errors.js";
 
 const holder: { work: () => void } = { work: () => {} };
 let script: Script | undefined;

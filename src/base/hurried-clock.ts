@@ -1,0 +1,45 @@
+// A clock whose waits can be made short: what is worth seconds while a session lives is worth hardly any once it ends.
+
+import type { Clock, TimerUse } from "./clock.js";
+
+export class HurriedClock implements Clock {
+  readonly #clock: Clock;
+  readonly #shorten = new Set<() => void>();
+  #mostMs = Number.POSITIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  after(delayMs: number, callback: () => void, use?: TimerUse): () => void {
+    let dueAt = this.now() + delayMs;
+    const onTime = () => {
+      this.#shorten.delete(shorten);
+      callback();
+    };
+    const begin = () => {
+      dueAt = Math.min(dueAt, this.now() + this.#mostMs);
+      return this.#clock.after(Math.max(0, dueAt - this.now()), onTime, use);
+    };
+    const shorten = () => {
+      cancel();
+      cancel = begin();
+    };
+    let cancel = begin();
+    this.#shorten.add(shorten);
+    return () => {
+      this.#shorten.delete(shorten);
+      cancel();
+    };
+  }
+
+  /** Nothing waits longer than so, counted from now for what waits already; and nothing longer than it did before. */
+  hurry(mostMs: number): void {
+    this.#mostMs = mostMs;
+    for (const shorten of this.#shorten) shorten();
+  }
+}

@@ -1,0 +1,70 @@
+// `astEdit` of the door: structural search and replace without a session. Everything of weight is loaded with the first
+// call.
+
+import { systemClock } from "../base/clock.js";
+import { homedir } from "../base/home.js";
+import { randomIds } from "../base/ids.js";
+import { silentLog } from "../base/log.js";
+import type { PlanHands } from "../session/pending/plan-hands.js";
+import type { AstEditOutcome, AstEditRequest } from "../tools/ast-engine.js";
+import type { Processes } from "../workspace/processes.js";
+import type { Workspace } from "../workspace/workspace.js";
+import { agentDirectory } from "./agent-directory.js";
+
+export type { AstChange, AstEditOutcome, AstEditRequest } from "../tools/ast-engine.js";
+
+export interface AstEditPlace {
+  /** What paths begin from; default: that of the process. */
+  readonly cwd?: string;
+  readonly agentDir?: string;
+}
+
+/**
+ * Shows what would become of the files. With `dryRun: false` it is written, all or nothing, within the same bounds as by
+ * a session, and `galley undo` takes it back.
+ */
+export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<AstEditOutcome> {
+  const { cwd = process.cwd(), agentDir = agentDirectory(process.env) } = request;
+  const [{ discoverEnvironment, discoverSettings }, { createHands, toolSettingsOf }, { createPlanHands }, roots] =
+    await Promise.all([
+      import("./discover.js"),
+      import("./session-hands.js"),
+      import("./plan-hands.js"),
+      import("../workspace/find-roots.js"),
+    ]);
+  const place = { cwd, agentDir, clock: systemClock, log: silentLog };
+  const env = discoverEnvironment(place);
+  const settings = await discoverSettings(place, { env });
+  const { workspace, processes } = createHands({ ...place, env, settings });
+  const root = roots.findWritableRoot({ cwd, home: homedir() });
+  const plans = createPlanHands({ ...place, root, workspace, settings, sessions: { ...place, ids: randomIds } });
+  const { astEdit: { maxFiles } = {} } = toolSettingsOf(settings, env);
+  try {
+    return await astEditBy({ workspace, processes, plans, maxFiles })(request);
+  } finally {
+    await processes.shutdown();
+  }
+}
+
+export interface AstEditHands {
+  readonly workspace: Workspace;
+  readonly processes: Processes;
+  readonly plans: Pick<PlanHands, "apply">;
+  readonly maxFiles?: number | undefined;
+}
+
+/** The same with the hands of a session. */
+export function astEditBy({ workspace, processes, plans, maxFiles }: AstEditHands) {
+  return async (request: AstEditRequest): Promise<AstEditOutcome> => {
+    const { runAstEdit } = await import("../tools/ast-engine.js");
+    return runAstEdit(
+      {
+        workspace,
+        maxFiles,
+        ripgrep: { processes },
+        apply: (changes, what) => plans.apply(changes, { ...what, pendingId: "", by: "runtime", reason: "astEdit" }),
+      },
+      request,
+    );
+  };
+}

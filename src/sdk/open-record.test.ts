@@ -1,0 +1,66 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import type { AgentMessage } from "../protocol/messages.js";
+import { SessionManager } from "../session/session-manager.js";
+import { openRecord, type Resume } from "./open-record.js";
+
+const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
+
+/** A session of `app` with an output and an image beside it. */
+async function setUp() {
+  const home = mkdtempSync(join(tmpdir(), "galley-open-record-"));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  for (const name of ["app", "other"]) mkdirSync(join(home, name));
+  const placeOf = (name: string) => ({ cwd: join(home, name), agentDir: join(home, "agent"), home });
+  const stored = SessionManager.create(placeOf("app"));
+  const imageName = await stored.blobs.put(Buffer.from("an image"));
+  await stored.artifacts.save("bash", "a long output");
+  stored.appendMessage(said("hello"));
+  await stored.close();
+  const snapshot = () =>
+    readdirSync(home, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => `${path} ${readFileSync(path, "utf8")}`)
+      .sort();
+  const open = async (name: string, resume: Resume, persist: boolean) => {
+    const { record } = await openRecord(placeOf(name), { persist, resume });
+    onTestFinished(() => record.close());
+    return record;
+  };
+  return { stored, imageName, snapshot, open };
+}
+
+it.each([
+  ["continued", (): Resume => ({ kind: "continue" })],
+  ["named by its path", (stored: SessionManager): Resume => ({ kind: "open", target: stored.sessionFile ?? "" })],
+  ["named by its id", (stored: SessionManager): Resume => ({ kind: "open", target: stored.sessionId })],
+])("in memory a session that is %s goes on as a copy, and nothing is written", async (_how, resume) => {
+  const { stored, imageName, snapshot, open } = await setUp();
+  const before = snapshot();
+  const record = await open("app", resume(stored), false);
+  expect(record.sessionFile).toBeUndefined();
+  expect(record.header).toMatchObject({ parentSession: stored.sessionFile, parentSessionId: stored.sessionId });
+  expect(record.context.messages).toEqual([said("hello")]);
+  record.appendMessage(said("more"));
+  await record.sync();
+  expect(await record.artifacts.read("1")).toBe("a long output");
+  expect(await record.artifacts.save("bash", "another")).toBe("2");
+  expect(await record.artifacts.read("2")).toBe("another");
+  expect(await record.blobs.get(imageName)).toEqual(Buffer.from("an image"));
+  await record.blobs.put(Buffer.from("another image"));
+  expect(snapshot()).toEqual(before);
+});
+
+it("a session of another project is copied, and not opened", async () => {
+  const { stored, open } = await setUp();
+  await expect(open("other", { kind: "open", target: stored.sessionId }, true)).rejects.toThrow(
+    `Session "${stored.sessionId}" is in another project (${stored.cwd}).`,
+  );
+  const fork = await open("other", { kind: "fork", target: stored.sessionId }, true);
+  expect(fork.context.messages).toEqual([said("hello")]);
+  expect(fork.cwd).toMatch(/other$/);
+  expect(fork.header.parentSession).toBe(stored.sessionFile);
+});

@@ -1,0 +1,33 @@
+// Which directory was chosen for sessions, if any. A session and whoever only looks after its files ask here, and so find
+// the same one.
+
+import { resolve } from "node:path";
+import { withHome } from "../base/home.js";
+import { silentLog } from "../base/log.js";
+import type { Environment } from "../provider/credentials.js";
+import { discoverEnvironment, discoverSettings } from "./discover.js";
+import { variable } from "./environment.js";
+import type { Settings } from "./settings/settings.js";
+
+/** What this run names, else the environment, else the settings. Absolute; undefined stands for the usual place. */
+export function sessionDirectory(
+  named: string | undefined,
+  { cwd, env, settings }: { cwd: string; env: Environment; settings: Settings },
+): string | undefined {
+  const chosen = named ?? variable(env, "GALLEY_SESSION_DIR") ?? settings.get("sessionDir");
+  return chosen === undefined ? undefined : resolve(cwd, withHome(chosen));
+}
+
+export interface SessionSpot {
+  readonly cwd: string;
+  readonly agentDir: string;
+  /** As the command line names it. */
+  readonly sessionDir?: string | undefined;
+}
+
+/** For a program that holds no session. What is wrong with the files that say it is told by whoever opens one. */
+export async function findSessionDirectory({ cwd, agentDir, sessionDir }: SessionSpot): Promise<string | undefined> {
+  const place = { cwd, agentDir, log: silentLog };
+  const env = discoverEnvironment(place);
+  return sessionDirectory(sessionDir, { cwd, env, settings: await discoverSettings(place, { env }) });
+}

@@ -1,0 +1,174 @@
+// Previews and the files they were made for, through a session on real files: what is stale is told as such, here and to
+// whoever looks later, and what was made anew is on record as what it is now.
+
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { AgentSessionEvent } from "../protocol/events.js";
+import { scriptedProviderModel } from "../testing/open-session.js";
+import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
+import { createAgentSession } from "./index.js";
+import { listPendingSessions } from "./pending-sessions.js";
+import { Settings } from "./settings/settings.js";
+
+let home: string;
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-stale-files-")));
+  mkdirSync(join(home, "project"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const place = () => ({ cwd: join(home, "project"), agentDir: join(home, "agent") });
+const inProject = (name: string) => join(home, "project", name);
+const write = (name: string, text: string) => writeFileSync(inProject(name), text);
+const read = (name: string) => readFileSync(inProject(name), "utf8");
+const preview = call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: ["."] }, "edit_1");
+
+async function open(model: readonly ScriptStep[], values: Record<string, unknown> = {}, resume?: string) {
+  const settings = new Settings({
+    overrides: new Map(Object.entries({ "resolve.forcing": "off", ...values })) as never,
+  });
+  const { session } = await createAgentSession({
+    ...place(),
+    env: {},
+    persist: true,
+    model: scriptedProviderModel,
+    streamFn: scriptedModel(model).stream,
+    loadRules: async () => [],
+    settings,
+    ...(resume === undefined ? {} : { resume: { kind: "open" as const, target: resume } }),
+  });
+  const news: AgentSessionEvent[] = [];
+  session.subscribe((event) => void news.push(event));
+  const decide = (action: "apply" | "discard", pendingId: string, more: object = {}) =>
+    session.resolvePendingAction({ action, reason: "mine", by: "user", pendingId, ...more });
+  return { session, news, decide };
+}
+
+const onDisk = async () =>
+  (await listPendingSessions(place())).flatMap(({ actions }) =>
+    actions.map(({ id, status, label }) => [id, status, label]),
+  );
+
+it("a preview that was made anew has its new name and numbers, also over a restart", async () => {
+  write("a.ts", "old(1);\n");
+  const { session, decide } = await open([preview, say("Waiting.")]);
+  await session.prompt("go");
+  write("a.ts", "old(1);\nold(2);\nold(3);\n");
+  expect((await decide("apply", "pa_1", { extra: { refresh: true } })).details).toMatchObject({ refreshed: true });
+  const anew = {
+    id: "pa_1",
+    status: "pending",
+    label: "AST Edit: 3 replacements in 1 file",
+    details: { totalReplacements: 3, filesTouched: 1 },
+  };
+  expect(await session.getPendingActions()).toMatchObject([anew]);
+  const file = session.sessionFile as string;
+  await session.dispose();
+  expect(await onDisk()).toEqual([["pa_1", "pending", anew.label]]);
+  const again = await open([], {}, file);
+  expect(await again.session.getPendingActions()).toMatchObject([anew]);
+  await again.decide("apply", "pa_1");
+  expect(read("a.ts")).toBe("fresh(1);\nfresh(2);\nfresh(3);\n");
+  await again.session.dispose();
+});
+
+it("whoever lists what is pending sees what is stale, as the session does that is opened again", async () => {
+  write("a.ts", "old(1);\n");
+  const { session } = await open([preview, say("Waiting.")]);
+  await session.prompt("go");
+  const file = session.sessionFile as string;
+  await session.dispose();
+  expect((await onDisk()).map(([, status]) => status)).toEqual(["pending"]);
+  write("a.ts", "old(2);\n");
+  expect((await onDisk()).map(([, status]) => status)).toEqual(["stale"]);
+  const again = await open([], {}, file);
+  expect(await again.session.getPendingActions()).toMatchObject([{ id: "pa_1", status: "stale" }]);
+  await again.session.dispose();
+});
+
+it("a stack is compared with the disk by its lowest stage", async () => {
+  write("a.txt", "zero\n");
+  const steps = [
+    call("read", { path: "a.txt" }, "r1"),
+    call("write", { path: "a.txt", content: "one\n" }, "w1"),
+    call("edit", { edits: [{ path: "a.txt", old_text: "one", new_text: "two" }] }, "e1"),
+    say("Waiting."),
+  ];
+  const { session } = await open(steps, { staging: "all" });
+  await session.prompt("go");
+  await session.dispose();
+  expect((await onDisk()).map(([id, status]) => [id, status])).toEqual([
+    ["pa_2", "pending"],
+    ["pa_1", "pending"],
+  ]);
+  write("a.txt", "mine\n");
+  expect((await onDisk()).map(([id, status]) => [id, status])).toEqual([
+    ["pa_2", "stale"],
+    ["pa_1", "stale"],
+  ]);
+});
+
+it("a command's writes are seen, the model's and the user's", async () => {
+  for (const name of ["a.ts", "b.ts"]) write(name, "old(1);\n");
+  const bash = call("bash", { command: "echo x > a.ts" }, "b1");
+  const { session, news } = await open([preview, bash, say("Waiting.")]);
+  await session.prompt("go");
+  const changed = () => news.flatMap((event) => (event.type === "pending_action_changed" ? [event] : []));
+  expect(changed()).toMatchObject([{ id: "pa_1", status: "stale", files: [{ path: "a.ts" }] }]);
+  await session.dispose();
+
+  write("a.ts", "old(1);\n");
+  const other = await open([preview, say("Waiting.")]);
+  await other.session.prompt("go");
+  await other.session.executeBash("echo x > b.ts");
+  expect(await other.session.getPendingActions()).toMatchObject([{ id: "pa_1", status: "stale" }]);
+  await other.session.dispose();
+});
+
+it("what a module stages has its files from the start, goes stale with them, and may set the mode of a file", async () => {
+  write("a.txt", "one\n");
+  const { mode } = statSync(inProject("a.txt"));
+  const module = `export default (pi) => ({
+    name: "stager", description: "Stages", parameters: { type: "object", properties: {} },
+    async execute() {
+      const apply = async () => ({ content: [] });
+      pi.pushPendingAction({ label: "Rests", files: ["a.txt", "later.txt"], apply });
+      await pi.pushPendingAction({ label: "Mode", plan: [{ path: "a.txt", after: "two\\n", mode: 0o755 }] });
+      return { content: [] };
+    },
+  });`;
+  const path = join(home, "agent/tools/stager.mjs");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, module);
+  const { session, news, decide } = await open([call("stager", {}), say("Waiting.")]);
+  await session.prompt("go");
+  const added = news.flatMap((event) => (event.type === "pending_action_added" ? [event.action] : []));
+  expect(added).toMatchObject([
+    {
+      label: "Rests",
+      files: [
+        { path: "a.txt", exists: true },
+        { path: "later.txt", exists: false },
+      ],
+    },
+    { label: "Mode", files: [{ path: "a.txt" }] },
+  ]);
+  await decide("apply", "pa_2");
+  expect([read("a.txt"), statSync(inProject("a.txt")).mode & 0o777]).toEqual(["two\n", 0o755]);
+  expect(await session.getPendingActions()).toMatchObject([{ id: "pa_1", status: "stale" }]);
+  await session.undo({ apply: { by: "user", reason: "no" } });
+  expect([read("a.txt"), statSync(inProject("a.txt")).mode]).toEqual(["one\n", mode]);
+  await session.dispose();
+});
+
+it("a preview of a file with two names can be applied", async () => {
+  write("a.ts", "old(1);\n");
+  linkSync(inProject("a.ts"), inProject("h.ts"));
+  const { session, decide } = await open([preview, say("Waiting.")]);
+  await session.prompt("go");
+  expect((await decide("apply", "pa_1")).details).toMatchObject({ sourceResultDetails: { hardlinkBroken: ["a.ts"] } });
+  expect([read("a.ts"), read("h.ts")]).toEqual(["fresh(1);\n", "old(1);\n"]);
+  await session.dispose();
+});

@@ -139,6 +139,7 @@ async function takeBack(
       verb === "undo" ? await session.undo({ ...request, changeId: ids[0] }) : await session.redo(request);
     const text = result ? result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") : "";
     if (result?.isError) throw new GalleyError(code ?? "apply_failed", text);
+    if (isPreview) keepSession(session, reason);
     const made = { ids: changeId === undefined ? [] : [changeId], isWholeRoot: true, withDiff: !isJson };
     const [change] = await session.getChanges(made);
     const [view] = isPreview ? await session.getPendingActions({ ids: [action.id], diff: true }) : [];
@@ -153,6 +154,13 @@ async function takeBack(
     else print(`${change ? `${diffsOf(change)}\n` : ""}${sanitizeForTerminal(text)}\n`);
     return isPreview ? "pending" : "done";
   });
+}
+
+/** A new session has a file from its first message on, and what was staged in it has to last. */
+function keepSession({ sessionManager }: AgentSession, text: string): void {
+  if (sessionManager.isOnDisk) return;
+  const content = [{ type: "text" as const, text }];
+  sessionManager.appendMessage({ role: "user", content, attribution: "user", timestamp: Date.now() });
 }
 
 /** Undo stages in the session that made the change, or in a new one where that has no file, or none any more. */

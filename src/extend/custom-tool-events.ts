@@ -45,7 +45,7 @@ export async function notifyTools(parts: ToolEventParts, event: CustomToolSessio
 export function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const since = clock.now();
-    const cancel = clock.after(ms, () => reject(lateError(ms, clock.now() - since)));
+    const cancel = clock.after(ms, () => reject(lateError(ms, clock.now() - since)), { isAwaited: true });
     work.then(resolve, reject).finally(cancel);
   });
 }

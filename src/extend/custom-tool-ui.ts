@@ -150,10 +150,14 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
       signal.addEventListener("abort", onAbort, { once: true });
       const isTimed = timeout !== undefined && timeout > 0;
       const cancel = isTimed
-        ? clock.after(timeout, () => {
-            onTimeout();
-            end(none);
-          })
+        ? clock.after(
+            timeout,
+            () => {
+              onTimeout();
+              end(none);
+            },
+            { isAwaited: true },
+          )
         : nothing;
       const passed = [...args];
       passed[at] = { ...given, signal, ...(given.onTimeout ? { onTimeout } : {}) };

@@ -18,10 +18,14 @@ export function withinOwnTime<Result>(
     let cancel = () => {};
     const run = () => {
       since = clock.now();
-      cancel = clock.after(leftMs, () => {
-        isOver = true;
-        reject(lateError(limitMs, limitMs - leftMs + clock.now() - since));
-      });
+      cancel = clock.after(
+        leftMs,
+        () => {
+          isOver = true;
+          reject(lateError(limitMs, limitMs - leftMs + clock.now() - since));
+        },
+        { isAwaited: true },
+      );
     };
     const release = () => {
       if (--holds === 0 && !isOver) run();

@@ -4,9 +4,9 @@
 import { throwIfAborted } from "../base/abort.js";
 import { type ErrorCode, GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";
-import type { InputContent } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Decider, PendingOutcome } from "../protocol/pending.js";
+import { blocksOf, resultOf, textOf } from "./callback-result.js";
 import type { PendingActionStore, RefreshedPlan, StoredAction } from "./pending-action-store.js";
 import { combinePlans, type Plan, type PlannedChange } from "./plan.js";
 import { dependenciesOf, dependentsOf, planOf } from "./stack.js";
@@ -391,22 +391,4 @@ function staleText(changed: readonly string[], total: number, sourceToolName: st
 /** Our own, and what other people's tools throw to speak to the model themselves. */
 function isToolError(thrown: unknown): boolean {
   return thrown instanceof GalleyError || (thrown instanceof Error && thrown.name === "ToolError");
-}
-
-/** Somebody's callback may return anything: a result, or only what it would hold. Undefined: it has nothing to say. */
-function resultOf(told: unknown): ToolResult | undefined {
-  if (told === undefined || told === null) return undefined;
-  return isObject(told) ? (told as unknown as ToolResult) : { content: blocksOf({ content: told }) };
-}
-
-function blocksOf({ content }: { content?: unknown }): InputContent[] {
-  if (Array.isArray(content)) return content;
-  return typeof content === "string" ? [{ type: "text", text: content }] : [];
-}
-
-function textOf(result: ToolResult): string {
-  return blocksOf(result)
-    .map((block) => (block.type === "text" ? block.text : ""))
-    .filter((text) => text !== "")
-    .join("\n");
 }

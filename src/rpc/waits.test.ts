@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { type AnyFrame, dispatcherFor, rig, tick } from "../../test/outbox-rig.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { ExtensionAPI } from "../extend/extension.js";
+import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSessionOptions, openSession } from "../testing/open-session.js";
 import { call, gate, say } from "../testing/scripted-model.js";
 
@@ -108,6 +109,29 @@ describe("a prompt after the last agent_end", () => {
     const second = ["agent_start", "agent_end", "agent_settled", "result b completed", "session_settled"];
     expect(order()).toEqual([...first, "agent_settled", "result a completed", ...second]);
     expect(host.session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+
+  it("is accepted while the conversation before is still being summarised, and is part of what is left of it", async () => {
+    const summary = gate();
+    const summed = [{ type: "start" as const }, summary.wait, ...say("Short.").slice(1)];
+    const settings = new Settings({ overrides: new Map([["compaction.autoContinue", false]] as const) });
+    const replies = ["one", "four".repeat(90_000), "six"].map((text) => say(text));
+    const host = await connect({ model: [...replies, summed, summed, say("seven")], session: { settings } });
+    await host.session.prompt("four".repeat(60_000));
+    await host.session.prompt("five");
+    host.send(prompt("a", "four".repeat(40_000)));
+    await summary.reached;
+    await host.ask(prompt("b", "And then"), look);
+    expect(host.story.slice(-3)).toEqual(["auto_compaction_start", "b ok", "look ok"]);
+    summary.open();
+    await host.ask();
+    await host.session.waitForIdle();
+    const texts = host.session.messages.map((message) => JSON.stringify(message));
+    expect(texts.at(-2)).toContain("And then");
+    expect(texts.at(-1)).toContain("seven");
+    expect(texts.filter((text) => text.includes("And then"))).toHaveLength(1);
+    expect(JSON.stringify(host.model.requests.at(-1)?.context.messages)).toMatch(/Short\..*And then/);
+    host.model.verify();
   });
 
   it("that is aborted meanwhile ends with its own agent_settled, and the work before keeps its outcome", async () => {

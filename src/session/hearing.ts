@@ -23,10 +23,11 @@ export class Hearing {
       let cancel = () => {};
       const giveUp = () => {
         this.#open.delete(giveUp);
-        cancel = this.#clock.after(graceMs, () => {
+        const refuse = () => {
           patience.abort();
           reject(new GalleyError("aborted", "The prompt was aborted before it was taken in."));
-        });
+        };
+        cancel = this.#clock.after(graceMs, refuse, { isAwaited: true });
       };
       const over = () => {
         this.#open.delete(giveUp);

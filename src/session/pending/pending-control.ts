@@ -1,7 +1,6 @@
 // The pending actions of a session: staged, announced, put on record, brought before the model, decided, and found again
 // after a restart. The store owns them; this joins it with the rest of the session.
 
-import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
@@ -33,7 +32,14 @@ import type { AgentMessage, AssistantMessage, CustomMessage } from "../../protoc
 import type { ProviderModel } from "../../provider/provider.js";
 import type { SessionRecord } from "../session-record.js";
 import type { ArtifactStore } from "../store-artifacts.js";
-import { appliedEntries, foldPending, type PushedData, pushedEntry, settledEntry } from "./pending-entries.js";
+import {
+  appliedEntries,
+  foldPending,
+  type PushedData,
+  pushedEntry,
+  renewedEntry,
+  settledEntry,
+} from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
 import type { AppliedActions } from "./plan-hands.js";
 import { readPending } from "./read-pending.js";
@@ -332,7 +338,8 @@ export class PendingControl {
       if (change.status === "pending")
         this.#save(async () => {
           await this.#savePlan(stored);
-          this.#recordAgain(stored);
+          const entry = renewedEntry(this.#openOnPath(), stored.action, stored.isForReview);
+          if (entry) this.#parts.record().append(entry);
         });
       this.#force.changed(id, false);
     } else {
@@ -344,14 +351,6 @@ export class PendingControl {
         void this.filesWritten(stored.work.kind === "plan" ? [...pathsOf(stored)] : undefined);
       this.#force.changed(id, outcome === "failed" || outcome === "stale");
     }
-  }
-
-  /** What was made anew has another name: the last word on record about an action counts. */
-  #recordAgain({ action, isForReview }: StoredAction): void {
-    const known = this.#openOnPath().find(({ id }) => id === action.id);
-    const isSame = known?.label === action.label && isDeepStrictEqual(known.details, action.details);
-    if (!known || isSame) return;
-    this.#parts.record().append(pushedEntry(action, { isForReview, session: known.session }));
   }
 
   /** A decision or a preview lasts once it is told: the disk is waited for. */

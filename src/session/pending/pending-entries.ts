@@ -1,6 +1,7 @@
 // Pending actions as entries of a session: one when an action is pushed, one when it ends. What is pending in a file is
 // a fold over them; the plan itself is an artifact beside the file.
 
+import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../base/json.js";
 import { type ApplyOwner, neededBy } from "../../preview/settle.js";
 import type { SessionEntry } from "../../protocol/entries.js";
@@ -55,6 +56,17 @@ export function pushedEntry(action: PendingAction, own: { isForReview: boolean; 
     session: own.session,
   };
   return { type: "custom", customType: pendingActionType, data };
+}
+
+/** For an action that was made anew under another name; the last word on record about it counts. */
+export function renewedEntry(
+  open: readonly PushedData[],
+  action: PendingAction,
+  isForReview: boolean,
+): EntryFields | undefined {
+  const known = open.find(({ id }) => id === action.id);
+  const isSame = known?.label === action.label && isDeepStrictEqual(known.details, action.details);
+  return known && !isSame ? pushedEntry(action, { isForReview, session: known.session }) : undefined;
 }
 
 export function settledEntry(settled: Omit<SettledData, "event">): EntryFields {

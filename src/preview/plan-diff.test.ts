@@ -46,6 +46,8 @@ describe("a part of a plan", () => {
     [{ hunks: { "c.txt": [1] } }, "c.txt is not part of this pending action."],
     [{ hunks: { "a.txt": [4] } }, "a.txt has no hunk 4; it has 3."],
     [{ hunks: { "a.txt": [] } }, "No hunk of a.txt is named."],
+    [{ files: [] }, "Neither a file nor a hunk is named."],
+    [{ hunks: {} }, "Neither a file nor a hunk is named."],
   ])("is refused for %j", async (subset, message) => {
     await expect(splitPlan(plan, subset)).rejects.toMatchObject({ code: "invalid_argument", message });
   });

@@ -44,7 +44,9 @@ export interface SplitPlan {
 /** Paths are those that people see. Throws `invalid_argument`, before anything is decided, for what is not in the plan. */
 export async function splitPlan(plan: Plan, { files = [], hunks = {} }: Subset): Promise<SplitPlan> {
   const known = new Map(plan.changes.map((change) => [change.stamp.path, change]));
-  for (const path of [...files, ...Object.keys(hunks)])
+  const named = [...files, ...Object.keys(hunks)];
+  if (named.length === 0) throw new GalleyError("invalid_argument", "Neither a file nor a hunk is named.");
+  for (const path of named)
     if (!known.has(path)) throw new GalleyError("invalid_argument", `${path} is not part of this pending action.`);
   const parts: FilePart[] = [];
   for (const change of plan.changes)

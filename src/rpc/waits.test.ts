@@ -115,11 +115,11 @@ describe("a prompt after the last agent_end", () => {
     const summary = gate();
     const summed = [{ type: "start" as const }, summary.wait, ...say("Short.").slice(1)];
     const settings = new Settings({ overrides: new Map([["compaction.autoContinue", false]] as const) });
-    const replies = ["one", "four".repeat(90_000), "six"].map((text) => say(text));
+    const replies = ["one", "four".repeat(60_000), "four".repeat(70_000)].map((text) => say(text));
     const host = await connect({ model: [...replies, summed, summed, say("seven")], session: { settings } });
     await host.session.prompt("four".repeat(60_000));
     await host.session.prompt("five");
-    host.send(prompt("a", "four".repeat(40_000)));
+    host.send(prompt("a"));
     await summary.reached;
     await host.ask(prompt("b", "And then"), look);
     expect(host.story.slice(-3)).toEqual(["auto_compaction_start", "b ok", "look ok"]);

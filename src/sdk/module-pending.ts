@@ -43,6 +43,8 @@ async function planOne(
   { path: wanted, after, mode }: FileChange,
   { workspace, plans }: Pick<ModulePendingParts, "workspace" | "plans">,
 ): Promise<PlannedChange> {
+  if (typeof after !== "string" && !(after instanceof Uint8Array) && after !== null)
+    throw new GalleyError("invalid_argument", `The plan's "after" of ${wanted} is no text, no bytes and not null.`);
   const { path, displayPath } = await workspace.resolve(wanted, "write");
   const found = await plans.look(path);
   const before = found?.bytes ?? new Uint8Array();

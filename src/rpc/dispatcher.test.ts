@@ -76,6 +76,8 @@ describe("the main lane", () => {
       get(_, name) {
         if (name === "then") return undefined;
         if (name === "subscribe") return () => {};
+        if (name === "begunCount") return 0;
+        if (name === "isStreaming") return false;
         throw new TypeError(`no ${String(name)}`);
       },
     });

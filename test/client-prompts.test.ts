@@ -1,7 +1,7 @@
 // Prompts beside prompts, deadlines that hold for the whole of a call, and the session file that a command moved away.
 
 import { describe, expect, it } from "vitest";
-import type { RpcError } from "../src/client/index.js";
+import type { RpcClient, RpcError } from "../src/client/index.js";
 import { accepted, idle, logOf, said, silence, startFake } from "./client-rig.js";
 
 const start = { type: "agent_start" };
@@ -14,9 +14,17 @@ const kindOf = (promise: Promise<unknown>) =>
     ({ kind }: RpcError) => kind,
   );
 
+interface Meanwhile {
+  /** How B is sent. */
+  second?: "steer" | "followUp";
+  /** What the host does before it sends C. */
+  meanwhile?(client: RpcClient): Promise<unknown>;
+}
+
 describe("prompts that overlap", () => {
   /** The first prompt runs; the others are queued and written as these frames when the last one has come. */
-  const overlapping = async (first: object[], last: object[]) => {
+  const overlapping = async (first: object[], last: object[], more: Meanwhile = {}) => {
+    const { second = "followUp", meanwhile } = more;
     const client = await startFake({
       rules: [
         { on: "prompt", where: { message: "A" }, do: [accepted, start, ...first] as never },
@@ -25,12 +33,16 @@ describe("prompts that overlap", () => {
       ],
     });
     const ids = [];
-    for (const message of ["A", "B", "C"]) ids.push(await client.prompt(message, { streamingBehavior: "followUp" }));
+    for (const message of ["A", "B", "C"]) {
+      if (message === "C") await meanwhile?.(client);
+      ids.push(await client.prompt(message, { streamingBehavior: message === "B" ? second : "followUp" }));
+    }
     const outcomes = await Promise.all(ids.map((id) => client.waitForPrompt(id)));
     return outcomes.map(({ text }) => text);
   };
 
   const first = [asked("A"), said("a")];
+  const looking = said("Looking", { stopReason: "toolUse" });
   const others = [asked("B"), said("b"), asked("C"), said("c")];
 
   it("get each its own reply, in whatever order they are taken", async () => {
@@ -44,12 +56,24 @@ describe("prompts that overlap", () => {
 
   it("share a reply to several of them, and one that the next prompt cut into", async () => {
     expect(await overlapping(first, [asked("B"), asked("C"), said("both")])).toEqual(["a", "both", "both"]);
-    const looking = said("Looking", { stopReason: "toolUse" });
     expect(await overlapping([asked("A"), looking], others)).toEqual(["b", "b", "c"]);
+    const expanded = [asked("B, at length"), said("both"), asked("C"), said("c")];
+    expect(await overlapping([asked("A"), looking], expanded, { second: "steer" })).toEqual(["both", "both", "c"]);
   });
 
   it("are not told apart by what steers them", async () => {
     expect((await overlapping([...first, asked("Mind the tests")], [said("more"), ...others]))[0]).toBe("more");
+    // By whomever: what comes before the answer is no prompt that waits for its turn.
+    for (const before of [[asked("A")], [asked("A"), looking]])
+      expect(await overlapping(before, [asked("Hurry"), said("a"), ...others])).toEqual(["a", "b", "c"]);
+  });
+
+  it.each([
+    ["steers", (client: RpcClient) => client.steer("Hurry")],
+    ["is to follow", (client: RpcClient) => client.followUp("Hurry")],
+  ])("do not begin with what %s behind the answer", async (_, meanwhile) => {
+    const last = [asked("Hurry"), said("a, hurried"), ...others];
+    expect(await overlapping(first, last, { meanwhile })).toEqual(["a, hurried", "b", "c"]);
   });
 });
 

@@ -38,7 +38,7 @@ describe("parseArguments", () => {
       print: [""],
     });
     expect(parse("--system-prompt", "--be-brief").options).toEqual({ "system-prompt": ["--be-brief"] });
-    for (const option of ["--mode=rpc", "--print", "-p"])
+    for (const option of ["--mode=rpc", "--print", "-p", "--"])
       expect(() => parse("--system-prompt", option)).toThrow("--system-prompt needs a value (TEXT|FILE).");
   });
 

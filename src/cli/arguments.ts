@@ -101,7 +101,7 @@ function takeValue(
 /** A text may well begin with a dash, as a list does; only where an option of ours stands was it left out. */
 function looksLikeOption(word: string, { value }: OptionSpec): boolean {
   if (!word.startsWith("-") || word.length === 1) return false;
-  return value !== textOrFileValue || specOf(split(word)[0]) !== undefined;
+  return value !== textOrFileValue || word === "--" || specOf(split(word)[0]) !== undefined;
 }
 
 function specOf(flag: string): OptionSpec | undefined {

@@ -27,14 +27,14 @@ export async function runTrustCommand(words: readonly string[]): Promise<void> {
   await runModuleCommand((place, output) => {
     if (flag === "--list") return list(place, output);
     if (flag === "--revoke") return revoke(place, output);
-    return trust(place, output, { isAgreed: flag === "--yes", isTTY });
+    return trust(place, output, { isAgreed: flag === "--yes", isTTY, directory: directories[0] });
   }, directories[0]);
 }
 
 async function trust(
   place: ModulePlace,
   output: CommandOutput,
-  { isAgreed, isTTY }: { isAgreed: boolean; isTTY: boolean },
+  { isAgreed, isTTY, directory }: { isAgreed: boolean; isTTY: boolean; directory: string | undefined },
 ): Promise<number> {
   const review = await reviewTrust(place);
   const { decision, question } = review;
@@ -46,7 +46,8 @@ async function trust(
     return exitCodes.done;
   }
   if (!isAgreed && !(isTTY && (await asked()))) {
-    place.log.error(isTTY ? "Nothing was decided." : "Nothing was decided. To trust it: galley trust --yes");
+    const words = ["galley trust", ...(directory === undefined ? [] : [`'${directory}'`]), "--yes"].join(" ");
+    place.log.error(isTTY ? "Nothing was decided." : `Nothing was decided. To trust it: ${words}`);
     return exitCodes.denied;
   }
   await trustReviewed(place, review);

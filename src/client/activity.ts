@@ -25,6 +25,8 @@ interface Prompt {
   isAwaited?: boolean;
   /** What it says, to know its message by. */
   message: unknown;
+  /** Its message may come before the run has answered another. */
+  isSteering: boolean;
   /** Its message has gone to the model; until then the replies are to others. */
   isBegun?: boolean;
   /** The last reply to it, known when the message of another prompt follows. */
@@ -54,6 +56,8 @@ const maxRemembered = 256;
 export class Activity {
   /** The agent announces the end of each prompt by `prompt_result`. */
   hasPromptResults = false;
+  /** What was sent that is no prompt, and has not gone to the model yet. */
+  readonly beside = new Set<unknown>();
   readonly #parts: ActivityParts;
   /** Also those that are done, for a while: their outcome may be asked for later. */
   readonly #prompts = new Map<string, Prompt>();
@@ -70,8 +74,8 @@ export class Activity {
   }
 
   /** Before the prompt is written. */
-  sent(id: string, message: unknown): void {
-    const prompt: Partial<Prompt> = { state: "sent", message };
+  sent(id: string, { message, streamingBehavior }: JsonObject): void {
+    const prompt: Partial<Prompt> = { state: "sent", message, isSteering: streamingBehavior === "steer" };
     prompt.outcome = new Promise((resolve, reject) => Object.assign(prompt, { resolve, reject }));
     prompt.outcome.catch(() => {}); // who asks for it hears it
     this.#prompts.set(id, prompt as Prompt);
@@ -177,8 +181,12 @@ export class Activity {
 
   /** Which prompt a message of the run is: the one that says so, or the next, for the agent may have made more of it. */
   #begin(text: string): void {
-    const next = [...this.#live].filter(({ state, isBegun }) => state === "taken" && !isBegun);
-    const begun = next.find(({ message }) => message === text) ?? next[0];
+    const live = [...this.#live];
+    const next = live.filter(({ state, isBegun }) => state === "taken" && !isBegun);
+    const isTheirTurn = this.#isAnswered || !live.some(({ isBegun }) => isBegun);
+    const begun =
+      next.find(({ message }) => message === text) ??
+      (this.beside.delete(text) ? undefined : next.find(({ isSteering }) => isTheirTurn || isSteering));
     if (!begun) return; // it steers what runs
     if (this.#isAnswered) for (const prompt of this.#live) if (prompt.isBegun) prompt.reply ??= this.#reply;
     begun.isBegun = true;
@@ -216,6 +224,7 @@ export class Activity {
     prompt.state = "done";
     prompt.message = undefined; // outcomes are remembered, prompts need not be
     this.#live.delete(prompt);
+    if (this.#live.size === 0) this.beside.clear(); // nothing is left to be told apart
     return prompt;
   }
 

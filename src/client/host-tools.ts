@@ -28,15 +28,17 @@ export interface HostToolPipe {
 }
 
 export class HostTools {
-  list: readonly HostTool[];
-  /** Those of before, as long as the agent has not said that it took the new ones. The new one of a name wins. */
-  former: readonly HostTool[] = [];
+  /**
+   * Those the agent has, and behind them the newer ones that it may have: a call may overtake the answer, and who has
+   * given up does not know it. The newest of a name wins.
+   */
+  readonly lists: (readonly HostTool[])[];
   readonly #pipe: HostToolPipe;
   readonly #calls = new Map<unknown, AbortController>();
 
   constructor(pipe: HostToolPipe, list: readonly HostTool[]) {
     this.#pipe = pipe;
-    this.list = list;
+    this.lists = [list];
   }
 
   see(frame: TypedObject): void {
@@ -67,7 +69,7 @@ export class HostTools {
       this.#pipe.send({ type: "host_tool_result", id, ...answer });
     let answer: Parameters<typeof finish>[0];
     try {
-      const tool = [...this.former, ...this.list].findLast(({ name }) => name.trim() === toolName);
+      const tool = this.lists.flat().findLast(({ name }) => name.trim() === toolName);
       if (!tool) throw new Error(`Host tool "${toolName}" is not registered`);
       const context = { toolCallId: String(toolCallId), signal: controller.signal, sendUpdate };
       const result = resultOf(await tool.execute(isObject(params) ? params : {}, context));

@@ -90,7 +90,8 @@ export class RpcClient extends RpcEvents {
       const timeoutMs = this.#options.startTimeoutMs ?? 30_000;
       this.#ready = await bounded(ready, { timeoutMs, command: "start" });
       await this.#negotiate(this.#ready);
-      if (this.#hostTools.list.length > 0) await this.#registerTools(this.#hostTools.list);
+      const tools = this.#hostTools.lists.at(-1);
+      if (tools?.length) await this.setHostTools(tools);
     } catch (error) {
       connection.kill("SIGKILL");
       const { code, stderr } = await connection.closed;
@@ -241,15 +242,17 @@ export class RpcClient extends RpcEvents {
    * both are served, for the agent may still take the new ones.
    */
   async setHostTools(tools: readonly HostTool[], options?: CallOptions): Promise<RpcData["set_host_tools"]> {
-    const { list, former } = this.#hostTools;
-    this.#hostTools.list = tools;
-    this.#hostTools.former = [...former, ...list]; // a call may overtake the answer
+    const { lists } = this.#hostTools;
+    const list = [...tools];
+    lists.push(list);
     try {
-      const data = await this.#registerTools(tools, options);
-      this.#hostTools.former = [];
+      const definitions = list.map(({ execute: _, ...definition }) => definition);
+      const data = await this.request("set_host_tools", { tools: definitions }, options);
+      lists.splice(0, lists.indexOf(list));
       return data;
     } catch (error) {
-      if (!["timeout", "aborted"].includes((error as RpcError).kind)) Object.assign(this.#hostTools, { list, former });
+      const index = lists.indexOf(list);
+      if (index >= 0 && !/timeout|aborted/.test((error as RpcError).kind)) lists.splice(index, 1);
       throw error;
     }
   }
@@ -306,9 +309,9 @@ export class RpcClient extends RpcEvents {
     const onGiveUp = () => this.#pending.forget(id);
     const answer = bounded(pending, { timeoutMs, signal, command: type, requestId: id, onGiveUp });
     if (promptTypes.test(type)) {
-      this.#activity.sent(id, (fields as JsonObject).message);
+      this.#activity.sent(id, fields);
       answer.catch(() => this.#activity.forget(id));
-    }
+    } else this.#activity.beside.add((fields as JsonObject).message); // of `steer` and `follow_up`; others have none
     try {
       void connection.send({ ...fields, id, type });
     } catch (error) {
@@ -332,10 +335,6 @@ export class RpcClient extends RpcEvents {
     if (features.length === 0 && !has(ready.supportedProtocolVersions, 2)) return;
     const agreed: JsonObject | undefined = await this.negotiateProtocol(2, { features });
     this.#activity.hasPromptResults = has(agreed?.features, "prompt-result");
-  }
-
-  #registerTools(tools: readonly HostTool[], options?: CallOptions) {
-    return this.request("set_host_tools", { tools: tools.map(({ execute: _, ...definition }) => definition) }, options);
   }
 
   /**

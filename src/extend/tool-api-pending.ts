@@ -1,7 +1,7 @@
 // `pi.pushPendingAction`: a tool stages what it would do, and `resolve` or a person decides. A callback is checked
 // against the files it was made for; with a plan galley writes the files itself.
 
-import { GalleyError } from "../base/errors.js";
+import { GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { ActionWork, NewAction, SettleInfo } from "../preview/pending-action-store.js";
 import type { PlannedChange, SeenFile } from "../preview/plan.js";
@@ -77,7 +77,10 @@ export function pushPendingAction(
     return { kind: "closure", files: seen, apply: closure(apply, () => refuseStale(pending, seen)), ...clean };
   }).then((work) => pending.push({ ...common(action, call), ...id, work }));
   call?.unfinished.push(pushed);
-  pushed.catch(() => {}); // heard at the end of the call, or by whoever waits for the id
+  pushed.catch((error: unknown) => {
+    // Heard at the end of the call, or by whoever waits for the id; who has it already, and no call, hears it here.
+    if (!call && !plan) guest?.log.error(`${guest.path}: "${label}" was not staged: ${messageOf(error)}`);
+  });
   return id.id ?? pushed;
 }
 

@@ -76,6 +76,8 @@ export interface StoreOptions {
   readonly order?: () => "lifo" | "fifo";
   /** For actions that name no time of their own; 0: never. */
   readonly ttlMs?: () => number;
+  /** An action expires, and whoever made it cleans up. Never rejects. */
+  readonly expiring?: (work: Promise<void>) => void;
 }
 
 export interface Settlement {
@@ -190,11 +192,11 @@ export class PendingActionStore {
 
   /** Back to pending after an attempt that failed; its files may have been what was in the way. */
   release(
-    id: string,
+    { action: { id }, work }: StoredAction,
     failed: { outcome: "failed" | "stale"; by: Decider; reason: string; error: string; files?: FileStamp[] },
   ): void {
     const stored = this.#stored.get(id);
-    if (!stored) return;
+    if (stored?.work !== work) return;
     const { outcome, files, ...told } = failed;
     const status = outcome === "stale" ? "stale" : "pending";
     const attempts = stored.action.attempts + (outcome === "failed" ? 1 : 0);
@@ -226,9 +228,13 @@ export class PendingActionStore {
   }
 
   /** A plan that shrank or was made anew, under the same id. */
-  changePlan(id: string, plan: Plan, fresh: Partial<Pick<PendingAction, "label" | "details" | "preview">> = {}): void {
+  changePlan(
+    { action: { id }, work }: StoredAction,
+    plan: Plan,
+    fresh: Partial<Pick<PendingAction, "label" | "details" | "preview">> = {},
+  ): void {
     const stored = this.#stored.get(id);
-    if (stored?.work.kind !== "plan") return;
+    if (stored?.work !== work || stored.work.kind !== "plan") return;
     const files = plan.changes.map((change) => change.stamp);
     const details = fresh.details === undefined ? {} : { details: jsonCopy(fresh.details) };
     const next = this.#replace(
@@ -238,8 +244,12 @@ export class PendingActionStore {
     this.#tell({ type: "pending_action_changed", id, status: "pending", files }, next);
   }
 
-  /** The end of an action. False when it is gone already. */
-  remove(id: string, { outcome, by, reason, error }: Settlement): boolean {
+  /**
+   * The end of an action. False when it is gone already; also when this work is not its own: whoever was given up may
+   * come back when the id means something else.
+   */
+  remove(id: string, { outcome, by, reason, error }: Settlement, work?: ActionWork): boolean {
+    if (work && this.#stored.get(id)?.work !== work) return false;
     const stored = this.#forget(id);
     if (!stored) return false;
     this.#ended.set(id, outcome);
@@ -251,6 +261,11 @@ export class PendingActionStore {
     const told = { id, label, sourceToolName, outcome, by, reason, ...(error === undefined ? {} : { error }) };
     this.#tell({ type: "pending_action_resolved", ...told }, stored);
     return true;
+  }
+
+  /** Forgets all of them without settling any. */
+  clear(): void {
+    for (const id of [...this.#stored.keys()]) this.#forget(id);
   }
 
   /** Hears of every change; answers how to stop hearing. */
@@ -285,7 +300,8 @@ export class PendingActionStore {
         if (stored.action.status === "applying") return this.#expireAt(id, clock.now() + 1000);
         if (clock.now() < expiresAt) return this.#expireAt(id, expiresAt);
         const seconds = Math.round((expiresAt - stored.action.createdAt) / 1000);
-        void this.#expire(stored, `Expired after ${seconds}s.`);
+        const work = this.#expire(stored, `Expired after ${seconds}s.`);
+        this.#options.expiring?.(work);
       }),
     );
   }
@@ -295,9 +311,9 @@ export class PendingActionStore {
     if (!this.take(id)) return;
     try {
       await work.reject?.(reason, undefined, { id, by: "runtime" });
-      this.remove(id, settlement);
+      this.remove(id, settlement, work);
     } catch (error) {
-      this.remove(id, { ...settlement, error: messageOf(error) });
+      this.remove(id, { ...settlement, error: messageOf(error) }, work);
     }
   }
 

@@ -75,7 +75,7 @@ async function applyPart(parts: SettleParts, { stored, split, rest, decision }: 
     const chosen = combinePlans([...plansOf(below), { ...rest, changes: split.chosen }]);
     return parts.applyPlan(chosen, { ...owner, isPart: true });
   });
-  store.changePlan(stored.action.id, rest);
+  store.changePlan(stored, rest);
   return below;
 }
 
@@ -84,7 +84,7 @@ function discardPart({ store }: SettleParts, { stored, split, rest, decision: { 
   const { id } = stored.action;
   const above = dependentsOf(store, stored, pathsIn(split));
   discardAll(store, above, { id, by });
-  store.changePlan(id, rest);
+  store.changePlan(stored, rest);
   return above;
 }
 

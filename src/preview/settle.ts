@@ -181,7 +181,7 @@ async function apply(parts: SettleParts, stored: StoredAction, decision: Decisio
             });
             return afterPlan(stored, decision, writtenResult(work.plan, written));
           });
-    store.remove(id, { outcome: "applied", by, reason });
+    store.remove(id, { outcome: "applied", by, reason }, work);
     return {
       outcome: "applied",
       result: settledResult(store, stored, decision, { result, note: withIt(below, "apply") }),
@@ -258,11 +258,11 @@ export async function applyFailed(
   thrown: unknown,
 ): Promise<Settled> {
   const { store } = parts;
-  const { id, sourceToolName, files = [] } = stored.action;
+  const { sourceToolName, files = [] } = stored.action;
   const { by, reason, extra } = decision;
   if (!GalleyError.is(thrown, "stale_preview")) {
     const error = isToolError(thrown) ? messageOf(thrown) : `Apply failed: ${messageOf(thrown)}`;
-    store.release(id, { outcome: "failed", by, reason, error });
+    store.release(stored, { outcome: "failed", by, reason, error });
     const code = thrown instanceof GalleyError ? thrown.code : undefined;
     return { outcome: "failed", result: failedResult(store, stored, decision, error), code };
   }
@@ -271,7 +271,7 @@ export async function applyFailed(
   const { files: changed = [], total = files.length } = thrown.details as { files?: string[]; total?: number };
   const error = staleText(changed, total, sourceToolName);
   const stamps = files.filter(({ path }) => changed.includes(path));
-  store.release(id, { outcome: "stale", by, reason, error, files: stamps });
+  store.release(stored, { outcome: "stale", by, reason, error, files: stamps });
   return { outcome: "stale", result: failedResult(store, stored, decision, error), code: thrown.code };
 }
 
@@ -284,7 +284,7 @@ async function refresh(
 ): Promise<Settled> {
   try {
     const { plan, result, ...fresh } = await again(decision.signal);
-    parts.store.changePlan(stored.action.id, plan, fresh);
+    parts.store.changePlan(stored, plan, fresh);
     // What was staged on top was made for what the old plan would have left.
     for (const { action } of dependentsOf(parts.store, stored)) parts.store.markStale(action.id, action.files ?? []);
     return { outcome: "refused", result: { ...result, details: { ...(result.details as object), refreshed: true } } };
@@ -305,7 +305,7 @@ async function discard(parts: SettleParts, stored: StoredAction, decision: Decis
   } catch (thrown) {
     error = messageOf(thrown);
   }
-  store.remove(id, { outcome: "discarded", by, reason, ...(error === undefined ? {} : { error }) });
+  store.remove(id, { outcome: "discarded", by, reason, ...(error === undefined ? {} : { error }) }, stored.work);
   discardAll(store, above, { id, by });
   if (error !== undefined) {
     const text = `Discarded: ${label}, but cleanup failed: ${error}`;

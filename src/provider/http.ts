@@ -155,7 +155,11 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
   const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
   if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: new BodyChunks(answer) };
   const waitMs = retryAfterMs(answer.headers, clock.now());
-  const told = { status, body: await readHead(answer), ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) };
+  const told = {
+    status,
+    body: await readHead(answer, { mayBeCut: true }),
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+  };
   return { ok: false, problem: problemOfResponse(told) };
 }
 
@@ -166,7 +170,7 @@ async function readUnlessJson(answer: IncomingMessage): Promise<PostResult> {
   if (first.done) return { ok: true, body: chunks };
   const body = startingWith(first.value, chunks);
   const isJson = /^\s*[[{]/.test(Buffer.from(first.value.subarray(0, 100)).toString("latin1"));
-  return isJson ? { ok: false, problem: problemOfJson(await readHead(body)) } : { ok: true, body };
+  return isJson ? { ok: false, problem: problemOfJson(await readHead(body, { mayBeCut: false })) } : { ok: true, body };
 }
 
 async function* startingWith(first: Uint8Array, rest: BodyChunks): AsyncGenerator<Uint8Array> {
@@ -174,7 +178,7 @@ async function* startingWith(first: Uint8Array, rest: BodyChunks): AsyncGenerato
   yield* rest;
 }
 
-async function readHead(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function readHead(body: AsyncIterable<Uint8Array>, { mayBeCut }: { mayBeCut: boolean }): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   try {
@@ -183,8 +187,9 @@ async function readHead(body: AsyncIterable<Uint8Array>): Promise<string> {
       bytes += part.byteLength;
       if (bytes >= maxErrorBytes) break;
     }
-  } catch {
-    // cut off: the status says more than the cut, so what came must do
+  } catch (error) {
+    if (!mayBeCut) throw error;
+    // A status says more than the cut, so what came must do.
   }
   return Buffer.concat(parts).subarray(0, maxErrorBytes).toString("utf8");
 }

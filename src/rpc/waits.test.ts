@@ -176,6 +176,27 @@ describe("a module that takes its time", () => {
     expect(host.answerTo("look")?.data).toMatchObject({ isStreaming: false, messageCount: 0 });
   });
 
+  it("at the start runs no command of a prompt that was aborted, however late it is ready", async () => {
+    const started = gate();
+    let runs = 0;
+    const extensions = [
+      (pi: ExtensionAPI) => {
+        pi.on("session_start", () => started.wait());
+        pi.on("input", () => void runs++);
+        pi.registerCommand("x", { description: "Counts", handler: async () => void runs++ });
+      },
+    ];
+    const host = await connect({ extensions });
+    await host.ask(prompt("a", "/x"), prompt("b", "Hello"), abort);
+    host.clock.advance(1000);
+    await host.ask();
+    host.clock.advance(1000);
+    await host.ask();
+    started.open();
+    await host.ask();
+    expect([runs, host.story.filter((line) => line.endsWith("failed"))]).toEqual([0, ["a failed", "b failed"]]);
+  });
+
   it.each([
     ["before", [prompt("a"), abort, look], []],
     ["after", [prompt("a")], [abort, look]],

@@ -260,6 +260,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     },
     model: models.model,
     thinkingLevel: initialLevel(models, opened.record),
+    usualThinkingLevel: models.namedLevel ?? models.usualLevel,
     settings: sessionSettingsOf(settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),

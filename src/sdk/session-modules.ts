@@ -147,6 +147,7 @@ export class SessionModules implements SessionGuests {
 
   async hear(prompt: HeardPrompt, { source, signal, onAccepted }: HearOptions): Promise<HeardPrompt | undefined> {
     await this.#beginning;
+    if (signal?.aborted) return undefined; // whoever asked was told so
     if (!this.#live) return prompt;
     const { runner, customCommands } = this.#live;
     if (runner?.commandIn(prompt.text) !== undefined) {
@@ -161,7 +162,7 @@ export class SessionModules implements SessionGuests {
       onAccepted();
       text = await command();
     }
-    if (text === undefined) return undefined;
+    if (text === undefined || signal?.aborted) return undefined;
     if (!runner) return { text, images };
     const usual = this.#parts.mode === "rpc" ? "rpc" : "interactive";
     const heard = await runner.emit({ type: "input", text, images, source: source ?? usual }, signal);

@@ -21,12 +21,12 @@ function session(run: BashHome["run"], overrides: Partial<BashHome> = {}) {
     log: { warn: (text) => warnings.push(text), error() {} },
     home: () => ({
       run,
+      isStreaming: () => active !== undefined,
       append: (message) => messages.push(message),
       artifactPath: async () => undefined,
       release() {},
       ...overrides,
     }),
-    isStreaming: () => active !== undefined,
     whenSettled: () => active?.settled ?? Promise.resolve(),
   });
   const begin = () => {

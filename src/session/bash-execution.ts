@@ -13,14 +13,15 @@ export interface BashExecutionParts {
   readonly log: Log;
   /** Where a command belongs that is asked for now. */
   home(): BashHome;
-  isStreaming(): boolean;
-  /** Resolves when no run is active; never while `isStreaming` holds. */
+  /** Resolves when no run is active; never while a home's `isStreaming` holds. */
   whenSettled(): Promise<void>;
 }
 
 export interface BashHome {
   /** Runs the command to its end; throws where it cannot be started. */
   run(request: BashRunRequest): Promise<BashRunOutcome>;
+  /** A run is active there; one of another conversation is none of its business. */
+  isStreaming(): boolean;
   append(message: BashExecutionMessage): void;
   /** Where an artifact lies on the disk, if it does. */
   artifactPath(id: string): Promise<string | undefined>;
@@ -54,6 +55,7 @@ export class BashExecutions {
   readonly #parts: BashExecutionParts;
   readonly #running = new Set<AbortController>();
   readonly #held: { readonly message: BashExecutionMessage; readonly home: BashHome }[] = [];
+  #isWaiting = false;
   /** One command after the other, in the order in which they came. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -102,7 +104,15 @@ export class BashExecutions {
 
   /** Adds what was held. For the moment before a prompt; otherwise it happens by itself. */
   flush(): void {
-    for (let next = this.#held.shift(); next; next = this.#held.shift()) {
+    this.#add(() => true);
+  }
+
+  #add(isDue: (home: BashHome) => boolean): void {
+    const takeNext = () => {
+      const index = this.#held.findIndex(({ home }) => isDue(home));
+      return index < 0 ? undefined : this.#held.splice(index, 1)[0];
+    };
+    for (let next = takeNext(); next; next = takeNext()) {
       try {
         next.home.append(next.message);
       } finally {
@@ -132,17 +142,28 @@ export class BashExecutions {
 
   #deliver(home: BashHome, message: BashExecutionMessage): void {
     this.#held.push({ message, home }); // behind those that wait, so that the order stays
-    if (!this.#parts.isStreaming()) this.flush();
-    else if (this.#held.length === 1)
-      this.#flushWhenSettled().catch((error: unknown) =>
+    this.#addWhereIdle();
+    if (this.#held.length === 0 || this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#addWhenSettled()
+      .catch((error: unknown) =>
         this.#parts.log.warn(`a command's result was not added to the session: ${messageOf(error)}`),
-      );
+      )
+      .finally(() => {
+        this.#isWaiting = false;
+      });
   }
 
-  async #flushWhenSettled(): Promise<void> {
+  #addWhereIdle(): void {
+    this.#add((home) => !home.isStreaming());
+  }
+
+  async #addWhenSettled(): Promise<void> {
     // The next run may have begun before we are told of the end of the last one.
-    while (this.#parts.isStreaming()) await this.#parts.whenSettled();
-    this.flush();
+    while (this.#held.length > 0) {
+      await this.#parts.whenSettled();
+      this.#addWhereIdle();
+    }
   }
 }
 

@@ -79,19 +79,46 @@ describe("a command that runs on", () => {
     expect(await isFree(first)).toBe(true);
   });
 
+  it("is waited for by whoever comes back while its record is being closed", async () => {
+    const { session, first, bash, end } = await open();
+    await session.newSession();
+    end("built");
+    await bash; // the record is on its way out, and its file still locked
+    await session.switchSession(first);
+    await session.prompt("second");
+    expect(session.sessionFile).toBe(first);
+    expect(readFileSync(first, "utf8")).toMatch(/"built".*"second"/s);
+    await session.dispose();
+  });
+
   it("does not close the record when its result arrives on the way back", async () => {
     const waiting = gate();
     const { session, first, bash, end } = await open([{ type: "start" }, waiting.wait]);
     await session.newSession();
     const run = session.prompt("meanwhile");
     await waiting.reached;
+    const switching = session.switchSession(first);
     end("built");
-    await bash; // its result waits for the end of the run, which the switch brings about
-    await session.switchSession(first);
-    await run;
+    await Promise.all([bash, switching, run]);
     expect(roles(session)).toEqual(["user", "assistant", "bashExecution"]);
     await session.prompt("second");
     expect(readFileSync(first, "utf8")).toMatch(/"built".*"second"/s);
+    await session.dispose();
+  });
+
+  it("does not wait for a run of the session that came after", async () => {
+    const waiting = gate();
+    const { session, first, bash, end } = await open([{ type: "start" }, waiting.wait]);
+    await session.newSession();
+    const run = session.prompt("meanwhile");
+    await waiting.reached;
+    end("built");
+    await bash;
+    while (!(await isFree(first))) await new Promise(setImmediate);
+    expect(readFileSync(first, "utf8")).toContain('"output":"built"');
+    expect(session.isStreaming).toBe(true);
+    await session.abort();
+    await run;
     await session.dispose();
   });
 
@@ -107,6 +134,15 @@ describe("a command that runs on", () => {
     await session.dispose();
     expect(readFileSync(first, "utf8")).toMatch(/"built".*"tested"/s);
     expect(session.messages).toEqual([]);
+  });
+
+  it("that ended right before has let go of its file when the session has ended", async () => {
+    const { session, first, bash, end } = await open();
+    await session.newSession();
+    end("built");
+    await bash;
+    await session.dispose();
+    expect(await isFree(first)).toBe(true);
   });
 
   it("leaves nothing open behind the end of the session", async () => {

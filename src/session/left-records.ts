@@ -9,6 +9,7 @@ export class LeftRecords {
   readonly #log: Log;
   readonly #uses = new Map<SessionManager, Set<symbol>>();
   readonly #left = new Set<SessionManager>();
+  readonly #closing = new Set<Promise<void>>();
 
   constructor(log: Log) {
     this.#log = log;
@@ -23,7 +24,7 @@ export class LeftRecords {
       uses.delete(use);
       if (uses.size > 0) return;
       this.#uses.delete(record);
-      if (this.#left.delete(record)) void this.#close(record);
+      if (this.#left.delete(record)) this.#close(record);
     };
   }
 
@@ -44,16 +45,24 @@ export class LeftRecords {
     this.#left.delete(record);
   }
 
-  async closeAll(): Promise<void> {
-    const open = [...this.#left];
-    this.#left.clear();
-    await Promise.all(open.map((record) => this.#close(record)));
+  /** Resolves when none is on its way out: until then its file is locked, also to us. */
+  async closed(): Promise<void> {
+    await Promise.all(this.#closing);
   }
 
-  /** Nobody waits for it. */
-  async #close(record: SessionManager): Promise<void> {
-    await record.close().catch((error: unknown) => {
-      this.#log.warn(`${record.sessionFile} was not closed properly: ${messageOf(error)}`);
-    });
+  async closeAll(): Promise<void> {
+    for (const record of this.#left) this.#close(record);
+    this.#left.clear();
+    await this.closed();
+  }
+
+  #close(record: SessionManager): void {
+    const closing = record
+      .close()
+      .catch((error: unknown) => {
+        this.#log.warn(`${record.sessionFile} was not closed properly: ${messageOf(error)}`);
+      })
+      .finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
   }
 }

@@ -159,9 +159,9 @@ describe("a change of model", () => {
 describe("what a request carries", () => {
   it("is the session's id and what was set for every request", async () => {
     const base = { apiKey: "k", headers: {}, reasoning: "low", sessionId: "s-1" };
-    expect(await control({}, { level: "low" }).models.streamOptions(a)).toEqual(base);
+    expect(await control({}, { level: "low" }).models.streamOptions(a, "low")).toEqual(base);
     const requestSettings = { temperature: 0.2, cacheRetention: "long", sessionId: "mine", idleTimeoutMs: 0 } as const;
-    expect(await control({ requestSettings }, { level: "low" }).models.streamOptions(a)).toEqual({
+    expect(await control({ requestSettings }, { level: "low" }).models.streamOptions(a, "low")).toEqual({
       ...base,
       ...requestSettings,
     });

@@ -13,6 +13,8 @@ export interface ModelControlParts {
   readonly models: ModelSource;
   readonly model: ProviderModel | undefined;
   readonly thinkingLevel: ThinkingLevel | undefined;
+  /** For a record that says nothing; default: the same. */
+  readonly usualThinkingLevel?: ThinkingLevel | undefined;
   /** The record of the moment. */
   record(): SessionRecord;
   sessionId(): string;
@@ -139,13 +141,21 @@ export class ModelControl {
     if (this.#model?.reasoning && (this.#level ?? this.#parts.thinkingLevel) !== undefined) this.#recordLevel();
   }
 
+  /** In a record that is made of a part of another: what who opens it later would not come to. */
+  recordWhatIsNew(): void {
+    const { model } = this;
+    const { models } = this.#parts.record().context;
+    if (model && models.get("default") !== `${model.provider}/${model.id}`) this.record();
+    this.#recordNewLevel();
+  }
+
   /** After another record was opened: what it says, where it can still be had. Returns what could not be restored. */
   restore(): string | undefined {
     const { models, thinkingLevel } = this.#parts.record().context;
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
     if (found && found !== this.#model) this.#choose(found);
-    if (thinkingLevel !== undefined) this.#wish = levelNamed(thinkingLevel);
+    this.#wish = this.#recorded(thinkingLevel);
     if (this.#model) this.#level = clampLevel(this.#model, this.#wish);
     return saved !== undefined && !found ? saved : undefined;
   }
@@ -173,7 +183,7 @@ export class ModelControl {
   /** A run that has begun names the level it began with: what it thought is sent back as it was. */
   async streamOptions(
     model: ProviderModel,
-    level = this.levelFor(model),
+    level: ThinkingLevel | undefined,
   ): Promise<Omit<StreamOptions, "signal" | "toolChoice">> {
     const { models } = this.#parts;
     const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
@@ -192,7 +202,10 @@ export class ModelControl {
     const named = [this.active, this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
     const usable = named.filter((model) => model !== undefined).filter((model) => models.hasCredential(model));
     const others = this.available().toSorted((a, b) => b.contextWindow - a.contextWindow);
-    return [...new Set([...usable, ...others])].map((model) => ({ model, options: () => this.streamOptions(model) }));
+    return [...new Set([...usable, ...others])].map((model) => ({
+      model,
+      options: () => this.streamOptions(model, this.levelFor(model)),
+    }));
   }
 
   #choose(model: ProviderModel): void {
@@ -205,10 +218,19 @@ export class ModelControl {
     this.#choose(model);
     this.#level = clampLevel(model, this.#wish);
     this.record();
-    // Who opens the record later comes to the same level.
-    const { thinkingLevel: known } = this.#parts.record().context;
-    const recorded = known === undefined ? this.#parts.thinkingLevel : levelNamed(known);
-    if (this.#level !== undefined && this.#level !== clampLevel(model, recorded)) this.#recordLevel();
+    this.#recordNewLevel();
+  }
+
+  #recordNewLevel(): void {
+    const recorded = this.#recorded(this.#parts.record().context.thinkingLevel);
+    const isNew = this.#model && this.#level !== undefined && this.#level !== clampLevel(this.#model, recorded);
+    if (isNew) this.#recordLevel();
+  }
+
+  /** What a record says; the default where it says nothing. */
+  #recorded(level: string | null | undefined): ThinkingLevel | undefined {
+    const { thinkingLevel, usualThinkingLevel = thinkingLevel } = this.#parts;
+    return level === undefined ? usualThinkingLevel : levelNamed(level);
   }
 
   /** A scope may hold one model at several levels: the level tells where in it we are. */

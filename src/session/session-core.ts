@@ -84,6 +84,8 @@ export interface AgentSessionParts {
   systemPrompt(tools: readonly AnyTool[]): string;
   readonly model?: ProviderModel | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
+  /** For a record that says nothing; default: the same. */
+  readonly usualThinkingLevel?: ThinkingLevel | undefined;
   readonly settings?: SessionSettings;
   /** The stream rules, asked for with the first prompt. */
   loadRules?(): Promise<readonly StreamRule[]>;
@@ -133,6 +135,7 @@ export class SessionCore {
       models: parts.models,
       model: parts.model,
       thinkingLevel: parts.thinkingLevel,
+      usualThinkingLevel: parts.usualThinkingLevel,
       record: () => this.#record,
       sessionId: () => this.#record.sessionId,
     });
@@ -158,7 +161,6 @@ export class SessionCore {
       clock,
       log,
       home: () => this.#bashHome(this.#record),
-      isStreaming: () => this.driver.isStreaming,
       whenSettled: () => this.driver.waitForIdle(),
     });
     this.driver = new PromptDriver({
@@ -198,10 +200,11 @@ export class SessionCore {
 
   /**
    * Nothing is under way when it resolves, and nothing was begun in the moment before: a tool that must not be cut
-   * short has written its result where it began.
+   * short has written its result where it began, and so has a decision about what is pending.
    */
   async settle(): Promise<void> {
-    while (this.driver.isStreaming || this.compaction.isCompacting) await this.abort();
+    const isRunning = () => this.driver.isStreaming || this.compaction.isCompacting;
+    while (isRunning() || this.pending.isDeciding) await (isRunning() ? this.abort() : this.pending.decided());
   }
 
   /** One operation on the record at a time: of two at once, one would leave a record open that nobody knows of. */
@@ -242,6 +245,7 @@ export class SessionCore {
   /** The session is about to end. */
   hurry(modulesMs: number): void {
     this.driver.hurry();
+    this.pending.hurry();
     this.hearing.close();
     this.parts.guests?.hurry(modulesMs);
   }
@@ -331,6 +335,7 @@ export class SessionCore {
           await this.pending.filesWritten();
         }
       },
+      isStreaming: () => record === this.#record && this.driver.isStreaming,
       append: (message) => void record.append({ type: "message", message }),
       artifactPath: (id) => record.artifacts.pathOf(id),
       release: this.left.use(record),

@@ -31,6 +31,7 @@ export function switchSession(core: SessionCore, path: string): Promise<boolean>
     const own = openAt(core, path);
     const release = own && core.left.use(own); // or the end of a command would close it on the way
     try {
+      if (!own) await core.left.closed();
       const record = own ?? (await core.parts.records.open(path));
       await change(core, async () => record);
     } finally {
@@ -53,6 +54,7 @@ export async function branch(core: SessionCore, entryId: string): Promise<{ text
   const isDone = await unlessPrevented(core, { kind: "branch", entryId }, async () => {
     textToBranchAt(core, entryId); // the record may have been left meanwhile, and a refusal stops no run
     await change(core, async (old) => (await old.branchTo(entryId)).session);
+    core.models.recordWhatIsNew();
   });
   return { text, cancelled: !isDone };
 }

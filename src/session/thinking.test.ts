@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Model, ThinkingLevel } from "../protocol/model.js";
 import { openSession, scriptedProviderModel } from "../testing/open-session.js";
 import { call, say } from "../testing/scripted-model.js";
+import { SessionManager } from "./session-manager.js";
 import { availableLevels, clampLevel, levelNamed, nextLevel, thinkingOf } from "./thinking.js";
 
 type Facts = Pick<Model, "api" | "reasoning" | "thinking">;
@@ -78,6 +82,30 @@ it("a level is known by its name, and no other word is one", () => {
     "xhigh",
     ...Array(5).fill(undefined),
   ]);
+});
+
+it("a session that says nothing of its level has the usual one, and a branch keeps the one it was made with", async () => {
+  const model = { ...scriptedProviderModel, reasoning: true };
+  const folder = mkdtempSync(join(tmpdir(), "galley-thinking-"));
+  const place = { agentDir: folder, sessionDir: folder, persist: true, model, thinkingLevel: "low" as const };
+  const { session } = await openSession({ model: [say("1"), say("2"), say("3")], session: place });
+  await session.prompt("one");
+  const first = session.sessionFile as string;
+  await session.newSession();
+  session.setThinkingLevel("high");
+  await session.prompt("two");
+  const [point] = session.getUserMessagesForBranching();
+  await session.branch(point?.entryId as string);
+  expect(session.thinkingLevel).toBe("high");
+  await session.prompt("two, again");
+  const branch = session.sessionFile as string;
+  await session.switchSession(first);
+  expect(session.thinkingLevel).toBe("low");
+  await session.dispose();
+  const reader = await SessionManager.open(branch, { cwd: folder, agentDir: folder });
+  expect(reader.context.thinkingLevel).toBe("high");
+  await reader.close();
+  rmSync(folder, { recursive: true });
 });
 
 it("a run thinks as it began; a change counts from the next one on", async () => {

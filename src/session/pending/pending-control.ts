@@ -44,6 +44,7 @@ import type { PendingSettings } from "./pending-settings.js";
 import type { AppliedActions } from "./plan-hands.js";
 import { readPending } from "./read-pending.js";
 import { ResolveForce } from "./resolve-force.js";
+import { RunningDecisions } from "./running-decisions.js";
 import { type FindStale, markStaleActions } from "./stale-actions.js";
 
 /** A handler for decisions when nothing is pending: never forced, never used up. */
@@ -54,13 +55,15 @@ export interface StandingHandler {
   reject?(reason: string, extra?: Record<string, unknown>): Promise<ToolResult | undefined>;
 }
 
+type PendingRecord = SessionRecord & { readonly artifacts: ArtifactStore; readonly sessionId: string };
+
 export interface PendingControlParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly queues: MessageQueues;
   readonly toolChoice: ToolChoiceQueue;
   emit(event: AgentSessionEvent): void;
-  record(): SessionRecord & { readonly artifacts: ArtifactStore; readonly sessionId: string };
+  record(): PendingRecord;
   settings(): PendingSettings;
   model(): ProviderModel | undefined;
   isThinkingInTheWay(): boolean;
@@ -88,6 +91,7 @@ export class PendingControl {
   readonly #parts: PendingControlParts;
   readonly #settle: SettleParts;
   readonly #force: ResolveForce;
+  readonly #deciding: RunningDecisions;
   #standing: StandingHandler | undefined;
   /** What has to reach the disk, in order. Never rejects. */
   #saving = Promise.resolve();
@@ -100,10 +104,21 @@ export class PendingControl {
   readonly #running = new Set<string>();
 
   constructor(parts: PendingControlParts) {
-    const { clock, log, settings, toolChoice, model, applyPlan, confirm } = parts;
+    const { clock, log, settings, toolChoice, model, confirm } = parts;
     this.#parts = parts;
-    this.store = new PendingActionStore({ clock, order: () => settings().order, ttlMs: () => settings().ttlMs });
-    this.#settle = { store: this.store, settings, applyPlan, ...(confirm ? { confirm } : {}) };
+    this.#deciding = new RunningDecisions(clock);
+    this.store = new PendingActionStore({
+      clock,
+      order: () => settings().order,
+      ttlMs: () => settings().ttlMs,
+      expiring: (work) => void this.#deciding.run(work),
+    });
+    this.#settle = {
+      store: this.store,
+      settings,
+      applyPlan: (changes, owner) => this.#deciding.write(parts.applyPlan(changes, owner)),
+      ...(confirm ? { confirm } : {}),
+    };
     this.#force = new ResolveForce({
       store: this.store,
       settle: this.#settle,
@@ -155,8 +170,26 @@ export class PendingControl {
     this.#running.add(toolCallId);
   }
 
+  get isDeciding(): boolean {
+    return this.#deciding.hasAny;
+  }
+
+  /** No decision is under way any more; a callback that does not end is not waited for. */
+  decided(): Promise<void> {
+    return this.#deciding.settled();
+  }
+
+  /** The session is about to end. */
+  hurry(): void {
+    this.#deciding.hurry();
+  }
+
   /** The model's decision: a named action, else the one its forced turn is about, else the next, else the standing handler. */
-  async resolve(params: ResolveParams): Promise<ToolResult> {
+  resolve(params: ResolveParams): Promise<ToolResult> {
+    return this.#deciding.run(this.#resolve(params));
+  }
+
+  async #resolve(params: ResolveParams): Promise<ToolResult> {
     const { id, all = false, action, reason, extra } = params;
     const signal = this.#parts.signal();
     const decision: Decision = { action, reason, by: "model", signal, ...(extra ? { extra } : {}) };
@@ -176,7 +209,11 @@ export class PendingControl {
   }
 
   /** Somebody else's decision. The model is told with its next request. */
-  async decide(ids: readonly string[], decision: Decision, { isList = false } = {}): Promise<Decided> {
+  decide(ids: readonly string[], decision: Decision, { isList = false } = {}): Promise<Decided> {
+    return this.#deciding.run(this.#decide(ids, decision, isList));
+  }
+
+  async #decide(ids: readonly string[], decision: Decision, isList: boolean): Promise<Decided> {
     const labels = new Map(this.store.list().map(({ action }) => [action.id, action.label]));
     for (const id of ids) if (!labels.has(id)) throw new GalleyError("not_found", missingText(this.store, id));
     const { result, code }: Decided =
@@ -192,7 +229,11 @@ export class PendingControl {
   }
 
   /** A part of a plan: it is settled by itself, the rest stays pending under the same id. */
-  async decidePart(id: string, decision: Decision, subset: Subset): Promise<Decided> {
+  decidePart(id: string, decision: Decision, subset: Subset): Promise<Decided> {
+    return this.#deciding.run(this.#decidePart(id, decision, subset));
+  }
+
+  async #decidePart(id: string, decision: Decision, subset: Subset): Promise<Decided> {
     const stored = this.store.get(id);
     if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
     const { label } = stored.action;
@@ -208,11 +249,11 @@ export class PendingControl {
    * still waits here was applied by a process that died.
    */
   async recordApplied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">): Promise<void> {
-    const ended = appliedEntries(this.#openOnPath(), applied, decision);
+    const ended = appliedEntries(openOnPath(this.#parts.record()), applied, decision);
     if (ended.length === 0) return;
     for (const { id } of ended) this.#recorded.add(id);
-    this.#save(async () => {
-      for (const { entry } of ended) this.#parts.record().append(entry);
+    this.#save(async (record) => {
+      for (const { entry } of ended) record.append(entry);
     });
     await this.#saving;
     const { by } = decision;
@@ -270,7 +311,8 @@ export class PendingControl {
 
   /** The session's leaf moved: what was staged on another branch ends. */
   async branchChanged(): Promise<void> {
-    const open = new Set(this.#openOnPath().map(({ id }) => id));
+    await this.decided();
+    const open = new Set(openOnPath(this.#parts.record()).map(({ id }) => id));
     const path = new Set(
       this.#parts
         .record()
@@ -287,20 +329,18 @@ export class PendingControl {
 
   /** The session is left for another: plans stay with its file, closures end. */
   async leave(reason: string): Promise<void> {
-    for (const stored of this.store.list())
-      if (stored.work.kind === "closure") await this.#end(stored, "discarded", reason);
-    await this.flush();
-    while (this.store.pop()); // popping tells nobody: plans stay pending in their file
+    do {
+      await this.decided();
+      for (const stored of this.store.list())
+        if (stored.work.kind === "closure") await this.#end(stored, "discarded", reason);
+      await this.flush();
+    } while (this.isDeciding); // one came meanwhile
+    this.store.clear(); // tells nobody: plans stay pending in their file
     this.#force.clear();
   }
 
   dispose(): void {
     this.store.dispose();
-  }
-
-  #openOnPath(): readonly PushedData[] {
-    const { tree, sessionId } = this.#parts.record();
-    return foldPending(tree.pathTo(), sessionId).open;
   }
 
   #ids(): string[] {
@@ -326,26 +366,24 @@ export class PendingControl {
     const { id } = stored.action;
     if (change.type === "pending_action_added") {
       if (!this.#isRestoring)
-        this.#save(async () => {
-          await this.#savePlan(stored);
-          const { sessionId } = this.#parts.record();
-          this.#parts
-            .record()
-            .append(pushedEntry(stored.action, { isForReview: stored.isForReview, session: sessionId }));
+        this.#save(async (record) => {
+          await savePlan(record, stored);
+          const { isForReview } = stored;
+          record.append(pushedEntry(stored.action, { isForReview, session: record.sessionId }));
         });
       this.#force.changed(id, true);
     } else if (change.type === "pending_action_changed") {
       if (change.status === "pending")
-        this.#save(async () => {
-          await this.#savePlan(stored);
-          const entry = renewedEntry(this.#openOnPath(), stored.action, stored.isForReview);
-          if (entry) this.#parts.record().append(entry);
+        this.#save(async (record) => {
+          await savePlan(record, stored);
+          const entry = renewedEntry(openOnPath(record), stored.action, stored.isForReview);
+          if (entry) record.append(entry);
         });
       this.#force.changed(id, false);
     } else {
       const { outcome } = change;
       if (outcome !== "failed" && outcome !== "stale" && !this.#recorded.delete(id))
-        this.#save(async () => void this.#parts.record().append(settledEntry(change)));
+        this.#save(async (record) => void record.append(settledEntry(change)));
       // A preview that is found to be stale may not be the only one of its files.
       if (outcome === "applied" || outcome === "stale")
         void this.filesWritten(stored.work.kind === "plan" ? [...pathsOf(stored)] : undefined);
@@ -353,16 +391,13 @@ export class PendingControl {
     }
   }
 
-  /** A decision or a preview lasts once it is told: the disk is waited for. */
-  #save(work: () => Promise<void>): void {
+  /** A decision or a preview lasts once it is told: the disk is waited for. It belongs to the record of this moment. */
+  #save(work: (record: PendingRecord) => Promise<void>): void {
+    const record = this.#parts.record();
     this.#saving = this.#saving
-      .then(work)
-      .then(() => this.#parts.record().sync())
+      .then(() => work(record))
+      .then(() => record.sync())
       .catch((error: unknown) => this.#parts.log.error("a pending action could not be put on record", error));
-  }
-
-  async #savePlan({ action, work }: StoredAction): Promise<void> {
-    if (work.kind === "plan") await this.#parts.record().artifacts.savePlan(action.id, encodePlan(work.plan));
   }
 
   #bringBack(stored: StoredAction): void {
@@ -382,7 +417,7 @@ export class PendingControl {
     };
     this.#parts.log.warn(reason);
     this.#parts.emit({ type: "pending_action_resolved", label, sourceToolName, ...settled });
-    this.#save(async () => void this.#parts.record().append(settledEntry(settled)));
+    this.#save(async (record) => void record.append(settledEntry(settled)));
   }
 
   async #end({ action: { id }, work }: StoredAction, outcome: "orphaned" | "discarded", reason: string): Promise<void> {
@@ -413,4 +448,12 @@ export class PendingControl {
     };
     this.#parts.queues.queueAside(message);
   }
+}
+
+function openOnPath({ tree, sessionId }: PendingRecord): readonly PushedData[] {
+  return foldPending(tree.pathTo(), sessionId).open;
+}
+
+async function savePlan({ artifacts }: PendingRecord, { action, work }: StoredAction): Promise<void> {
+  if (work.kind === "plan") await artifacts.savePlan(action.id, encodePlan(work.plan));
 }

@@ -5,7 +5,13 @@ import type { HostTool } from "../src/client/index.js";
 import { logOf, startFake } from "./client-rig.js";
 
 const answered = { id: "$id", type: "response", command: "abort", success: true };
-const call = (id: string, toolName: string) => ({ type: "host_tool_call", id, toolCallId: id, toolName, arguments: {} });
+const call = (id: string, toolName: string) => ({
+  type: "host_tool_call",
+  id,
+  toolCallId: id,
+  toolName,
+  arguments: {},
+});
 const tool = (name: string): HostTool => ({ name, description: "?", parameters: {}, execute: () => "served" });
 
 describe("host tools that are set twice at once", () => {

@@ -253,6 +253,33 @@ describe("39: every verb", () => {
     expect(state()).not.toEqual(original);
   });
 
+  it.each(["undo", "redo"])("%s --preview of another directory's session is found and applied here", async (verb) => {
+    const inHello = (...args: string[]) =>
+      run(process.execPath, [galleyBin, ...args], { env, cwd: join(cwd, "hello") });
+    mkdirSync(join(cwd, ".git"));
+    await inHello("--yes", "-p", "replace console.log($$$A) with trace($$$A) in .");
+    if (verb === "redo") await inHello("undo");
+    const before = state();
+    const { code, stdout } = await galley(verb, "--preview");
+    expect(code).toBe(5);
+    const [, hint = ""] = /Apply it with: galley (.+)\n$/.exec(stdout) ?? [];
+    await preview("shout($A)", "loud($A)"); // another session with an action of this number
+    expect((await galley("pending")).stdout.match(/^pa_1 /gm)).toHaveLength(2);
+    expect((await galley(...hint.split(" "))).code).toBe(0);
+    expect(state()).not.toEqual(before);
+    expect((await inHello("pending")).stdout).toBe("Nothing pending.\n");
+  });
+
+  it("the hint of a preview finds it, wherever the sessions of the change and of the preview are kept", async () => {
+    const kept = ["--session-dir", "my kept"];
+    await galley("--yes", "-p", "replace console.log($$$A) with trace($$$A) in hello", ...kept);
+    const there = await galley("undo", "--preview", ...kept);
+    expect(there.stdout).toMatch(/Apply it with: galley apply pa_2 --session-dir 'my kept'\n$/);
+    const here = await json("undo", "--preview");
+    const [, hint = ""] = /Apply it with: galley (.+)$/.exec(here.text ?? "") ?? [];
+    expect((await galley(...hint.split(" "))).stdout).toMatch(/^Undone: AST Edit: 4 replacements/);
+  });
+
   it("takes back what a session without a file did, and what the SDK's function did", async () => {
     const original = state();
     await galley("--no-session", "--yes", "-p", "replace console.log($$$A) with trace($$$A) in hello");

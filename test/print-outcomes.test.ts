@@ -132,3 +132,23 @@ describe("the exit code", () => {
     expect(refused.stderr).toMatch(/^galley: pa_1 failed: AST Edit: 1 replacement in 1 file – /);
   });
 });
+
+describe("what is left pending", () => {
+  beforeEach(() => writeFileSync(join(cwd, "a.ts"), "foo(1);\n"));
+  const stage = (...args: string[]) => galley(...args, "-p", "replace foo($A) with bar($A) in a.ts");
+
+  it("is told with the directory of the sessions, as a shell takes it", async () => {
+    const { stderr } = await stage("--session-dir", "it's kept");
+    expect(stderr).toMatch(/galley discard ID, each with --session-dir 'it'\\''s kept'\.\n$/);
+  });
+
+  it("is told to be gone where nothing is kept", async () => {
+    const text = `Not applied, nothing was written:
+  pa_1  AST Edit: 1 replacement in 1 file
+The run is over and its session is not kept: they are gone. Run it again with --yes, or without --no-session to decide later.`;
+    const left = await stage("--no-session");
+    expect([left.code, left.stderr]).toEqual([5, `galley: ${text}\n`]);
+    const last = lines(await stage("--no-session", "--mode", "json")).at(-1);
+    expect(last).toMatchObject({ type: "exit", code: 5, reason: "pending", message: text });
+  });
+});

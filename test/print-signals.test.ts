@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Gate, openAi, type ScriptedServer, stall, startScriptedServer } from "../src/testing/index.js";
 import { ensureBuilt, modelsAt } from "./rpc-host.js";
-import { emptyHome, galleyBin } from "./run-galley.js";
+import { emptyHome, galleyBin, run } from "./run-galley.js";
 
 const { home, env, remove } = emptyHome();
 const sessions = join(home, "sessions");
@@ -88,6 +88,32 @@ describe("a signal", () => {
     const { end } = await startRun("-p", "one", "two", "three");
     expect((await end("SIGINT")).code).toBe(130);
     expect(server?.requests).toHaveLength(1);
+  });
+
+  it("leaves alone what --yes has not come to", async () => {
+    const module = join(home, ".galley/agent/commands/stage");
+    mkdirSync(module, { recursive: true });
+    const stager = `import { appendFileSync } from "node:fs";
+      async function apply() {
+        appendFileSync("applied", "once ");
+        const heard = new Promise((resolve) => process.once("SIGTERM", resolve));
+        process.kill(process.pid, "SIGTERM");
+        await heard;
+        return "Done.";
+      }
+      export default (api) => ({
+        name: "stage",
+        description: "Stages two actions",
+        execute() {
+          for (const label of ["First", "Second"]) api.pushPendingAction({ label, apply });
+        },
+      });`;
+    writeFileSync(join(module, "index.mjs"), stager);
+    const cwd = join(home, "project");
+    mkdirSync(cwd);
+    const outcome = await run(process.execPath, [galleyBin, "--yes", "-p", "/stage"], { env, cwd });
+    expect(outcome).toEqual({ code: 143, stdout: "", stderr: "" });
+    expect(readFileSync(join(cwd, "applied"), "utf8")).toBe("once ");
   });
 
   it("twice ends at once with the same code", async () => {

@@ -1,7 +1,7 @@
 // What the commands about modules share. A module may keep the program alive, print where it likes and never finish: the
 // command ends all the same, and its stdout holds what the command says.
 
-import { messageOf } from "../base/errors.js";
+import { messageOf, systemCode } from "../base/errors.js";
 import { logTo } from "../base/log.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { findModulePlace, type ModulePlace } from "../sdk/manage-modules.js";
@@ -22,7 +22,8 @@ export async function runModuleCommand(
 ): Promise<void> {
   const stdout = guardStdout();
   guardFromModules();
-  stdout.on("error", () => process.exit(exitCodes.done)); // whoever read us has gone
+  // Whoever read us has gone; anything else is an answer that nobody got.
+  stdout.on("error", (error) => process.exit(systemCode(error) === "EPIPE" ? exitCodes.done : exitCodes.failed));
   setInterval(() => {}, 2 ** 30); // a load that waits for a timer of ours must not look like the end
   let code: number = exitCodes.startup;
   try {

@@ -9,6 +9,7 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { PendingActionView } from "../protocol/pending.js";
 import { agentDirectory } from "../sdk/agent-directory.js";
 import type { AgentSession } from "../sdk/index.js";
+import { listSessions } from "../sdk/manage-sessions.js";
 import {
   type ChangeOutcome,
   listPendingSessions,
@@ -17,14 +18,19 @@ import {
   recoverProject,
   withSessionFile,
 } from "../sdk/pending-sessions.js";
+import { bearLostOutput } from "./bear-lost-output.js";
 import { bearSurprises } from "./bear-surprises.js";
 import { ageText, colouredDiff } from "./diff-text.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
+import { bearBrokenStderr } from "./guard-stdout.js";
 import { type PendingWords, parsePendingWords } from "./pending-words.js";
+import { shellWord } from "./shell-word.js";
 
 const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
 
 export async function runPendingCommand(verb: string, words: readonly string[]): Promise<void> {
+  bearBrokenStderr();
+  bearLostOutput(log);
   const request = parsePendingWords(verb, words);
   if (request === "help") return;
   const { sessionDir } = request;
@@ -49,7 +55,7 @@ const verbs: { [V in PendingWords["verb"]]: Verb } = {
     const found = await listPendingSessions(place);
     const all = found.flatMap(({ session, actions }) => actions.map((action) => ({ ...action, session: session.id })));
     if (isJson) printJson({ actions: all });
-    else print(all.length === 0 ? "Nothing pending.\n" : all.map(lineOf).join(""));
+    else print(all.length === 0 ? "Nothing pending.\n" : sanitizeForTerminal(all.map(lineOf).join("")));
     return "done";
   },
   show: async (place, { ids, isJson }) => {
@@ -66,7 +72,8 @@ const verbs: { [V in PendingWords["verb"]]: Verb } = {
     const outcomes = await recoverProject(place);
     if (!outcomes) throw new GalleyError("busy", "Another galley is applying changes here. It takes care of it.");
     if (isJson) printJson({ outcomes });
-    else print(outcomes.length === 0 ? "Nothing to recover.\n" : outcomes.map(outcomeLine).join(""));
+    else
+      print(outcomes.length === 0 ? "Nothing to recover.\n" : sanitizeForTerminal(outcomes.map(outcomeLine).join("")));
     return "done";
   },
 };
@@ -112,7 +119,7 @@ async function settle(
           const request = { action, reason, by: "user", pendingId: id, ...(files ? { files } : {}) } as const;
           const { text } = await session.resolvePendingAction(request);
           results.push({ id, outcome: isApply ? "applied" : "discarded", text });
-          if (!isJson) print(`${text}\n`);
+          if (!isJson) print(sanitizeForTerminal(`${text}\n`));
         } catch (error) {
           fail([id], error);
           if (isApply) return; // the rest may rest on it
@@ -133,7 +140,8 @@ async function takeBack(
   place: PendingPlace,
   { verb, ids, isJson, isPreview, reason }: PendingWords,
 ): Promise<ExitReason> {
-  return withSessionFile(place, await ownerOf(place, verb, ids[0]), async (session) => {
+  const owner = await ownerOf(place, { verb, ids, isPreview });
+  return withSessionFile(place, owner, async (session) => {
     const request = { isWholeRoot: true, ...(isPreview ? {} : { apply: { by: "user", reason } as const }) };
     const { action, result, code, changeId } =
       verb === "undo" ? await session.undo({ ...request, changeId: ids[0] }) : await session.redo(request);
@@ -143,7 +151,10 @@ async function takeBack(
     const made = { ids: changeId === undefined ? [] : [changeId], isWholeRoot: true, withDiff: !isJson };
     const [change] = await session.getChanges(made);
     const [view] = isPreview ? await session.getPendingActions({ ids: [action.id], diff: true }) : [];
-    const staged = `Staged as ${action.id} – files NOT modified. Apply it with: galley apply ${action.id}`;
+    // A new session counts from one, as others here did.
+    const name = owner === undefined ? `${session.sessionId}:${action.id}` : action.id;
+    const also = place.sessionDir === undefined ? "" : ` --session-dir ${shellWord(place.sessionDir)}`;
+    const staged = `Staged as ${action.id} – files NOT modified. Apply it with: galley apply ${name}${also}`;
     if (isJson) {
       printJson({
         ...(change ? { change } : {}),
@@ -163,9 +174,15 @@ function keepSession({ sessionManager }: AgentSession, text: string): void {
   sessionManager.appendMessage({ role: "user", content, attribution: "user", timestamp: Date.now() });
 }
 
-/** Undo stages in the session that made the change, or in a new one where that has no file, or none any more. */
-async function ownerOf(place: PendingPlace, verb: string, changeId: string | undefined): Promise<string | undefined> {
-  return withSessionFile(place, undefined, async (session) => {
+/**
+ * Undo stages in the session that made the change, or in a new one where that has no file, or none any more. What is
+ * left pending is for the other verbs to find, who look at the sessions of this place only.
+ */
+async function ownerOf(
+  place: PendingPlace,
+  { verb, ids: [changeId], isPreview }: Pick<PendingWords, "verb" | "ids" | "isPreview">,
+): Promise<string | undefined> {
+  const owner = await withSessionFile(place, undefined, async (session) => {
     const changes = await session.getChangeOwners();
     const candidates = changeId === undefined ? changes : changes.filter(({ id }) => id === changeId);
     const wanted =
@@ -173,6 +190,8 @@ async function ownerOf(place: PendingPlace, verb: string, changeId: string | und
     const file = wanted?.session ?? "";
     return isAbsolute(file) && existsSync(file) ? file : undefined;
   });
+  if (owner === undefined || !isPreview) return owner;
+  return (await listSessions(place)).some(({ path }) => path === owner) ? owner : undefined;
 }
 
 interface FoundAction {
@@ -226,8 +245,9 @@ function diffsOf({ files }: { files: readonly { diff?: string }[] }): string {
   return colouredDiff(sanitizeForTerminal(diffs), process.stdout);
 }
 
+/** As it is: whoever calls has cleaned what is not ours, before the colours came in. */
 function print(text: string): void {
-  process.stdout.write(text.includes("\u001b[") ? text : sanitizeForTerminal(text));
+  process.stdout.write(text);
 }
 
 function printJson(document: object): void {

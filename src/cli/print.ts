@@ -15,6 +15,7 @@ import { resolveFlags as resolveForeign } from "./extension-flags.js";
 import { firstMessage, type Prompt } from "./first-message.js";
 import { bearBrokenStderr, guardStdout } from "./guard-stdout.js";
 import { sessionOptions, unknownTools } from "./session-options.js";
+import { shellWord } from "./shell-word.js";
 
 const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
 
@@ -101,10 +102,10 @@ async function run(
     });
   }
   const work = async () => {
-    const failure = (await runPrompts(session, prompts, stop)) ?? (await decideRest(session, line));
-    return { failure, left: await session.getPendingActions() };
+    const failure = (await runPrompts(session, prompts, stop)) ?? (await decideRest(session, line, stop));
+    return { failure, left: await session.getPendingActions(), isKept: session.sessionManager.isOnDisk };
   };
-  const { failure, left } = await work().finally(() => session.dispose());
+  const { failure, left, isKept } = await work().finally(() => session.dispose());
   const plans = left.filter(({ kind }) => kind === "plan");
   const pending = plans.length === 0 ? {} : { pending: plans.map(({ id }) => id) };
   // An answer that was cut off is one all the same.
@@ -112,7 +113,9 @@ async function run(
     output.write(`${sanitizeForTerminal(lastText(session))}\n`);
   if (failure) return { ...failure, ...pending };
   if (plans.length === 0) return { reason: "done" };
-  return { reason: "pending", message: pendingText(plans, line.options.get("session-dir")?.[0]), ...pending };
+  const sessionDir = line.options.get("session-dir")?.[0];
+  const message = pendingText(plans, { isKept, sessionDir });
+  return { reason: "pending", message, ...pending };
 }
 
 /** Also when nobody will ever read again. */
@@ -126,11 +129,12 @@ function hasRoom(output: Writable): Promise<void> {
   });
 }
 
-/** `--yes`: whatever is still pending is applied, up to the first that cannot be. */
-async function decideRest(session: AgentSession, { options }: CommandLine): Promise<Outcome | undefined> {
+/** `--yes`: whatever is still pending is applied, up to the first that cannot be, and not after a signal. */
+async function decideRest(session: AgentSession, { options }: CommandLine, stop: Stop): Promise<Outcome | undefined> {
   if (!options.has("yes")) return undefined;
   const told: string[] = [];
   for (const { id, label } of await session.getPendingActions()) {
+    if (stop.code !== undefined) return { reason: "failed" };
     if (!session.pendingActions.some((action) => action.id === id)) continue; // it went with another one
     try {
       await session.resolvePendingAction({ action: "apply", reason: "--yes", by: "user", pendingId: id });
@@ -143,10 +147,15 @@ async function decideRest(session: AgentSession, { options }: CommandLine): Prom
   return undefined;
 }
 
-function pendingText(plans: readonly { id: string; label: string }[], sessionDir: string | undefined): string {
-  const lines = plans.map(({ id, label }) => `  ${id}  ${label}`);
-  const also = sessionDir === undefined ? "" : `, each with --session-dir ${sessionDir}`;
-  return `Still pending, nothing is written yet:\n${lines.join("\n")}\nSee them with galley show ID; decide with galley apply ID or galley discard ID${also}.`;
+function pendingText(
+  plans: readonly { id: string; label: string }[],
+  { isKept, sessionDir }: { isKept: boolean; sessionDir: string | undefined },
+): string {
+  const lines = plans.map(({ id, label }) => `  ${id}  ${label}`).join("\n");
+  if (!isKept)
+    return `Not applied, nothing was written:\n${lines}\nThe run is over and its session is not kept: they are gone. Run it again with --yes, or without --no-session to decide later.`;
+  const also = sessionDir === undefined ? "" : `, each with --session-dir ${shellWord(sessionDir)}`;
+  return `Still pending, nothing is written yet:\n${lines}\nSee them with galley show ID; decide with galley apply ID or galley discard ID${also}.`;
 }
 
 async function runPrompts(session: AgentSession, prompts: readonly Prompt[], stop: Stop): Promise<Outcome | undefined> {

@@ -1,8 +1,10 @@
 // `galley config …` on a real terminal.
 
+import { bearLostOutput } from "./bear-lost-output.js";
 import { runConfig } from "./config-command.js";
 
 export async function runConfigCommand(words: readonly string[]): Promise<void> {
+  bearLostOutput();
   process.exitCode = await runConfig(words, {
     cwd: process.cwd(),
     env: process.env,

@@ -4,6 +4,7 @@ import { GalleyError } from "../base/errors.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { agentDirectory } from "../sdk/agent-directory.js";
 import { cleanSessions, displayName, listSessions, type SessionInfo } from "../sdk/manage-sessions.js";
+import { bearLostOutput } from "./bear-lost-output.js";
 import { exitCodes } from "./exit-codes.js";
 
 const usage = `Usage
@@ -13,6 +14,7 @@ Each takes --session-dir DIR, for sessions that are stored there.
 `;
 
 export async function runSessionsCommand(words: readonly string[]): Promise<void> {
+  bearLostOutput();
   const [command, ...flags] = words;
   const at = flags.indexOf("--session-dir");
   const [, sessionDir] = at === -1 ? [] : flags.splice(at, 2);

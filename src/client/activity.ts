@@ -21,7 +21,7 @@ interface Prompt {
   /** `open`: nothing has run for it yet, so the agent counts as busy. */
   state: "sent" | "open" | "taken" | "done";
   /** Accepted while the run before it closed: the end of that one is not its end. */
-  isAfterClosing?: boolean;
+  isBehind?: boolean;
   isAwaited?: boolean;
   /** What it says, to know its message by. */
   message: unknown;
@@ -55,8 +55,8 @@ const maxRemembered = 256;
 
 export class Activity {
   /** The agent announces the end of each prompt by `prompt_result`. */
-  hasPromptResults = false;
-  /** What was sent that is no prompt, and has not gone to the model yet. */
+  hasResults = false;
+  /** What was said by other commands than prompts, and has not gone to the model yet. */
   readonly beside = new Set<unknown>();
   readonly #parts: ActivityParts;
   /** Also those that are done, for a while: their outcome may be asked for later. */
@@ -102,14 +102,14 @@ export class Activity {
     return prompt?.outcome;
   }
 
-  get isIdle(): boolean {
+  get #isIdle(): boolean {
     return this.#phase === "idle" && [...this.#live].every(({ state }) => state === "taken");
   }
 
   /** Resolves when nothing runs and nothing is about to; asks the agent when it looks idle from here. */
   async whenIdle(): Promise<void> {
-    if (this.isIdle) await this.#parts.askState();
-    if (this.isIdle) return;
+    if (this.#isIdle) await this.#parts.askState();
+    if (this.#isIdle) return;
     await new Promise<void>((resolve, reject) => {
       this.#idleWaiters.add((error) => (error ? reject(error) : resolve()));
       this.#watch();
@@ -153,7 +153,7 @@ export class Activity {
     }
     if (prompt.state !== "sent") return;
     prompt.state = this.#phase === "running" ? "taken" : "open";
-    prompt.isAfterClosing = this.#phase === "closing";
+    prompt.isBehind = this.#phase === "closing";
     if (isObject(response.data) && response.data.agentInvoked === false)
       this.#resolve(prompt, { ...noReply, agentInvoked: false });
   }
@@ -165,7 +165,7 @@ export class Activity {
     for (const prompt of this.#live) {
       if (prompt.state !== "open") continue;
       prompt.state = "taken";
-      prompt.isAfterClosing = false;
+      prompt.isBehind = false;
     }
   }
 
@@ -186,7 +186,7 @@ export class Activity {
     const isTheirTurn = this.#isAnswered || !live.some(({ isBegun }) => isBegun);
     const begun =
       next.find(({ message }) => message === text) ??
-      (this.beside.delete(text) ? undefined : next.find(({ isSteering }) => isTheirTurn || isSteering));
+      (!this.beside.delete(text) && next.find(({ isSteering }) => isTheirTurn || isSteering));
     if (!begun) return; // it steers what runs
     if (this.#isAnswered) for (const prompt of this.#live) if (prompt.isBegun) prompt.reply ??= this.#reply;
     begun.isBegun = true;
@@ -196,7 +196,7 @@ export class Activity {
   #settled(): void {
     this.#phase = "idle";
     for (const prompt of this.#live)
-      if (prompt.isAfterClosing) prompt.isAfterClosing = false;
+      if (prompt.isBehind) prompt.isBehind = false;
       else if (prompt.state !== "sent") this.#endOfRun(prompt, "aborted");
   }
 
@@ -204,7 +204,7 @@ export class Activity {
   #endOfRun(prompt: Prompt, otherwise: PromptOutcome["status"]): void {
     const agentInvoked = prompt.state === "taken";
     const reply = agentInvoked ? (prompt.reply ?? this.#reply) : { status: otherwise, text: "" };
-    if (this.hasPromptResults) prompt.state = "taken";
+    if (this.hasResults) prompt.state = "taken";
     else this.#resolve(prompt, { ...reply, agentInvoked });
   }
 
@@ -224,12 +224,12 @@ export class Activity {
     prompt.state = "done";
     prompt.message = undefined; // outcomes are remembered, prompts need not be
     this.#live.delete(prompt);
-    if (this.#live.size === 0) this.beside.clear(); // nothing is left to be told apart
+    if (!this.#live.size) this.beside.clear(); // nothing is left to be told apart
     return prompt;
   }
 
   #wakeIfIdle(): void {
-    if (this.#idleWaiters.size > 0 && this.isIdle) this.#wake();
+    if (this.#idleWaiters.size > 0 && this.#isIdle) this.#wake();
   }
 
   #wake(error?: RpcError): void {
@@ -240,17 +240,17 @@ export class Activity {
   /** Asks now and then while somebody waits, since an agent may be older than `agent_settled`, or filter its events. */
   #watch(): void {
     clearTimeout(this.#timer);
-    const isWaitedFor = this.#idleWaiters.size > 0 || (!this.hasPromptResults && this.#live.size > 0);
+    const isWaitedFor = this.#idleWaiters.size > 0 || (!this.hasResults && this.#live.size > 0);
     if (!isWaitedFor) return;
-    this.#timer = setTimeout(() => void this.#probe(), this.#phase === "closing" ? closingProbeMs : otherProbeMs);
-    this.#timer.unref();
+    const ms = this.#phase === "closing" ? closingProbeMs : otherProbeMs;
+    this.#timer = setTimeout(() => this.#probe(), ms).unref();
   }
 
   async #probe(): Promise<void> {
     const asked = [...this.#live].filter(({ state }) => state !== "sent");
     try {
       await this.#parts.askState();
-      if (this.#phase !== "idle" || this.hasPromptResults) return;
+      if (this.#phase !== "idle" || this.hasResults) return;
       for (const prompt of asked) if (this.#live.has(prompt)) this.#endOfRun(prompt, "completed");
       this.#wakeIfIdle();
     } catch {

@@ -146,7 +146,7 @@ export abstract class RpcCommands {
   static {
     for (const row of table.split("\n")) {
       const [type, ...required] = row.split(" ") as [RpcCommandType, ...string[]];
-      const name = type.replace(/_./g, (match) => match.charAt(1).toUpperCase());
+      const name = type.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
       const method = function (this: RpcCommands, ...values: unknown[]) {
         const { timeoutMs, signal, ...fields } = (values[required.length] ?? {}) as CallOptions & JsonObject;
         for (const [index, field] of required.entries()) fields[field] = values[index];

@@ -53,7 +53,7 @@ export class Connection {
         resolve({ code, signal, stderr: this.stderr || reason });
       };
       process.on("close", close);
-      process.on("error", (error) => process.pid === undefined && close(null, null, error.message));
+      process.on("error", (error) => process.pid ?? close(null, null, error.message));
       process.on("exit", (code, signal) => {
         const linger = setTimeout(() => close(code, signal), lingerMs);
         void this.closed.then(() => clearTimeout(linger));
@@ -68,7 +68,7 @@ export class Connection {
   }
 
   get stderr(): string {
-    return this.#stderr.toString("utf8");
+    return this.#stderr.toString();
   }
 
   /** The host closed stdin, or killed the process. */

@@ -39,13 +39,13 @@ export interface DialogParts {
   report(thrown: unknown): void;
 }
 
-const questions: readonly string[] = ["select", "confirm", "input", "editor"];
+const questions = /^(select|confirm|input|editor)$/;
 
 export class Dialogs {
   /** Without handlers every question is cancelled, unless a listener of the host answers them (`isLeftToHost`). */
   handlers: UiHandlers | undefined;
   readonly #parts: DialogParts;
-  readonly #open = new Map<string, AbortController>();
+  readonly #open = new Map<unknown, AbortController>();
 
   constructor(parts: DialogParts) {
     this.#parts = parts;
@@ -54,9 +54,9 @@ export class Dialogs {
   see(frame: TypedObject, isLeftToHost: boolean): void {
     const { id, method } = frame;
     if (typeof id !== "string" || typeof method !== "string") return;
-    if (method === "cancel") return this.#open.get(String(frame.targetId))?.abort();
+    if (method === "cancel") return this.#open.get(frame.targetId)?.abort();
     if (!this.handlers && isLeftToHost) return;
-    if (questions.includes(method)) return void this.#ask(id, method, frame);
+    if (questions.test(method)) return void this.#ask(id, method, frame);
     void this.#run(method, frame).catch(this.#parts.report);
   }
 

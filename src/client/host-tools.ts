@@ -48,7 +48,7 @@ export class HostTools {
   }
 
   cancelAll(): void {
-    for (const id of [...this.#calls.keys()]) this.#cancel(id);
+    for (const id of this.#calls.keys()) this.#cancel(id);
   }
 
   #cancel(id: unknown): void {

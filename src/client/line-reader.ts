@@ -6,7 +6,7 @@ import { isObject } from "../base/json.js";
 import type { Frame, TypedObject } from "../base/ndjson.js";
 
 /** What either side takes as one record. */
-export const maxRecordBytes = 64 * 1024 * 1024;
+export const maxRecordBytes = 64 * 2 ** 20;
 
 const LF = 0x0a;
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -56,7 +56,7 @@ export class RpcClient extends RpcEvents {
   constructor(options: RpcClientOptions = {}) {
     super(options);
     this.#options = options;
-    const send = (frame: object) => void this.#connection?.send(frame);
+    const send = (frame: object) => this.#connection?.send(frame);
     this.#activity = new Activity({
       askState: () => this.getState(),
       onLateFailure: (error) => this.tell(error),
@@ -77,7 +77,7 @@ export class RpcClient extends RpcEvents {
       this.#starting = { resolve, reject };
     });
     this.#ready = undefined;
-    this.#activity.hasPromptResults = false;
+    this.#activity.hasResults = false;
     const connection: Connection = new Connection({
       process,
       maxStderrBytes: this.#options.maxStderrBytes ?? 64 * 1024,
@@ -248,7 +248,7 @@ export class RpcClient extends RpcEvents {
     try {
       const definitions = list.map(({ execute: _, ...definition }) => definition);
       const data = await this.request("set_host_tools", { tools: definitions }, options);
-      lists.splice(0, lists.indexOf(list));
+      lists.splice(0, lists.indexOf(list)); // none if a newer one is taken already
       return data;
     } catch (error) {
       const index = lists.indexOf(list);
@@ -334,7 +334,7 @@ export class RpcClient extends RpcEvents {
     const features = (this.#options.features ?? usualFeatures).filter((name) => has(ready.features, name));
     if (features.length === 0 && !has(ready.supportedProtocolVersions, 2)) return;
     const agreed: JsonObject | undefined = await this.negotiateProtocol(2, { features });
-    this.#activity.hasPromptResults = has(agreed?.features, "prompt-result");
+    this.#activity.hasResults = has(agreed?.features, "prompt-result");
   }
 
   /**

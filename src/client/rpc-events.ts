@@ -106,13 +106,13 @@ export abstract class RpcEvents extends RpcCommands {
     if (!isAgentEvent(frame)) return this.#unknown.call(frame);
     this.#history.push(frame);
     if (this.#history.length > (this.#options.maxEventHistory ?? 256)) this.#history.shift();
-    for (const queue of [...this.#queues]) queue.push(frame);
+    for (const queue of this.#queues) queue.push(frame);
     if (frame.type === "extension_ui_request") this.#uiRequests.call(frame);
     this.#events.call(frame);
   }
 
   protected endEvents(exit: ClientExit): void {
-    for (const queue of [...this.#queues]) queue.end();
+    for (const queue of this.#queues) queue.end();
     this.#exits.call(exit);
   }
 

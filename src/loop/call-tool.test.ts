@@ -293,11 +293,35 @@ describe("the hook behind, when the run is aborted", () => {
     await quiet();
     expect(clock.pendingTimers).toBe(1);
     clock.advance(200);
-    expect(await result).toEqual({
-      ...failed("The run was aborted before the result was released, so it is not shown."),
-      details: { started: true },
-    });
+    // It did what it was asked to: whoever reads this must not do it again.
+    const text = "The tool finished. The run was aborted before its result was released, so the result is not shown.";
+    expect(await result).toEqual(textResult(text, { started: true }));
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("the failure of the tool stays one, and its words are not shown", async () => {
+    const work = fakeTool("work", () => Promise.reject(new Error("secret")));
+    const { call, abort, clock } = open([work], { afterToolCall: () => new Promise<never>(() => {}) });
+    const result = call();
+    await quiet();
+    abort.abort();
+    await quiet();
+    clock.advance(200);
+    const text = "The tool failed. The run was aborted before its result was released, so the result is not shown.";
+    expect(await result).toEqual({ ...failed(text), details: { started: true } });
+  });
+
+  it("a tool that was given up is told as such", async () => {
+    const { tool, begun } = hanging();
+    const { call, abort, clock } = open([tool], { afterToolCall: () => new Promise<never>(() => {}) });
+    const result = call();
+    await begun;
+    abort.abort();
+    await quiet();
+    clock.advance(5000);
+    await quiet();
+    clock.advance(200);
+    expect(await result).toEqual({ ...failed("Tool execution was aborted."), details: { started: true } });
   });
 
   it("is heard if it answers in that moment, and is not hurried by a message", async () => {

@@ -18,7 +18,7 @@ import { abortedText, cutOffText, interruptedText, notStarted, syntheticResult }
 export const abortGraceMs = 5000;
 /** Less than what an abort waits beyond the tool's own grace. */
 const hookGraceMs = 200;
-const unreleasedText = "The run was aborted before the result was released, so it is not shown.";
+const unreleasedText = "The run was aborted before its result was released, so the result is not shown.";
 
 export async function callTool(run: Run, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
   const { call } = finished;
@@ -27,7 +27,7 @@ export async function callTool(run: Run, finished: FinishedCall, batch: AbortSig
   if (!finished.isComplete) return syntheticResult(cutOffText, false);
 
   const link = linkAbort(run.parts.signal, batch);
-  const execution: Execution = { run, tool, call, args: {}, stop: link.signal };
+  const execution: Execution = { run, tool, call, args: {}, stop: link.signal, isCutShort: false };
   let outcome: ToolResult;
   try {
     const refusal = (await checkArguments(execution, finished.parsed)) ?? (await askHooks(execution));
@@ -88,6 +88,8 @@ interface Execution {
   args: Record<string, unknown>;
   /** Fires when the run is aborted or the batch is interrupted. */
   stop: AbortSignal;
+  /** Nobody waited for its end: the outcome is not the tool's own. */
+  isCutShort: boolean;
 }
 
 /** Undefined if the tool may run, with the arguments that the execution then has. What fails here is a refusal. */
@@ -125,7 +127,8 @@ function blocked(reason: string | true): ToolResult {
 }
 
 /** Waits for the tool, or for the end of its grace after a signal. A late value is ignored. */
-async function execute({ run, tool, call, args, stop }: Execution): Promise<ToolResult> {
+async function execute(execution: Execution): Promise<ToolResult> {
+  const { run, tool, call, args, stop } = execution;
   const { signal, clock, graceClock = clock, toolContext } = run.parts;
   let isSettled = false;
   const announce = (partialResult: ToolResult) => {
@@ -133,7 +136,10 @@ async function execute({ run, tool, call, args, stop }: Execution): Promise<Tool
     if (!isSettled) run.emit({ type: "tool_execution_update", toolCallId, toolName, args: shown, partialResult });
   };
   const onUpdate = newestOnly(run, (partial) => announce(normalize(run, tool.name, partial, tool.givesAway)));
-  const cutShort = () => syntheticResult(signal.aborted ? abortedText() : interruptedText, true);
+  const cutShort = () => {
+    execution.isCutShort = true;
+    return syntheticResult(signal.aborted ? abortedText() : interruptedText, true);
+  };
   // Hands over from what validation returned to what the tool declared: the schema is the proof.
   const work = (async () =>
     tool.execute(call.id, args as never, tool.nonAbortable ? undefined : stop, onUpdate, toolContext))();
@@ -202,16 +208,24 @@ function newestOnly(run: Run, announce: (partial: ToolResult) => void): (partial
 }
 
 /** A hook that holds the result back, perhaps to take something out of it, must not hold an aborted run open. */
-async function afterwards({ run, tool, call, args }: Execution, outcome: ToolResult): Promise<ToolResult> {
+async function afterwards(execution: Execution, outcome: ToolResult): Promise<ToolResult> {
+  const { run, tool, call, args } = execution;
   const { signal: stop, clock, hooks } = run.parts;
   if (!hooks.afterToolCall) return outcome;
   try {
-    const instead = () => syntheticResult(unreleasedText, true);
+    const instead = () => unreleased(execution, outcome);
     const released = hooks.afterToolCall(call, outcome, { tool, args });
     return normalize(run, call.name, await withGrace(released, { stop, clock, graceMs: hookGraceMs, instead }));
   } catch (error) {
     return failure(messageOf(error));
   }
+}
+
+/** What the tool did is done: a model that takes it for undone would do it again. */
+function unreleased({ isCutShort }: Execution, { content, isError = false }: ToolResult): ToolResult {
+  if (isCutShort) return { content, details: { started: true }, isError: true };
+  const text = `The tool ${isError ? "failed" : "finished"}. ${unreleasedText}`;
+  return { content: [{ type: "text", text }], details: { started: true }, ...(isError ? { isError } : {}) };
 }
 
 function failure(text: string): ToolResult {

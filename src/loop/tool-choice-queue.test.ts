@@ -56,6 +56,22 @@ describe("ToolChoiceQueue", () => {
     expect(heard).toEqual(["error", "resolved"]);
   });
 
+  it("removes one of those with the same label by its id, waiting, in flight or come back", () => {
+    const queue = new ToolChoiceQueue();
+    const { heard, ...callbacks } = listener("requeue");
+    const push = (name: string) => queue.pushOnce(named(name), { label: "prompt", now: true, ...callbacks });
+    const first = push("a");
+    queue.next();
+    queue.reject("error");
+    const second = push("b");
+    queue.remove(first);
+    expect(queue.inspect()).toEqual(["prompt"]);
+    expect(queue.next()).toEqual(named("b"));
+    queue.remove(second);
+    expect(heard).toEqual(["error", "removed", "removed"]);
+    expect(queue.next()).toBeUndefined();
+  });
+
   it("drops a rejected choice unless asked to requeue it", () => {
     const queue = new ToolChoiceQueue();
     const { heard, ...callbacks } = listener();

@@ -118,6 +118,11 @@ export class ToolChoiceQueue {
     };
   }
 
+  /** What a push returned the id of, also where it has come back. */
+  remove(id: number): void {
+    this.#drop((directive) => (directive.origin ?? directive).id === id, "removed");
+  }
+
   removeByLabel(label: string): void {
     const matches = (other: string) => other === label || other === label + requeuedSuffix;
     this.#drop((directive) => matches(directive.label), "removed");

@@ -81,6 +81,17 @@ describe("validateArguments", () => {
       expect(argsOf(schema, received)).toEqual(Object.fromEntries(names.map((name) => [name, 1])));
     });
 
+    it("a long list whose items are all written as strings", () => {
+      const schema = object({ list: { type: "array", items: { type: "integer" } } });
+      const list = Array.from({ length: 900 }, (_, index) => index);
+      expect(argsOf(schema, { list: list.map(String) })).toEqual({ list });
+    });
+
+    it("but no item of a list that has a shape of its own", () => {
+      const schema = object({ list: { type: "array", prefixItems: [{ type: "integer" }, { type: "string" }] } });
+      expect(argsOf(schema, { list: ["1", "2"] })).toEqual({ list: [1, "2"] });
+    });
+
     it("but not text that only looks similar", () => {
       expect(argsOf(object({ n: { type: "integer" } }), { n: "5.5" })).toContain("n: must be integer");
       expect(argsOf(object({ n: { type: "number" } }), { n: "five" })).toContain("n: must be number");

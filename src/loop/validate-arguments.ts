@@ -54,12 +54,19 @@ function mend(schema: JsonSchema, received: unknown): Mended {
 
 interface SchemaError {
   keyword: string;
+  schemaPath: string;
   instancePath: string;
   message: string;
   params: unknown;
 }
 
-const mustBeObject: SchemaError = { keyword: "type", instancePath: "", message: "must be object", params: {} };
+const mustBeObject: SchemaError = {
+  keyword: "type",
+  schemaPath: "",
+  instancePath: "",
+  message: "must be object",
+  params: {},
+};
 /** Some schemas, such as a reference to nowhere, refuse without saying why. */
 const mismatch: SchemaError = { ...mustBeObject, keyword: "schema", message: "must match the schema" };
 const tookTooLong: SchemaError = {
@@ -116,9 +123,18 @@ function repair(root: { value: unknown }, error: SchemaError): boolean {
   let holder: unknown = root;
   for (const step of path) holder = (holder as JsonObject | undefined)?.[step];
   if (typeof holder !== "object" || holder === null || !Object.hasOwn(holder, last)) return false;
-  const text = (holder as JsonObject)[last];
-  if (typeof text !== "string") return false;
   const expected = isObject(error.params) ? [error.params.type].flat() : [];
+  if (!unwrap(holder as JsonObject, last, expected)) return false;
+  // Only the first few errors are told at once: whoever writes one item of a list so mostly writes all of them so.
+  if (Array.isArray(holder) && error.schemaPath.endsWith("/items"))
+    for (let index = Number(last) + 1; index < holder.length; index++) unwrap(holder, index, expected);
+  return true;
+}
+
+function unwrap(holder: JsonObject | unknown[], key: string | number, expected: readonly unknown[]): boolean {
+  const place = holder as JsonObject;
+  const text = place[key];
+  if (typeof text !== "string") return false;
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -126,7 +142,7 @@ function repair(root: { value: unknown }, error: SchemaError): boolean {
     return false; // ordinary text, and the error stands
   }
   if (!expected.some((type) => isOfType(parsed, type))) return false;
-  (holder as JsonObject)[last] = parsed;
+  place[key] = parsed;
   return true;
 }
 

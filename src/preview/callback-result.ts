@@ -11,8 +11,17 @@ export function resultOf(told: unknown): ToolResult | undefined {
 }
 
 export function blocksOf({ content }: { content?: unknown }): InputContent[] {
-  if (Array.isArray(content)) return content;
-  return typeof content === "string" ? [{ type: "text", text: content }] : [];
+  return (Array.isArray(content) ? content : [content]).flatMap(blockOf);
+}
+
+/** None for what nobody could be told. */
+function blockOf(value: unknown): InputContent[] {
+  if (typeof value === "string") return [{ type: "text", text: value }];
+  if (!isObject(value)) return [];
+  const { type, text, data, mimeType } = value;
+  const isText = type === "text" && typeof text === "string";
+  const isImage = type === "image" && typeof data === "string" && typeof mimeType === "string";
+  return isText || isImage ? [value as unknown as InputContent] : [];
 }
 
 export function textOf(result: ToolResult): string {

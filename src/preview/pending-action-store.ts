@@ -227,18 +227,22 @@ export class PendingActionStore {
     this.#tell({ type: "pending_action_changed", id, status: "stale", files }, next);
   }
 
-  /** A plan that shrank or was made anew, under the same id. */
+  /**
+   * A plan that was made anew, or, without anything fresh, one that shrank; under the same id. What shrank is not made
+   * anew any more: that would bring back what was decided already.
+   */
   changePlan(
     { action: { id }, work }: StoredAction,
     plan: Plan,
-    fresh: Partial<Pick<PendingAction, "label" | "details" | "preview">> = {},
+    fresh?: Partial<Pick<PendingAction, "label" | "details" | "preview">>,
   ): void {
     const stored = this.#stored.get(id);
     if (stored?.work !== work || stored.work.kind !== "plan") return;
     const files = plan.changes.map((change) => change.stamp);
-    const details = fresh.details === undefined ? {} : { details: jsonCopy(fresh.details) };
+    const details = fresh?.details === undefined ? {} : { details: jsonCopy(fresh.details) };
+    const { refresh, ...kept } = stored.work;
     const next = this.#replace(
-      { ...stored, work: { ...stored.work, plan } },
+      { ...stored, work: { ...kept, ...(fresh && refresh ? { refresh } : {}), plan } },
       { ...fresh, ...details, status: "pending", files },
     );
     this.#tell({ type: "pending_action_changed", id, status: "pending", files }, next);

@@ -52,6 +52,12 @@ describe("a part of a plan", () => {
     await expect(splitPlan(plan, subset)).rejects.toMatchObject({ code: "invalid_argument", message });
   });
 
+  it("leaves a file alone whose name is a word of the language", async () => {
+    const named = planOf(change("constructor", "1\n", "one\n"), change("b.txt", "1\n", "one\n"));
+    const split = await splitPlan(named, { files: ["b.txt"] });
+    expect(split.restIfApplied?.changes).toEqual([named.changes[0]]);
+  });
+
   it("together with the rest gives the whole, for any texts and any choice", async () => {
     const anyLines = fc.array(fc.constantFrom("a\n", "b\n", "c\r\n", "\n", "d"), { maxLength: 40 });
     await fc.assert(

@@ -48,9 +48,10 @@ export async function splitPlan(plan: Plan, { files = [], hunks = {} }: Subset):
   if (named.length === 0) throw new GalleyError("invalid_argument", "Neither a file nor a hunk is named.");
   for (const path of named)
     if (!known.has(path)) throw new GalleyError("invalid_argument", `${path} is not part of this pending action.`);
+  const chosen = (path: string) =>
+    files.includes(path) ? "all" : Object.hasOwn(hunks, path) ? hunks[path] : undefined; // files are called anything
   const parts: FilePart[] = [];
-  for (const change of plan.changes)
-    parts.push(await partOf(change, files.includes(change.stamp.path) ? "all" : hunks[change.stamp.path]));
+  for (const change of plan.changes) parts.push(await partOf(change, chosen(change.stamp.path)));
   const chosenHunks = parts.reduce((sum, part) => sum + part.chosenHunks, 0);
   const totalHunks = parts.reduce((sum, part) => sum + part.totalHunks, 0);
   const withPlan = (changes: PlannedChange[]): Plan | undefined => {

@@ -13,6 +13,8 @@ import {
   metadata,
   missingText,
   plansOf,
+  refusalOf,
+  refused,
   type Settled,
   type SettleParts,
   settleAction,
@@ -26,7 +28,10 @@ export async function settlePart(
   { decision, subset }: { decision: Decision; subset: Subset },
 ): Promise<Pick<Settled, "result" | "code"> & { isWhole: boolean }> {
   const { store } = parts;
-  const status = store.get(id)?.action.status;
+  const asked = store.get(id);
+  const refusal = asked && refusalOf(parts, asked, decision);
+  if (asked && refusal !== undefined) return { ...refused(parts, asked, decision, refusal), isWhole: false };
+  const status = asked?.action.status;
   // Held before it is looked at: another decision about a part would be made for a plan that is not there any more.
   const stored = store.take(id);
   if (!stored) throw new GalleyError("not_found", missingText(store, id));
@@ -51,7 +56,7 @@ export async function settlePart(
     const details = { ...metadata(store, stored, decision), partial: true, settled: split.settled };
     return { result: { content, details }, isWhole: false };
   } catch (error) {
-    return { ...(await applyFailed(parts, stored, decision, error)), isWhole: false };
+    return { ...(await applyFailed(parts, stored, withoutRefresh(decision), error)), isWhole: false };
   }
 }
 
@@ -73,6 +78,7 @@ async function applyPart(parts: SettleParts, { stored, split, rest, decision }: 
   const below = dependenciesOf(store, stored, pathsIn(split));
   await applyOn(parts, below, { stored, decision }, async (owner) => {
     const chosen = combinePlans([...plansOf(below), { ...rest, changes: split.chosen }]);
+    await parts.keepRest?.(stored.action.id, rest);
     return parts.applyPlan(chosen, { ...owner, isPart: true });
   });
   store.changePlan(stored, rest);
@@ -86,6 +92,13 @@ function discardPart({ store }: SettleParts, { stored, split, rest, decision: { 
   discardAll(store, above, { id, by });
   store.changePlan(stored, rest);
   return above;
+}
+
+/** Only a whole plan is made anew. */
+function withoutRefresh(decision: Decision): Decision {
+  if (decision.extra?.refresh === undefined) return decision;
+  const { refresh: _refresh, ...extra } = decision.extra;
+  return { ...decision, extra };
 }
 
 function pathsIn({ chosen }: SplitPlan): string[] {

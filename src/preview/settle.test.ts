@@ -5,6 +5,7 @@ import { manualClock } from "../testing/manual-clock.js";
 import { type NewAction, PendingActionStore, type PendingChange } from "./pending-action-store.js";
 import { type Plan, stampOf } from "./plan.js";
 import { type Decision, missingText, type SettleParts, settleAction, settleAll } from "./settle.js";
+import { settlePart } from "./settle-part.js";
 
 const text = (value: string, details?: unknown): ToolResult => ({
   content: [{ type: "text", text: value }],
@@ -293,6 +294,56 @@ describe("settling a plan", () => {
     const failed = await settleAction(parts, again, { ...apply, extra: { refresh: true } });
     expect(texts(failed.result)).toEqual(["Apply failed: no match"]);
     expect(store.get(again)?.action.status).toBe("pending");
+  });
+
+  it("stops at what was made anew, and says so", async () => {
+    const { store, parts, applyPlan } = setUp({}, "fifo");
+    const refresh = async () => ({ plan: plan("a.ts", "older()", "newer()"), label: "again", result: text("new") });
+    store.push({
+      label: "AST Edit",
+      sourceToolName: "ast_edit",
+      work: { kind: "plan", plan: plan("a.ts", "old()", "new()"), refresh },
+    });
+    store.push(planned("write b", plan("b.ts", "0", "1")));
+    applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
+    const result = await settleAll(parts, ["pa_1", "pa_2"], { ...apply, extra: { refresh: true } });
+    expect(texts(result)).toEqual(["pa_1 failed: AST Edit – The preview was made anew. Nothing was written."]);
+    expect([result.isError, store.size, applyPlan.mock.calls.length]).toEqual([true, 2, 1]);
+  });
+
+  it("does not try a part of what failed too often", async () => {
+    const { store, parts, applyPlan } = setUp({ maxAttempts: 1 });
+    const two = {
+      ...plan("a.ts", "0", "1"),
+      changes: [plan("a.ts", "0", "1"), plan("b.ts", "0", "1")].flatMap((each) => each.changes),
+    };
+    const id = store.push(planned("both", two));
+    applyPlan.mockRejectedValueOnce(new GalleyError("apply_failed", "No space."));
+    const part = (decision: Decision) => settlePart(parts, id, { decision, subset: { files: ["a.ts"] } });
+    expect(texts((await part(apply)).result)).toEqual(["No space."]);
+    expect(texts((await part(apply)).result)).toEqual([
+      "Pending action pa_1 failed 1 times; discard it and preview again. Last error: No space.",
+    ]);
+    expect(applyPlan).toHaveBeenCalledTimes(1);
+    expect((await part(discard)).result.isError).toBeUndefined();
+  });
+
+  it.each([
+    [[null, { type: "text", text: "did it" }, 3, {}, { type: "text" }, { type: "image", data: 1 }], ["did it"]],
+    [
+      ["a word", [], { type: "image", data: "AA==", mimeType: "image/png" }],
+      ["a word", "[image]"],
+    ],
+  ])("takes of what a callback says only what can be told: %j", async (content, told) => {
+    const { store, parts } = setUp();
+    const id = store.push(
+      closure(
+        "A",
+        vi.fn(() => ({ content }) as never),
+      ),
+    );
+    const { outcome, result } = await settleAction(parts, id, apply);
+    expect([outcome, texts(result)]).toEqual(["applied", told]);
   });
 
   it("applies what a plan was staged on in one change set, and discards what was staged on it", async () => {

@@ -56,6 +56,8 @@ export interface SettleParts {
    * are) when what is on disk is not what was previewed, and `apply_failed` with a whole sentence for any other reason.
    */
   applyPlan(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
+  /** What is left once a part is applied lasts before that begins: a crash must not cost it. */
+  keepRest?(id: string, rest: Plan): Promise<void>;
   /** Undefined: there is nobody to ask. Ends, with anything but true, when the signal fires. */
   confirm?(stored: StoredAction, signal: AbortSignal | undefined): Promise<boolean | undefined>;
 }
@@ -94,9 +96,15 @@ export async function settleAll(parts: SettleParts, ids: readonly string[], deci
     if (label === undefined) continue; // it went with another one
     // What was settled before is told, whatever stops the rest.
     const { outcome, result } = await settleAction(parts, id, decision).catch(stopped);
-    const error = result.isError ? { error: textOf(result) } : {};
-    results.push({ id, outcome: outcome === "refused" ? "failed" : outcome, label, ...error });
-    if (decision.action === "apply" && result.isError) break;
+    const isOver = outcome === "applied" || outcome === "discarded";
+    const problem = result.isError ? textOf(result) : isOver ? undefined : anewText;
+    results.push({
+      id,
+      outcome: outcome === "refused" ? "failed" : outcome,
+      label,
+      ...(problem ? { error: problem } : {}),
+    });
+    if (decision.action === "apply" && problem !== undefined) break;
   }
   const lines = results.map(({ id, outcome, label, error }) => {
     const word = outcome === "applied" || outcome === "discarded" ? outcome : "failed";
@@ -116,6 +124,7 @@ function stopped(error: unknown): Settled {
 
 export const nothingPendingText = "No pending action to resolve. Nothing to apply or discard.";
 export const forReviewText = "Staged for review: the user decides.";
+const anewText = "The preview was made anew. Nothing was written.";
 const nobodyText = "The user has to agree, and nobody can be asked here. Nothing was written; it stays pending.";
 
 /** What a lower stage is settled with. */
@@ -133,7 +142,8 @@ export function missingText(store: PendingActionStore, id: string): string {
   return `No pending action with id "${id}". Pending: ${pending.join(", ") || "none"}.`;
 }
 
-function refusalOf({ settings }: SettleParts, { action, isForReview }: StoredAction, decision: Decision) {
+/** Why it may not be tried at all. */
+export function refusalOf({ settings }: SettleParts, { action, isForReview }: StoredAction, decision: Decision) {
   if (decision.action === "discard") return undefined;
   const { maxAttempts, decider } = settings();
   if (decision.by === "model" && (isForReview || decider === "user")) return forReviewText;
@@ -326,7 +336,7 @@ export function discardAll(
   for (const { action } of above) store.remove(action.id, { outcome: "discarded", by, reason: `Depends on ${id}.` });
 }
 
-function refused({ store }: SettleParts, stored: StoredAction, decision: Decision, text: string): Settled {
+export function refused({ store }: SettleParts, stored: StoredAction, decision: Decision, text: string): Settled {
   return { outcome: "refused", result: failedResult(store, stored, decision, text) };
 }
 

@@ -39,6 +39,7 @@ const equippedTypes = new Set([
   ...[
     "bash",
     "abort_bash",
+    "compact",
     "new_session",
     "switch_session",
     "branch",
@@ -111,8 +112,18 @@ export class Dispatcher {
 
   /** Resolves when everything taken in so far has its answer. */
   async idle(): Promise<void> {
+    await this.laneIdle();
+    await this.besideIdle();
+  }
+
+  /** The same without what runs beside the lane. */
+  async laneIdle(): Promise<void> {
     await this.#lane;
     await this.#long;
+  }
+
+  /** The same for that alone: commands of the user's. */
+  async besideIdle(): Promise<void> {
     await Promise.all(this.#beside);
   }
 

@@ -38,12 +38,16 @@ export interface RpcServer {
 
 const shutdownBudgetMs = 5000;
 const drainBudgetMs = 2000;
-/** A host that sends a signal may not wait much longer than a second; one that ends the input wants its answers. */
-const urgent = { waitMs: 250, untilMs: 800 };
-const leisurely = { waitMs: 1500, untilMs: 2400 };
+/** To end a process may take a while, whoever is in a hurry. */
+const processesMs = 2500;
+/**
+ * A host that sends a signal may not wait much longer than a second; one that ends the input wants its answers. A command
+ * without one after `answersMs` must not keep the session from being closed, and a host that does not read is waited for
+ * `drainMs` at the end, or longer where all took less than `allMs`.
+ */
+const urgent = { waitMs: 250, answersMs: 400, untilMs: 700, drainMs: 200, allMs: 950 };
+const leisurely = { waitMs: 1500, answersMs: 2500, untilMs: 2400, drainMs: drainBudgetMs, allMs: 0 };
 const leastGoodbyeMs = 200;
-/** A command that has no answer by then must not keep the session from being closed. */
-const answersMs = 2500;
 
 export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOptions): RpcServer {
   const features = new Features();
@@ -130,19 +134,21 @@ interface Closing {
 
 /** Answers what was accepted, closes the run with its events, hands everything to the reader; bounded throughout. */
 async function close({ code, session, dispatcher, results, outbox, clock, log }: Closing): Promise<number> {
-  const { waitMs, untilMs } = code === 0 ? leisurely : urgent;
+  const { waitMs, answersMs, untilMs, drainMs, allMs } = code === 0 ? leisurely : urgent;
   const since = clock.now();
+  const elapsedMs = () => clock.now() - since;
   const orderly = async () => {
     const live = await session;
     live.hurry({ modulesMs: waitMs });
-    // Twice: a prompt still in the lane may open a run after the first was stopped.
-    await Promise.all([live.abort(), stopBash(live), atMost(clock, answersMs, dispatcher.idle())]);
-    await live.dispose({ modulesMs: Math.max(leastGoodbyeMs, untilMs - (clock.now() - since)) });
+    const answered = atMost(clock, answersMs, dispatcher.laneIdle());
+    const ended = atMost(clock, processesMs, dispatcher.besideIdle());
+    await Promise.all([live.abort(), stopBash(live), answered, ended]);
+    await live.dispose({ modulesMs: Math.max(leastGoodbyeMs, untilMs - elapsedMs()) });
   };
   try {
     await atMost(clock, shutdownBudgetMs - drainBudgetMs, orderly());
     results.closeAll();
-    await atMost(clock, drainBudgetMs, outbox.flushed());
+    await atMost(clock, Math.max(drainMs, allMs - elapsedMs()), outbox.flushed());
   } catch (error) {
     log.error("closing the session failed", error);
   }

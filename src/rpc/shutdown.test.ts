@@ -34,6 +34,7 @@ async function serve({ extension, ...options }: OpenSessionOptions & { extension
   return {
     ...open,
     told,
+    output,
     settle,
     send: (...frames: object[]) => void input.write(frames.map((frame) => `${JSON.stringify(frame)}\n`).join("")),
     story: () => output.frames.map(({ type, id, success }) => (type === "response" ? `${id} ${success}` : type)),
@@ -87,11 +88,27 @@ describe.each(["EOF", "signal"] as const)("%s", (how) => {
     expect(host.told).toEqual(["shutdown"]);
   });
 
+  it("a prompt that is still in the lane is taken in, and nothing of it runs", async () => {
+    const extension: Extension = (pi) => pi.on("session_before_switch", forEver);
+    const host = await serve({ extension, model: [call("deaf", {})], tools: [deaf(() => host.told.push("tool"))] });
+    host.send(
+      { type: "new_session", id: "a" },
+      { type: "prompt", id: "b", message: "Go" },
+      { type: "get_state", id: "c" },
+    );
+    await host.settle();
+    await host.end(how);
+    const story = host.story().filter((line) => line !== "extension_error");
+    expect(story).toEqual(["a true", "b true", "agent_settled", "c true"]);
+    expect([host.told, host.model.requests.length]).toEqual([["shutdown"], 0]);
+  });
+
   it("a command that never ends keeps nobody from being told", async () => {
     const host = await serve();
     host.session.getSessionStats = forEver as never;
     host.send({ type: "get_session_stats", id: "a" });
-    expect(await host.end(how)).toBeLessThan(3000);
+    await host.settle();
+    expect(await host.end(how)).toBeLessThan(how === "EOF" ? 3000 : 1000);
     expect(host.told).toEqual(["shutdown"]);
   });
 
@@ -128,6 +145,25 @@ describe.each(["EOF", "signal"] as const)("%s", (how) => {
       if (what !== "the load") expect(host.told).toEqual(["shutdown"]);
     },
   );
+});
+
+it("a signal does not wait for every prompt in the lane in turn", async () => {
+  const host = await serve({ extension: (pi) => pi.on("input", forEver) });
+  const ids = Array.from({ length: 12 }, (_, id) => id);
+  host.send(...ids.map((id) => ({ type: "prompt", id, message: "Go" })));
+  await host.settle();
+  expect(await host.end("signal")).toBeLessThan(1000);
+  for (const id of ids) expect(host.story()).toContain(`${id} false`);
+});
+
+it("a signal does not wait for a host that has stopped reading", async () => {
+  const host = await serve();
+  host.output.isReading = false;
+  host.session.getSessionStats = forEver as never; // as if the room for answers were used up
+  host.send({ type: "get_state", id: 0 }, { type: "get_session_stats", id: 1 });
+  await host.settle();
+  expect(await host.end("signal")).toBeLessThanOrEqual(1000);
+  expect(host.told).toEqual(["shutdown"]);
 });
 
 it("the end of input waits for modules that load, so that the answers are whole", async () => {

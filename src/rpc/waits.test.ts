@@ -67,6 +67,17 @@ describe("a summary", () => {
     expect(host.session.isCompacting).toBe(false);
   });
 
+  it("is not begun before modules are loaded that may object to it", async () => {
+    const loading = gate();
+    const host = await connect({ extensions: [() => loading.wait()] });
+    host.send({ type: "compact", id: "compact" }, { type: "get_messages", id: "look" });
+    await loading.reached;
+    await host.ask();
+    expect(host.story).toEqual(["look ok"]);
+    loading.open();
+    await expect.poll(() => host.story).toEqual(["look ok", "compact failed"]); // there is nothing to be summarized
+  });
+
   it("is not cancelled by an abort that came before it", async () => {
     const summary = gate();
     const host = await long(summary);

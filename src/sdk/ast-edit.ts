@@ -2,11 +2,12 @@
 // call.
 
 import { systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
-import type { PlanHands } from "../session/pending/plan-hands.js";
-import type { AstEditOutcome, AstEditRequest } from "../tools/ast-engine.js";
+import type { AstEditOutcome, AstEditRequest, AstEngineParts } from "../tools/ast-engine.js";
+import type { Staging } from "../tools/staging.js";
 import type { Processes } from "../workspace/processes.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
@@ -40,7 +41,9 @@ export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<A
   const plans = createPlanHands({ ...place, root, workspace, settings, sessions: { ...place, ids: randomIds } });
   const { astEdit: { maxFiles } = {} } = toolSettingsOf(settings, env);
   try {
-    return await astEditBy({ workspace, processes, plans, maxFiles })(request);
+    const apply: AstEditHands["apply"] = (changes, what) =>
+      plans.apply(changes, { ...what, ...byModule, pendingId: "" });
+    return await astEditBy({ workspace, processes, apply, maxFiles })(request);
   } finally {
     await processes.shutdown();
   }
@@ -49,12 +52,27 @@ export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<A
 export interface AstEditHands {
   readonly workspace: Workspace;
   readonly processes: Processes;
-  readonly plans: Pick<PlanHands, "apply">;
+  readonly apply: AstEngineParts["apply"];
   readonly maxFiles?: number | undefined;
 }
 
+const byModule = { by: "runtime", reason: "astEdit" } as const;
+
+/** Onto the disk by the rules of a session: where everything is staged, nothing goes past that. */
+export function applyBeside(staging: () => Pick<Staging, "mode" | "applyNow"> | undefined): AstEditHands["apply"] {
+  return async (changes, what) => {
+    const own = staging();
+    if (!own) throw new GalleyError("pending_unavailable", "astEdit cannot write before the session has begun.");
+    if (own.mode() === "all") throw new GalleyError("tool_failed", stagedInsteadText);
+    return own.applyNow(changes, { ...what, ...byModule });
+  };
+}
+
+const stagedInsteadText =
+  "Every change is staged here, so astEdit wrote nothing. Use it without `dryRun: false`, and stage what comes of it with pushPendingAction.";
+
 /** The same with the hands of a session. */
-export function astEditBy({ workspace, processes, plans, maxFiles }: AstEditHands) {
+export function astEditBy({ workspace, processes, apply, maxFiles }: AstEditHands) {
   return async (request: AstEditRequest): Promise<AstEditOutcome> => {
     const { runAstEdit } = await import("../tools/ast-engine.js");
     return runAstEdit(
@@ -62,7 +80,7 @@ export function astEditBy({ workspace, processes, plans, maxFiles }: AstEditHand
         workspace,
         maxFiles,
         ripgrep: { processes },
-        apply: (changes, what) => plans.apply(changes, { ...what, pendingId: "", by: "runtime", reason: "astEdit" }),
+        apply,
       },
       request,
     );

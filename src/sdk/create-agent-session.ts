@@ -18,13 +18,14 @@ import { levelNamed } from "../session/thinking.js";
 import type { StreamRule } from "../session/ttsr/rule.js";
 import { createBuiltInTools } from "../tools/index.js";
 import { createResolve } from "../tools/resolve.js";
+import type { Staging } from "../tools/staging.js";
 import type { AnyTool } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
 import { findWritableRoot, mayExist } from "../workspace/find-roots.js";
 import type { Processes } from "../workspace/processes.js";
 import type { Permit, Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
-import { astEditBy } from "./ast-edit.js";
+import { applyBeside, astEditBy } from "./ast-edit.js";
 import { refuseComingOptions } from "./coming-options.js";
 import { type ContextFile, findContextFiles } from "./context-files.js";
 import { type GivenTool, sortGivenTools, withoutReplaced } from "./custom-tools.js";
@@ -128,7 +129,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const live = options.ui && createLiveUI({ clock, log });
   live?.set(options.ui, true);
   let current: AgentSession | undefined;
-  const permit = options.permit ?? (live && permitBy(live.ui, () => current?.signal));
+  const permit = options.permit ?? (live && permitBy(live.ui, () => current?.questionSignal));
   const hands = createHands({ cwd, agentDir, env, settings, clock, log, permit }, options);
   const { workspace, processes } = hands;
   const models = await findSessionModels(options, { agentDir, env, settings, log });
@@ -158,6 +159,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const given = await sortGivenTools(options.customTools ?? []);
   const stream = options.streamFn ?? streamByApi;
   let toolsIn: (elsewhere: string) => readonly AnyTool[] = () => [];
+  let staging: Staging | undefined;
   const modules = findSessionModules(
     {
       ...{ ...spot, roots, workspace, processes, plans, clock, log },
@@ -167,7 +169,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       hostModules: {
         async galley() {
           const { moduleExports } = await import("./module-exports.js");
-          const astEdit = astEditBy({ workspace, processes, plans, maxFiles: toolSettings.astEdit?.maxFiles });
+          const apply = applyBeside(() => staging);
+          const astEdit = astEditBy({ workspace, processes, apply, maxFiles: toolSettings.astEdit?.maxFiles });
           return {
             ...moduleExports({ cwd, agentDir, clock, processes, stream, astEdit, toolsIn: (place) => toolsIn(place) }),
             createAgentSession,
@@ -201,15 +204,21 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     stream,
     createTools: (own) => {
       const isPersistent = options.persist ?? false;
-      const staging = stagingOf(own.pending, { plans, settings });
+      const ownStaging = stagingOf(own.pending, { plans, settings });
+      staging = ownStaging;
       const dialogs = live && dialogsOf(live.ui);
-      const tools = { ...own, ...hands, staging, clock, isPersistent, dialogs, settings: toolSettings };
+      const tools = { ...own, ...hands, staging: ownStaging, clock, isPersistent, dialogs, settings: toolSettings };
       const builtIn = createBuiltInTools(tools);
       toolsIn = (elsewhere) => {
         const place = { cwd: elsewhere, agentDir, env, settings, clock, log, permit };
-        return elsewhere === cwd
-          ? createBuiltInTools(tools)
-          : createBuiltInTools({ ...tools, ...createHands(place, { processes }) });
+        if (elsewhere === cwd) return createBuiltInTools(tools);
+        const there = createHands(place, { processes });
+        const { workspace } = there;
+        return createBuiltInTools({
+          ...tools,
+          ...there,
+          staging: stagingOf(own.pending, { plans, settings, workspace }),
+        });
       };
       const isNamed = options.toolNames?.includes("undo") ?? false;
       const chosen = selectTools(

@@ -10,7 +10,7 @@ import type { Workspace } from "../workspace/workspace.js";
 
 export interface ModulePendingParts {
   readonly workspace: Workspace;
-  readonly plans: Pick<PlanHands, "look">;
+  readonly plans: Pick<PlanHands, "look" | "staleFiles">;
   push(action: NewAction): string;
   nextId(): string;
 }
@@ -35,8 +35,12 @@ async function seen(
   { workspace, plans }: Pick<ModulePendingParts, "workspace" | "plans">,
 ): Promise<SeenFile> {
   const found = await plans.look(path);
-  const place = found ? (await workspace.resolve(path, "read")).path : resolve(workspace.cwd, path);
-  return { path: place, stamp: stampOf(path, found) };
+  if (found) return { path: (await workspace.resolve(path, "read")).path, stamp: stampOf(path, found) };
+  const absent = { path: resolve(workspace.cwd, path), stamp: stampOf(path, undefined) };
+  // A directory, or a link to nowhere: nobody could tell later whether it is as it was.
+  if ((await plans.staleFiles([absent])).length > 0)
+    throw new GalleyError("invalid_argument", `A pending action rests on files, and ${path} is none.`);
+  return absent;
 }
 
 async function planOne(

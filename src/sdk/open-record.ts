@@ -23,10 +23,13 @@ export async function openRecord(
   where: SessionManagerOptions,
   options: Pick<OpenOptions, "checkNewPlace"> & { persist: boolean; resume?: Resume | undefined },
 ): Promise<OpenedRecord> {
-  const { persist, resume, ...how } = options;
+  const { persist, resume, checkNewPlace } = options;
   const records: SessionRecords = {
     create: (origin) => (persist ? SessionManager.create(where, origin) : SessionManager.inMemory(where, origin)),
-    open: (path) => SessionManager.open(resolve(where.cwd, path), where, how),
+    open: (path, ask) =>
+      SessionManager.open(resolve(where.cwd, path), where, {
+        ...(checkNewPlace ? { checkNewPlace: (place) => ask(() => checkNewPlace(place)) } : {}),
+      }),
   };
   if (!resume) return { record: records.create({}), records };
   if (resume.kind === "continue")

@@ -28,7 +28,7 @@ type Settled = Pick<Decision, "by" | "reason">;
 export function createPlanHands(parts: PlanHandsParts): PlanHands {
   const { workspace, settings } = parts;
   let own: PlanSession | undefined;
-  let applying: ApplyOwner | undefined;
+  let applying: (ApplyOwner & { session: string }) | undefined;
   const changes = createChanges({
     ...parts,
     retention: () => ({ keep: settings.get("undo.keep"), maxBytes: settings.get("undo.maxBytes") }),
@@ -39,10 +39,11 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
     attach(session) {
       own = session;
     },
-    async apply(planned, owner) {
-      await checkStillAllowed(workspace, planned);
+    async apply(planned, owner, there = workspace) {
+      await checkStillAllowed(there, planned);
       const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied, isPart } = owner;
-      applying = owner;
+      const session = own?.owner() ?? "";
+      applying = { ...owner, session };
       try {
         const { txid, hardlinkBroken } = await changes.apply({
           label,
@@ -50,7 +51,7 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
           by,
           reason,
           owner: {
-            session: own?.owner() ?? "",
+            session,
             pendingId,
             ...(alsoApplied ? { alsoApplied } : {}),
             ...(isPart ? { isPart } : {}),
@@ -79,7 +80,9 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
 
   async function settle({ txid, result, owner }: ChangeOutcome): Promise<boolean> {
     if (result === "reverted" || !owner?.pendingId) return true; // still pending, or never was
-    const decision = applying?.pendingId === owner.pendingId ? applying : await decisionOf(txid);
+    // What another one left behind is brought to its end on the way, and may have the same id.
+    const isOurs = applying?.pendingId === owner.pendingId && applying.session === owner.session;
+    const decision = applying && isOurs ? applying : await decisionOf(txid);
     if (own?.owner() === owner.session) {
       await own.recordApplied(owner, decision);
       return true;
@@ -103,6 +106,7 @@ async function settleElsewhere(
   if (!manager) return true; // gone, or never was a file: nobody is left to tell
   try {
     if (manager.readOnlyReason !== undefined) return false;
+    if (applied.isPart) await manager.artifacts.promoteRest(applied.pendingId);
     const entries = appliedEntries(foldPending(manager.tree.entries, manager.sessionId).open, applied, decision);
     for (const { entry } of entries) manager.append(entry);
     await manager.sync();

@@ -5,13 +5,24 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { systemClock } from "../base/clock.js";
+import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, say, scriptedModel } from "../testing/scripted-model.js";
 import { createChanges } from "../workspace/changes.js";
-import { type AgentSession, createAgentSession, SessionManager } from "./index.js";
+import {
+  type AgentSession,
+  type CreateAgentSessionOptions,
+  createAgentSession,
+  type PlanHands,
+  SessionManager,
+} from "./index.js";
 import { recoverProject } from "./pending-sessions.js";
+import { createPlanHands } from "./plan-hands.js";
+import { createHands } from "./session-hands.js";
+import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {
@@ -23,7 +34,11 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const place = () => ({ cwd: join(home, "project"), agentDir: join(home, "agent") });
 
-async function open(steps: Parameters<typeof scriptedModel>[0], target?: string): Promise<AgentSession> {
+async function open(
+  steps: Parameters<typeof scriptedModel>[0],
+  target?: string,
+  more: CreateAgentSessionOptions = {},
+): Promise<AgentSession> {
   const { session } = await createAgentSession({
     ...place(),
     env: {},
@@ -32,6 +47,7 @@ async function open(steps: Parameters<typeof scriptedModel>[0], target?: string)
     streamFn: scriptedModel(steps).stream,
     loadRules: async () => [],
     ...(target === undefined ? {} : { resume: { kind: "open", target } }),
+    ...more,
   });
   return session;
 }
@@ -75,9 +91,8 @@ it("plans come back with their session, and closures are told as lost", async ()
   expect(settled.at(-1)).toContain("Pending action pa_2 (Elsewhere) did not survive the restart. Run t again.");
 });
 
-it("J-7: an apply whose session could not be told is settled there later", async () => {
-  const file = await staged();
-  // The process dies when the files are new and the record does not know.
+/** The process dies when the files are new and the record does not know. */
+async function applyUntold(file: string): Promise<void> {
   const changes = createChanges({
     root: place().cwd,
     agentDir: place().agentDir,
@@ -95,6 +110,11 @@ it("J-7: an apply whose session could not be told is settled there later", async
     owner: { session: file, pendingId: "pa_1" },
     ops: [{ kind: "modify", path, shownPath: "a.ts", beforeHash, bytes: Buffer.from("fresh(1);\n") }],
   });
+}
+
+it("J-7: an apply whose session could not be told is settled there later", async () => {
+  const file = await staged();
+  await applyUntold(file);
   expect(text()).toBe("fresh(1);\n");
   expect(journals()).toHaveLength(1);
   // While somebody has the session open, its record is theirs.
@@ -115,3 +135,67 @@ it("J-7: an apply whose session could not be told is settled there later", async
   await session.dispose();
   expect(await recoverProject(place())).toEqual([]);
 });
+
+it("what another session left behind keeps its own reason, also under the same id", async () => {
+  const file = await staged();
+  writeFileSync(join(home, "project/b.ts"), "old(2);\n");
+  const edit = call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: ["b.ts"] });
+  const session = await open([edit, say("Waiting.")]);
+  await session.prompt("go");
+  await applyUntold(file);
+  await session.resolvePendingAction({ action: "apply", reason: "mine", by: "host", pendingId: "pa_1" });
+  await session.dispose();
+  const settled = (await SessionManager.open(file, place(), { isReadOnly: true })).tree.entries.flatMap((entry) =>
+    entry.type === "custom" ? [entry.data] : [],
+  );
+  expect(settled.at(-1)).toMatchObject({ id: "pa_1", outcome: "applied", by: "user", reason: "looks right" });
+});
+
+it.each(["recovered by itself", "opened again"])(
+  "a crash while a part is applied does not cost the rest: %s",
+  async (how) => {
+    writeFileSync(join(home, "project/b.ts"), "old(2);\n");
+    const edit = call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: ["."] });
+    const first = await open([edit, say("Waiting.")]);
+    await first.prompt("go");
+    const file = first.sessionFile as string;
+    await first.dispose();
+    // The next one dies when the part is on the disk and the record does not know.
+    const { workspace } = createHands({
+      ...place(),
+      env: {},
+      settings: new Settings(),
+      clock: systemClock,
+      log: silentLog,
+    });
+    const sessions = { ...place(), ids: randomIds };
+    const hands = createPlanHands({
+      ...{ ...place(), root: place().cwd, workspace, settings: new Settings(), clock: systemClock, log: silentLog },
+      sessions,
+    });
+    const dying: PlanHands = {
+      ...hands,
+      attach: () => hands.attach({ owner: () => file, recordApplied: () => Promise.reject(new Error("dead")) }),
+      async apply(changes, owner) {
+        await hands.apply(changes, owner);
+        throw new Error("dead");
+      },
+    };
+    const second = await open([], file, { plans: dying });
+    const part = { action: "apply", reason: "this", by: "host", pendingId: "pa_1", files: ["a.ts"] } as const;
+    await expect(second.resolvePendingAction(part)).rejects.toThrow("dead");
+    expect(text()).toBe("fresh(1);\n");
+    expect(journals()).toHaveLength(1);
+    await second.dispose();
+
+    if (how === "recovered by itself") await recoverProject(place());
+    const third = await open([], file);
+    expect(await third.getPendingActions()).toMatchObject([
+      { id: "pa_1", status: "pending", files: [{ path: "b.ts" }] },
+    ]);
+    expect(journals()).toEqual([]);
+    await third.resolvePendingAction({ action: "apply", reason: "all", by: "host" });
+    expect(readFileSync(join(home, "project/b.ts"), "utf8")).toBe("fresh(2);\n");
+    await third.dispose();
+  },
+);

@@ -48,7 +48,7 @@ const reasons: Record<PermitQuestion["reason"], string> = {
   secret: "It may hold secrets.",
 };
 
-/** Whether one file may be read or written. The signal is that of the run under way. */
+/** Whether one file may be read or written. The signal calls the question off. */
 export function permitBy(ui: ToolUI, signal: () => AbortSignal | undefined): Permit {
   return ({ intent, displayPath, reason }) => {
     const path = written(displayPath);

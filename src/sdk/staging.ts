@@ -4,11 +4,13 @@ import { planOf, stagedFor } from "../preview/stack.js";
 import type { PendingControl } from "../session/pending/pending-control.js";
 import type { PlanHands } from "../session/pending/plan-hands.js";
 import type { Staging } from "../tools/staging.js";
+import type { Workspace } from "../workspace/workspace.js";
 import type { Settings } from "./settings/settings.js";
 
+/** `workspace`: whose rules count for what is written at once; default: the session's. */
 export function stagingOf(
   pending: PendingControl,
-  { plans, settings }: { plans: PlanHands; settings: Settings },
+  { plans, settings, workspace }: { plans: PlanHands; settings: Settings; workspace?: Workspace },
 ): Staging {
   return {
     mode: () => settings.get("staging"),
@@ -30,7 +32,8 @@ export function stagingOf(
       }),
     wrote: (paths) => pending.filesWritten(paths),
     async applyNow(changes, what) {
-      const applied = await plans.apply(changes, { ...what, pendingId: "", by: "model", reason: "Staging is off." });
+      const usual = { by: "model", reason: "Staging is off." } as const;
+      const applied = await plans.apply(changes, { ...usual, ...what, pendingId: "" }, workspace);
       await pending.filesWritten(changes.map(({ path }) => path));
       return applied;
     },

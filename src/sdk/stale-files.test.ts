@@ -1,7 +1,17 @@
 // Previews and the files they were made for, through a session on real files: what is stale is told as such, here and to
 // whoever looks later, and what was made anew is on record as what it is now.
 
-import { linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -170,5 +180,114 @@ it("a preview of a file with two names can be applied", async () => {
   await session.prompt("go");
   expect((await decide("apply", "pa_1")).details).toMatchObject({ sourceResultDetails: { hardlinkBroken: ["a.ts"] } });
   expect([read("a.ts"), read("h.ts")]).toEqual(["fresh(1);\n", "old(1);\n"]);
+  await session.dispose();
+});
+
+it("what was discarded does not come back: a preview that was decided in part is not made anew", async () => {
+  for (const name of ["a.ts", "b.ts"]) write(name, "old(1);\n");
+  const { session, decide } = await open([preview, say("Waiting.")]);
+  await session.prompt("go");
+  await decide("discard", "pa_1", { files: ["b.ts"] });
+  write("a.ts", "old(1);\n// mine\n");
+  await expect(decide("apply", "pa_1", { extra: { refresh: true } })).rejects.toThrow("Preview is stale: 1 of 1 files");
+  expect(await session.getPendingActions()).toMatchObject([{ status: "stale", files: [{ path: "a.ts" }] }]);
+  expect(read("b.ts")).toBe("old(1);\n");
+  await session.dispose();
+});
+
+it("a part is applied or it fails: it is not made anew, and nobody is told that it was written", async () => {
+  for (const name of ["a.ts", "b.ts"]) write(name, "old(1);\n");
+  const { session, decide } = await open([preview, say("Waiting."), say("So it is.")]);
+  await session.prompt("go");
+  write("b.ts", "old(1);\n// mine\n");
+  const again = { extra: { refresh: true } };
+  await expect(decide("apply", "pa_1", { files: ["b.ts"], ...again })).rejects.toThrow(
+    "Preview is stale: 1 of 1 files",
+  );
+  // All of it, named file by file, is the whole, and can be made anew: nothing is written by that either.
+  const whole = await decide("apply", "pa_1", { files: ["a.ts", "b.ts"], ...again });
+  expect(whole.details).toMatchObject({ refreshed: true });
+  await session.prompt("and?");
+  expect(JSON.stringify(session.messages)).not.toContain("pending-action-outcome");
+  await session.dispose();
+});
+
+it("what is left after a part was discarded is as stale as it was", async () => {
+  for (const name of ["a.ts", "b.ts"]) write(name, "old(1);\n");
+  const { session, decide } = await open([preview, say("Waiting.")]);
+  await session.prompt("go");
+  write("a.ts", "mine\n");
+  await expect(decide("apply", "pa_1")).rejects.toThrow("Preview is stale");
+  await decide("discard", "pa_1", { files: ["b.ts"] });
+  expect(await session.getPendingActions()).toMatchObject([{ id: "pa_1", status: "stale" }]);
+  await session.dispose();
+});
+
+it("a lower stage that stops the one above is stale itself", async () => {
+  for (const name of ["f.txt", "g.txt"]) write(name, "one\n");
+  const edit = (path: string, old_text: string, new_text: string) => ({ path, old_text, new_text });
+  const steps = [
+    call("edit", { edits: [edit("f.txt", "one", "two"), edit("g.txt", "one", "two")] }, "e1"),
+    call("edit", { edits: [edit("f.txt", "two", "three")] }, "e2"),
+    say("Waiting."),
+  ];
+  const { session, decide } = await open(steps, { staging: "all" });
+  await session.prompt("go");
+  write("g.txt", "mine\n");
+  await expect(decide("apply", "pa_2")).rejects.toThrow("Preview is stale");
+  expect((await session.getPendingActions()).map(({ id, status }) => [id, status])).toEqual([
+    ["pa_2", "stale"],
+    ["pa_1", "stale"],
+  ]);
+  await session.dispose();
+});
+
+it("what is no file cannot be what a callback rests on, and what is not there can", async () => {
+  mkdirSync(inProject("sub"));
+  symlinkSync("nowhere", inProject("dangling"));
+  const module = `export default (pi) => ({
+    name: "stager", description: "Stages", parameters: { type: "object", properties: { file: { type: "string" } } },
+    async execute(id, { file }) {
+      pi.pushPendingAction({ label: file, files: [file], apply: async () => ({ content: [] }) });
+      return { content: [] };
+    },
+  });`;
+  const path = join(home, "agent/tools/stager.mjs");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, module);
+  const names = ["sub", "dangling", "later.txt"];
+  const { session } = await open([...names.map((file) => call("stager", { file }, file)), say("Waiting.")]);
+  await session.prompt("go");
+  await session.executeBash("true");
+  const actions = await session.getPendingActions();
+  expect(actions.map(({ label, status }) => [label, status])).toEqual([["later.txt", "pending"]]);
+  const told = JSON.stringify(session.messages.filter(({ role }) => role === "toolResult"));
+  for (const name of ["sub", "dangling"])
+    expect(told).toContain(`A pending action rests on files, and ${name} is none.`);
+  await session.dispose();
+});
+
+it.each([
+  ["auto", "true", "viaModule(1);\n", "stale"],
+  ["all", "Every change is staged here", "old(1);\n", "pending"],
+])("what a module writes with astEdit goes by the rules of staging: %s", async (staging, told, left, status) => {
+  write("a.ts", "old(1);\n");
+  const module = `export default (pi) => ({
+    name: "writer", description: "Writes", parameters: { type: "object", properties: {} }, deferrable: true,
+    async execute() {
+      const ops = [{ pat: "old($A)", out: "viaModule($A)" }];
+      const { applied } = await pi.pi.astEdit({ ops, path: "a.ts", dryRun: false });
+      return { content: [{ type: "text", text: String(applied) }] };
+    },
+  });`;
+  const path = join(home, "agent/tools/writer.mjs");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, module);
+  const { session } = await open([preview, call("writer", {}, "w1"), say("Waiting.")], { staging });
+  await session.prompt("go");
+  const result = session.messages.find((message) => message.role === "toolResult" && message.toolName === "writer");
+  expect(JSON.stringify(result)).toContain(told);
+  expect(read("a.ts")).toBe(left);
+  expect(await session.getPendingActions()).toMatchObject([{ id: "pa_1", status }]);
   await session.dispose();
 });

@@ -90,7 +90,7 @@ export class AgentSession {
 
   /** What an abort may end before its turn comes: a compaction, the wait before a retry, and that for modules of others. */
   cancelWaits(): void {
-    this.#core.hearing.giveUp();
+    void this.#core.hearing.giveUp(); // never rejects; the abort itself waits for it
     this.#core.driver.giveUp();
     this.#core.compaction.abort();
     this.#core.retry.cancel("abort");
@@ -160,6 +160,11 @@ export class AgentSession {
   /** Fires when the run under way is to stop. */
   get signal(): AbortSignal | undefined {
     return this.#core.driver.signal;
+  }
+
+  /** Fires when what a person is being asked about a file is no longer wanted. */
+  get questionSignal(): AbortSignal | undefined {
+    return this.#core.questionSignal;
   }
 
   get isStreaming(): boolean {

@@ -144,14 +144,9 @@ export class BashExecutions {
     this.#held.push({ message, home }); // behind those that wait, so that the order stays
     this.#addWhereIdle();
     if (this.#held.length === 0 || this.#isWaiting) return;
-    this.#isWaiting = true;
-    this.#addWhenSettled()
-      .catch((error: unknown) =>
-        this.#parts.log.warn(`a command's result was not added to the session: ${messageOf(error)}`),
-      )
-      .finally(() => {
-        this.#isWaiting = false;
-      });
+    this.#addWhenSettled().catch((error: unknown) =>
+      this.#parts.log.warn(`a command's result was not added to the session: ${messageOf(error)}`),
+    );
   }
 
   #addWhereIdle(): void {
@@ -159,10 +154,15 @@ export class BashExecutions {
   }
 
   async #addWhenSettled(): Promise<void> {
-    // The next run may have begun before we are told of the end of the last one.
-    while (this.#held.length > 0) {
-      await this.#parts.whenSettled();
-      this.#addWhereIdle();
+    this.#isWaiting = true;
+    try {
+      // The next run may have begun before we are told of the end of the last one.
+      while (this.#held.length > 0) {
+        await this.#parts.whenSettled();
+        this.#addWhereIdle();
+      }
+    } finally {
+      this.#isWaiting = false;
     }
   }
 }

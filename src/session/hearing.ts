@@ -1,5 +1,5 @@
-// While modules of others look at a prompt, nobody has accepted it yet. Whoever stops the session need not wait for them:
-// a prompt that they are not done with a moment later is refused, and nothing of it is kept.
+// While modules of others look at a prompt, nobody has accepted it yet. Whoever stops the session waits a moment for them:
+// a prompt that they are not done with by then is refused, and nothing of it is kept.
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
@@ -9,8 +9,10 @@ const graceMs = 250;
 
 export class Hearing {
   readonly #clock: Clock;
-  readonly #open = new Set<() => void>();
-  #isClosed = false;
+  /** What gives each up, with its end. */
+  readonly #open = new Map<() => void, Promise<void>>();
+  /** When the last of them has to be over, once the session ends. */
+  #until: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -20,32 +22,40 @@ export class Hearing {
   next<Heard>(hear: (signal: AbortSignal, over: () => void) => Promise<Heard>): Promise<Heard> {
     return new Promise((resolve, reject) => {
       const patience = new AbortController();
-      let cancel = () => {};
+      let end = () => {};
+      const ended = new Promise<void>((resolveEnd) => {
+        end = resolveEnd;
+      });
+      let cancel: (() => void) | undefined;
       const giveUp = () => {
-        this.#open.delete(giveUp);
         const refuse = () => {
           patience.abort();
           reject(new GalleyError("aborted", "The prompt was aborted before it was taken in."));
+          over();
         };
-        cancel = this.#clock.after(graceMs, refuse, { isAwaited: true });
+        const leftMs = this.#until === undefined ? graceMs : Math.max(0, this.#until - this.#clock.now());
+        cancel ??= this.#clock.after(leftMs, refuse, { isAwaited: true });
       };
       const over = () => {
         this.#open.delete(giveUp);
-        cancel();
+        cancel?.();
+        end();
       };
-      this.#open.add(giveUp);
-      if (this.#isClosed) giveUp();
+      this.#open.set(giveUp, ended);
+      if (this.#until !== undefined) giveUp();
       hear(patience.signal, over).then(resolve, reject).finally(over);
     });
   }
 
-  giveUp(): void {
-    for (const giveUp of this.#open) giveUp();
+  /** Resolves when each is over: it has begun, or was refused. */
+  async giveUp(): Promise<void> {
+    for (const giveUp of this.#open.keys()) giveUp();
+    await Promise.all(this.#open.values());
   }
 
-  /** The session ends: also for those that are still to come. */
+  /** The session ends: also for those that are still to come, which share one moment. */
   close(): void {
-    this.#isClosed = true;
-    this.giveUp();
+    this.#until ??= this.#clock.now() + graceMs;
+    void this.giveUp(); // never rejects; whoever stops the session waits for it
   }
 }

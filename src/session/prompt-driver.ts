@@ -47,6 +47,8 @@ export interface PromptStart {
   readonly riders?: readonly AgentMessage[];
   /** Asked right before its run for what else it begins with. After the signal nobody waits for it. */
   beforeRun?(signal: AbortSignal): Promise<readonly AgentMessage[]>;
+  /** Somebody wanted everything stopped while it was on its way: it is taken in, and does not run. */
+  readonly isStopped?: boolean;
   onAccepted(): void;
 }
 
@@ -76,6 +78,8 @@ export class PromptDriver {
   #begun = 0;
   #outcome: PromptOutcome = { status: "completed" };
   #wasDenied = false;
+  #isEnding = false;
+  #isClosed = false;
 
   constructor(parts: PromptDriverParts) {
     this.#parts = parts;
@@ -119,13 +123,30 @@ export class PromptDriver {
 
   /** Resolves when the session has settled again. */
   async start(prompt: PromptStart): Promise<void> {
+    this.checkOpen();
     if (this.isBusy) throw new GalleyError("busy", busyText);
     const previous = this.#active?.settled;
-    await this.#activate((active) => this.#drive(active, prompt, previous)).settled;
+    const active = this.#activate((begun) => this.#drive(begun, prompt, previous));
+    if (prompt.isStopped || this.#isEnding) active.abort.abort();
+    await active.settled;
   }
 
-  /** The session ends: who ignores a signal is not waited for as long as usual. */
+  /** Throws where no prompt will be taken in any more. */
+  checkOpen(): void {
+    if (this.#isClosed) throw new GalleyError("aborted", "The session was closed. Open it again to go on.");
+  }
+
+  /** The session has ended: nothing begins from now on. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /**
+   * The session ends: a prompt that still comes is taken in and does not run, and who ignores a signal is not waited for
+   * as long as usual.
+   */
   hurry(): void {
+    this.#isEnding = true;
     this.#graceClock.hurry(lastGraceMs);
     this.#stopClock.hurry(lastStopMs);
   }

@@ -160,6 +160,21 @@ describe("a prompt", () => {
     expect(open.model.requests.map(({ options }) => options.toolChoice)).toEqual(["required", undefined]);
   });
 
+  it("keeps its own choice when the one before it closes meanwhile", async () => {
+    const open = await openSession({
+      model: [call("work", {}), say("ok"), call("work", {}), say("ok")],
+      tools: [tool("work")],
+    });
+    let second: Promise<void> | undefined;
+    open.session.subscribe((event) => {
+      if (event.type === "agent_end") second ??= open.session.prompt("again", { toolChoice: "required" });
+    });
+    await open.session.prompt("go", { toolChoice: "required" });
+    await second;
+    const choices = open.model.requests.map(({ options }) => options.toolChoice);
+    expect(choices).toEqual(["required", undefined, "required", undefined]);
+  });
+
   it("leaves none behind when it is stopped before it comes to a model call", async () => {
     const open = await openSession({ model: [say("ok")], tools: [tool("work")] });
     const running = open.session.prompt("go", { toolChoice: "required" });

@@ -33,7 +33,9 @@ export interface PromptOptions {
 export async function prompt(core: SessionCore, text: string, options: PromptOptions): Promise<void> {
   const { guests } = core.parts;
   const { images = [], synthetic, source, onAccepted = () => {} } = options;
-  if (!guests?.hearsPrompts || synthetic) return begin(core, text, options);
+  const { aborts } = core;
+  core.driver.checkOpen();
+  if (!guests?.hearsPrompts || synthetic) return begin(core, text, { ...options, aborts });
   const heard = await core.hearing.next((signal, over) =>
     guests.hear(
       { text, images },
@@ -47,10 +49,11 @@ export async function prompt(core: SessionCore, text: string, options: PromptOpt
       },
     ),
   );
-  if (heard) await begin(core, heard.text, { ...options, images: heard.images });
+  if (heard) await begin(core, heard.text, { ...options, images: heard.images, aborts });
 }
 
-async function begin(core: SessionCore, asked: string, options: PromptOptions): Promise<void> {
+/** `aborts`: as many as there were when the prompt came. */
+async function begin(core: SessionCore, asked: string, options: PromptOptions & { aborts: number }): Promise<void> {
   const { images = [], streamingBehavior, synthetic = false } = options;
   const isTyped = !synthetic && options.source !== "extension";
   const named = (options.expandPromptTemplates ?? isTyped) ? expanded(core, asked) : asked;
@@ -68,7 +71,8 @@ async function begin(core: SessionCore, asked: string, options: PromptOptions): 
     const isExcepted = synthetic || options.toolChoice !== undefined;
     const endEager = isExcepted ? undefined : beginEagerTodos(core, { text, model, riders });
     const question = core.parts.guests?.hearsPrompts ? runQuestion(core, { text, images }) : undefined;
-    const start = { model, message, riders, onAccepted, ...(question ? { beforeRun: question.ask } : {}) };
+    const isStopped = core.aborts !== options.aborts;
+    const start = { model, message, riders, isStopped, onAccepted, ...(question ? { beforeRun: question.ask } : {}) };
     return withToolChoice(core, options.toolChoice, () => core.driver.start(start)).finally(() => {
       endEager?.();
       question?.end();
@@ -183,8 +187,6 @@ export async function sendCustomMessage(
   }
 }
 
-const promptChoice = "prompt";
-
 /** What the run did not come to must not fall upon the next one. */
 async function withToolChoice(
   { toolChoice }: SessionCore,
@@ -192,14 +194,14 @@ async function withToolChoice(
   run: () => Promise<void>,
 ): Promise<void> {
   if (choice === undefined) return run();
-  toolChoice.pushOnce(choice, {
-    label: promptChoice,
+  const id = toolChoice.pushOnce(choice, {
+    label: "prompt",
     now: true,
     onRejected: (reason) => (reason === "error" ? "requeue" : undefined),
   });
   try {
     await run();
   } finally {
-    toolChoice.removeByLabel(promptChoice);
+    toolChoice.remove(id); // not by its name: the next prompt may have brought its own by now
   }
 }

@@ -115,12 +115,15 @@ export class SessionCore {
   wasForced = false;
   /** What the run under way is told in place of the usual prompt. */
   runSystemPrompt: string | undefined;
+  /** How often somebody wanted everything stopped: a prompt that was on its way then is stopped as it begins. */
+  aborts = 0;
   #record: SessionManager;
   #modelMessages: ModelMessages;
   #ttsr: TtsrController | undefined;
   #hasLoadedRules = false;
   #lastOperation: Promise<unknown> = Promise.resolve();
   #restored: Promise<void>;
+  #question: AbortSignal | undefined;
 
   constructor(parts: AgentSessionParts) {
     const { clock, log, random = Math.random } = parts;
@@ -192,7 +195,17 @@ export class SessionCore {
 
   /** Stops the run and any summary that is being written, and waits for both. Queued messages stay queued. */
   async abort(): Promise<void> {
-    this.hearing.giveUp();
+    this.aborts++;
+    const { begun } = this.driver;
+    const heard = this.hearing.giveUp();
+    await this.#stop();
+    await heard;
+    // One of those has begun, and was stopped as it did; one that came later is not ours to stop.
+    if (this.driver.begun > begun && this.driver.signal?.aborted) await this.driver.stop();
+  }
+
+  async #stop(): Promise<void> {
+    void this.hearing.giveUp(); // never rejects, and what nobody has accepted yet holds up nothing
     this.compaction.abort();
     await this.driver.stop();
     await this.compaction.settled();
@@ -204,7 +217,22 @@ export class SessionCore {
    */
   async settle(): Promise<void> {
     const isRunning = () => this.driver.isStreaming || this.compaction.isCompacting;
-    while (isRunning() || this.pending.isDeciding) await (isRunning() ? this.abort() : this.pending.decided());
+    while (isRunning() || this.pending.isDeciding) await (isRunning() ? this.#stop() : this.pending.decided());
+  }
+
+  /** A question to a person that an abort calls off, also before its turn comes. One at a time. */
+  ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+    return this.compaction.cancellable(async (signal) => {
+      this.#question = signal;
+      return question().finally(() => {
+        if (this.#question === signal) this.#question = undefined;
+      });
+    });
+  }
+
+  /** Calls off what a person is being asked. */
+  get questionSignal(): AbortSignal | undefined {
+    return this.#question ?? this.driver.signal;
   }
 
   /** One operation on the record at a time: of two at once, one would leave a record open that nobody knows of. */
@@ -252,6 +280,8 @@ export class SessionCore {
 
   /** After the operation that is under way, if one is. */
   dispose(modulesMs?: number): Promise<void> {
+    this.driver.close();
+    this.hearing.close();
     this.toolChoice.clear();
     this.bash.abort();
     return this.exclusively(async () => {

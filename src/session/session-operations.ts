@@ -32,7 +32,7 @@ export function switchSession(core: SessionCore, path: string): Promise<boolean>
     const release = own && core.left.use(own); // or the end of a command would close it on the way
     try {
       if (!own) await core.left.closed();
-      const record = own ?? (await core.parts.records.open(path));
+      const record = own ?? (await core.parts.records.open(path, (question) => core.ask(question)));
       await change(core, async () => record);
     } finally {
       release?.();

@@ -1,5 +1,5 @@
 // Texts too long for a conversation, one file each in the session's own directory: `<n>.<tool>.log` for outputs, and
-// `<id>.plan` for a pending action's plan. Written once, or grown by the tool that runs; never changed after that.
+// `<id>.plan` for a pending action's plan, `<id>.rest.plan` while a part of it is applied. Written once, or grown by the tool that runs; never changed after that.
 
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
@@ -21,6 +21,10 @@ export interface ArtifactStore extends ArtifactSource {
   /** Replaces an earlier plan of the same action. */
   savePlan(pendingId: string, text: string): Promise<void>;
   readPlan(pendingId: string): Promise<string | undefined>;
+  /** What is left of the plan once a part of it is applied, kept beside it until that is known. */
+  saveRest(pendingId: string, text: string): Promise<void>;
+  /** The part is applied: what is left is the plan. Nothing happens where that was done already. */
+  promoteRest(pendingId: string): Promise<void>;
 }
 
 export interface DiskArtifactOptions {
@@ -69,6 +73,20 @@ export function createDiskArtifacts({ directory, ensureDirectory }: DiskArtifact
       await writeWhole(join(directory, name), text);
     },
     readPlan: (pendingId) => readIfThere(join(directory, planName(pendingId))),
+    async saveRest(pendingId, text) {
+      const name = restName(pendingId);
+      ensureDirectory(directory);
+      await writeWhole(join(directory, name), text);
+    },
+    async promoteRest(pendingId) {
+      try {
+        await fs.rename(join(directory, restName(pendingId)), join(directory, planName(pendingId)));
+      } catch (error) {
+        if (systemCode(error) === "ENOENT") return;
+        throw error;
+      }
+      await nodeDisk.syncDirectory(directory);
+    },
   };
 }
 
@@ -160,6 +178,8 @@ export function createMemoryArtifacts(earlier?: { store: ArtifactStore; count: n
     pathOf: async (id) => earlier?.store.pathOf(id),
     savePlan: async (pendingId, text) => void plans.set(planName(pendingId), text),
     readPlan: async (pendingId) => plans.get(planName(pendingId)),
+    saveRest: async () => {}, // ends with the process, as the plan does
+    promoteRest: async () => {},
   };
 }
 
@@ -231,6 +251,10 @@ async function readIfThere(path: string): Promise<string | undefined> {
 
 function safeName(toolName: string): string {
   return toolName.replace(/[^\w-]/g, "_").slice(0, 64) || "tool";
+}
+
+function restName(pendingId: string): string {
+  return planName(pendingId).replace(/plan$/, "rest.plan");
 }
 
 function planName(pendingId: string): string {

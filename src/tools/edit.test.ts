@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { createMemoryPlans } from "../testing/memory-plans.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createEdit } from "./edit.js";
 import { stagingKit } from "./parts.test-kit.js";
 import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
+import type { Staging } from "./staging.js";
 import { createWrite } from "./write.js";
 
 const context = { cwd: "/project" };
@@ -15,10 +17,18 @@ const one = (path: string, old_text: string, new_text: string, all?: boolean): E
   ...(all === undefined ? {} : { all }),
 });
 
-function tools(files: Record<string, string | Uint8Array>) {
+function tools(files: Record<string, string | Uint8Array>, beforeApply = async () => {}) {
   const workspace = createMemoryWorkspace(files);
   const seen = new SeenFiles();
-  const editor = createEdit({ workspace, staging: stagingKit().staging, seen });
+  const plans = createMemoryPlans(workspace);
+  const staging: Staging = {
+    ...stagingKit().staging,
+    async applyNow(changes, what) {
+      await beforeApply();
+      return plans.apply(changes, { reason: "", ...what, pendingId: "", by: "model" });
+    },
+  };
+  const editor = createEdit({ workspace, staging, seen });
   const writer = createWrite({ workspace, staging: stagingKit().staging, seen });
   const reader = createRead(workspace, { seen });
   return {
@@ -116,16 +126,15 @@ describe("failures", () => {
     expect(workspace.files).toEqual(files);
   });
 
-  it("say what was written when the disk fails in between", async () => {
-    const { workspace, edit } = tools({ a: "1", b: "1", c: "1" });
-    const original = workspace.writeFile;
-    workspace.writeFile = async (target, request) => {
-      if (target.path === "/project/b") throw new Error("No space left.");
-      return original(target, request);
-    };
-    const edits = ["a", "b", "c"].map((path) => one(path, "1", "2"));
-    await expect(edit(...edits)).rejects.toThrow("No space left.\n\nChanged: a. Not changed: b, c.");
-    expect(workspace.files).toEqual({ a: "2", b: "1", c: "1" });
+  it("write nothing at all when one of several files changes in between", async () => {
+    const { workspace, edit } = tools({ a: "1", b: "1", c: "1" }, async () => {
+      await workspace.writeFile(await workspace.resolve("b", "write"), { bytes: Buffer.from("theirs") });
+    });
+    await expect(edit(...["a", "b", "c"].map((path) => one(path, "1", "2")))).rejects.toMatchObject({
+      code: "file_changed",
+      message: "File changed since it was last read: b. Read it again.\n\nNo file was changed.",
+    });
+    expect(workspace.files).toEqual({ a: "1", b: "theirs", c: "1" });
   });
 
   it("refuse what changed since it was read, is generated, or is aborted", async () => {

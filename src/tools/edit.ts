@@ -1,9 +1,9 @@
-// The edit tool: texts replaced in one or more files. Everything is computed before anything is written, so a text that
-// is not found leaves every file as it was.
+// The edit tool: texts replaced in one or more files. Everything is computed before anything is written, and several
+// files are written all or none, so that whatever fails leaves every file as it was.
 
 import type { XStatic } from "typebox/schema";
 import { throwIfAborted } from "../base/abort.js";
-import { GalleyError, messageOf } from "../base/errors.js";
+import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import { diffFile, joinDiffs } from "../preview/file-diff.js";
 import { foldPath } from "../workspace/resolve-path.js";
@@ -11,11 +11,12 @@ import type { Workspace, WriteTarget } from "../workspace/workspace.js";
 import { type ComputedEdit, computeEdit, type EditLeniency, type TextEdit } from "./edit-compute.js";
 import { notice } from "./output-text.js";
 import {
+  applyText,
   type OpenFile,
   openText,
-  replaceText,
   stagedText,
   stageText,
+  type TextChange,
   type TextFileParts,
   writeNoted,
 } from "./text-file.js";
@@ -63,17 +64,15 @@ export function createEdit(parts: EditParts): AgentTool<EditParams> {
         const changes: Change[] = [];
         for (const task of tasks) changes.push(await compute(parts, task, { signal, total: edits.length }));
         throwIfAborted(signal);
-        const texts = changes.map(({ file, computed }) => ({ file, after: computed.after }));
         const paths = changes.map(({ file }) => file.target.displayPath).join(", ");
         const what = { label: `Edit: ${paths}`, sourceToolName: "edit" };
         if (parts.staging.mode() === "all") {
           const { details } = report(changes);
           const { diff } = details as { diff: string };
-          const id = await stageText(parts, texts, { ...what, toolCallId, diff });
+          const id = await stageText(parts, textsOf(changes), { ...what, toolCallId, diff });
           return textResult(stagedText(id, paths), { ...(details as object), pendingId: id });
         }
-        const write = (done: () => void) => writeAll(parts, changes, done);
-        return report(await writeNoted(parts, texts, { ...what, write }));
+        return report(await writeAll(parts, changes, what));
       });
     },
   };
@@ -165,21 +164,26 @@ interface Written extends Change {
   readonly hardlinkBroken?: true;
 }
 
-async function writeAll(parts: TextFileParts, changes: readonly Change[], done: () => void): Promise<Written[]> {
-  const written: Written[] = [];
-  for (const change of changes) {
-    try {
-      const { hardlinkBroken } = await replaceText(parts, change.file, change.computed.after);
-      written.push(hardlinkBroken ? { ...change, hardlinkBroken } : change);
-      done();
-    } catch (error) {
-      if (changes.length === 1) throw error;
-      const names = (list: readonly Change[]) => list.map(({ file }) => file.target.displayPath).join(", ") || "none";
-      const rest = changes.slice(written.length);
-      throw toolFailure(`${messageOf(error)}\n\nChanged: ${names(written)}. Not changed: ${names(rest)}.`, error);
-    }
+/** One file at once, several through the journal: half of them would be worse than none. */
+async function writeAll(
+  parts: TextFileParts,
+  changes: readonly Change[],
+  what: { label: string; sourceToolName: string },
+): Promise<Written[]> {
+  const texts = textsOf(changes);
+  const [first, ...others] = texts;
+  if (first && others.length === 0) {
+    const { hardlinkBroken } = await writeNoted(parts, first, what);
+    return changes.map((change) => (hardlinkBroken ? { ...change, hardlinkBroken } : change));
   }
-  return written;
+  const { hardlinkBroken: broken = [] } = await applyText(parts, texts, what);
+  return changes.map((change) =>
+    broken.includes(change.file.target.displayPath) ? { ...change, hardlinkBroken: true } : change,
+  );
+}
+
+function textsOf(changes: readonly Change[]): TextChange[] {
+  return changes.map(({ file, computed }) => ({ file, after: computed.after }));
 }
 
 function report(written: readonly Written[]) {

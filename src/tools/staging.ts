@@ -5,6 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import type { NewAction } from "../preview/pending-action-store.js";
 import type { PlannedChange } from "../preview/plan.js";
 import type { AppliedChanges } from "../preview/settle.js";
+import type { Decider } from "../protocol/pending.js";
 
 export interface StagedFile {
   readonly id: string;
@@ -18,6 +19,16 @@ export interface NotedFile {
   readonly shownPath: string;
   readonly before: { readonly bytes: Uint8Array; readonly mode: number; readonly mtimeMs: number } | null;
   readonly afterHash: string;
+}
+
+/** A change that nobody was asked about. */
+export interface AppliedAtOnce {
+  readonly label: string;
+  readonly sourceToolName: string;
+  /** Default: the model. */
+  readonly by?: Decider;
+  /** Default: staging is off. */
+  readonly reason?: string;
 }
 
 export interface Staging {
@@ -34,7 +45,7 @@ export interface Staging {
   /** Files were written without a preview: what was made for them as they were is told to be stale. */
   wrote(paths: readonly string[]): Promise<void>;
   /** All or nothing; can be undone. */
-  applyNow(changes: readonly PlannedChange[], what: { label: string; sourceToolName: string }): Promise<AppliedChanges>;
+  applyNow(changes: readonly PlannedChange[], what: AppliedAtOnce): Promise<AppliedChanges>;
 }
 
 /**

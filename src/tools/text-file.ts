@@ -4,6 +4,7 @@
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import { type PlannedChange, stampOf } from "../preview/plan.js";
+import type { AppliedChanges } from "../preview/settle.js";
 import type { Target, Workspace, WriteOutcome, WriteTarget } from "../workspace/workspace.js";
 import { refuseGenerated } from "./generated-marker.js";
 import { sizeText } from "./output-text.js";
@@ -63,14 +64,7 @@ export async function stageText(
     diff,
   }: { label: string; sourceToolName: string; toolCallId: string; diff?: string },
 ): Promise<string> {
-  const planned: PlannedChange[] = [];
-  for (const { file, after } of changes) {
-    const { path, displayPath } = file.target;
-    const mode = file.before ? (await workspace.stat(await workspace.resolve(path, "read"))).mode : 0;
-    const stamp = stampOf(displayPath, file.before && { bytes: file.before.bytes, mode });
-    const kind = file.before ? "modify" : "create";
-    planned.push({ kind, path, stamp, before: file.before?.bytes ?? new Uint8Array(), after });
-  }
+  const planned = await planText(workspace, changes);
   const paths = changes.map(({ file }) => file.target.displayPath).join(", ");
   const id = await staging.stage({
     label,
@@ -85,47 +79,69 @@ export async function stageText(
   return id;
 }
 
+/** Several files at once, all or nothing; can be undone as one. */
+export async function applyText(
+  { workspace, seen, staging }: TextFileParts,
+  changes: readonly TextChange[],
+  what: { label: string; sourceToolName: string },
+): Promise<AppliedChanges> {
+  const planned = await planText(workspace, changes);
+  const applied = await staging.applyNow(planned, { ...what, reason: "" }).catch((error: unknown) => {
+    if (!GalleyError.is(error, "stale_preview")) throw error;
+    const { files = [] } = error.details as { files?: string[] };
+    const { code, message } = changedSinceRead(files.join(", "));
+    throw new GalleyError(code, `${message}\n\nNo file was changed.`, { cause: error });
+  });
+  for (const { file, after } of changes) seen.note(file.target.path, { bytes: after, isTruncated: false });
+  return applied;
+}
+
+async function planText(workspace: Workspace, changes: readonly TextChange[]): Promise<PlannedChange[]> {
+  const planned: PlannedChange[] = [];
+  for (const { file, after } of changes) {
+    const { path, displayPath } = file.target;
+    const mode = file.before ? (await workspace.stat(await workspace.resolve(path, "read"))).mode : 0;
+    const stamp = stampOf(displayPath, file.before && { bytes: file.before.bytes, mode });
+    const kind = file.before ? "modify" : "create";
+    planned.push({ kind, path, stamp, before: file.before?.bytes ?? new Uint8Array(), after });
+  }
+  return planned;
+}
+
 export function stagedText(id: string, paths: string): string {
   return `Staged as ${id} – not written yet: ${paths}`;
 }
 
 /**
- * Writes with undo in mind: what is replaced is kept before the first byte is written, and forgotten again for whatever
- * was not. `write` tells after each file that it is done.
+ * One file, with undo in mind: what is replaced is kept before the first byte is written, and forgotten again if nothing
+ * came of it. Not abortable: what is begun here takes milliseconds.
  */
-export async function writeNoted<T>(
+export async function writeNoted(
   parts: TextFileParts,
-  changes: readonly TextChange[],
-  { write, ...what }: { label: string; sourceToolName: string; write: (done: () => void) => Promise<T> },
-): Promise<T> {
+  { file, after }: TextChange,
+  what: { label: string; sourceToolName: string },
+): Promise<WriteOutcome> {
   const { staging } = parts;
-  const files = await notedFiles(parts, changes);
-  const forget = await staging.note({ ...what, files });
-  let written = 0;
+  const noted = await notedFile(parts.workspace, { file, after });
+  const forget = await staging.note({ ...what, files: [noted] });
   try {
-    return await write(() => written++);
+    return await replaceText(parts, file, after);
   } catch (error) {
     await forget();
-    if (written > 0) await staging.note({ ...what, files: files.slice(0, written) });
     throw error;
   } finally {
-    await staging.wrote(files.map(({ path }) => path));
+    await staging.wrote([noted.path]);
   }
 }
 
-async function notedFiles({ workspace }: TextFileParts, changes: readonly TextChange[]): Promise<NotedFile[]> {
-  const files: NotedFile[] = [];
-  for (const { file, after } of changes) {
-    const { path, displayPath } = file.target;
-    const old = file.before && (await workspace.stat(await workspace.resolve(path, "read")));
-    const before = file.before && old ? { bytes: file.before.bytes, mode: old.mode, mtimeMs: old.modifiedMs } : null;
-    files.push({ path, shownPath: displayPath, before, afterHash: sha256Of(after) });
-  }
-  return files;
+async function notedFile(workspace: Workspace, { file, after }: TextChange): Promise<NotedFile> {
+  const { path, displayPath } = file.target;
+  const old = file.before && (await workspace.stat(await workspace.resolve(path, "read")));
+  const before = file.before && old ? { bytes: file.before.bytes, mode: old.mode, mtimeMs: old.modifiedMs } : null;
+  return { path, shownPath: displayPath, before, afterHash: sha256Of(after) };
 }
 
-/** Not abortable: what is begun here takes milliseconds, and half of several files would be worse than a late stop. */
-export async function replaceText(
+async function replaceText(
   { workspace, seen }: TextFileParts,
   { target, before }: OpenFile,
   after: Buffer,

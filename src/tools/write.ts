@@ -5,7 +5,7 @@ import { throwIfAborted } from "../base/abort.js";
 import { compareTexts } from "../preview/compare-texts.js";
 import { diffFile } from "../preview/file-diff.js";
 import { notice } from "./output-text.js";
-import { openText, replaceText, stagedText, stageText, type TextFileParts, writeNoted } from "./text-file.js";
+import { openText, stagedText, stageText, type TextFileParts, writeNoted } from "./text-file.js";
 import { computeWrite } from "./text-keep.js";
 import { isUtf16 } from "./text-view.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
@@ -47,8 +47,7 @@ export function createWrite(parts: TextFileParts): AgentTool<WriteParams> {
           const id = await stageText(parts, [{ file, after }], { ...what, toolCallId, ...told });
           return textResult(stagedText(id, displayPath), { ...told, created: !before, pendingId: id });
         }
-        const write = () => replaceText(parts, file, after);
-        const outcome = await writeNoted(parts, [{ file, after }], { ...what, write });
+        const outcome = await writeNoted(parts, { file, after }, what);
         const remarks = kept.length > 0 ? [`Kept from the old file: ${kept.join(", ")}`] : [];
         return textResult(`Successfully wrote ${after.length} bytes to ${displayPath}${notice(remarks)}`, {
           ...(diff === undefined ? {} : { diff }),

@@ -18,6 +18,7 @@ from .errors import RpcError
 CLOSING_PROBE_SECONDS = 0.25
 OTHER_PROBE_SECONDS = 5.0
 MAX_REMEMBERED = 256
+PROMPTS = frozenset({"prompt", "abort_and_prompt"})
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Prompt:
     is_awaited: bool = False
     #: What it says, to know its message by.
     message: Any = None
+    #: Its message may come before the run has answered another.
+    is_steering: bool = False
     #: Its message has gone to the model; until then the replies are to others.
     is_begun: bool = False
     #: The last reply to it, known when the message of another prompt follows.
@@ -72,6 +75,8 @@ class Activity:
         self._on_command_end = on_command_end
         self._prompts: Dict[str, Prompt] = {}
         self._live: Set[Prompt] = set()
+        #: What was sent that is no prompt, by `steer` and `follow_up`, and has not gone to the model yet.
+        self._beside: Set[str] = set()
         self._idle_waiters: List["Future[None]"] = []
         self._phase = "idle"
         self._reply = NO_REPLY
@@ -79,8 +84,14 @@ class Activity:
         self._is_answered = False
         self._last_frame = time.monotonic()
 
-    def sent(self, request_id: str, message: Any) -> None:
-        prompt = self._prompts[request_id] = Prompt(message=message)
+    def sent(self, request_id: str, command: str, fields: Dict[str, Any]) -> None:
+        message = fields.get("message")
+        if command not in PROMPTS:
+            if isinstance(message, str):
+                self._beside.add(message)
+            return
+        is_steering = fields.get("streamingBehavior") == "steer"
+        prompt = self._prompts[request_id] = Prompt(message=message, is_steering=is_steering)
         self._live.add(prompt)
         done = [key for key, old in self._prompts.items() if old.state == "done"]
         for key in done[: max(0, len(self._prompts) - MAX_REMEMBERED)]:
@@ -208,9 +219,12 @@ class Activity:
     def _begin(self, text: str) -> None:
         """Which prompt a message of the run is: the one that says so, or the next, for the agent may have made more of it."""
         waiting = [prompt for prompt in self._prompts.values() if prompt.state == "taken" and not prompt.is_begun]
-        begun = next((prompt for prompt in waiting if prompt.message == text), waiting[0] if waiting else None)
+        is_their_turn = self._is_answered or not any(prompt.is_begun for prompt in self._live)
+        begun = next((prompt for prompt in waiting if prompt.message == text), None)
+        if begun is None and text not in self._beside:
+            begun = next((prompt for prompt in waiting if is_their_turn or prompt.is_steering), None)
         if begun is None:
-            return  # it steers what runs
+            return self._beside.discard(text)  # it steers what runs
         for prompt in self._live:
             if self._is_answered and prompt.is_begun and prompt.reply is None:
                 prompt.reply = self._reply
@@ -250,6 +264,8 @@ class Activity:
         prompt.state = "done"
         prompt.message = None  # outcomes are remembered, prompts need not be
         self._live.discard(prompt)
+        if not self._live:
+            self._beside.clear()  # nothing is left to be told apart
         return prompt.outcome
 
     def _wake_if_idle(self) -> None:

@@ -115,9 +115,19 @@ class HostTools:
     def __init__(self, send: Send, is_clogged: Callable[[], bool], tools: Sequence[HostTool]) -> None:
         self._send, self._is_clogged = send, is_clogged
         self._calls = OpenCalls()
-        self.tools: List[HostTool] = list(tools)
-        #: Those of before, as long as the agent has not said that it took the new ones. The new one of a name wins.
-        self.former: List[HostTool] = []
+        #: Those the agent has, and behind them the newer ones that it may have: a call may overtake the answer, and who
+        #: has given up does not know it. The newest of a name wins. Replaced, never changed: calls read it in threads.
+        self.lists: List[List[HostTool]] = [list(tools)]
+
+    def sent(self, tools: List[HostTool]) -> None:
+        self.lists = [*self.lists, tools]
+
+    def answered(self, tools: List[HostTool], is_taken: bool) -> None:
+        if not is_taken:
+            self.lists = [other for other in self.lists if other is not tools]
+        elif any(other is tools for other in self.lists):  # if not, newer ones are taken already
+            while self.lists[0] is not tools:
+                self.lists = self.lists[1:]
 
     def see(self, frame: Frame) -> None:
         if frame["type"] == "host_tool_call" and isinstance(frame.get("id"), str):
@@ -138,7 +148,8 @@ class HostTools:
 
         context = HostToolContext(str(frame.get("toolCallId")), update)
         self._calls.add(call_id, context)
-        tool = next((tool for tool in reversed([*self.former, *self.tools]) if tool.name.strip() == name), None)
+        lent = [tool for tools in self.lists for tool in tools]
+        tool = next((tool for tool in reversed(lent) if tool.name.strip() == name), None)
         arguments = frame.get("arguments")
 
         def work() -> None:

@@ -18,7 +18,6 @@ from ._wire import Frame
 from .errors import RpcError
 
 WITHOUT_DEADLINE = frozenset({"bash", "compact", "export_html"})
-PROMPTS = frozenset({"prompt", "abort_and_prompt"})
 
 Future = concurrent.futures.Future
 
@@ -82,8 +81,7 @@ class RpcCore(RpcEvents):
             request_id = f"req_{next(self._ids)}"
             future: "Future[Any]" = Future()
             self._pending[request_id] = (command, future)
-            if command in PROMPTS:
-                self._activity.sent(request_id, fields.get("message"))
+            self._activity.sent(request_id, command, fields)
             try:
                 connection.send({**fields, "id": request_id, "type": command})
             except BaseException:
@@ -97,6 +95,17 @@ class RpcCore(RpcEvents):
         with self._lock:
             request_id, future = self._issue("prompt", fields)
             return request_id, future, self._outcome(request_id)
+
+    def _lend(self, tools: Sequence[HostTool]) -> "Tuple[str, Future[Any]]":
+        """With the lock held, and answered where the frames are read: lists of several threads keep the order of the
+        wire. Who gives up waiting leaves the list as it is, for the agent may still take it."""
+        lent = list(tools)
+        fields = {"tools": [tool.definition() for tool in lent]}
+        with self._lock:
+            request_id, future = self._issue("set_host_tools", fields)
+            self._host_tools.sent(lent)
+            future.add_done_callback(lambda done: self._host_tools.answered(lent, done.exception() is None))
+            return request_id, future
 
     def _forget(self, request_id: Optional[str]) -> None:
         with self._lock:

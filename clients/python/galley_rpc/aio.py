@@ -233,7 +233,8 @@ class AsyncRpcClient(AsyncCommands):
         self, tools: Sequence[HostTool], *, timeout: Optional[float] = None
     ) -> types.SetHostToolsData:
         bridged = [self._bridged_tool(tool) for tool in tools]
-        return await self._in_thread(lambda: self._client.set_host_tools(bridged, timeout=timeout))
+        request_id, future = self._client._lend(bridged)
+        return await self._wait(future, "set_host_tools", request_id, timeout)
 
     async def set_custom_tools(
         self, tools: Sequence[HostTool], *, timeout: Optional[float] = None

@@ -98,8 +98,8 @@ class RpcClient(RpcCore):
         try:
             self._ready = self._wait(starting, "start", None, self._start_timeout)
             self._negotiate(self._ready)
-            if self._host_tools.tools:
-                self._register(self._host_tools.tools, None)
+            if self._host_tools.lists[-1]:
+                self.set_host_tools(self._host_tools.lists[-1])
         except BaseException as error:
             connection.kill()
             connection.closed.wait()
@@ -254,18 +254,8 @@ class RpcClient(RpcCore):
     def set_host_tools(self, tools: Sequence[HostTool], *, timeout: Optional[float] = None) -> types.SetHostToolsData:
         """Replaces the tools that the host lends to the model; `[]` takes them all back. Refused, the old ones stay;
         given up, both are served, for the agent may still take the new ones."""
-        own = self._host_tools
-        before = own.tools, own.former
-        own.tools, own.former = list(tools), [*own.former, *own.tools]  # a call may overtake the answer
-        try:
-            data = self._register(tools, timeout)
-        except BaseException as error:
-            # Given up: the agent may still take them.
-            if isinstance(error, Exception) and getattr(error, "kind", None) != "timeout":
-                own.tools, own.former = before
-            raise
-        own.former = []
-        return data
+        request_id, future = self._lend(tools)
+        return self._wait(future, "set_host_tools", request_id, timeout)
 
     def set_custom_tools(self, tools: Sequence[HostTool], *, timeout: Optional[float] = None) -> types.SetHostToolsData:
         """The same under the name of the option."""
@@ -310,9 +300,6 @@ class RpcClient(RpcCore):
         if not ended.agent_invoked:
             self._learned(deadline)
         return ended
-
-    def _register(self, tools: Sequence[HostTool], timeout: Optional[float]) -> types.SetHostToolsData:
-        return self.request("set_host_tools", {"tools": [tool.definition() for tool in tools]}, timeout=timeout)
 
 
 def list_of(data: Any, key: str) -> List[Any]:

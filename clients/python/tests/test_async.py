@@ -143,6 +143,38 @@ class Async(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(len(await self.log(client, "host_tool_result")), 2)
         await client.set_host_tools([])
 
+    async def test_of_tools_that_are_set_twice_at_once_those_count_that_the_agent_took_last(self) -> None:
+        names = ("old", "first", "second")
+        tools = [HostTool(name, "?", {}, lambda arguments, context: "served") for name in names]
+        calls = [
+            [{"type": "host_tool_call", "id": f"{turn} {name}", "toolCallId": "c", "toolName": name, "arguments": {}} for name in names]
+            for turn in (1, 2)
+        ]
+        cases = ((False, True, "second"), (True, False, "first"), (False, False, "old"), (True, True, "second"))
+        for is_first_taken, is_second_taken, taken in cases:
+            answers = [
+                {**ok("set_host_tools"), "id": "req_3", "success": is_first_taken},
+                {**ok("set_host_tools"), "id": "req_4", "success": is_second_taken},
+            ]
+            client = await self.started(
+                rule("set_host_tools", id="req_3"),
+                rule("set_host_tools", *calls[0], *answers, id="req_4"),
+                rule("abort", *calls[1], ok("abort")),
+                custom_tools=tools[:1],
+            )
+            both = [client.set_host_tools([tool]) for tool in tools[1:]]
+            ends = await asyncio.gather(*both, return_exceptions=True)
+            self.assertEqual([isinstance(end, RpcError) for end in ends], [not is_first_taken, not is_second_taken])
+            await client.abort()
+            results = await self.until(client, 6, "host_tool_result")
+            served = sorted(frame["id"] for frame in results if not frame.get("isError"))
+            # All of them before the agent has answered.
+            self.assertEqual(served, ["1 first", "1 old", "1 second", f"2 {taken}"])
+            await client.stop()
+            await client.start()
+            (registration,) = await self.log(client, "set_host_tools")
+            self.assertEqual([tool["name"] for tool in registration["tools"]], [taken])
+
     async def test_dialogs_and_listeners_run_in_the_loop(self) -> None:
         question = {"type": "extension_ui_request", "id": "u", "method": "confirm", "title": "?", "message": "Go on?"}
         client = await self.started(rule("abort", START, question, ok("abort")))

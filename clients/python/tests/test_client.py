@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 from unittest import mock
 
 from galley_rpc import AgentExit, HostTool, HostToolContext, PromptOutcome, RpcClient, RpcError, types
@@ -283,13 +283,17 @@ class Prompts(FakeCase):
         self.assertEqual(client.wait_for_prompt(first, timeout=15).text, "One")
         self.assertEqual(client.wait_for_prompt(second, timeout=15).text, "Two")
 
-    def overlapping(self, first: List[Frame], last: List[Frame]) -> List[str]:
+    def overlapping(
+        self, first: List[Frame], last: List[Frame], second: str = "followUp", meanwhile: Callable[[RpcClient], Any] = id
+    ) -> List[str]:
         client = self.started(
             rule("prompt", ok("prompt"), START, *first, message="A"),
             rule("prompt", ok("prompt"), message="B"),
             rule("prompt", ok("prompt"), *last, END, SETTLED),
         )
-        ids = [client.prompt(message, streaming_behavior="followUp") for message in "ABC"]
+        ids = [client.prompt("A"), client.prompt("B", streaming_behavior=second)]
+        meanwhile(client)
+        ids.append(client.prompt("C", streaming_behavior="followUp"))
         return [client.wait_for_prompt(request_id, timeout=15).text for request_id in ids]
 
     def test_prompts_that_overlap_get_each_its_own_reply(self) -> None:
@@ -300,6 +304,18 @@ class Prompts(FakeCase):
         self.assertEqual(self.overlapping(a, [asked("B!"), b[1], asked("C!"), c[1]]), ["a", "b", "c"])
         self.assertEqual(self.overlapping(a, [asked("B"), *c]), ["a", "c", "c"])
         self.assertEqual(self.overlapping([a[0], said("Looking", stopReason="toolUse")], [*b, *c]), ["b", "b", "c"])
+
+    def test_what_steers_a_prompt_is_not_the_next_one(self) -> None:
+        a, hurry = asked("A"), [asked("Hurry"), said("a")]
+        looking = said("Looking", stopReason="toolUse")
+        others = [asked("B"), said("b"), asked("C"), said("c")]
+        self.assertEqual(self.overlapping([a], [*hurry, *others]), ["a", "b", "c"])
+        self.assertEqual(self.overlapping([a, looking], [*hurry, *others]), ["a", "b", "c"])
+        for meanwhile in (lambda client: client.steer("Hurry"), lambda client: client.follow_up("Hurry")):
+            texts = self.overlapping([a, said("first")], [*hurry, *others], meanwhile=meanwhile)
+            self.assertEqual(texts, ["a", "b", "c"])
+        expanded = [asked("B!"), said("both"), *others[2:]]
+        self.assertEqual(self.overlapping([a, looking], expanded, "steer"), ["both", "both", "c"])
 
     def test_a_command_may_open_another_session(self) -> None:
         result = {"type": "prompt_result", "id": "$id", "agentInvoked": False, "status": "completed"}
@@ -560,6 +576,29 @@ class Tools(FakeCase):
         client.start()
         (registration,) = self.log(client, "set_host_tools")
         self.assertEqual([definition["name"] for definition in registration["tools"]], ["new"])
+
+    def test_tools_that_are_taken_count_whatever_becomes_of_others_that_overlap(self) -> None:
+        refusal = {**refused("set_host_tools", "taken"), "id": "req_2"}
+        client = self.started(
+            rule("set_host_tools", times=1),
+            rule("set_host_tools", refusal, ok("set_host_tools")),
+            rule("abort", call("1", "first"), call("2", "second"), ok("abort")),
+        )
+        errors: "List[RpcError]" = []
+
+        def set_first() -> None:
+            errors.append(self.failure(client.set_host_tools, [tool(lambda arguments, context: "", "first")]))
+
+        setting = threading.Thread(target=set_first)
+        setting.start()
+        while not self.log(client, "set_host_tools"):
+            time.sleep(0.01)
+        client.set_host_tools([tool(lambda arguments, context: "served", "second")])
+        setting.join(15)
+        self.assertEqual([error.message for error in errors], ["taken"])
+        client.abort()
+        texts = [frame["result"]["content"][0]["text"] for frame in self.results(client, 2)]
+        self.assertEqual(texts, ['Host tool "first" is not registered', "served"])
 
     def test_refused_tools_leave_the_old_ones(self) -> None:
         client = self.started(

@@ -2,6 +2,7 @@
 
 import { GalleyError } from "../../base/errors.js";
 import type { ResolveDetails, RpcData } from "../../protocol/data.js";
+import type { Change } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
 
 const byHost = { by: "host", reason: "Asked by the host." } as const;
@@ -20,6 +21,16 @@ export async function undone(
   const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   if (result.isError) throw new GalleyError(code, text);
   const [change] = await session.getChanges({ ids: [changeId], isWholeRoot: true });
-  if (!change) throw new GalleyError("not_found", `The change that undid ${record.label} is not on record.`);
-  return { details: result.details as ResolveDetails, text, change };
+  const told = change ?? unrecorded({ action, changeId, record });
+  return { details: result.details as ResolveDetails, text, change: told };
+}
+
+/** It happened, but what it replaced was too large to be kept, or nothing is. */
+function unrecorded({ action, changeId = "", record }: Pick<Undone, "action" | "changeId" | "record">): Change {
+  const { id: pendingId, label, sourceToolName, createdAt: at } = action;
+  const files = record.files.map(({ shownPath: path, kind, before }) => ({
+    path,
+    kind: before === null ? ("delete" as const) : kind === "delete" ? ("create" as const) : ("modify" as const),
+  }));
+  return { id: changeId, pendingId, label, sourceToolName, ...byHost, at, files, state: "applied", undoable: false };
 }

@@ -38,7 +38,7 @@ function gate() {
 
 /** Time to do what can be done without anybody's help. */
 async function rest(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await new Promise((done) => setImmediate(done));
+  for (let turn = 0; turn < 200; turn++) await new Promise((done) => setImmediate(done));
 }
 
 /** Plans that are written when the test says so. */
@@ -126,8 +126,7 @@ describe("a plan that is being written", () => {
 });
 
 describe("somebody's callback", () => {
-  const open = (...model: ScriptStep[]) =>
-    openSession({ model, session: { persist: true, sessionDir: folder, agentDir: folder } });
+  const open = () => openSession({ session: { persist: true, sessionDir: folder, agentDir: folder } });
   const settled = ({ events }: OpenSession) =>
     events.flatMap((event) => (event.type === "pending_action_resolved" ? [`${event.id} ${event.outcome}`] : []));
 
@@ -176,6 +175,18 @@ describe("somebody's callback", () => {
     finish();
     await decided;
     expect(await openActions(opened)).toEqual(["pa_1 pending A"]);
+    expect(settled(opened)).toEqual(["pa_1 discarded"]);
+  });
+
+  it("holds the end of galley for half a second at most", async () => {
+    const opened = await openSession();
+    opened.session.stagePendingAction(closure({ apply: () => new Promise<never>(() => {}) }));
+    void opened.session.resolvePendingAction({ action: "apply", ...host });
+    opened.session.hurry({ modulesMs: 100 });
+    const ended = opened.session.dispose();
+    await rest();
+    opened.clock.advance(500);
+    await ended;
     expect(settled(opened)).toEqual(["pa_1 discarded"]);
   });
 });

@@ -117,6 +117,7 @@ export class PendingControl {
       store: this.store,
       settings,
       applyPlan: (changes, owner) => this.#deciding.write(parts.applyPlan(changes, owner)),
+      keepRest: (id, rest) => parts.record().artifacts.saveRest(id, encodePlan(rest)),
       ...(confirm ? { confirm } : {}),
     };
     this.#force = new ResolveForce({
@@ -238,8 +239,9 @@ export class PendingControl {
     if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
     const { label } = stored.action;
     const { result, code, isWhole } = await settlePart(this.#settle, id, { decision, subset });
-    if (decision.action === "apply" && !isWhole) void this.filesWritten([...pathsOf(stored)]);
-    if (!result.isError) this.#tellModel(id, label, decision, { result, isPart: !isWhole });
+    if (!isWhole) void this.filesWritten([...pathsOf(stored)]); // what is left may be stale
+    const isSettled = isWhole ? this.store.endOf(id) !== undefined : !result.isError;
+    if (isSettled) this.#tellModel(id, label, decision, { result, isPart: !isWhole });
     await this.flush();
     return { result, code };
   }
@@ -250,9 +252,10 @@ export class PendingControl {
    */
   async recordApplied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">): Promise<void> {
     const ended = appliedEntries(openOnPath(this.#parts.record()), applied, decision);
-    if (ended.length === 0) return;
+    if (ended.length === 0 && !applied.isPart) return;
     for (const { id } of ended) this.#recorded.add(id);
     this.#save(async (record) => {
+      if (applied.isPart) await record.artifacts.promoteRest(applied.pendingId);
       for (const { entry } of ended) record.append(entry);
     });
     await this.#saving;
@@ -384,9 +387,10 @@ export class PendingControl {
       const { outcome } = change;
       if (outcome !== "failed" && outcome !== "stale" && !this.#recorded.delete(id))
         this.#save(async (record) => void record.append(settledEntry(change)));
-      // A preview that is found to be stale may not be the only one of its files.
+      // A preview that is found to be stale may not be the only one: what it rests on may be, too.
+      const isOfFiles = outcome === "applied" && stored.work.kind === "plan";
       if (outcome === "applied" || outcome === "stale")
-        void this.filesWritten(stored.work.kind === "plan" ? [...pathsOf(stored)] : undefined);
+        void this.filesWritten(isOfFiles ? [...pathsOf(stored)] : undefined);
       this.#force.changed(id, outcome === "failed" || outcome === "stale");
     }
   }

@@ -3,6 +3,7 @@
 import type { PlannedChange, SeenFile } from "../../preview/plan.js";
 import type { AppliedChanges, ApplyOwner, Decision } from "../../preview/settle.js";
 import type { ChangeOutcome, DirectChange, UndoRecord } from "../../workspace/changes.js";
+import type { Workspace } from "../../workspace/workspace.js";
 
 /** What one change settles. */
 export type AppliedActions = Pick<ApplyOwner, "pendingId" | "alsoApplied" | "isPart">;
@@ -17,8 +18,11 @@ export interface PlanSession {
 export interface PlanHands {
   /** Called once, before anything else. */
   attach(session: PlanSession): void;
-  /** All or nothing. Throws `stale_preview` or `apply_failed`. Without a `pendingId` there is no action to settle. */
-  apply(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
+  /**
+   * All or nothing. Throws `stale_preview` or `apply_failed`. Without a `pendingId` there is no action to settle.
+   * `workspace`: whose rules count; default: that of the session.
+   */
+  apply(changes: readonly PlannedChange[], owner: ApplyOwner, workspace?: Workspace): Promise<AppliedChanges>;
   /** Keeps what a direct write replaces, for undo. Answers how to forget it, if nothing came of it. */
   note(change: Omit<DirectChange, "owner">): Promise<() => Promise<void>>;
   /** Shown paths of what is not as it was seen. */

@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createAgentSession } from "../../sdk/index.js";
+import { Settings } from "../../sdk/settings/settings.js";
+import { scriptedProviderModel } from "../../testing/open-session.js";
+import { call, say, scriptedModel } from "../../testing/scripted-model.js";
+import { decisionOf, undone } from "./undo.js";
+
+it("an undo that was written is told, also where what it replaced is too large to be kept", async () => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "galley-undo-")));
+  const file = join(home, "project/f.txt");
+  mkdirSync(join(home, "project"));
+  writeFileSync(file, "small\n");
+  const { session } = await createAgentSession({
+    cwd: join(home, "project"),
+    agentDir: join(home, "agent"),
+    env: {},
+    model: scriptedProviderModel,
+    streamFn: scriptedModel([call("write", { path: "f.txt", content: "x".repeat(5000) }), say("Done.")]).stream,
+    loadRules: async () => [],
+    settings: new Settings({ overrides: new Map([["undo.maxBytes", 3000]]) as never }),
+  });
+  await session.prompt("go");
+  const data = await undone(await session.undo(decisionOf({ apply: true })), session);
+  expect(readFileSync(file, "utf8")).toBe("small\n");
+  expect(data).toMatchObject({
+    text: "Undone: Write: f.txt.",
+    change: {
+      id: expect.stringMatching(/^ch_[0-9a-f]{8}$/),
+      pendingId: "pa_1",
+      label: "Undo: Write: f.txt",
+      sourceToolName: "undo",
+      by: "host",
+      reason: "Asked by the host.",
+      files: [{ path: "f.txt", kind: "modify" }],
+      state: "applied",
+      undoable: false,
+    },
+  });
+  await session.dispose();
+  rmSync(home, { recursive: true });
+});

@@ -254,7 +254,7 @@ function printJson(document: object): void {
   process.stdout.write(`${JSON.stringify(document)}\n`);
 }
 
-/** Waiting for a lock is waiting for a timer that keeps nobody alive. */
+/** Not every wait of ours keeps a process alive by itself. */
 function keepAlive(): () => void {
   const timer = setInterval(() => {}, 2 ** 30);
   return () => clearInterval(timer);

@@ -6,6 +6,7 @@ import { GalleyError } from "../base/errors.js";
 import { forgetTrust, listDecisions, type ModulePlace, reviewTrust, trustReviewed } from "../sdk/manage-modules.js";
 import { exitCodes } from "./exit-codes.js";
 import { type CommandOutput, runModuleCommand } from "./module-command.js";
+import { shellWord } from "./shell-word.js";
 
 const usage = `Usage
   galley trust [DIR] [--yes]     show what the project would run, and trust it as it is now
@@ -46,7 +47,7 @@ async function trust(
     return exitCodes.done;
   }
   if (!isAgreed && !(isTTY && (await asked()))) {
-    const words = ["galley trust", ...(directory === undefined ? [] : [`'${directory}'`]), "--yes"].join(" ");
+    const words = ["galley trust", ...(directory === undefined ? [] : [shellWord(directory)]), "--yes"].join(" ");
     place.log.error(isTTY ? "Nothing was decided." : `Nothing was decided. To trust it: ${words}`);
     return exitCodes.denied;
   }

@@ -81,12 +81,13 @@ function ignoreUnsupported(error: unknown): undefined {
 /** The one true name of a path, also when it does not exist yet. */
 export function realPath(path: string): string {
   try {
-    return fs.realpathSync.native(path);
+    // Looked at first: a new session asks for several paths that are not there, and an error costs more than a look.
+    if (fs.lstatSync(path, { throwIfNoEntry: false })) return fs.realpathSync.native(path);
   } catch (error) {
-    const parent = dirname(path);
-    if (systemCode(error) !== "ENOENT" || parent === path) throw error;
-    return join(realPath(parent), basename(path));
+    if (systemCode(error) !== "ENOENT") throw error; // else a link that leads nowhere
   }
+  const parent = dirname(path);
+  return parent === path ? path : join(realPath(parent), basename(path));
 }
 
 /**

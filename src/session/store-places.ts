@@ -10,6 +10,7 @@ import {
   legacyDirectoryNames,
   sessionDirectoryName,
   sessionFileName,
+  type WorkingPlace,
 } from "./session-paths.js";
 import { type ArtifactStore, createDiskArtifacts } from "./store-artifacts.js";
 import { type BlobStore, createDiskBlobs } from "./store-blobs.js";
@@ -31,37 +32,41 @@ export interface PlaceOptions {
 export class SessionPlaces {
   /** Where new files go. */
   readonly directory: string;
-  /** Where the sessions of this working directory are continued, among those of others. */
-  readonly searched: readonly string[];
-  /** Where else they may lie. */
-  readonly #usual: readonly string[];
-  readonly #otherPrograms: { readonly searched: string[]; readonly roots: string[]; readonly blobs: string[] };
   readonly terminals: string;
-  readonly #cwd: string;
+  readonly #place: WorkingPlace;
   readonly #sessions: string;
   readonly #blobs: string;
+  /** The directory of this working directory, unless another was chosen. */
+  readonly #own: string;
+  readonly #isChosen: boolean;
   readonly #log: Log;
 
   constructor({ cwd, agentDir, directory, home = homedir(), temp = tmpdir() }: PlaceOptions, log: Log) {
     const { sessions, blobs, terminals } = agentPlaces(canonical(agentDir));
-    this.#cwd = canonical(cwd);
+    this.#place = { cwd: canonical(cwd), home: canonical(home), temp: canonical(temp) };
     this.#sessions = sessions;
     this.#blobs = blobs;
     this.#log = log;
     this.terminals = terminals;
-    const place = { cwd: this.#cwd, home: canonical(home), temp: canonical(temp) };
-    const own = join(sessions, sessionDirectoryName(place));
-    this.directory = directory === undefined ? own : canonical(directory);
-    const legacy = legacyDirectoryNames(place);
-    this.#usual = [own, ...legacy.map((name) => join(sessions, name))];
-    this.searched = directory === undefined ? this.#usual : [this.directory];
-    const programs = otherPrograms.map((name) => agentPlaces(join(place.home, name, "agent")));
-    const roots = programs.map((program) => program.sessions);
-    this.#otherPrograms = {
-      searched: roots.flatMap((root) => legacy.map((name) => join(root, name))),
-      roots,
-      blobs: programs.map((program) => program.blobs),
-    };
+    this.#own = join(sessions, sessionDirectoryName(this.#place));
+    this.#isChosen = directory !== undefined;
+    this.directory = directory === undefined ? this.#own : canonical(directory);
+  }
+
+  /** Where the sessions of this working directory are continued, among those of others. */
+  get searched(): readonly string[] {
+    return this.#isChosen ? [this.directory] : this.#usual();
+  }
+
+  // Lists that a start does not need: they are made when somebody looks for sessions.
+
+  /** Where else they may lie. */
+  #usual(): string[] {
+    return [this.#own, ...legacyDirectoryNames(this.#place).map((name) => join(this.#sessions, name))];
+  }
+
+  #otherPrograms(): { sessions: string; blobs: string }[] {
+    return otherPrograms.map((name) => agentPlaces(join(this.#place.home, name, "agent")));
   }
 
   /** Whether this real path is one that our own files have. */
@@ -75,7 +80,8 @@ export class SessionPlaces {
 
   /** Whether this path, as a header or a breadcrumb tells it, is the working directory. */
   isHere(cwd: string): boolean {
-    return cwd === this.#cwd || (cwd !== "" && canonical(cwd) === this.#cwd);
+    const here = this.#place.cwd;
+    return cwd === here || (cwd !== "" && canonical(cwd) === here);
   }
 
   /** The sessions of this working directory that new ones would join, newest first. */
@@ -85,14 +91,16 @@ export class SessionPlaces {
 
   /** All of this working directory, also where no new ones go and where other programs keep theirs. */
   async listHere(index: SessionIndex): Promise<SessionInfo[]> {
-    const found = await index.list(this.searched, [...this.#usual, ...this.#otherPrograms.searched]);
+    const names = legacyDirectoryNames(this.#place);
+    const elsewhere = this.#otherPrograms().flatMap(({ sessions }) => names.map((name) => join(sessions, name)));
+    const found = await index.list(this.searched, [...this.#usual(), ...elsewhere]);
     return found.filter(({ cwd }) => this.isHere(cwd));
   }
 
   /** Those of all working directories. */
   listAll(index: SessionIndex): Promise<SessionInfo[]> {
-    const own = this.searched === this.#usual ? this.#sessions : this.directory;
-    return index.listAll([own], [this.#sessions, ...this.#otherPrograms.roots]);
+    const own = this.#isChosen ? this.directory : this.#sessions;
+    return index.listAll([own], [this.#sessions, ...this.#otherPrograms().map(({ sessions }) => sessions)]);
   }
 
   /** By id, by the beginning of an id, or by file name; here first. Throws `not_found`, or when several match. */
@@ -117,7 +125,7 @@ export class SessionPlaces {
     const directory = this.blobDirectory(sessionFile);
     return createDiskBlobs({
       directory,
-      alsoIn: [this.#blobs, ...this.#otherPrograms.blobs],
+      alsoIn: [this.#blobs, ...this.#otherPrograms().map(({ blobs }) => blobs)],
       ensureDirectory: this.ensureDirectory,
     });
   }

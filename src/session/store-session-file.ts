@@ -50,7 +50,7 @@ export class SessionFile {
   private constructor(options: SessionFileOptions, path: string) {
     this.#options = options;
     this.#places = options.places;
-    this.#at = placeAt(options.places, path);
+    this.#at = new Place(options.places, path);
   }
 
   /** A new file for all entries of the record; `path` is absolute. `artifactsFrom` is the session file whose artifacts they name. */
@@ -122,7 +122,7 @@ export class SessionFile {
     if (this.#readOnlyReason !== undefined || !store)
       throw new GalleyError("file_refused", this.#readOnlyReason ?? `Session ${this.path} is closed`);
     const from = this.path;
-    const to = placeAt(places, realPath(join(places.directory, basename(from))));
+    const to = new Place(places, realPath(join(places.directory, basename(from))));
     const hasOwnBlobs = places.blobDirectory(from) !== places.blobDirectory(to.path);
     await store.moveTo(this.#storeOptions(to, places), async (file) => {
       if (hasOwnBlobs) await copyNamedBlobs(file.chunks(), this.blobs, to.blobs);
@@ -164,16 +164,16 @@ export class SessionFile {
     const from = this.path;
     if (this.#store) this.#background.push(this.#store.close());
     beforeMove();
-    this.#at = placeAt(this.#places, newPath(this.#options, this.#places));
+    this.#at = new Place(this.#places, newPath(this.#options, this.#places));
     this.#start(from);
     this.#readOnlyReason = undefined;
     afterMove({ reason, from, to: this.path });
   }
 
-  #storeOptions({ path, artifacts, blobs } = this.#at, places = this.#places): StoreOptions {
+  #storeOptions(at = this.#at, places = this.#places): StoreOptions {
     const { record, clock, log, disk, originals } = this.#options;
     return {
-      path,
+      path: at.path,
       header: { ...record.header, version: currentVersion },
       clock,
       log,
@@ -181,8 +181,8 @@ export class SessionFile {
       originals,
       ensureDirectory: places.ensureDirectory,
       sinks: {
-        saveImage: (bytes) => this.#orWarn("a large image was not put aside", blobs.put(bytes)),
-        saveText: (text) => this.#orWarn("a long text was not put aside", artifacts.save("session", text)),
+        saveImage: (bytes) => this.#orWarn("a large image was not put aside", at.blobs.put(bytes)),
+        saveText: (text) => this.#orWarn("a long text was not put aside", at.artifacts.save("session", text)),
       },
       onCreated: () => this.#leaveBreadcrumb(),
       onReadOnly: (reason) => this.#move(reason),
@@ -222,14 +222,26 @@ export class SessionFile {
   }
 }
 
-interface Place {
+/** A session file and what lies beside it, which few starts ever look at. */
+class Place {
   readonly path: string;
-  readonly artifacts: ArtifactStore;
-  readonly blobs: BlobStore;
-}
+  readonly #places: SessionPlaces;
+  #artifacts: ArtifactStore | undefined;
 
-function placeAt(places: SessionPlaces, path: string): Place {
-  return { path, artifacts: places.artifacts(path), blobs: places.blobs(path) };
+  constructor(places: SessionPlaces, path: string) {
+    this.#places = places;
+    this.path = path;
+  }
+
+  /** The same each time: it counts. */
+  get artifacts(): ArtifactStore {
+    this.#artifacts ??= this.#places.artifacts(this.path);
+    return this.#artifacts;
+  }
+
+  get blobs(): BlobStore {
+    return this.#places.blobs(this.path);
+  }
 }
 
 function newPath({ record, clock }: SessionFileOptions, places: SessionPlaces): string {

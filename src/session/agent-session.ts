@@ -23,7 +23,7 @@ import type { BranchPoint } from "./entry-tree.js";
 import type { CycledModel } from "./model-control.js";
 import type { ChangeListOptions, ChangeOwnership, Undone, UndoRequest } from "./pending/change-history.js";
 import { decidePending, type PendingDecision } from "./pending/decide-pending.js";
-import type { StandingHandler } from "./pending/pending-control.js";
+import type { StandingHandler } from "./pending/standing-handler.js";
 import { type PendingViewOptions, viewPending } from "./pending/view-pending.js";
 import type { PromptOutcome } from "./prompt-outcome.js";
 import {

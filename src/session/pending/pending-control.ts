@@ -30,32 +30,15 @@ import { pathsOf } from "../../preview/stack.js";
 import type { AgentSessionEvent, ToolResult } from "../../protocol/events.js";
 import type { AgentMessage, AssistantMessage, CustomMessage } from "../../protocol/messages.js";
 import type { ProviderModel } from "../../provider/provider.js";
-import type { SessionRecord } from "../session-record.js";
-import type { ArtifactStore } from "../store-artifacts.js";
-import {
-  appliedEntries,
-  foldPending,
-  type PushedData,
-  pushedEntry,
-  renewedEntry,
-  settledEntry,
-} from "./pending-entries.js";
+import { foldPending, type PushedData } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
 import type { AppliedActions } from "./plan-hands.js";
 import { readPending } from "./read-pending.js";
+import { type ActionsRecord, RecordedActions } from "./recorded-actions.js";
 import { ResolveForce } from "./resolve-force.js";
 import { RunningDecisions } from "./running-decisions.js";
 import { type FindStale, markStaleActions } from "./stale-actions.js";
-
-/** A handler for decisions when nothing is pending: never forced, never used up. */
-export interface StandingHandler {
-  readonly label: string;
-  readonly sourceToolName: string;
-  apply(reason: string, extra?: Record<string, unknown>): Promise<ToolResult>;
-  reject?(reason: string, extra?: Record<string, unknown>): Promise<ToolResult | undefined>;
-}
-
-type PendingRecord = SessionRecord & { readonly artifacts: ArtifactStore; readonly sessionId: string };
+import { resolveByHandler, type StandingHandler } from "./standing-handler.js";
 
 export interface PendingControlParts {
   readonly clock: Clock;
@@ -63,7 +46,7 @@ export interface PendingControlParts {
   readonly queues: MessageQueues;
   readonly toolChoice: ToolChoiceQueue;
   emit(event: AgentSessionEvent): void;
-  record(): PendingRecord;
+  record(): ActionsRecord;
   settings(): PendingSettings;
   model(): ProviderModel | undefined;
   isThinkingInTheWay(): boolean;
@@ -92,11 +75,8 @@ export class PendingControl {
   readonly #settle: SettleParts;
   readonly #force: ResolveForce;
   readonly #deciding: RunningDecisions;
+  readonly #recorded: RecordedActions;
   #standing: StandingHandler | undefined;
-  /** What has to reach the disk, in order. Never rejects. */
-  #saving = Promise.resolve();
-  /** Settled on record already, by the journal that applied them. */
-  readonly #recorded = new Set<string>();
   #isRestoring = false;
   /** Looks at files that somebody wrote, one after the other. Never rejects. */
   #looking = Promise.resolve();
@@ -107,6 +87,7 @@ export class PendingControl {
     const { clock, log, settings, toolChoice, model, confirm } = parts;
     this.#parts = parts;
     this.#deciding = new RunningDecisions(clock);
+    this.#recorded = new RecordedActions(() => parts.record(), log);
     this.store = new PendingActionStore({
       clock,
       order: () => settings().order,
@@ -153,7 +134,7 @@ export class PendingControl {
   /** What was pushed and decided so far is on record, and what was written so far was looked at. */
   async flush(): Promise<void> {
     await this.#looking;
-    await this.#saving;
+    await this.#recorded.written();
   }
 
   /** Somebody wrote these files, or nobody knows which. What was made for them as they were is stale now. */
@@ -203,7 +184,8 @@ export class PendingControl {
       if (invoke) return await invoke({ ...params });
       const next = this.store.next();
       if (next) return (await settleAction(this.#settle, next.action.id, decision)).result;
-      return await this.#resolveStanding(decision);
+      if (!this.#standing) throw new GalleyError("tool_failed", nothingPendingText);
+      return await resolveByHandler(this.#standing, decision);
     } finally {
       await this.flush();
     }
@@ -251,14 +233,7 @@ export class PendingControl {
    * still waits here was applied by a process that died.
    */
   async recordApplied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">): Promise<void> {
-    const ended = appliedEntries(openOnPath(this.#parts.record()), applied, decision);
-    if (ended.length === 0 && !applied.isPart) return;
-    for (const { id } of ended) this.#recorded.add(id);
-    this.#save(async (record) => {
-      if (applied.isPart) await record.artifacts.promoteRest(applied.pendingId);
-      for (const { entry } of ended) record.append(entry);
-    });
-    await this.#saving;
+    const ended = await this.#recorded.applied(applied, decision);
     const { by } = decision;
     for (const { id, reason } of ended)
       if (this.store.get(id)?.action.status !== "applying") this.store.remove(id, { outcome: "applied", by, reason });
@@ -315,7 +290,7 @@ export class PendingControl {
   /** The session's leaf moved: what was staged on another branch ends. */
   async branchChanged(): Promise<void> {
     await this.decided();
-    const open = new Set(openOnPath(this.#parts.record()).map(({ id }) => id));
+    const open = new Set(this.#recorded.open().map(({ id }) => id));
     const path = new Set(
       this.#parts
         .record()
@@ -350,58 +325,24 @@ export class PendingControl {
     return this.store.list().map(({ action }) => action.id);
   }
 
-  async #resolveStanding({ action, reason, extra }: Decision): Promise<ToolResult> {
-    const handler = this.#standing;
-    if (!handler) throw new GalleyError("tool_failed", nothingPendingText);
-    const { label, sourceToolName } = handler;
-    const result =
-      action === "apply"
-        ? await handler.apply(reason, extra)
-        : ((await handler.reject?.(reason, extra)) ?? {
-            content: [{ type: "text" as const, text: `Discarded: ${label}. Reason: ${reason}` }],
-          });
-    const details = { action, reason, sourceToolName, label, ...(extra ? { extra } : {}) };
-    return { ...result, details: { ...details, sourceResultDetails: result.details } };
-  }
-
   #changed(change: PendingChange, stored: StoredAction): void {
     this.#parts.emit(change);
     const { id } = stored.action;
     if (change.type === "pending_action_added") {
-      if (!this.#isRestoring)
-        this.#save(async (record) => {
-          await savePlan(record, stored);
-          const { isForReview } = stored;
-          record.append(pushedEntry(stored.action, { isForReview, session: record.sessionId }));
-        });
+      if (!this.#isRestoring) this.#recorded.pushed(stored);
       this.#force.changed(id, true);
     } else if (change.type === "pending_action_changed") {
-      if (change.status === "pending")
-        this.#save(async (record) => {
-          await savePlan(record, stored);
-          const entry = renewedEntry(openOnPath(record), stored.action, stored.isForReview);
-          if (entry) record.append(entry);
-        });
+      if (change.status === "pending") this.#recorded.renewed(stored);
       this.#force.changed(id, false);
     } else {
       const { outcome } = change;
-      if (outcome !== "failed" && outcome !== "stale" && !this.#recorded.delete(id))
-        this.#save(async (record) => void record.append(settledEntry(change)));
+      if (outcome !== "failed" && outcome !== "stale") this.#recorded.settled(change);
       // A preview that is found to be stale may not be the only one: what it rests on may be, too.
       const isOfFiles = outcome === "applied" && stored.work.kind === "plan";
       if (outcome === "applied" || outcome === "stale")
         void this.filesWritten(isOfFiles ? [...pathsOf(stored)] : undefined);
       this.#force.changed(id, outcome === "failed" || outcome === "stale");
     }
-  }
-
-  /** A decision or a preview lasts once it is told: the disk is waited for. It belongs to the record of this moment. */
-  #save(work: (record: PendingRecord) => Promise<void>): void {
-    const record = this.#parts.record();
-    this.#saving = this.#saving
-      .then(() => work(record))
-      .then(() => record.sync())
-      .catch((error: unknown) => this.#parts.log.error("a pending action could not be put on record", error));
   }
 
   #bringBack(stored: StoredAction): void {
@@ -421,7 +362,7 @@ export class PendingControl {
     };
     this.#parts.log.warn(reason);
     this.#parts.emit({ type: "pending_action_resolved", label, sourceToolName, ...settled });
-    this.#save(async (record) => void record.append(settledEntry(settled)));
+    this.#recorded.settled(settled);
   }
 
   async #end({ action: { id }, work }: StoredAction, outcome: "orphaned" | "discarded", reason: string): Promise<void> {
@@ -452,12 +393,4 @@ export class PendingControl {
     };
     this.#parts.queues.queueAside(message);
   }
-}
-
-function openOnPath({ tree, sessionId }: PendingRecord): readonly PushedData[] {
-  return foldPending(tree.pathTo(), sessionId).open;
-}
-
-async function savePlan({ artifacts }: PendingRecord, { action, work }: StoredAction): Promise<void> {
-  if (work.kind === "plan") await artifacts.savePlan(action.id, encodePlan(work.plan));
 }

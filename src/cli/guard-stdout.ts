@@ -1,6 +1,6 @@
 // Keeps stdout for frames. Whatever else writes there (a library, a tool, a child process, a console.log) lands on
-// stderr, and no child process reads the host's commands from stdin. In two steps, because the second loads what most programs never need: at the start, and before any code that is
-// not ours is loaded.
+// stderr, and no child process reads the host's commands from stdin. In two steps, because the second loads what most
+// programs never need: at the start, and before any code that is not ours is loaded.
 
 import fs from "node:fs";
 import net from "node:net";

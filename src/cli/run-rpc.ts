@@ -43,12 +43,14 @@ export async function runRpc(line: CommandLine): Promise<void> {
     onShutdownRequest: () => endWhenIdle(),
     ...(line.foreign.length > 0 ? { resolveFlags: flagResolver(line) } : {}),
   };
+  const { provider, modelPattern, resume } = options;
   // A model or session that cannot be had is a failed start, and a failed start writes nothing on stdout.
-  const early = await beginEarly(options, line);
+  const mayFail = (provider ?? modelPattern ?? resume) !== undefined;
+  const early = mayFail ? await createSession(options, line) : undefined;
   output.write(encodeFrame(readyFrame()));
 
   const { serveRpc } = await import("../rpc/server.js");
-  const session = early?.session ?? createSession(options, line);
+  const session = early ? Promise.resolve(early) : createSession(options, line);
   session.catch((error: unknown) => finish(Promise.resolve(1), messageOf(error)));
   const live = serveRpc({ input: chunksOf(process.stdin), output, session, ui, clock: systemClock, log });
   server = live;
@@ -64,19 +66,6 @@ export async function runRpc(line: CommandLine): Promise<void> {
   // A run that waits for nothing but a timer of ours must not look like a program that is done. Two turns from now: the
   // first timer of a program takes a while, and the first answer is due in the first.
   setImmediate(() => setImmediate(() => setInterval(() => {}, 2 ** 30)));
-}
-
-/** The session, begun before `ready` where its start may fail, and as far as to know that it does not. */
-async function beginEarly(options: CreateAgentSessionOptions, line: CommandLine) {
-  const { provider, modelPattern, resume } = options;
-  if ((provider ?? modelPattern ?? resume) === undefined) return undefined;
-  let onModelFound = () => {};
-  const found = new Promise<void>((resolve) => {
-    onModelFound = resolve;
-  });
-  const session = createSession({ ...options, onModelFound }, line);
-  await (resume === undefined ? Promise.race([found, session]) : session);
-  return { session };
 }
 
 async function createSession(options: CreateAgentSessionOptions, line: CommandLine) {

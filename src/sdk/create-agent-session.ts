@@ -73,8 +73,6 @@ export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, 
   mode?: "interactive" | "rpc" | "print" | "json";
   /** How a person is asked: by the `ask` tool, by modules, and where only a person may decide; default: nobody is there. */
   ui?: SessionUI;
-  /** The model that was named can be had; the rest is still to be made. */
-  onModelFound?: () => void;
   /** An extension wants the program to end; default: it does not. */
   onShutdownRequest?: () => void;
   /** Replaces the provider layer (tests, proxies), and with it the question of keys. */
@@ -135,7 +133,6 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const hands = createHands({ cwd, agentDir, env, settings, clock, log, permit }, options);
   const { workspace, processes } = hands;
   const models = await findSessionModels(options, { agentDir, env, settings, log });
-  options.onModelFound?.();
   const spot = { cwd, home: homedir(), agentDir, env, settings };
   const roots = moduleRoots(spot);
   const contextFiles =

@@ -6,7 +6,7 @@ import { constants, promises as fs, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
-import { realPath } from "../session/store-disk.js";
+import { makeDirectories, realPath } from "../session/store-disk.js";
 import { exportMarker, markerBytes } from "./page.js";
 
 export interface WriteExportRequest {
@@ -25,7 +25,7 @@ export async function writeExport(request: WriteExportRequest): Promise<{ path: 
   const { path, displayPath = path } = request;
   throwIfAborted(request.signal);
   try {
-    const firstMade = await fs.mkdir(dirname(path), { recursive: true });
+    const firstMade = makeDirectories(dirname(path));
     try {
       return { path, bytes: await writeInto(await openDirectory(dirname(path)), request) };
     } catch (error) {

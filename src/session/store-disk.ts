@@ -4,7 +4,10 @@
 import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../base/errors.js";
+import { makeDirectories } from "../workspace/make-directories.js";
 import { isInside } from "./session-paths.js";
+
+export { makeDirectories };
 
 export interface FileStatus {
   readonly bytes: number;
@@ -95,7 +98,7 @@ export function realPath(path: string): string {
  * closed, and said so; somebody else's directory keeps its mode.
  */
 export function ensureDirectory(path: string, owned: readonly string[], warn: (text: string) => void): void {
-  fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeDirectories(path, 0o700);
   if (process.platform === "win32") return; // modes mean nothing there
   for (let own = path; owned.some((root) => isInside(root, own)); own = dirname(own)) {
     const { mode } = fs.statSync(own);

@@ -7,7 +7,6 @@ import {
   closeSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -20,6 +19,7 @@ import { type Clock, systemClock } from "../base/clock.js";
 import { sha256Of } from "../base/digest.js";
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import { readConfigFile } from "./config-files.js";
+import { makeDirectories } from "./make-directories.js";
 
 /**
  * The file itself behind any link, so that a link to it stays a link. Makes the directory, for this user only, when it
@@ -27,7 +27,7 @@ import { readConfigFile } from "./config-files.js";
  */
 export function prepareConfigPath(path: string): string {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectories(dirname(path), 0o700);
     const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
     return isThere ? realpathSync.native(path) : join(realpathSync.native(dirname(path)), basename(path));
   } catch (error) {

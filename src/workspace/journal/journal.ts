@@ -4,6 +4,7 @@ import { promises } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../../base/errors.js";
 import { inLanes } from "../../base/in-lanes.js";
+import { makeDirectories } from "../make-directories.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
 import type { AppliedSet, ChangeOutcome, ChangeSet, JournalPlaces, SeenPlace } from "./change-set.js";
 import { nodeChangeDisk as disk } from "./node-change-disk.js";
@@ -16,7 +17,7 @@ export async function prepareDirectories({ root, journalDir, undoDir }: JournalP
 }
 
 async function makeDirectory(path: string): Promise<string> {
-  await promises.mkdir(path, { recursive: true, mode: 0o700 });
+  makeDirectories(path, 0o700);
   return promises.realpath(path);
 }
 

@@ -1,0 +1,23 @@
+// Makes a directory and what is missing above it. Level by level: Node's `recursive` tries for ever where a file system
+// says of every new name that there is no such place, as /proc does.
+
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { systemCode } from "../base/errors.js";
+
+/** Answers the first one that had to be made. `mode` is for new ones; throws what the system says. */
+export function makeDirectories(path: string, mode?: number): string | undefined {
+  if (isDirectory(path)) return undefined;
+  const parent = dirname(path);
+  const first = parent === path ? undefined : makeDirectories(parent, mode);
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST" || !isDirectory(path)) throw error; // else somebody else was quicker
+  }
+  return first ?? path;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

@@ -55,3 +55,28 @@ it("is there for the end of a tool that will not stop", async () => {
     console.log("over");`);
   expect(outcome).toEqual({ code: 0, stdout: "over\n", stderr: "" });
 });
+
+it("a session is one worker's alone in a cluster, where Node shares sockets", async () => {
+  const outcome = await program(`
+    import cluster from "node:cluster";
+    import { once } from "node:events";
+    import { SessionManager } from ${JSON.stringify(new URL(`file://${join(projectRoot, "dist/sdk.js")}`).href)};
+    const where = { cwd: ${JSON.stringify(home.home)}, agentDir: ${JSON.stringify(join(home.home, "agent"))} };
+    const path = ${JSON.stringify(join(home.home, "s.jsonl"))};
+    if (cluster.isPrimary) {
+      const made = SessionManager.create(where, {}, path);
+      made.append({ type: "message", message: { role: "user", content: "hi", timestamp: 1 } });
+      await made.flush();
+      await made.close();
+      const first = cluster.fork();
+      console.log((await once(first, "message"))[0]);
+      const second = cluster.fork();
+      console.log((await once(second, "message"))[0]);
+      for (const worker of [first, second]) worker.process.kill();
+    } else {
+      const { readOnlyReason } = await SessionManager.open(path, where);
+      process.send(readOnlyReason === undefined ? "writes" : "reads");
+      setInterval(() => {}, 1000);
+    }`);
+  expect(outcome).toEqual({ code: 0, stdout: "writes\nreads\n", stderr: "" });
+});

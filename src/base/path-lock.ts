@@ -85,7 +85,8 @@ async function listen(name: string): Promise<{ close(): Promise<void> }> {
   server.unref();
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(name, resolve);
+    // Not shared: the workers of a cluster would all be let in.
+    server.listen({ path: name, exclusive: true }, resolve);
   });
   server.on("error", () => {}); // one caller that could not be taken in; the lock stands
   return {

@@ -143,7 +143,7 @@ function hold(server: Server, name: string): Promise<Release | undefined> {
     });
   return new Promise((resolve, reject) => {
     server.on("error", (error) => (systemCode(error) === "EADDRINUSE" ? resolve(undefined) : reject(error)));
-    server.listen(name, () => resolve(release));
+    server.listen({ path: name, exclusive: true }, () => resolve(release)); // not shared among the workers of a cluster
   });
 }
 

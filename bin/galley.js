@@ -8,9 +8,18 @@ const { readFileSync, writeSync } = require("node:fs");
 const { dirname, join } = require("node:path");
 
 const [, , first, ...rest] = process.argv;
-if ((first === "--version" || first === "-v") && rest.length === 0)
-  writeSync(1, `${require("../package.json").version}\n`);
+if ((first === "--version" || first === "-v") && rest.length === 0) printVersion();
 else run(join(__dirname, "../dist/cli/main.js"));
+
+function printVersion() {
+  try {
+    writeSync(1, `${require("../package.json").version}\n`);
+  } catch (error) {
+    if (error.code === "EPIPE") return; // whoever asked has gone
+    process.stderr.write(`galley: Cannot write the output: ${error.message}\n`);
+    process.exitCode = 3;
+  }
+}
 
 function run(filename) {
   const { Script } = require("node:vm");

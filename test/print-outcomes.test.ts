@@ -47,7 +47,7 @@ describe("an extension's command", () => {
 
   it("does not end with the failure of an earlier run", async () => {
     expect((await galley("-p", "show missing.txt")).code).toBe(3);
-    expect(await galley("-c", "-e", "x.js", "-p", "/ping")).toEqual({ code: 0, stdout: "\n", stderr: "" });
+    expect(await galley("-c", "-e", "x.js", "-p", "/ping")).toEqual({ code: 0, stdout: "", stderr: "" });
     expect((await galley("-c", "-e", "x.js", "-p", "/ping", "show missing.txt")).code).toBe(3);
   });
 

@@ -25,6 +25,29 @@ describe("print mode", () => {
     expect((await galley([], "show evil.txt")).stdout).toBe("abc\n\n[Terminal escape sequences were removed]\n");
   });
 
+  it("tells that the planner stands in for models without a key, unless it was named", async () => {
+    const agentDir = join(home, "keyless");
+    mkdirSync(agentDir);
+    const provider = { baseUrl: "http://127.0.0.1:9/v1", api: "openai-completions", apiKey: "$NO_SUCH_KEY" };
+    const models = { providers: { mine: { ...provider, models: [{ id: "m" }] } } };
+    writeFileSync(join(agentDir, "models.json"), JSON.stringify(models));
+    const ask = (...args: string[]) =>
+      run(process.execPath, [galleyBin, "-p", ...args, "help"], {
+        env: { ...env, GALLEY_AGENT_DIR: agentDir },
+        cwd: home,
+        input: "",
+      });
+    const text = "galley: No key for mine: the built-in planner answers, which is no language model.\n";
+    expect((await ask()).stderr).toBe(text);
+    expect((await ask("--model", "galley/planner")).stderr).toBe("");
+  });
+
+  it("tells what was taken for a text although it looks like a file, and a directory that is not there", async () => {
+    const { stderr } = await galley(["-p", "--system-prompt", "gone.md", "--plugin-dir", "nosuch", "help"]);
+    expect(stderr).toContain(`--system-prompt: there is no file ${join(home, "gone.md")}. It is taken as a text.`);
+    expect(stderr).toContain(`${join(home, "nosuch")}: No such file or directory`);
+  });
+
   it("ends with 3 when the run fails, and says why on stderr", async () => {
     const { code, stdout, stderr } = await galley(["-p", "show missing.txt"]);
     expect([code, stdout]).toEqual([3, ""]);
@@ -36,6 +59,8 @@ describe("print mode", () => {
     [["--modell", "x", "-p", "help"], "Unknown option --modell. Did you mean --model?"],
     [["--mode", "xml", "help"], '--mode must be text, json or rpc, not "xml".'],
     [["-p", "help", "--thinking", "hard"], "--thinking must be one of"],
+    [["pendng"], "Unknown command pendng. Did you mean pending?"],
+    [["aply", "pa_1"], "Unknown command aply. Did you mean apply?"],
     [["-p", "help", "--tools", "read,wirte"], "Unknown tool wirte. Known tools: read, bash, edit, write, grep,"],
   ])("%j is wrong usage: 2", async (args, text) => {
     const { code, stdout, stderr } = await galley(args);

@@ -38,7 +38,11 @@ async function start(argv: readonly string[]): Promise<void> {
     return;
   }
   if (options.has("help")) {
-    const { helpText } = await import("./help.js");
+    const [{ helpText }, { bearLostOutput }] = await Promise.all([
+      import("./help.js"),
+      import("./bear-lost-output.js"),
+    ]);
+    bearLostOutput();
     process.stdout.write(helpText());
     return;
   }
@@ -46,6 +50,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (options.has("export")) return (await import("./export-command.js")).runExport(line);
   if (mode === "rpc") return runRpc(line);
   if (options.has("list-models")) return (await import("./list-models.js")).listModels(line);
+  if (mode === undefined && !options.has("print")) await refuseMisspelt(words);
   const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;
   if (isOneShot) return (await import("./print.js")).runPrint(line, mode ?? "text");
   refuseForeign(line);
@@ -54,4 +59,12 @@ async function start(argv: readonly string[]): Promise<void> {
     "usage",
     `The terminal program is not in this version yet. Try  ${hint}  or see galley --help.`,
   );
+}
+
+async function refuseMisspelt(words: readonly string[]): Promise<void> {
+  const { meantCommand } = await import("./misspelt-command.js");
+  const meant = meantCommand(words);
+  if (meant === undefined) return;
+  const asPrompt = `galley -p ${words.join(" ")}`;
+  throw new GalleyError("usage", `Unknown command ${words[0]}. Did you mean ${meant}? As a prompt:  ${asPrompt}`);
 }

@@ -5,6 +5,7 @@ import { messageOf, systemCode } from "../base/errors.js";
 import { logTo } from "../base/log.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { findModulePlace, type ModulePlace } from "../sdk/manage-modules.js";
+import { bearSurprises } from "./bear-surprises.js";
 import { exitCodes } from "./exit-codes.js";
 import { guardFromModules, guardStdout } from "./guard-stdout.js";
 import { builtInToolNames, workingDirectory } from "./session-options.js";
@@ -24,6 +25,11 @@ export async function runModuleCommand(
   guardFromModules();
   // Whoever read us has gone; anything else is an answer that nobody got.
   stdout.on("error", (error) => process.exit(systemCode(error) === "EPIPE" ? exitCodes.done : exitCodes.failed));
+  let isSurprised = false;
+  bearSurprises(log, () => {
+    isSurprised = true;
+    return undefined;
+  });
   setInterval(() => {}, 2 ** 30); // a load that waits for a timer of ours must not look like the end
   let code: number = exitCodes.startup;
   try {
@@ -36,5 +42,5 @@ export async function runModuleCommand(
   } catch (error) {
     log.error(messageOf(error));
   }
-  stdout.write("", () => process.exit(code));
+  stdout.write("", () => process.exit(isSurprised ? code || exitCodes.failed : code));
 }

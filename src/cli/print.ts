@@ -103,18 +103,19 @@ async function run(
   }
   const work = async () => {
     const failure = (await runPrompts(session, prompts, stop)) ?? (await decideRest(session, line, stop));
-    return { failure, left: await session.getPendingActions(), isKept: session.sessionManager.isOnDisk };
+    const { isOnDisk, persistError } = session.sessionManager;
+    return { failure, left: await session.getPendingActions(), isKept: isOnDisk, persistError };
   };
-  const { failure, left, isKept } = await work().finally(() => session.dispose());
+  const { failure, left, isKept, persistError } = await work().finally(() => session.dispose());
   const plans = left.filter(({ kind }) => kind === "plan");
   const pending = plans.length === 0 ? {} : { pending: plans.map(({ id }) => id) };
   // An answer that was cut off is one all the same.
-  if (mode === "text" && (!failure || failure.reason === "limit"))
-    output.write(`${sanitizeForTerminal(lastText(session))}\n`);
+  const text = sanitizeForTerminal(lastText(session));
+  if (mode === "text" && text !== "" && (!failure || failure.reason === "limit")) output.write(`${text}\n`);
   if (failure) return { ...failure, ...pending };
   if (plans.length === 0) return { reason: "done" };
   const sessionDir = line.options.get("session-dir")?.[0];
-  const message = pendingText(plans, { isKept, sessionDir });
+  const message = pendingText(plans, { isKept, persistError, sessionDir });
   return { reason: "pending", message, ...pending };
 }
 
@@ -149,11 +150,14 @@ async function decideRest(session: AgentSession, { options }: CommandLine, stop:
 
 function pendingText(
   plans: readonly { id: string; label: string }[],
-  { isKept, sessionDir }: { isKept: boolean; sessionDir: string | undefined },
+  kept: { isKept: boolean; persistError: string | undefined; sessionDir: string | undefined },
 ): string {
+  const { isKept, persistError, sessionDir } = kept;
   const lines = plans.map(({ id, label }) => `  ${id}  ${label}`).join("\n");
+  const gone = `Not applied, nothing was written:\n${lines}\nThe run is over and its session`;
+  if (!isKept && persistError !== undefined) return `${gone} could not be kept (${persistError}): they are gone.`;
   if (!isKept)
-    return `Not applied, nothing was written:\n${lines}\nThe run is over and its session is not kept: they are gone. Run it again with --yes, or without --no-session to decide later.`;
+    return `${gone} is not kept: they are gone. Run it again with --yes, or without --no-session to decide later.`;
   const also = sessionDir === undefined ? "" : `, each with --session-dir ${shellWord(sessionDir)}`;
   return `Still pending, nothing is written yet:\n${lines}\nSee them with galley show ID; decide with galley apply ID or galley discard ID${also}.`;
 }

@@ -24,7 +24,8 @@ export function sessionOptions(line: CommandLine, settings: { log: Log; lenient:
   const modelPattern = value("model");
   const apiKey = value("api-key");
   // Read once: a file that comes into being later, by the model's hand perhaps, has no say.
-  const texts = (name: string) => (line.options.get(name) ?? []).map((given) => textOrFile(given, cwd));
+  const texts = (name: string) =>
+    (line.options.get(name) ?? []).map((given) => textOrFile(given, { cwd, log, option: name }));
   const [replaced] = texts("system-prompt");
   const added = texts("append-system-prompt");
   const sessionDir = value("session-dir");
@@ -145,9 +146,13 @@ function listed(text: string): string[] {
 }
 
 /** A value that names an existing file is read. */
-function textOrFile(value: string, cwd: string): string {
+function textOrFile(value: string, { cwd, log, option }: { cwd: string; log: Log; option: string }): string {
   const path = resolve(cwd, value);
-  if (value.includes("\n") || value.length > 4096 || !existsSync(path) || !statSync(path).isFile()) return value;
+  if (value.includes("\n") || value.length > 4096 || !existsSync(path) || !statSync(path).isFile()) {
+    if (/^\S+(?:\.(?:md|txt)|\/\S+)$/.test(value))
+      log.warn(`--${option}: there is no file ${path}. It is taken as a text.`);
+    return value;
+  }
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -62,8 +62,10 @@ export async function discoverModules(options: DiscoverOptions): Promise<Discove
     const choice = pluginChoice(path, { overrides: overrides.map((root) => root.path), source, found });
     takePackage(path, { kinds, choice, source, found });
   }
-  for (const path of pluginDirectories)
-    takePackage(absolute(path, options), { kinds, choice: { isEnabled: true, features: null }, source, found });
+  for (const path of pluginDirectories.map((given) => absolute(given, options))) {
+    if (found.look(path).kind === "missing") found.addProblem(path, "No such file or directory", source);
+    takePackage(path, { kinds, choice: { isEnabled: true, features: null }, source, found });
+  }
   for (const { kind, path, namedBy } of explicit.filter(({ kind }) => kinds.includes(kind)))
     takeExplicit(absolute(path, options), { kind, needsTrust: namedBy === "project", found });
   return found;

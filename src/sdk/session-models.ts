@@ -7,6 +7,7 @@ import type { ThinkingLevel } from "../protocol/model.js";
 import type { Environment } from "../provider/credentials.js";
 import { chooseInitialModel, type InitialModel } from "../provider/initial-model.js";
 import type { ModelRegistry } from "../provider/model-registry.js";
+import { plannerModel } from "../provider/planner-model.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { ModelChoice, ModelSource, RequestSettings } from "../session/model-source.js";
 import { variable, wholeNumber } from "./environment.js";
@@ -54,6 +55,8 @@ export async function findSessionModels(options: ModelOptions, around: Surroundi
   const scope = findScope(registry, options.scopedModels, around);
   const roles = findRoles(registry, options.modelRoles ?? {}, around);
   const chosen = initialModel(registry, options, { usual: roles.get("default"), scope });
+  if ((options.model ?? options.provider ?? options.modelPattern) === undefined)
+    tellStandIn(registry, chosen, around.log);
   if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
   const source: ModelSource = {
     available: () => registry.available(),
@@ -68,6 +71,16 @@ export async function findSessionModels(options: ModelOptions, around: Surroundi
   };
   const namedLevel = options.thinkingLevel ?? chosen.thinkingLevel;
   return { source, model: chosen.model, namedLevel, usualLevel: settings.get("defaultThinkingLevel") };
+}
+
+/** Nobody should take the planner's answers for those of a model that he has set up. */
+function tellStandIn(registry: ModelRegistry, { model }: InitialModel, log: Log): void {
+  if (model !== plannerModel) return;
+  const providers = [...new Set(registry.all().map(({ provider }) => provider))].filter(
+    (name) => name !== plannerModel.provider,
+  );
+  if (providers.length === 0) return;
+  log.warn(`No key for ${providers.slice(0, 5).join(", ")}: the built-in planner answers, which is no language model.`);
 }
 
 /** Whoever brings the provider layer brings the keys. */

@@ -1,6 +1,7 @@
 // What a record says about pending actions: put there in the order in which things happened, and safe on the disk before
 // anybody is told that they are. It belongs to the record that was open at that moment.
 
+import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import type { StoredAction } from "../../preview/pending-action-store.js";
 import { encodePlan } from "../../preview/plan.js";
@@ -80,7 +81,7 @@ export class RecordedActions {
     this.#saving = this.#saving
       .then(() => work(record))
       .then(() => record.sync())
-      .catch((error: unknown) => this.#log.error("a pending action could not be put on record", error));
+      .catch((error: unknown) => this.#log.error(`a pending action could not be put on record: ${messageOf(error)}`));
   }
 }
 

@@ -367,6 +367,16 @@ describe("galley tools", () => {
     expect(stderr).toContain("noise");
   });
 
+  it("outlives a module that fails in a timer, and does not call it fit", async () => {
+    const tool = '{ name: "x", description: "x", parameters: { type: "object" }, execute: async () => ({}) }';
+    const late =
+      'setTimeout(() => { throw new Error("too late"); });\nawait new Promise((go) => setTimeout(go, 50));\n';
+    put("project/late.ts", `${late}export default () => (${tool});\n`);
+    const { code, stdout, stderr } = await galley(["tools", "check", "late.ts"]);
+    expect([code, stdout]).toEqual([3, expect.stringMatching(/^x +/)]);
+    expect(stderr).toContain("uncaught (uncaughtException)");
+  });
+
   it.each([
     [["tools"]],
     [["tools", "check"]],

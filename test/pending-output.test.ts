@@ -51,6 +51,8 @@ describe.skipIf(process.platform !== "linux")("an output that takes nothing more
     ["show", ["show", "pa_1"]],
     ["discard", ["discard", "--all", "--json"]],
     ["help", ["pending", "--help"]],
+    ["the whole help", ["--help"]],
+    ["the version", ["--version"]],
     ["sessions", ["sessions", "list", "--json"]],
     ["config", ["config", "list"]],
     ["models", ["models"]],

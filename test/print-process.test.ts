@@ -42,6 +42,16 @@ describe("print mode", () => {
     expect((await ask("--model", "galley/planner")).stderr).toBe("");
   });
 
+  it("tells why previews are gone whose session could not be written", async () => {
+    writeFileSync(join(home, "b.ts"), "foo(1);\n");
+    writeFileSync(join(home, "no-directory"), "");
+    const args = ["-p", "--session-dir", join(home, "no-directory"), "replace foo($A) with bar($A) in b.ts"];
+    const { code, stderr } = await galley(args);
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/The run is over and its session could not be kept \(.*no-directory.*\): they are gone\./);
+    expect(stderr).not.toMatch(/--no-session|^\s+at /m);
+  });
+
   it("tells what was taken for a text although it looks like a file, and a directory that is not there", async () => {
     const { stderr } = await galley(["-p", "--system-prompt", "gone.md", "--plugin-dir", "nosuch", "help"]);
     expect(stderr).toContain(`--system-prompt: there is no file ${join(home, "gone.md")}. It is taken as a text.`);

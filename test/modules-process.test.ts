@@ -339,6 +339,18 @@ describe("--tools", () => {
   });
 });
 
+it.each([
+  ["that is not there", undefined],
+  ["that does not load", "export default ("],
+])("a one-shot run does nothing without a module %s although it was named", async (_what, text) => {
+  if (text !== undefined) put("project/guard.ts", text);
+  put("project/victim.txt", "here\n");
+  const { code, stdout, stderr } = await galley(["-p", "-e", "guard.ts", "run rm victim.txt"]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(/Nothing was run: .*guard\.ts was named and cannot be used\.\n$/);
+  expect(existsSync(join(place.home, "project/victim.txt"))).toBe(true);
+});
+
 describe("galley tools", () => {
   it("writes a tool that passes its own check, once", async () => {
     const made = await galley(["tools", "new", "shout"]);

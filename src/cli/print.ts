@@ -14,7 +14,7 @@ import { type ExitReason, exitCodes, signalCodes } from "./exit-codes.js";
 import { resolveFlags as resolveForeign } from "./extension-flags.js";
 import { firstMessage, type Prompt } from "./first-message.js";
 import { bearBrokenStderr, guardStdout } from "./guard-stdout.js";
-import { sessionOptions, unknownTools } from "./session-options.js";
+import { isNamedModule, sessionOptions, unknownTools } from "./session-options.js";
 import { shellWord } from "./shell-word.js";
 
 const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
@@ -72,12 +72,14 @@ async function run(
   const cwd = options.cwd ?? process.cwd();
   let { words } = line;
   let problem: string | undefined;
+  const unloaded: string[] = [];
   // Which words are said is known only when it is known which are values of flags.
   const isLate = line.foreign.length > 0;
   const early = isLate ? [] : await firstMessage(words, cwd);
   const { session, modelFallbackMessage } = await createAgentSession({
     ...options,
     mode: mode === "json" ? "json" : "print",
+    onLoadError: ({ path }) => unloaded.push(path),
     ...(isLate ? { resolveFlags } : {}),
   });
   function resolveFlags(flags: Parameters<typeof resolveForeign>[1]) {
@@ -87,9 +89,12 @@ async function run(
     return problem === undefined ? resolved.values : undefined;
   }
   problem ??= unknownTools(line, session.getAllToolNames());
-  if (problem !== undefined) {
+  // It may be a guard: nothing runs without what was named to be there.
+  const missed = unloaded.find((path) => isNamedModule(line, path, cwd));
+  if (problem !== undefined || missed !== undefined) {
     await session.dispose();
-    throw new GalleyError("usage", problem);
+    if (problem !== undefined) throw new GalleyError("usage", problem);
+    throw new GalleyError("start_failed", `Nothing was run: ${missed} was named and cannot be used.`);
   }
   const prompts = isLate ? await firstMessage(words, cwd) : early;
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);

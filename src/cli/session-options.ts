@@ -1,8 +1,9 @@
 // From the command line to what the SDK takes. The words mean the same in every mode.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
+import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
@@ -88,6 +89,13 @@ function moduleOptions(line: CommandLine): Partial<CreateAgentSessionOptions> {
     ...(options.has("no-extensions") ? { disableExtensionDiscovery: true } : {}),
     ...(options.has("trust-project") ? { trustProject: true } : {}),
   };
+}
+
+/** Whether the command line names this module, or a directory that it is in. */
+export function isNamedModule({ options }: CommandLine, path: string, cwd: string): boolean {
+  const named = ["extension", "hook", "tool"].flatMap((name) => options.get(name) ?? []);
+  const places = named.map((given) => resolve(cwd, given.replace(/^~(?=[\\/]|$)/, homedir())));
+  return places.some((place) => path === place || path.startsWith(place + sep));
 }
 
 function resumeOption({ options }: CommandLine): Pick<CreateAgentSessionOptions, "resume"> {

@@ -48,6 +48,8 @@ export interface ModuleOptions {
   pluginDirectories?: readonly string[];
   /** Only those extensions that are named. */
   disableExtensionDiscovery?: boolean;
+  /** Hears of each module that cannot be loaded. */
+  onLoadError?(error: ModuleLoadError): void;
   /**
    * What the command line says, once it is known which flags extensions have; without any, that is asked at once.
    * Undefined: something is wrong with it, and no extension is started.

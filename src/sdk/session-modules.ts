@@ -374,6 +374,7 @@ export class SessionModules implements SessionGuests {
     for (const error of loaded.untrusted) this.#parts.log.error(lineOf(error));
     for (const error of loaded.errors) {
       this.#parts.log.error(lineOf(error));
+      this.#options.onLoadError?.(error);
       this.#report(frameOf({ extensionPath: error.path, event: "load", error: error.error }));
     }
     if (!this.#setFlags(loaded.extensions?.runner)) return undefined;

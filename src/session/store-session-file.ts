@@ -227,6 +227,7 @@ class Place {
   readonly path: string;
   readonly #places: SessionPlaces;
   #artifacts: ArtifactStore | undefined;
+  #blobs: BlobStore | undefined;
 
   constructor(places: SessionPlaces, path: string) {
     this.#places = places;
@@ -240,7 +241,8 @@ class Place {
   }
 
   get blobs(): BlobStore {
-    return this.#places.blobs(this.path);
+    this.#blobs ??= this.#places.blobs(this.path);
+    return this.#blobs;
   }
 }
 

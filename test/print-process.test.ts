@@ -70,7 +70,8 @@ describe("print mode", () => {
     [["--mode", "xml", "help"], '--mode must be text, json or rpc, not "xml".'],
     [["-p", "help", "--thinking", "hard"], "--thinking must be one of"],
     [["pendng"], "Unknown command pendng. Did you mean pending?"],
-    [["aply", "pa_1"], "Unknown command aply. Did you mean apply?"],
+    [["aply", "pa_1"], "Unknown command aply. Did you mean apply? As a prompt:  galley -p aply pa_1\n"],
+    [["--no-session", "pending"], "The command pending stands first."],
     [["-p", "help", "--tools", "read,wirte"], "Unknown tool wirte. Known tools: read, bash, edit, write, grep,"],
   ])("%j is wrong usage: 2", async (args, text) => {
     const { code, stdout, stderr } = await galley(args);

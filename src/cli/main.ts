@@ -62,9 +62,13 @@ async function start(argv: readonly string[]): Promise<void> {
 }
 
 async function refuseMisspelt(words: readonly string[]): Promise<void> {
-  const { meantCommand } = await import("./misspelt-command.js");
+  const [{ meantCommand }, { shellWord }] = await Promise.all([
+    import("./misspelt-command.js"),
+    import("./shell-word.js"),
+  ]);
   const meant = meantCommand(words);
   if (meant === undefined) return;
-  const asPrompt = `galley -p ${words.join(" ")}`;
-  throw new GalleyError("usage", `Unknown command ${words[0]}. Did you mean ${meant}? As a prompt:  ${asPrompt}`);
+  const problem =
+    meant === words[0] ? `The command ${meant} stands first.` : `Unknown command ${words[0]}. Did you mean ${meant}?`;
+  throw new GalleyError("usage", `${problem} As a prompt:  galley -p ${words.map(shellWord).join(" ")}`);
 }

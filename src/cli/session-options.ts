@@ -91,11 +91,11 @@ function moduleOptions(line: CommandLine): Partial<CreateAgentSessionOptions> {
   };
 }
 
-/** Whether the command line names this module, or a directory that it is in. */
+/** Whether the command line names this module, or a directory that it is in, however either is written. */
 export function isNamedModule({ options }: CommandLine, path: string, cwd: string): boolean {
-  const named = ["extension", "hook", "tool"].flatMap((name) => options.get(name) ?? []);
+  const named = ["extension", "hook", "tool", "plugin-dir"].flatMap((name) => options.get(name) ?? []);
   const places = named.map((given) => resolve(cwd, given.replace(/^~(?=[\\/]|$)/, homedir())));
-  return places.some((place) => path === place || path.startsWith(place + sep));
+  return places.some((place) => `${resolve(path)}${sep}`.startsWith(`${place}${sep}`));
 }
 
 function resumeOption({ options }: CommandLine): Pick<CreateAgentSessionOptions, "resume"> {

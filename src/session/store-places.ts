@@ -36,7 +36,7 @@ export class SessionPlaces {
   readonly #place: WorkingPlace;
   readonly #sessions: string;
   readonly #blobs: string;
-  /** The directory of this working directory, unless another was chosen. */
+  /** Where the sessions of this working directory usually lie. */
   readonly #own: string;
   readonly #isChosen: boolean;
   readonly #log: Log;

@@ -13,7 +13,8 @@ export function makeDirectories(path: string, mode?: number): string | undefined
   try {
     mkdirSync(path, mode);
   } catch (error) {
-    if (systemCode(error) !== "EEXIST" || !isDirectory(path)) throw error; // else somebody else was quicker
+    if (systemCode(error) !== "EEXIST" || !isDirectory(path)) throw error;
+    return first; // somebody else was quicker, and it is theirs
   }
   return first ?? path;
 }

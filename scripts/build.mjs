@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { build, transform } from "esbuild";
+import { bringLibraryTypes } from "./library-types.mjs";
 import { findUnits, libraryFile, packUnits } from "./pack-program.mjs";
 import { runPrompts, runSession, runStart, runTools } from "./run-program.mjs";
 
@@ -135,7 +136,7 @@ function declarations() {
     cwd: root,
     encoding: "utf8",
   });
-  if (status === 0) return;
+  if (status === 0) return bringLibraryTypes(join(dist, "types"), join(root, "node_modules"));
   process.stderr.write(`${stdout}${stderr}`);
   process.exit(1);
 }

@@ -57,6 +57,15 @@ describe("a day with the real program", () => {
     expect(await client.stop()).toBe(0);
   });
 
+  it("hears of the end of a prompt whatever is agreed on later, and waits for the end as long as it is told", async () => {
+    const client = await start();
+    for (const features of [["delta-updates"], ["prompt-result"], []]) {
+      await client.negotiateProtocol(2, { features });
+      expect(await client.promptAndWait("help", { timeoutMs: 20_000 })).toMatchObject({ status: "completed" });
+    }
+    expect(await client.stop(Number.POSITIVE_INFINITY)).toBe(0);
+  });
+
   it("streams the events of a prompt, its tool calls too", async () => {
     const client = await start();
     const types = new Set<string>();

@@ -332,10 +332,36 @@ describe("--tools", () => {
       await host.dispose();
     }
     expect(await galley(["-p", "--tools", "read,shy", "help"])).toMatchObject({ code: 0 });
+    expect(await galley(["-p", "--no-tools", "--tools", "shy,nope", "help"])).toMatchObject({ code: 2 });
     expect(await galley(["-p", "--tools", "read,nope", "help"])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/Unknown tool nope\. Known tools: read, bash, /),
     });
+  });
+});
+
+describe("--tools in RPC mode", () => {
+  const hidden = `export default (pi) => pi.registerTool({ name: "shy", description: "Hides", hidden: true,
+    parameters: { type: "object" }, execute: async () => ({ content: [] }) });\n`;
+
+  it.each<[string[], string[], string]>([
+    [["--tools", "read,ask", "--no-ui"], ["read"], "the tool ask needs somebody who can be asked"],
+    [["--tools", "read,ask"], ["read", "ask"], ""],
+    [["--tools", "read,undo"], ["read", "undo"], ""],
+    [["--no-tools", "--tools", "read,shy"], ["shy"], ""],
+  ])("%j", async (args, names, warning) => {
+    const host = new RpcHost({ files: { "shy.js": hidden }, args: ["-e", "shy.js", ...args] });
+    try {
+      host.send({ id: "s", type: "get_state" });
+      const { dumpTools } = (await host.waitForResponse("s")).data as { dumpTools: { name: string }[] };
+      expect(dumpTools.map(({ name }) => name)).toEqual(names);
+      host.end();
+      await host.exited;
+      if (warning === "") expect(host.stderr).toBe("");
+      else expect(host.stderr).toContain(warning);
+    } finally {
+      await host.dispose();
+    }
   });
 });
 
@@ -365,6 +391,10 @@ describe("galley tools", () => {
     expect(await galley(["tools", "new", "shout"])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("there already"),
+    });
+    expect(await galley(["tools", "new", "my shout"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"my shout" is no tool name'),
     });
     const { tools } = JSON.parse((await galley(["tools", "list", "--json"])).stdout) as { tools: object[] };
     expect(tools).toMatchObject([{ name: "shout", approval: "read", path }]);

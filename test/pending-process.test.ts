@@ -83,12 +83,25 @@ describe("38: a preview", () => {
       "galley: Preview is stale: 1 of 2 files changed since the preview (hello/main.ts). Nothing was written. Run ast_edit again or discard.\n",
     );
     expect(state()).toEqual(before);
+    const sentence = stale.stderr.slice("galley: ".length, -1);
+    expect(await json("apply", "pa_1")).toEqual({
+      results: [{ id: "pa_1", outcome: "stale", text: sentence, error: sentence }],
+    });
     writeFileSync(path, text);
     expect((await galley("apply", "pa_1")).code).toBe(0);
     writeFileSync(path, "mine\n");
     expect((await galley("undo")).code).toBe(3);
     expect(readFileSync(path, "utf8")).toBe("mine\n");
     expect((await galley("pending")).stdout).toBe("Nothing pending.\n");
+  });
+
+  it("tells once what there is to say of the place, however many sessions it looks at", async () => {
+    mkdirSync(join(cwd, ".galley/tools"), { recursive: true });
+    writeFileSync(join(cwd, ".galley/tools/own.ts"), "export default () => [];\n");
+    await preview();
+    await galley("apply", "pa_1");
+    const { code, stderr } = await galley("undo");
+    expect([code, stderr.match(/not trusted/g)?.length]).toEqual([0, 1]);
   });
 
   it("keeps as many changes as the setting says", async () => {
@@ -293,6 +306,21 @@ describe("39: every verb", () => {
     expect(await run(process.execPath, args, { env, cwd })).toEqual({ code: 0, stdout: "4\n", stderr: "" });
     expect((await galley("undo")).code).toBe(0);
     expect(state()).toEqual(original);
+  });
+
+  it("tells of what was settled along with another action", async () => {
+    for (const action of ["discard", "apply"]) {
+      await galley("--stage", "-p", "replace shout($A) with mid($A) in hello");
+      await galley("--stage", "--continue", "-p", "replace mid($A) with loud($A) in hello");
+      const [upper, lower] = action === "apply" ? ["pa_2", "pa_1"] : ["pa_1", "pa_2"];
+      const { results } = await json(action, upper);
+      const outcome = action === "apply" ? "applied" : "discarded";
+      expect(results).toMatchObject([
+        { id: upper, outcome, text: expect.stringContaining(` with it: ${lower} AST Edit`) },
+        { id: lower, outcome, text: action === "apply" ? `Needed by ${upper}.` : `Depends on ${upper}.` },
+      ]);
+      expect((await galley("pending")).stdout).toBe("Nothing pending.\n");
+    }
   });
 
   it("a run with --yes applies what it staged, and --stage leaves everything to the user", async () => {

@@ -57,6 +57,60 @@ describe("an extension's command", () => {
   });
 });
 
+describe("a command that fails", () => {
+  it.each([
+    [
+      "an extension's",
+      `export default (pi) => pi.registerCommand("deploy", { handler() { throw new Error("no"); } });`,
+    ],
+    ["a module's", `export default () => ({ name: "deploy", description: "", execute() { throw new Error("no"); } });`],
+  ])("ends the run with 3: %s", async (whose, text) => {
+    const isModule = whose === "a module's";
+    const commands = join(home, ".galley/agent/commands");
+    mkdirSync(commands, { recursive: true });
+    writeFileSync(isModule ? join(commands, "deploy.js") : join(cwd, "x.js"), text);
+    const named = isModule ? [] : ["-e", "x.js"];
+    const outcome = await galley(...named, "--mode", "json", "/deploy", "show missing.txt");
+    rmSync(commands, { recursive: true });
+    expect(outcome.code).toBe(3);
+    expect(lines(outcome).slice(1)).toEqual([
+      { type: "exit", code: 3, reason: "failed", message: "/deploy failed: no" },
+    ]);
+  });
+});
+
+describe("an extension that speaks", () => {
+  const speaks = (event: string, times: number, more = "") => `export default (pi) => {
+    let left = ${times};
+    ${more}
+    pi.on("${event}", () => { if (left-- > 0) pi.sendUserMessage("show " + left + ".txt"); });
+  }`;
+  beforeEach(() => {
+    for (const name of ["0", "1", "2", "here"]) writeFileSync(join(cwd, `${name}.txt`), `${name}\n`);
+  });
+
+  it.each([
+    ["agent_end", ""],
+    ["agent_settled", ""],
+    // While somebody looks at a prompt, nothing runs.
+    ["agent_settled", `pi.on("input", () => new Promise((go) => setTimeout(go, 50)));`],
+  ])("at %s is heard to the end", async (event, more) => {
+    writeFileSync(join(cwd, "x.js"), speaks(event, 3, more));
+    expect(await galley("-e", "x.js", "-p", "show here.txt")).toEqual({ code: 0, stdout: "0\n", stderr: "" });
+  });
+
+  it("at the start is heard first, and the message after it", async () => {
+    writeFileSync(join(cwd, "x.js"), speaks("session_start", 1));
+    const outcome = await galley("-e", "x.js", "--mode", "json", "show here.txt");
+    expect(lines(outcome).at(-1)).toEqual({ type: "exit", code: 0, reason: "done" });
+    const said = lines(outcome).flatMap(({ type, message }) => {
+      const { role, content } = (message ?? {}) as { role?: string; content: { text: string }[] };
+      return type === "message_end" && role === "user" ? content.map(({ text }) => text) : [];
+    });
+    expect(said).toEqual(["show 0.txt", "show here.txt"]);
+  });
+});
+
 describe("the last line of JSON mode", () => {
   it("names what is left pending, however the run ended", async () => {
     writeFileSync(join(cwd, "a.ts"), "foo(1);\n");

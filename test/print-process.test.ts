@@ -73,6 +73,7 @@ describe("print mode", () => {
     [["aply", "pa_1"], "Unknown command aply. Did you mean apply? As a prompt:  galley -p aply pa_1\n"],
     [["--no-session", "pending"], "The command pending stands first."],
     [["-p", "help", "--tools", "read,wirte"], "Unknown tool wirte. Known tools: read, bash, edit, write, grep,"],
+    [["-p", "help", "--tools", "read,ask"], "--tools: the tool ask needs somebody who can be asked,"],
   ])("%j is wrong usage: 2", async (args, text) => {
     const { code, stdout, stderr } = await galley(args);
     expect([code, stdout]).toEqual([2, ""]);
@@ -89,6 +90,19 @@ describe("print mode", () => {
     const { code, stdout, stderr } = await galley(args);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(text);
+  });
+
+  it("more piped input than a model can take is refused, and not read to its end", async () => {
+    const { code, stdout, stderr } = await galley(["-p", "help"], "y\n".repeat(4 * 1024 * 1024));
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("The piped input is larger than 5 MiB");
+  });
+
+  it("--tools names undo too", async () => {
+    expect(await galley(["-p", "--tools", "undo", "undo"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("Nothing to undo."),
+    });
   });
 
   it("--no-tools leaves the planner without hands, and it says so", async () => {

@@ -52,6 +52,23 @@ describe("a session on the disk", () => {
     expect((await again.request("get_messages", {})).messages[0]).toMatchObject({ role: "user" });
   });
 
+  it("gives a host its images, also where the file only names them", async () => {
+    const data = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(1500, 7)]).toString("base64");
+    const image = { type: "image", data, mimeType: "image/png" } as const;
+    const client = await start();
+    await client.promptAndWait("help", { images: [image] });
+    const file = await fileOf(client);
+    await client.stop();
+    expect(readFileSync(file, "utf8")).toContain('"data":"blob:sha256:');
+    const again = await start("--session", file);
+    expect((await again.getMessages()).messages[0]).toMatchObject({ content: [{ type: "text" }, image] });
+    expect((await again.getMessagesPage()).messages[0]).toMatchObject({ content: [{ type: "text" }, image] });
+    const { entries } = await again.getEntries();
+    expect(entries.find(({ type }) => type === "message")).toMatchObject({
+      message: { content: [{ type: "text" }, image] },
+    });
+  });
+
   it("goes on with --continue and --resume, from the file the last one left", async () => {
     const first = await start();
     await first.promptAndWait("help");

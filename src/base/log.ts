@@ -3,6 +3,8 @@
 export interface Log {
   warn(text: string): void;
   error(text: string, cause?: unknown): void;
+  /** What is not worth a warning; absent where nobody wants to know. */
+  trace?(level: "debug" | "info", text: string): void;
 }
 
 export const silentLog: Log = { warn() {}, error() {} };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sanitizeForTerminal, stripInvisible } from "./sanitize.js";
+import { oneLine, sanitizeForTerminal, stripInvisible } from "./sanitize.js";
 
 describe("sanitizeForTerminal", () => {
   it.each([
@@ -34,6 +34,20 @@ describe("sanitizeForTerminal", () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe("oneLine", () => {
+  it.each([
+    ["two\r\n  lines\t", "two lines"],
+    ["a\u2028b\u0085c\u0000d", "a b c d"],
+    ["\u001b]0;title\u0007\u001b[31mred\u202e", "red"],
+    ["\u001b[31m\n", ""],
+    ["0123456789", "0123456789"],
+    ["0123456789a", "0123456789…"],
+    ["012345678🙂", "012345678…"],
+  ])("%j becomes %j", (input, output) => {
+    expect(oneLine(input, 10)).toBe(output);
   });
 });
 

@@ -14,6 +14,16 @@ export function stripEscapes(text: string): string {
   return introducer.test(text) ? text.replace(sequence, "") : text;
 }
 
+/** A name for a list: one line without anything that does something there, cut where it is longer than this. */
+export function oneLine(text: string, maxLength: number): string {
+  const line = stripEscapes(text)
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .replace(controls, "")
+    .trim();
+  if (line.length <= maxLength) return line;
+  return `${line.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…`; // no half of a character
+}
+
 const introducer = /[\u001b\u0080-\u009f]/;
 const sequence = new RegExp(
   [

@@ -12,6 +12,8 @@ export interface Prompt {
 }
 
 const maxTextBytes = 5 * 1024 * 1024;
+const tooMuchText =
+  "The piped input is larger than 5 MiB, more than a model can take. Keep it in a file and name the file in the message.";
 const maxImageBytes = 25 * 1024 * 1024;
 const imageTypes: readonly [string, string][] = [
   ["89504e470d0a1a0a", "image/png"],
@@ -33,7 +35,12 @@ export async function firstMessage(words: readonly string[], cwd: string): Promi
 
 async function readInput(): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size > maxTextBytes) throw new GalleyError("usage", tooMuchText);
+  }
   return Buffer.concat(chunks).toString("utf8");
 }
 

@@ -1,7 +1,7 @@
 // What the commands about modules share. A module may keep the program alive, print where it likes and never finish: the
 // command ends all the same, and its stdout holds what the command says.
 
-import { messageOf, systemCode } from "../base/errors.js";
+import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import { logTo } from "../base/log.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { findModulePlace, type ModulePlace } from "../sdk/manage-modules.js";
@@ -36,11 +36,12 @@ export async function runModuleCommand(
     const place = await findModulePlace({
       cwd: workingDirectory(directory),
       log,
-      builtInToolNames: [...builtInToolNames, "resolve", "undo"],
+      builtInToolNames: [...builtInToolNames, "resolve"],
     });
     code = await run(place, { print: (text) => void stdout.write(sanitizeForTerminal(text)) });
   } catch (error) {
     log.error(messageOf(error));
+    if (GalleyError.is(error, "usage")) code = exitCodes.usage;
   }
   stdout.write("", () => process.exit(isSurprised ? code || exitCodes.failed : code));
 }

@@ -26,7 +26,12 @@ import { bearBrokenStderr } from "./guard-stdout.js";
 import { type PendingWords, parsePendingWords } from "./pending-words.js";
 import { shellWord } from "./shell-word.js";
 
-const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
+/** One command may open several sessions, and each has the same to say of this place. */
+const told = new Set<string>();
+const log = logTo((line) => {
+  if (!told.has(line)) process.stderr.write(sanitizeForTerminal(line));
+  told.add(line);
+});
 
 export async function runPendingCommand(verb: string, words: readonly string[]): Promise<void> {
   bearBrokenStderr();
@@ -103,7 +108,8 @@ async function settle(
   let failure: ExitReason | undefined;
   const fail = (failed: readonly string[], error: unknown) => {
     const text = messageOf(error);
-    for (const id of failed) results.push({ id, outcome: "failed", text, error: text });
+    const outcome = GalleyError.is(error, "stale_preview") ? "stale" : "failed";
+    for (const id of failed) results.push({ id, outcome, text, error: text });
     process.stderr.write(sanitizeForTerminal(`galley: ${text}\n`));
     failure ??= reasonOf(error);
   };
@@ -113,16 +119,24 @@ async function settle(
     const work = async (session: AgentSession) => {
       for (const id of group) {
         waiting.delete(id);
-        // It may have gone with another one that rests on it, or that it rests on.
+        // It may have gone with another one that rests on it, or that it rests on: then that was told.
         if (!(await session.getPendingActions({ ids: [id] })).length) continue;
+        const also: Decided[] = [];
+        const unsubscribe = session.subscribe((event) => {
+          if (event.type !== "pending_action_resolved" || event.id === id) return;
+          if (event.outcome === "orphaned") return; // lost with its process, by no decision
+          also.push({ id: event.id, outcome: event.outcome, text: event.reason });
+        });
         try {
           const request = { action, reason, by: "user", pendingId: id, ...(files ? { files } : {}) } as const;
           const { text } = await session.resolvePendingAction(request);
-          results.push({ id, outcome: isApply ? "applied" : "discarded", text });
+          results.push({ id, outcome: isApply ? "applied" : "discarded", text }, ...also);
           if (!isJson) print(sanitizeForTerminal(`${text}\n`));
         } catch (error) {
           fail([id], error);
           if (isApply) return; // the rest may rest on it
+        } finally {
+          unsubscribe();
         }
       }
     };

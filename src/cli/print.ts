@@ -118,10 +118,12 @@ async function run(
   const text = sanitizeForTerminal(lastText(session));
   if (mode === "text" && text !== "" && (!failure || failure.reason === "limit")) output.write(`${text}\n`);
   if (failure) return { ...failure, ...pending };
-  if (plans.length === 0) return { reason: "done" };
+  if (left.length === 0) return { reason: "done" };
   const sessionDir = line.options.get("session-dir")?.[0];
-  const message = pendingText(plans, { isKept, persistError, sessionDir });
-  return { reason: "pending", message, ...pending };
+  const texts = plans.length === 0 ? [] : [pendingText(plans, { isKept, persistError, sessionDir })];
+  const closures = left.filter(({ kind }) => kind === "closure");
+  if (closures.length > 0) texts.push(`Discarded undecided, nothing was done:\n${listed(closures)}`);
+  return { reason: "pending", message: texts.join("\n"), ...pending };
 }
 
 /** Also when nobody will ever read again. */
@@ -158,7 +160,7 @@ function pendingText(
   kept: { isKept: boolean; persistError: string | undefined; sessionDir: string | undefined },
 ): string {
   const { isKept, persistError, sessionDir } = kept;
-  const lines = plans.map(({ id, label }) => `  ${id}  ${label}`).join("\n");
+  const lines = listed(plans);
   const gone = `Not applied, nothing was written:\n${lines}\nThe run is over and its session`;
   if (!isKept && persistError !== undefined) return `${gone} could not be kept (${persistError}): they are gone.`;
   if (!isKept)
@@ -167,16 +169,30 @@ function pendingText(
   return `Still pending, nothing is written yet:\n${lines}\nSee them with galley show ID; decide with galley apply ID or galley discard ID${also}.`;
 }
 
+function listed(actions: readonly { id: string; label: string }[]): string {
+  return actions.map(({ id, label }) => `  ${id}  ${label}`).join("\n");
+}
+
 async function runPrompts(session: AgentSession, prompts: readonly Prompt[], stop: Stop): Promise<Outcome | undefined> {
   let reply: AssistantMessage | undefined;
   session.subscribe((event) => {
     if (event.type === "message_end" && event.message.role === "assistant") reply = event.message;
   });
+  let broken: string | undefined;
+  let command: string | undefined;
+  session.onReport((report) => {
+    if (report.type !== "extension_error" || report.event !== "command") return;
+    if (report.extensionPath.replace(/^(?:custom-)?command:/, "") === command) broken = report.error;
+  });
   for (const { text, images } of prompts) {
-    reply = undefined; // what an earlier one came to is not asked
-    await session.prompt(text, { images });
-    await session.waitForIdle(); // for the run that a command has started
+    await session.waitForIdle(); // an extension may speak first
     if (stop.code !== undefined) return { reason: "failed" };
+    reply = undefined; // what an earlier one came to is not asked
+    command = /^\/(\S+)/.exec(text)?.[1];
+    await session.prompt(text, { images, streamingBehavior: "followUp" }); // or while it is taken in
+    await session.waitForIdle(); // for the runs that a command, or an extension, has started
+    if (stop.code !== undefined) return { reason: "failed" };
+    if (broken !== undefined) return { reason: "failed", message: `/${command} failed: ${broken}` };
     const failure = failureOf(session, reply);
     if (failure) return failure;
   }

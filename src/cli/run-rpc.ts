@@ -36,7 +36,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
     ? undefined
     : new UiBridge({ clock: systemClock, emitsTitle: isOn(process.env, "GALLEY_RPC_EMIT_TITLE") });
   const options: CreateAgentSessionOptions = {
-    ...sessionOptions(line, { log, lenient: true }),
+    ...sessionOptions(line, { log, lenient: true, hasUI: ui !== undefined }),
     mode: "rpc",
     ...(ui ? { ui: ui.ui } : {}),
     deferModules: true,
@@ -73,7 +73,7 @@ async function createSession(options: CreateAgentSessionOptions, line: CommandLi
   const { session, modelFallbackMessage } = await createAgentSession(options);
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
   void session.whenReady().then(() => {
-    const problem = unknownTools(line, session.getAllToolNames());
+    const problem = unknownTools(line, session.getAllToolNames(), options.ui !== undefined);
     if (problem !== undefined) log.warn(`${problem} It is ignored.`);
   });
   return session;

@@ -66,3 +66,22 @@ it("reads what is said of skills, templates and context files, without a warning
   });
   expect([...off.warnings, ...named.warnings]).toEqual([]);
 });
+
+it("takes every built-in tool by its name, and ask only where somebody can be asked", () => {
+  const named = (line: string[], hasUI: boolean, lenient = true) => {
+    const lines: string[] = [];
+    const log = logTo((text) => lines.push(text));
+    const { toolNames, namedTools } = sessionOptions(parseArguments(line), { log, lenient, hasUI });
+    return { toolNames, namedTools, lines };
+  };
+  const all = ["--tools", "read,undo,ask,mine"];
+  expect(named(all, true)).toEqual({ toolNames: ["read", "undo", "ask"], namedTools: ["mine"], lines: [] });
+  const text = "--tools: the tool ask needs somebody who can be asked, and nobody can be here.";
+  expect(named(all, false)).toEqual({
+    toolNames: ["read", "undo"],
+    namedTools: ["mine"],
+    lines: [`galley: ${text} It is ignored.\n`],
+  });
+  expect(() => named(all, false, false)).toThrow(text);
+  expect(named(["--no-tools", ...all], false, false)).toEqual({ toolNames: [], namedTools: ["mine"], lines: [] });
+});

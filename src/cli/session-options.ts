@@ -14,13 +14,20 @@ import { guardFromModules } from "./guard-stdout.js";
 const roleFlags = ["smol", "slow", "plan"];
 const thinkingLevels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 
-/** `lenient`: a bad level or tool name is told and let pass, because a program drives us. */
-export function sessionOptions(line: CommandLine, settings: { log: Log; lenient: boolean }): CreateAgentSessionOptions {
+interface OptionSettings {
+  log: Log;
+  /** A bad level or tool name is told and let pass, because a program drives us. */
+  lenient: boolean;
+  /** Somebody can be asked; default: nobody. */
+  hasUI?: boolean;
+}
+
+export function sessionOptions(line: CommandLine, settings: OptionSettings): CreateAgentSessionOptions {
   const { log } = settings;
   const value = (name: string) => line.options.get(name)?.[0];
   const cwd = workingDirectory(value("cwd"));
   const level = thinkingLevel(value("thinking"), settings);
-  const toolNames = activeTools(line);
+  const toolNames = activeTools(line, settings);
   const provider = value("provider");
   const modelPattern = value("model");
   const apiKey = value("api-key");
@@ -114,34 +121,41 @@ export function workingDirectory(given: string | undefined): string {
   return cwd;
 }
 
-function thinkingLevel(given: string | undefined, settings: { log: Log; lenient: boolean }): ThinkingLevel | undefined {
+function thinkingLevel(given: string | undefined, settings: OptionSettings): ThinkingLevel | undefined {
   if (given === undefined || thinkingLevels.includes(given)) return given as ThinkingLevel | undefined;
-  const text = `--thinking must be one of ${thinkingLevels.join(", ")}, not "${given}".`;
-  if (!settings.lenient) throw new GalleyError("usage", text);
-  settings.log.warn(`${text} It is ignored.`);
+  passOver(`--thinking must be one of ${thinkingLevels.join(", ")}, not "${given}".`, settings);
   return undefined;
+}
+
+/** Throws where a person can write it anew. */
+function passOver(problem: string, { log, lenient }: OptionSettings): void {
+  if (!lenient) throw new GalleyError("usage", problem);
+  log.warn(`${problem} It is ignored.`);
 }
 
 /** The names of the tools that are there without any module. */
 export const builtInToolNames: readonly string[] =
-  "read bash edit write grep find ls ast_grep ast_edit todo_write ask".split(" ");
+  "read bash edit write grep find ls ast_grep ast_edit todo_write ask undo".split(" ");
 
-function activeTools({ options }: CommandLine): string[] | undefined {
+function activeTools({ options }: CommandLine, settings: OptionSettings): string[] | undefined {
   if (options.has("no-tools")) return [];
   const given = options.get("tools")?.[0];
   if (given === undefined) return undefined;
-  return listed(given).filter((name) => builtInToolNames.includes(name));
+  const names = listed(given).filter((name) => builtInToolNames.includes(name));
+  if (settings.hasUI || !names.includes("ask")) return names;
+  passOver("--tools: the tool ask needs somebody who can be asked, and nobody can be here.", settings);
+  return names.filter((name) => name !== "ask");
 }
 
 /** Of what the command line wants: what is not built in, and so has to come with a module. */
 function otherTools({ options }: CommandLine): string[] {
-  const names = options.has("no-tools") ? [] : listed(options.get("tools")?.[0] ?? "");
-  return names.filter((name) => !builtInToolNames.includes(name));
+  return listed(options.get("tools")?.[0] ?? "").filter((name) => !builtInToolNames.includes(name));
 }
 
 /** What is wrong with `--tools`, once all tools are known. */
-export function unknownTools(line: CommandLine, present: readonly string[]): string | undefined {
-  const known = [...new Set([...builtInToolNames, ...present])];
+export function unknownTools(line: CommandLine, present: readonly string[], hasUI = false): string | undefined {
+  const builtIn = builtInToolNames.filter((name) => hasUI || name !== "ask");
+  const known = [...new Set([...builtIn, ...present])];
   const unknown = otherTools(line).filter((name) => !known.includes(name));
   return unknown.length === 0 ? undefined : `Unknown tool ${unknown.join(", ")}. Known tools: ${known.join(", ")}.`;
 }

@@ -137,10 +137,14 @@ export class Activity {
   }
 
   #seeResponse(response: TypedObject): void {
-    if (response.command === "get_state" && isObject(response.data)) {
-      const { isStreaming } = response.data;
-      if (isStreaming === false) this.#phase = "idle";
-      else if (isStreaming === true && this.#phase === "idle") this.#phase = "running";
+    const { command, data } = response;
+    if (isObject(data)) {
+      const { isStreaming, features } = data;
+      if (command === "get_state") {
+        if (isStreaming === false) this.#phase = "idle";
+        else if (isStreaming === true && this.#phase === "idle") this.#phase = "running";
+      }
+      if (command === "negotiate_protocol") this.hasResults = [features].flat().includes("prompt-result");
     }
     const id = response.id ?? response.requestId;
     const prompt = this.#prompts.get(id as string);
@@ -154,8 +158,7 @@ export class Activity {
     if (prompt.state !== "sent") return;
     prompt.state = this.#phase === "running" ? "taken" : "open";
     prompt.isBehind = this.#phase === "closing";
-    if (isObject(response.data) && response.data.agentInvoked === false)
-      this.#resolve(prompt, { ...noReply, agentInvoked: false });
+    if (isObject(data) && data.agentInvoked === false) this.#resolve(prompt, { ...noReply, agentInvoked: false });
   }
 
   #started(): void {

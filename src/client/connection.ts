@@ -45,7 +45,7 @@ export class Connection {
     // An agent that no longer writes can answer nobody.
     stdout.on("end", () => setTimeout(() => process.kill("SIGKILL"), lingerMs).unref());
     stderr.on("data", (chunk: Buffer) => {
-      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-maxStderrBytes);
+      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-maxStderrBytes || Infinity); // none, not all
     });
     this.closed = new Promise((resolve) => {
       const close = (code: number | null, signal: NodeJS.Signals | null, reason = "") => {
@@ -102,7 +102,7 @@ export class Connection {
     this.#parts.process.stdin.end();
   }
 
-  kill(signal: "SIGTERM" | "SIGKILL"): void {
+  kill(signal: "SIGTERM" | "SIGKILL" = "SIGKILL"): void {
     this.#isStopping = true;
     this.#parts.process.kill(signal);
   }

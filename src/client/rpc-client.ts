@@ -10,7 +10,7 @@ import type { ReadyFrame } from "../protocol/frames.js";
 import { Activity, type PromptOutcome } from "./activity.js";
 import type { CommandFields, CommandOptions } from "./commands.js";
 import { type AgentExit, Connection } from "./connection.js";
-import { bounded, type CallOptions } from "./deadline.js";
+import { bounded, type CallOptions, timerFor } from "./deadline.js";
 import { Dialogs, type HeadlessAnswers, headlessHandlers, type UiHandlers } from "./dialogs.js";
 import { type AgentEvent, isAgentEvent } from "./events.js";
 import { type HostTool, HostTools } from "./host-tools.js";
@@ -93,7 +93,7 @@ export class RpcClient extends RpcEvents {
       const tools = this.#hostTools.lists.at(-1);
       if (tools?.length) await this.setHostTools(tools);
     } catch (error) {
-      connection.kill("SIGKILL");
+      connection.kill();
       const { code, stderr } = await connection.closed;
       const reason = messageOf(error);
       const text = reason.includes(stderr.trim()) ? reason : `${reason}\n${stderr.trim()}`;
@@ -108,8 +108,8 @@ export class RpcClient extends RpcEvents {
     const connection = this.#connection;
     if (!connection) return this.#lastExit?.code ?? null;
     connection.end();
-    const terminate = setTimeout(() => connection.kill("SIGTERM"), graceMs);
-    const kill = setTimeout(() => connection.kill("SIGKILL"), graceMs + 1000);
+    const terminate = timerFor(graceMs, () => connection.kill("SIGTERM"));
+    const kill = timerFor(graceMs + 1000, () => connection.kill());
     const { code } = await connection.closed;
     clearTimeout(terminate);
     clearTimeout(kill);
@@ -118,7 +118,7 @@ export class RpcClient extends RpcEvents {
 
   /** Ends the agent at once, without its orderly end. */
   kill(): void {
-    this.#connection?.kill("SIGKILL");
+    this.#connection?.kill();
   }
 
   /**
@@ -333,8 +333,7 @@ export class RpcClient extends RpcEvents {
   async #negotiate(ready: ReadyFrame): Promise<void> {
     const features = (this.#options.features ?? usualFeatures).filter((name) => has(ready.features, name));
     if (features.length === 0 && !has(ready.supportedProtocolVersions, 2)) return;
-    const agreed: JsonObject | undefined = await this.negotiateProtocol(2, { features });
-    this.#activity.hasResults = has(agreed?.features, "prompt-result");
+    await this.negotiateProtocol(2, { features });
   }
 
   /**

@@ -45,7 +45,7 @@ export async function loadExtensions(
   parts: LoadExtensionsParts,
 ): Promise<LoadedExtensions> {
   const runner = new ExtensionRunner(parts);
-  const logger = createToolLogger(parts.log, parts.trace);
+  const logger = createToolLogger(parts.log);
   const virtual = new VirtualModules(parts.hostModules ?? {}, logger);
   const { cwd, processes, live } = parts;
   const common = createToolApi({ cwd, processes, live, logger, virtual });

@@ -61,6 +61,7 @@ export class ExtensionRunner {
   #host: ExtensionHost | undefined;
   #told: Promise<void> = Promise.resolve();
   #isShutDown = false;
+  #isClosed = false;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
@@ -77,6 +78,7 @@ export class ExtensionRunner {
    */
   close(): void {
     this.#host = undefined;
+    this.#isClosed = true;
     for (const record of this.registry.records) record.isGone = true;
   }
 
@@ -174,7 +176,7 @@ export class ExtensionRunner {
   // For those who serve extensions
 
   host(): ExtensionHost {
-    if (!this.#host) throw new ExtensionRuntimeNotInitializedError();
+    if (!this.#host) throw new ExtensionRuntimeNotInitializedError({ isOver: this.#isClosed });
     return this.#host;
   }
 

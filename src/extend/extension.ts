@@ -121,13 +121,14 @@ export interface ExtensionHost extends ContextHost, CommandHost {
   toolsChanged(): void;
 }
 
+const tooEarlyText = "Extension runtime not initialized. Action methods cannot be called during extension loading.";
+const tooLateText =
+  "This extension was loaded anew, or its session has ended. What it kept from before does nothing any more.";
+
 /** Before there is a session, and after it is gone. */
 export class ExtensionRuntimeNotInitializedError extends GalleyError {
-  constructor() {
-    super(
-      "unsupported",
-      "Extension runtime not initialized. Action methods cannot be called during extension loading.",
-    );
+  constructor({ isOver = false } = {}) {
+    super("unsupported", isOver ? tooLateText : tooEarlyText);
     this.name = "ExtensionRuntimeNotInitializedError";
   }
 }

@@ -4,6 +4,7 @@ import type { AgentSessionEvent } from "../protocol/events.js";
 import { runUserBash, toolSessionEvent } from "./hooks-session.js";
 
 const request = { command: "ls", excludeFromContext: true, cwd: "/project" };
+const asked = new AbortController().signal;
 
 it("a command that an extension ran has the outcome it says", async () => {
   const seen: unknown[] = [];
@@ -15,7 +16,7 @@ it("a command that an extension ran has the outcome it says", async () => {
       }),
   ]);
   const sizes = { totalLines: 2, totalBytes: 5, outputLines: 2, outputBytes: 5 };
-  expect(await runUserBash(runner, request)).toEqual({
+  expect(await runUserBash(runner, request, asked)).toEqual({
     exitCode: 2,
     output: { text: "é\nb\n", ...sizes, truncation: {} },
   });
@@ -26,11 +27,29 @@ it("one that was cancelled there was stopped; one that nobody ran is ours", asyn
   const cancelled = await openExtensions([
     (pi) => pi.on("user_bash", () => ({ result: { output: "", cancelled: true } })),
   ]);
-  expect(await runUserBash(cancelled.runner, request)).toMatchObject({
+  expect(await runUserBash(cancelled.runner, request, asked)).toMatchObject({
     stopped: { by: "abort" },
     output: { totalLines: 0 },
   });
-  expect(await runUserBash((await openExtensions([])).runner, request)).toBeUndefined();
+  expect(await runUserBash((await openExtensions([])).runner, request, asked)).toBeUndefined();
+});
+
+it("an abort ends it although an extension still thinks about it, and asks none that has not begun", async () => {
+  let count = 0;
+  const { runner } = await openExtensions([
+    (pi) =>
+      pi.on("user_bash", () => {
+        count++;
+        return new Promise<undefined>(() => {});
+      }),
+  ]);
+  const stop = new AbortController();
+  const outcome = runUserBash(runner, request, stop.signal);
+  await new Promise(setImmediate);
+  stop.abort();
+  expect(await outcome).toMatchObject({ stopped: { by: "abort" }, output: { text: "" } });
+  expect(await runUserBash(runner, request, stop.signal)).toMatchObject({ stopped: { by: "abort" } });
+  expect(count).toBe(1);
 });
 
 it.each<[AgentSessionEvent, unknown]>([

@@ -1,19 +1,30 @@
 // What the session's own parts make of hooks, in the form in which they ask: a command of the user's that an extension
 // ran, and what custom tools are told of a session's events.
 
+import { AbortRace } from "../base/abort.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { BashRunOutcome } from "../session/bash-execution.js";
 import type { CustomToolSessionEvent } from "./custom-tool.js";
 import type { ExtensionRunner } from "./extension-runner.js";
 import type { UserBashResult } from "./hooks.js";
 
-/** Undefined where no extension ran it: then it is ours to run. */
+export interface UserCommand {
+  readonly command: string;
+  readonly excludeFromContext: boolean;
+  readonly cwd: string;
+}
+
+/** Undefined where no extension ran it: then it is ours to run. After the signal nobody waits for them. */
 export async function runUserBash(
   runner: Pick<ExtensionRunner, "emit">,
-  request: { readonly command: string; readonly excludeFromContext: boolean; readonly cwd: string },
+  request: UserCommand,
+  signal: AbortSignal,
 ): Promise<BashRunOutcome | undefined> {
-  const { result } = await runner.emit({ type: "user_bash", ...request });
-  return result && asRunOutcome(result);
+  if (signal.aborted) return asRunOutcome({ output: "", cancelled: true }); // while it waited for its turn
+  const race = new AbortRace(signal);
+  const heard = await race.next(runner.emit({ type: "user_bash", ...request }, signal)).finally(() => race.release());
+  if (heard === "aborted") return asRunOutcome({ output: "", cancelled: true });
+  return heard.result && asRunOutcome(heard.result);
 }
 
 function asRunOutcome({ output: text, exitCode = 0, cancelled, truncated }: UserBashResult): BashRunOutcome {

@@ -48,8 +48,6 @@ export interface LoadParts {
   readonly cacheDirectory?: string | undefined;
   /** Of earlier loads: a reload compiles only what was changed. */
   readonly memory?: LoadMemory;
-  /** Hears what modules log below a warning. */
-  trace?(text: string): void;
 }
 
 export interface LoadToolsParts extends LoadParts {
@@ -116,7 +114,7 @@ export function sharedApi(
 ): Pick<Shared, "virtual" | "api"> {
   const { cwd, processes, pending, memory, live = createLiveUI(parts) } = parts;
   return memory.shared(() => {
-    const logger = createToolLogger(parts.log, parts.trace);
+    const logger = createToolLogger(parts.log);
     const virtual = new VirtualModules(parts.hostModules ?? {}, logger);
     return { virtual, api: createToolApi({ cwd, processes, live, logger, virtual, pending }) };
   });

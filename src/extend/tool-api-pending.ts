@@ -59,7 +59,7 @@ export function pushPendingAction(
   const call = guest?.call;
   if (!pending) throw new GalleyError("pending_unavailable", unavailableText);
   if (!isComplete(action)) throw new GalleyError("invalid_argument", incompleteText);
-  if (typeof pending === "function") return pending(action) ?? "";
+  if (typeof pending === "function") return pending(withSource(action)) ?? "";
   const { plan, files, label } = action;
   const { apply, reject } = callbacks(action, guest);
   const clean = reject ? { reject } : {};
@@ -97,11 +97,27 @@ function isComplete(action: unknown): action is CustomToolPendingAction {
   return typeof action.apply === "function" || Array.isArray(action.plan);
 }
 
+/** The same action, with what it does not say. Its callbacks stay its own, since it may be an object with methods. */
+function withSource(action: CustomToolPendingAction): CustomToolPendingAction {
+  const { label, apply, reject } = action;
+  return {
+    ...action,
+    label,
+    sourceToolName: sourceOf(action),
+    ...(apply ? { apply: apply.bind(action) } : {}),
+    ...(reject ? { reject: reject.bind(action) } : {}),
+  };
+}
+
+function sourceOf({ sourceToolName }: CustomToolPendingAction): string {
+  return typeof sourceToolName === "string" ? sourceToolName : "custom_tool";
+}
+
 function common(action: CustomToolPendingAction, call: GuestCall | undefined): Omit<NewAction, "work"> {
-  const { label, sourceToolName = "custom_tool", details, preview, expiresInMs } = action;
+  const { label, details, preview, expiresInMs } = action;
   return {
     label,
-    sourceToolName,
+    sourceToolName: sourceOf(action),
     toolCallId: call?.toolCallId,
     details,
     ...(preview ? { preview } : {}),

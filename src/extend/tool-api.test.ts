@@ -249,11 +249,11 @@ describe("the rest of the API", () => {
     });
     const loaded = await modules.load(["a.ts"], {
       hostModules: { galley: async () => ({ word: "host" }) },
-      trace: (text) => traced.push(text),
+      log: { ...modules.log, trace: (level, text) => traced.push(`${level}: ${text}`) },
     });
     expect(loaded.errors).toEqual([]);
     expect(JSON.parse(await textOf(callTool(loaded, "teller")))).toEqual([modules.directory, "host", true]);
-    expect(traced).toEqual(['debug {"n":1}', 'info {"n":1}']);
+    expect(traced).toEqual(['debug: debug {"n":1}', 'info: info {"n":1}']);
     expect(modules.warnings).toEqual(['warn {"n":1}', 'error {"n":1}', "bare"]);
   });
 });

@@ -47,11 +47,10 @@ export function createToolApi({ cwd, processes, live, logger, virtual, pending }
   };
 }
 
-/** `trace` hears of what is not worth a warning. */
-export function createToolLogger(log: Log, trace: (text: string) => void = () => {}): ToolLogger {
+export function createToolLogger(log: Log): ToolLogger {
   return {
-    debug: (message, fields) => runAsHost(() => trace(lineOf(message, fields))),
-    info: (message, fields) => runAsHost(() => trace(lineOf(message, fields))),
+    debug: (message, fields) => runAsHost(() => log.trace?.("debug", lineOf(message, fields))),
+    info: (message, fields) => runAsHost(() => log.trace?.("info", lineOf(message, fields))),
     warn: (message, fields) => runAsHost(() => log.warn(lineOf(message, fields))),
     error: (message, fields) => runAsHost(() => log.error(lineOf(message, fields))),
   };

@@ -473,4 +473,31 @@ describe("what a tool hands over", () => {
     const tool = fakeTool("work", async () => ({ content: [], details }), { givesAway: true });
     expect((await open([tool]).call()).details).toBe(details);
   });
+
+  it("is read without escape sequences, whoever made it and however it ended", async () => {
+    const red = "\u001b[31mred\u001b[0m \u001b]0;title\u0007end";
+    for (const givesAway of [true, false]) {
+      const details = { raw: red };
+      const tool = fakeTool(
+        "work",
+        async (_id, _params, _signal, onUpdate) => {
+          onUpdate(textResult(red));
+          return { content: [text(red), { type: "image", data: "aaaa", mimeType: "image/png" }], details };
+        },
+        { givesAway },
+      );
+      const { call, events } = open([tool]);
+      expect(await call()).toEqual({
+        content: [text("red end"), { type: "image", data: "aaaa", mimeType: "image/png" }],
+        details,
+      });
+      const partial = events.find((event) => event.type === "tool_execution_update")?.partialResult;
+      expect(partial?.content).toEqual([text("red end")]);
+    }
+    const failing = fakeTool("work", () => Promise.reject(new Error(red)));
+    expect(textOf(await open([failing]).call())).toBe("red end");
+    const fine = fakeTool("work", async () => textResult("fine"));
+    const hooked = open([fine], { afterToolCall: async () => textResult(red) });
+    expect(textOf(await hooked.call())).toBe("red end");
+  });
 });

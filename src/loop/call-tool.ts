@@ -5,6 +5,7 @@ import { AbortRace, linkAbort, whenAborted } from "../base/abort.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
+import { stripEscapes } from "../base/sanitize.js";
 import { TimeSlices } from "../base/time-slices.js";
 import type { InputContent, ToolCall } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
@@ -229,7 +230,7 @@ function unreleased({ isCutShort }: Execution, { content, isError = false }: Too
 }
 
 function failure(text: string): ToolResult {
-  return { content: [{ type: "text", text }], details: {}, isError: true };
+  return { content: [{ type: "text", text: stripEscapes(text) }], details: {}, isError: true };
 }
 
 /** Other people's tools return all sorts of things; the loop goes on with what is usable. */
@@ -239,7 +240,7 @@ function normalize(run: Run, toolName: string, value: unknown, isOurs = false): 
     run.parts.log.warn(`tool ${toolName} returned content of an unknown shape; only what is usable was kept`);
   const taken = isOurs ? { content, details } : { content: copyOf(content), details: copyOf(details) };
   return {
-    content: [taken.content].flat().map(asBlock).filter(isInputContent),
+    content: [taken.content].flat().map(asBlock).filter(isInputContent).map(withoutEscapes),
     ...(taken.details === undefined ? {} : { details: taken.details }),
     ...(isError === true ? { isError } : {}),
     ...(isWarning === true ? { isWarning } : {}),
@@ -267,6 +268,13 @@ function asInFile(value: object): unknown {
 
 function asBlock(block: unknown): unknown {
   return typeof block === "string" ? { type: "text", text: block } : block;
+}
+
+/** Colours and titles are for terminals; to a model they are noise, or words that no person sees. */
+function withoutEscapes(block: InputContent): InputContent {
+  if (block.type !== "text") return block;
+  const text = stripEscapes(block.text);
+  return text === block.text ? block : { ...block, text };
 }
 
 function isInputContent(block: unknown): block is InputContent {

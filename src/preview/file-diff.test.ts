@@ -82,12 +82,24 @@ describe("diffFile", () => {
   it("stops at its limit, also within one endless line", async () => {
     const cut = "--- a/src/a.txt\n+++ b/src/a.txt\n… diff cut at 51200 characters\n";
     expect((await diffTexts("x".repeat(1_000_000), "y".repeat(1_000_000))).diff).toBe(cut);
-    expect((await diffTexts(`${"é".repeat(20_000)}\n`, `${"è".repeat(40_000)}\n`)).diff).toBe(cut);
+    expect((await diffTexts(`${"é".repeat(60_000)}\n`, `${"è".repeat(40_000)}\n`)).diff).toBe(cut);
     const lines = numbered(100_000);
     const changed = lines.map((line, index) => (index % 20 === 0 ? "changed\n" : line));
     const { diff } = await diffTexts(lines.join(""), changed.join(""));
     expect(diff.length).toBeLessThan(51_300);
     expect(diff.endsWith("\n… diff cut at 51200 characters\n")).toBe(true);
+  });
+
+  it("shows of one hunk beyond its limit what fits", async () => {
+    const { diff } = await diffTexts("", numbered(9).join(""), 60);
+    const shown = ["--- a/src/a.txt", "+++ b/src/a.txt", "@@ -0,0 +1,9 @@", "+1", "+2", "+3", "+4"];
+    expect(diff).toBe(`${shown.join("\n")}\n… diff cut at 60 characters\n`);
+  });
+
+  it("tells lines apart that are no UTF-8", () => {
+    const [before, after] = [Buffer.from([0x61, 0xe9, 0x0a]), Buffer.from([0x61, 0xe8, 0x0a])];
+    const { diff } = diffFile({ displayPath: "a", before, after, spans: [{ start: 1, end: 2, length: 1 }] });
+    expect(diff).toBe("--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-aé\n+aè\n");
   });
 
   it("joins several within one limit", () => {

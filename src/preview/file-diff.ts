@@ -1,6 +1,8 @@
 // A unified diff from spans whose places are known: nothing is searched for, and only the lines that are shown are
 // decoded.
 
+import { isUtf8 } from "node:buffer";
+
 /** The original bytes `[start, end)` became `length` others. */
 export interface Span {
   readonly start: number;
@@ -14,6 +16,8 @@ export interface ChangedFile {
   readonly after: Buffer;
   /** Ascending; bytes outside them are equal. */
   readonly spans: readonly Span[];
+  /** Where one side is no file at all; empty bytes alone do not tell. */
+  readonly kind?: "create" | "delete" | undefined;
 }
 
 export interface FileDiff {
@@ -25,17 +29,19 @@ export interface FileDiff {
 const contextLines = 3;
 const defaultMaxLength = 51_200;
 
-export function diffFile({ displayPath, before, after, spans }: ChangedFile, maxLength = defaultMaxLength): FileDiff {
+export function diffFile(file: ChangedFile, maxLength = defaultMaxLength): FileDiff {
+  const { displayPath, before, after, spans, kind } = file;
   const sides = { before: indexLines(before), after: indexLines(after) };
   const blocks = changedBlocks(spans, sides);
-  let diff = `--- a/${displayPath}\n+++ b/${displayPath}\n`;
+  const nothing = "/dev/null";
+  let diff = `--- ${kind === "create" ? nothing : `a/${displayPath}`}\n`;
+  diff += `+++ ${kind === "delete" ? nothing : `b/${displayPath}`}\n`;
   for (const group of groupBlocks(blocks)) {
-    const hunk = hunkText(group, sides, maxLength - diff.length);
-    if (hunk === undefined) {
-      diff += cutNotice(maxLength);
-      break;
-    }
-    diff += hunk;
+    const { text, isCut } = hunkText(group, sides, maxLength - diff.length);
+    diff += text;
+    if (!isCut) continue;
+    diff += cutNotice(maxLength);
+    break;
   }
   return { diff, firstChangedLine: (blocks[0]?.newStart ?? 0) + 1 };
 }
@@ -172,18 +178,29 @@ function groupBlocks(blocks: readonly Block[]): Block[][] {
   return groups;
 }
 
-/** Undefined when it would be longer than `maxLength`. */
-function hunkText(blocks: readonly Block[], { before, after }: Sides, maxLength: number): string | undefined {
+/** As many lines as `maxLength` has room for; nothing where that is no changed one. */
+function hunkText(
+  blocks: readonly Block[],
+  { before, after }: Sides,
+  maxLength: number,
+): { text: string; isCut: boolean } {
   const [first, last] = [blocks[0], blocks.at(-1)];
-  if (!first || !last) return "";
+  if (!first || !last) return { text: "", isCut: false };
   const oldFrom = Math.max(0, first.oldStart - contextLines);
   const oldTo = Math.min(before.count, last.oldEnd + contextLines);
   const newFrom = first.newStart - (first.oldStart - oldFrom);
   const newTo = last.newEnd + (oldTo - last.oldEnd);
   let text = `@@ -${range(oldFrom, oldTo - oldFrom)} +${range(newFrom, newTo - newFrom)} @@\n`;
+  let isCut = false;
+  let isChangeShown = false;
   const add = (sign: string, lines: Lines, from: number, to: number) => {
-    for (let line = from; line < to && text.length <= maxLength; line++)
-      text += sign + lineText(lines, line, maxLength);
+    for (let line = from; line < to && !isCut; line++) {
+      const next = sign + lineText(lines, line, maxLength);
+      isCut = text.length + next.length > maxLength;
+      if (isCut) return;
+      text += next;
+      isChangeShown ||= sign !== " ";
+    }
   };
   let position = oldFrom;
   for (const { oldStart, oldEnd, newStart, newEnd } of blocks) {
@@ -193,7 +210,7 @@ function hunkText(blocks: readonly Block[], { before, after }: Sides, maxLength:
     position = oldEnd;
   }
   add(" ", before, position, oldTo);
-  return text.length > maxLength ? undefined : text;
+  return { text: isCut && !isChangeShown ? "" : text, isCut };
 }
 
 /** An empty range is named by the line before it. */
@@ -208,6 +225,8 @@ function lineBytes({ bytes, starts }: Lines, line: number): Buffer {
 function lineText(lines: Lines, line: number, maxLength: number): string {
   const bytes = lineBytes(lines, line);
   // A line that alone breaks the limit is not decoded to find that out: a byte makes at most one character.
-  const text = bytes.subarray(0, 4 * maxLength + 4).toString("utf8");
+  const shown = bytes.subarray(0, 4 * maxLength + 4);
+  // Bytes that are no UTF-8 would all look alike.
+  const text = shown.toString(isUtf8(shown) ? "utf8" : "latin1");
   return bytes.at(-1) === 0x0a ? text : `${text}\n\\ No newline at end of file\n`;
 }

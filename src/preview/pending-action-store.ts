@@ -3,6 +3,7 @@
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
+import { oneLine } from "../base/sanitize.js";
 import type { SessionEvent, ToolResult } from "../protocol/events.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
 import type { Plan, SeenFile } from "./plan.js";
@@ -88,6 +89,7 @@ export interface Settlement {
 }
 
 const maxRemembered = 50;
+const maxNameLength = 200;
 
 export class PendingActionStore {
   readonly #options: StoreOptions;
@@ -243,7 +245,13 @@ export class PendingActionStore {
     const { refresh, ...kept } = stored.work;
     const next = this.#replace(
       { ...stored, work: { ...kept, ...(fresh && refresh ? { refresh } : {}), plan } },
-      { ...fresh, ...details, status: "pending", files },
+      {
+        ...fresh,
+        ...(fresh?.label === undefined ? {} : { label: named(fresh.label) }),
+        ...details,
+        status: "pending",
+        files,
+      },
     );
     this.#tell({ type: "pending_action_changed", id, status: "pending", files }, next);
   }
@@ -283,8 +291,9 @@ export class PendingActionStore {
     this.#timers.clear();
   }
 
-  #add(stored: StoredAction): string {
-    const { id, expiresAt } = stored.action;
+  #add({ action, ...rest }: StoredAction): string {
+    const { id, expiresAt, label, sourceToolName } = action;
+    const stored = { ...rest, action: { ...action, label: named(label), sourceToolName: named(sourceToolName) } };
     if (this.#stored.has(id)) throw new GalleyError("invalid_argument", `Pending action ${id} exists already.`);
     this.#stored.set(id, stored);
     if (expiresAt !== undefined) this.#expireAt(id, expiresAt);
@@ -338,6 +347,11 @@ export class PendingActionStore {
   #tell(change: PendingChange, stored: StoredAction): void {
     for (const listener of this.#listeners) listener(change, stored);
   }
+}
+
+/** Whoever made it up: it stands in lists of lines, for people and for models. */
+function named(name: string): string {
+  return oneLine(name, maxNameLength) || "(unnamed)";
 }
 
 function filesOf(work: ActionWork): Pick<PendingAction, "files"> {

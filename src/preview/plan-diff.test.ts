@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { combinePlans, decodePlan, encodePlan, type Plan, type PlannedChange, stampOf } from "./plan.js";
+import { combinePlans, decodePlan, encodePlan, isOnlySeen, type Plan, type PlannedChange, stampOf } from "./plan.js";
 import { diffOf, splitPlan } from "./plan-diff.js";
 
 function change(path: string, before: string, after: string): PlannedChange {
@@ -129,10 +129,35 @@ describe("plans", () => {
     const modify = { ...change("new", "1", "2") };
     const remove = { ...change("new", "2", ""), kind: "delete" } as const;
     expect(combinePlans([planOf(create), planOf(modify)])).toEqual([{ ...create, after: Buffer.from("2") }]);
-    expect(combinePlans([planOf(create), planOf(modify), planOf(remove)])).toEqual([]);
+    const gone = combinePlans([planOf(create), planOf(modify), planOf(remove)]);
+    expect(gone).toMatchObject([{ kind: "delete", stamp: { exists: false } }]);
+    expect(gone.map(isOnlySeen)).toEqual([true]);
     expect(combinePlans([planOf(modify), planOf(remove)])).toMatchObject([
       { kind: "delete", before: Buffer.from("1") },
     ]);
     expect(combinePlans([planOf(remove), planOf({ ...create, path: "/p/new" })])).toMatchObject([{ kind: "modify" }]);
+  });
+});
+
+describe("the diff of a planned change", () => {
+  const shown = async (planned: PlannedChange) => (await diffOf(planned)).diff(1000);
+
+  it("tells a file that comes or goes from one that is empty", async () => {
+    expect(await shown({ ...change("a", "x\n", ""), kind: "delete" })).toBe(
+      "--- a/a\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n",
+    );
+    expect(await shown({ ...change("a", "", "x\n"), kind: "create" })).toBe(
+      "--- /dev/null\n+++ b/a\n@@ -0,0 +1,1 @@\n+x\n",
+    );
+    expect(await shown(change("a", "x\n", ""))).toContain("+++ b/a\n");
+  });
+
+  it("tells other permissions, with and without other bytes", async () => {
+    const modes = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n";
+    expect(await shown({ ...change("a", "x\n", "x\n"), mode: 0o755 })).toBe(modes);
+    expect(await shown({ ...change("a", "x\n", "y\n"), mode: 0o755 })).toBe(
+      `${modes}--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-x\n+y\n`,
+    );
+    expect(await shown({ ...change("a", "x\n", "y\n"), mode: 0o644 })).not.toContain("mode");
   });
 });

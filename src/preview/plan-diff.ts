@@ -1,6 +1,7 @@
 // A plan as people see it: per file what kind of change it is, its hunks and its unified diff; and a part of a plan,
 // chosen by file or by hunk.
 
+import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import { compareTexts } from "./compare-texts.js";
 import { diffFile, type Hunk, hunksOf, type Span } from "./file-diff.js";
@@ -20,8 +21,23 @@ export async function diffOf(change: PlannedChange): Promise<ChangeDiff> {
     added: hunks.reduce((sum, { added }) => sum + added, 0),
     removed: hunks.reduce((sum, { removed }) => sum + removed, 0),
     hunks: hunks.length,
-    diff: (maxLength) => diffFile({ ...sides, displayPath: change.stamp.path }, maxLength).diff,
+    diff: (maxLength) => diffText(change, sides, maxLength),
   };
+}
+
+function diffText(change: PlannedChange, sides: Sides, maxLength: number): string {
+  const { kind, stamp } = change;
+  const modes = modeLines(change);
+  if (modes !== "" && sides.spans.length === 0) return modes;
+  const side = kind === "create" || kind === "delete" ? kind : undefined;
+  return modes + diffFile({ ...sides, displayPath: stamp.path, kind: side }, maxLength).diff;
+}
+
+/** As git writes them; nothing where the permissions stay. */
+function modeLines({ kind, mode, stamp }: PlannedChange): string {
+  if (kind !== "modify" || mode === undefined || mode === stamp.mode) return "";
+  const [old, fresh] = [stamp.mode, mode].map((bits) => (0o100000 | bits).toString(8));
+  return `diff --git a/${stamp.path} b/${stamp.path}\nold mode ${old}\nnew mode ${fresh}\n`;
 }
 
 /** Which part of a plan: whole files, or hunks of a file counted from 1. */
@@ -96,6 +112,12 @@ async function partOf(change: PlannedChange, choice: "all" | readonly number[] |
   }
   if (choice === "all" || numbers.length === hunks.length)
     return { chosen: change, settled: { path }, chosenHunks: totalHunks, totalHunks };
+  // What is put together from other bytes than the stamp's would be written over those.
+  if (sha256Of(change.before) !== change.stamp.sha256)
+    throw new GalleyError(
+      "stale_preview",
+      `Hunks of ${path} cannot be chosen: the file was not as the preview says when it was made. Decide about all of it, or preview again.`,
+    );
   const isChosen = (hunk: Hunk) => numbers.includes(hunks.indexOf(hunk) + 1);
   const onlyChosen = withHunks(sides.before, hunks.filter(isChosen));
   const onlyRest = withHunks(

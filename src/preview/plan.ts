@@ -51,15 +51,17 @@ export function combinePlans(plans: readonly Plan[]): readonly PlannedChange[] {
   const byPath = new Map<string, PlannedChange>();
   for (const change of plans.flatMap((plan) => plan.changes)) {
     const earlier = byPath.get(change.path);
-    const combined = earlier ? follow(earlier, change) : change;
-    if (combined) byPath.set(change.path, combined);
-    else byPath.delete(change.path);
+    byPath.set(change.path, earlier ? follow(earlier, change) : change);
   }
   return [...byPath.values()];
 }
 
-/** Undefined where the second undoes the first altogether. */
-function follow(first: PlannedChange, second: PlannedChange): PlannedChange | undefined {
+/** Nothing is written for it: a file that comes and goes again. It rests on its absence all the same. */
+export function isOnlySeen({ kind, stamp }: PlannedChange): boolean {
+  return kind === "delete" && !stamp.exists;
+}
+
+function follow(first: PlannedChange, second: PlannedChange): PlannedChange {
   if (first.kind === "rename" || second.kind === "rename")
     throw new GalleyError(
       "invalid_argument",
@@ -72,7 +74,7 @@ function follow(first: PlannedChange, second: PlannedChange): PlannedChange | un
   const { path, stamp, before } = first;
   const { after, mode = first.mode, mtimeMs } = second;
   const extra = { ...(mode === undefined ? {} : { mode }), ...(mtimeMs === undefined ? {} : { mtimeMs }) };
-  if (second.kind === "delete") return stamp.exists ? { kind: "delete", path, stamp, before, after } : undefined;
+  if (second.kind === "delete") return { kind: "delete", path, stamp, before, after };
   return { kind: stamp.exists ? "modify" : "create", path, stamp, before, after, ...extra };
 }
 

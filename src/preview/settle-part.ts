@@ -6,6 +6,7 @@ import type { StoredAction } from "./pending-action-store.js";
 import { combinePlans, type Plan } from "./plan.js";
 import { type SplitPlan, type Subset, splitPlan } from "./plan-diff.js";
 import {
+  type AppliedChanges,
   applyFailed,
   applyOn,
   type Decision,
@@ -19,6 +20,7 @@ import {
   type SettleParts,
   settleAction,
   withIt,
+  writtenDetails,
 } from "./settle.js";
 import { dependenciesOf, dependentsOf } from "./stack.js";
 
@@ -49,11 +51,12 @@ export async function settlePart(
   }
   const what = { stored, split, rest, decision };
   try {
-    const others = decision.action === "apply" ? await applyPart(parts, what) : discardPart(parts, what);
+    const { others, written } = decision.action === "apply" ? await applyPart(parts, what) : discardPart(parts, what);
     const note = withIt(others, decision.action);
     const texts = [partText(decision, split, stored), ...(note === undefined ? [] : [note])];
     const content = texts.map((text) => ({ type: "text" as const, text }));
-    const details = { ...metadata(store, stored, decision), partial: true, settled: split.settled };
+    const source = written ? { sourceResultDetails: writtenDetails(written) } : {};
+    const details = { ...metadata(store, stored, decision), ...source, partial: true, settled: split.settled };
     return { result: { content, details }, isWhole: false };
   } catch (error) {
     return { ...(await applyFailed(parts, stored, withoutRefresh(decision), error)), isWhole: false };
@@ -72,26 +75,32 @@ interface Part {
   readonly decision: Decision;
 }
 
+interface SettledPart {
+  /** What was settled with it. */
+  readonly others: readonly StoredAction[];
+  readonly written?: AppliedChanges;
+}
+
 /** In one change set with what the chosen files rest on. What was staged on top keeps its ground: the rest leads there. */
-async function applyPart(parts: SettleParts, { stored, split, rest, decision }: Part): Promise<StoredAction[]> {
+async function applyPart(parts: SettleParts, { stored, split, rest, decision }: Part): Promise<SettledPart> {
   const { store } = parts;
   const below = dependenciesOf(store, stored, pathsIn(split));
-  await applyOn(parts, below, { stored, decision }, async (owner) => {
+  const written = await applyOn(parts, below, { stored, decision }, async (owner) => {
     const chosen = combinePlans([...plansOf(below), { ...rest, changes: split.chosen }]);
     await parts.keepRest?.(stored.action.id, rest);
     return parts.applyPlan(chosen, { ...owner, isPart: true });
   });
   store.changePlan(stored, rest);
-  return below;
+  return { others: below, written };
 }
 
 /** With what was staged on top of the chosen files: it holds what was just discarded. */
-function discardPart({ store }: SettleParts, { stored, split, rest, decision: { by } }: Part): StoredAction[] {
+function discardPart({ store }: SettleParts, { stored, split, rest, decision: { by } }: Part): SettledPart {
   const { id } = stored.action;
   const above = dependentsOf(store, stored, pathsIn(split));
   discardAll(store, above, { id, by });
   store.changePlan(stored, rest);
-  return above;
+  return { others: above };
 }
 
 /** Only a whole plan is made anew. */

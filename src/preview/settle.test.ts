@@ -4,7 +4,8 @@ import type { ToolResult } from "../protocol/events.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { type NewAction, PendingActionStore, type PendingChange } from "./pending-action-store.js";
 import { type Plan, stampOf } from "./plan.js";
-import { type Decision, missingText, type SettleParts, settleAction, settleAll } from "./settle.js";
+import { type Decision, missingText, type SettleParts, settleAction } from "./settle.js";
+import { settleAll } from "./settle-all.js";
 import { settlePart } from "./settle-part.js";
 
 const text = (value: string, details?: unknown): ToolResult => ({
@@ -311,6 +312,26 @@ describe("settling a plan", () => {
     expect([result.isError, store.size, applyPlan.mock.calls.length]).toEqual([true, 2, 1]);
   });
 
+  it("tells of a part what its change is called and which names kept the old bytes, and what it takes back", async () => {
+    const { store, parts, applyPlan } = setUp();
+    const changes = [plan("a.ts", "0", "1"), plan("b.ts", "0", "1")].flatMap((each) => each.changes);
+    const id = store.push(planned("Undo: both", { ...plan("a.ts", "0", "1"), changes, undoes: "7f" }));
+    applyPlan.mockResolvedValueOnce({ changeId: "ch_9", hardlinkBroken: ["a.ts"] });
+    const part = await settlePart(parts, id, { decision: apply, subset: { files: ["a.ts"] } });
+    expect(part.result.details).toMatchObject({
+      partial: true,
+      sourceResultDetails: { changeId: "ch_9", hardlinkBroken: ["a.ts"] },
+    });
+    expect((await settleAction(parts, id, apply)).outcome).toBe("applied");
+    expect(applyPlan.mock.calls.map(([, { isPart, undoes }]) => [isPart, undoes])).toEqual([
+      [true, "7f"],
+      [undefined, "7f"],
+    ]);
+    const other = store.push(planned("both", { ...plan("a.ts", "0", "1"), changes }));
+    const dropped = await settlePart(parts, other, { decision: discard, subset: { files: ["a.ts"] } });
+    expect(dropped.result.details).not.toHaveProperty("sourceResultDetails");
+  });
+
   it("does not try a part of what failed too often", async () => {
     const { store, parts, applyPlan } = setUp({ maxAttempts: 1 });
     const two = {
@@ -489,6 +510,31 @@ describe("settling all", () => {
       discard,
     );
     expect(texts(rest)).toEqual(["pa_2 discarded: B\npa_1 discarded: A"]);
+  });
+
+  const results = ({ details }: ToolResult) =>
+    (details as { results: { id: string; outcome: string }[] }).results.map(({ id, outcome }) => `${id} ${outcome}`);
+
+  it("tells of what an apply took along, also where it was not asked for, and where the next one stops it", async () => {
+    const { store, parts, applyPlan } = setUp();
+    store.push(planned("A", plan("a.ts", "0", "1")));
+    store.push(planned("B", plan("b.ts", "0", "1")));
+    store.push(planned("C", plan("a.ts", "1", "2"), { dependsOn: ["pa_1"] }));
+    applyPlan.mockResolvedValueOnce({ changeId: "ch_1" }).mockRejectedValueOnce(new Error("locked"));
+    const all = await settleAll(parts, ["pa_3", "pa_2", "pa_1"], apply);
+    expect(texts(all)).toEqual(["pa_3 applied: C\npa_1 applied: A\npa_2 failed: B – Apply failed: locked"]);
+    expect(results(all)).toEqual(["pa_3 applied", "pa_1 applied", "pa_2 failed"]);
+    store.push(planned("D", plan("b.ts", "1", "2"), { dependsOn: ["pa_2"] }));
+    expect(results(await settleAll(parts, ["pa_4"], apply))).toEqual(["pa_4 applied", "pa_2 applied"]);
+  });
+
+  it("tells of what a discard took along", async () => {
+    const { store, parts } = setUp({}, "fifo");
+    store.push(planned("A", plan("a.ts", "0", "1")));
+    store.push(planned("B", plan("a.ts", "1", "2"), { dependsOn: ["pa_1"] }));
+    const all = await settleAll(parts, ["pa_1", "pa_2"], discard);
+    expect(texts(all)).toEqual(["pa_1 discarded: A\npa_2 discarded: B"]);
+    expect(results(all)).toEqual(["pa_1 discarded", "pa_2 discarded"]);
   });
 });
 

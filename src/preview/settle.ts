@@ -1,4 +1,4 @@
-// Deciding about pending actions: apply or discard one, or all of them. A decision never traps anybody: a failed apply
+// Deciding about a pending action: apply or discard it. A decision never traps anybody: a failed apply
 // leaves the action as it was and says why, a discard always ends it. A plan is written as it was shown or not at all.
 
 import { throwIfAborted } from "../base/abort.js";
@@ -6,7 +6,7 @@ import { type ErrorCode, GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Decider, PendingOutcome } from "../protocol/pending.js";
-import { blocksOf, resultOf, textOf } from "./callback-result.js";
+import { blocksOf, resultOf } from "./callback-result.js";
 import type { PendingActionStore, RefreshedPlan, StoredAction } from "./pending-action-store.js";
 import { combinePlans, type Plan, type PlannedChange } from "./plan.js";
 import { dependenciesOf, dependentsOf, planOf } from "./stack.js";
@@ -33,6 +33,8 @@ export interface ApplyOwner {
   readonly reason: string;
   /** The change that this one takes back. */
   readonly undoes?: string;
+  /** Whoever asks holds the files already: to wait for them would be to wait for oneself. */
+  readonly holdsFiles?: true;
 }
 
 export interface AppliedChanges {
@@ -65,6 +67,8 @@ export interface SettleParts {
 export interface Settled {
   readonly outcome: PendingOutcome | "refused";
   readonly result: ToolResult;
+  /** What was settled with it, in the same way: what it rests on, or what rests on it. */
+  readonly also?: readonly StoredAction[];
   /** Of what made an apply fail, for whoever has to throw it again. */
   readonly code?: ErrorCode | undefined;
 }
@@ -88,43 +92,8 @@ export async function settleAction(parts: SettleParts, id: string, decision: Dec
   return decision.action === "discard" ? discard(parts, stored, decision) : apply(parts, stored, decision);
 }
 
-/** Every pending action in order; an apply stops at the first failure, a discard never does. */
-export async function settleAll(parts: SettleParts, ids: readonly string[], decision: Decision): Promise<ToolResult> {
-  const results: { id: string; outcome: PendingOutcome; label: string; error?: string }[] = [];
-  for (const id of ids) {
-    const label = parts.store.get(id)?.action.label;
-    if (label === undefined) continue; // it went with another one
-    // What was settled before is told, whatever stops the rest.
-    const { outcome, result } = await settleAction(parts, id, decision).catch(stopped);
-    const isOver = outcome === "applied" || outcome === "discarded";
-    const problem = result.isError ? textOf(result) : isOver ? undefined : anewText;
-    results.push({
-      id,
-      outcome: outcome === "refused" ? "failed" : outcome,
-      label,
-      ...(problem ? { error: problem } : {}),
-    });
-    if (decision.action === "apply" && problem !== undefined) break;
-  }
-  const lines = results.map(({ id, outcome, label, error }) => {
-    const word = outcome === "applied" || outcome === "discarded" ? outcome : "failed";
-    return `${id} ${word}: ${label}${error === undefined ? "" : ` – ${error}`}`;
-  });
-  const isError = results.some(({ error }) => error !== undefined);
-  return {
-    content: [{ type: "text", text: lines.join("\n") }],
-    details: { action: decision.action, reason: decision.reason, results },
-    ...(isError ? { isError } : {}),
-  };
-}
-
-function stopped(error: unknown): Settled {
-  return { outcome: "refused", result: { content: [{ type: "text", text: messageOf(error) }], isError: true } };
-}
-
 export const nothingPendingText = "No pending action to resolve. Nothing to apply or discard.";
 export const forReviewText = "Staged for review: the user decides.";
-const anewText = "The preview was made anew. Nothing was written.";
 const nobodyText = "The user has to agree, and nobody can be asked here. Nothing was written; it stays pending.";
 
 /** What a lower stage is settled with. */
@@ -184,17 +153,14 @@ async function apply(parts: SettleParts, stored: StoredAction, decision: Decisio
       work.kind === "closure"
         ? (resultOf(await work.apply(reason, extra, { id, by })) ?? { content: [] })
         : await applyOn(parts, below, { stored, decision }, async (owner) => {
-            const undoes = work.plan.undoes === undefined ? {} : { undoes: work.plan.undoes };
-            const written = await parts.applyPlan(combinePlans([...plansOf(below), work.plan]), {
-              ...owner,
-              ...undoes,
-            });
+            const written = await parts.applyPlan(combinePlans([...plansOf(below), work.plan]), owner);
             return afterPlan(stored, decision, writtenResult(work.plan, written));
           });
     store.remove(id, { outcome: "applied", by, reason }, work);
     return {
       outcome: "applied",
       result: settledResult(store, stored, decision, { result, note: withIt(below, "apply") }),
+      also: below,
     };
   } catch (error) {
     return applyFailed(parts, stored, decision, error);
@@ -210,6 +176,7 @@ export async function applyOn<T>(
 ): Promise<T> {
   const { id: pendingId, label, sourceToolName } = stored.action;
   const alsoApplied = below.map(({ action }) => action.id);
+  const undoes = planOf(stored)?.undoes;
   const held: StoredAction[] = [];
   try {
     for (const other of below) {
@@ -217,7 +184,8 @@ export async function applyOn<T>(
       held.push(other);
     }
     const also = alsoApplied.length === 0 ? {} : { alsoApplied };
-    const done = await work({ pendingId, ...also, label, sourceToolName, by, reason });
+    const about = { label, sourceToolName, by, reason, ...(undoes === undefined ? {} : { undoes }) };
+    const done = await work({ pendingId, ...also, ...about });
     for (const id of alsoApplied) store.remove(id, { outcome: "applied", by, reason: neededBy(pendingId) });
     return done;
   } catch (error) {
@@ -237,9 +205,12 @@ export function withIt(others: readonly StoredAction[], action: Decision["action
   return `${action === "apply" ? "Applied" : "Discarded"} with it: ${names.join("; ")}`;
 }
 
-function writtenResult({ applied: { text, details } }: Plan, { changeId, hardlinkBroken }: AppliedChanges): ToolResult {
-  const broken = hardlinkBroken?.length ? { hardlinkBroken } : {};
-  return { content: [{ type: "text", text }], details: { ...(details as object), changeId, ...broken } };
+function writtenResult({ applied: { text, details } }: Plan, written: AppliedChanges): ToolResult {
+  return { content: [{ type: "text", text }], details: { ...(details as object), ...writtenDetails(written) } };
+}
+
+export function writtenDetails({ changeId, hardlinkBroken }: AppliedChanges): AppliedChanges {
+  return { changeId, ...(hardlinkBroken?.length ? { hardlinkBroken } : {}) };
 }
 
 /** The files are written: whatever follows, the action is applied, and the change has its name. */
@@ -319,12 +290,12 @@ async function discard(parts: SettleParts, stored: StoredAction, decision: Decis
   discardAll(store, above, { id, by });
   if (error !== undefined) {
     const text = `Discarded: ${label}, but cleanup failed: ${error}`;
-    return { outcome: "discarded", result: failedResult(store, stored, decision, text) };
+    return { outcome: "discarded", result: failedResult(store, stored, decision, text), also: above };
   }
   const note = withIt(above, "discard");
   const standard: ToolResult = { content: [{ type: "text", text: `Discarded: ${label}. Reason: ${reason}` }] };
   const settled = settledResult(store, stored, decision, { result: result ?? standard, note });
-  return { outcome: "discarded", result: settled };
+  return { outcome: "discarded", result: settled, also: above };
 }
 
 /** What was made for something that will not be. */

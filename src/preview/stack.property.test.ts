@@ -8,7 +8,8 @@ import { manualClock } from "../testing/manual-clock.js";
 import { PendingActionStore, type StoredAction } from "./pending-action-store.js";
 import { type PlannedChange, stampOf } from "./plan.js";
 import { diffOf } from "./plan-diff.js";
-import { type Decision, type SettleParts, settleAction, settleAll } from "./settle.js";
+import { type Decision, type SettleParts, settleAction } from "./settle.js";
+import { settleAll } from "./settle-all.js";
 import { settlePart } from "./settle-part.js";
 import { dependenciesOf, inStagedOrder, planOf, stagedFor } from "./stack.js";
 

@@ -171,8 +171,9 @@ describe("thinking", () => {
     expect(
       think({ reasoning: "high" }, [...forced, reply([{ type: "text", text: "done" }]), user("next")]),
     ).toHaveProperty("thinking");
-    const thoughtful = [user("q"), reply([thought, call("a")]), result("a", [text("ok")])];
-    expect(think({ reasoning: "high" }, thoughtful)).toHaveProperty("thinking");
+    const opened = (first: AssistantContent) => [user("q"), reply([first, call("a")]), result("a", [text("ok")])];
+    expect(think({ reasoning: "high" }, opened(thought))).toHaveProperty("thinking");
+    expect(think({ reasoning: "high" }, opened({ ...thought, thinkingSignature: "" }))).not.toHaveProperty("thinking");
   });
 });
 
@@ -200,6 +201,8 @@ describe("messages", () => {
     expect(wire([{ ...reply(content), stopReason: "aborted" }], { reasoning: "low" })).toEqual([
       { role: "assistant", content: [text("hm"), text("a")] },
     ]);
+    const empty: AssistantContent = { ...thought, thinkingSignature: "" };
+    expect(wire([reply([empty])], { reasoning: "low" })).toEqual([{ role: "assistant", content: [text("hm")] }]);
   });
 
   it("put all results of a turn, and what follows, into one user message", () => {

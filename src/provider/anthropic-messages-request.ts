@@ -81,7 +81,7 @@ function canStartThinking(messages: readonly ModelMessage[], model: ProviderMode
   const reply = lastReply(messages, model);
   if (!reply?.content.some((block) => block.type === "toolCall")) return true;
   const first = reply.content[0];
-  return first?.type === "redactedThinking" || (first?.type === "thinking" && first.thinkingSignature !== undefined);
+  return first?.type === "redactedThinking" || (first?.type === "thinking" && isSigned(first));
 }
 
 /** As this model gets to see it; one that has nothing for it to see does not count. */
@@ -152,7 +152,7 @@ function wireReply(message: AssistantMessage, isThinking: boolean): JsonObject[]
       content.push({ type: "tool_use", id: block.id, name: block.name, input: block.arguments });
     else if (block.type === "text") {
       if (hasText(block.text)) content.push({ type: "text", text: block.text });
-    } else if (block.type === "thinking" && block.thinkingSignature === undefined) {
+    } else if (block.type === "thinking" && !isSigned(block)) {
       if (hasText(block.thinking)) content.push({ type: "text", text: block.thinking }); // unsigned thoughts are refused
     } else if (isThinking)
       // Without thinking, signed thoughts would be ignored at best and refused in the reply in progress.
@@ -163,6 +163,11 @@ function wireReply(message: AssistantMessage, isThinking: boolean): JsonObject[]
       );
   }
   return content;
+}
+
+/** An empty signature is none: some programs write one for thoughts that were cut short. */
+function isSigned({ thinkingSignature }: { thinkingSignature?: string }): boolean {
+  return thinkingSignature !== undefined && thinkingSignature !== "";
 }
 
 /** The service refuses text blocks of nothing but space. */

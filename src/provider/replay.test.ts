@@ -114,6 +114,17 @@ describe("calls and results", () => {
     expect(prepared[1]).toEqual(result("a", "1"));
     expect(prepared[3]).toEqual(result("call_1", "2"));
   });
+
+  it("gives equal ids of one turn their results in order, and the newest turn its own first", () => {
+    const messages = [
+      reply([call("a"), call("a")]),
+      reply([call("a"), call("b"), call("a")]),
+      ...["1", "2", "3"].map((text) => result("a", text)),
+    ];
+    const texts = prepareReplay(messages, model).map((message) => "toolCallId" in message && message.content);
+    const said = ["3", "No result provided", "1", "No result provided", "2"].map((text) => [{ type: "text", text }]);
+    expect(texts).toEqual([false, ...said.slice(0, 2), false, ...said.slice(2)]);
+  });
 });
 
 it("takes pictures from a model that cannot see", () => {

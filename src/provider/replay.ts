@@ -24,7 +24,7 @@ export function prepareReplay(
 ): ModelMessage[] {
   const showsImages = model.input.includes("image");
   const prepared: (ModelMessage | Slot)[] = [];
-  /** Calls without a result yet, by their original id; the newest takes the next result. */
+  /** Calls without a result yet, by their original id; the last takes the next result. */
   const open = new Map<string, Slot[]>();
 
   for (const message of messages) {
@@ -45,11 +45,14 @@ export function prepareReplay(
     const content = prepareContent(message, model, (call, isSame) => {
       const slot = { id: nameCall(call.id, isSame), call, turn: message };
       slots.push(slot);
-      const waiting = open.get(call.id);
-      if (waiting) waiting.push(slot);
-      else open.set(call.id, [slot]);
       return slot.id;
     });
+    // The newest turn is served first; within a turn, results come in the order of the calls.
+    for (const slot of slots.toReversed()) {
+      const waiting = open.get(slot.call.id);
+      if (waiting) waiting.push(slot);
+      else open.set(slot.call.id, [slot]);
+    }
     if (content.length > 0) prepared.push({ ...message, content }, ...slots);
   }
   if (open.size === 0) return prepared as ModelMessage[]; // no call, no slot

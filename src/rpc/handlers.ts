@@ -43,7 +43,7 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   get_entries: getEntries,
   get_fork_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
   get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
-  get_messages: ({ session }) => ({ messages: [...session.messages] }),
+  get_messages: async ({ session }) => ({ messages: await session.withImages(session.messages) }),
   get_messages_page: getMessagesPage,
   get_commands: ({ session }) => ({ commands: session.getCommands() }),
   get_changes: async ({ session }, { all = false, diff = false, limit }) => ({

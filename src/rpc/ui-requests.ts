@@ -73,7 +73,7 @@ export function requestingUi({ emitsTitle, show, ask }: RequestParts): SessionUI
     notify: (message, kind) =>
       show({ method: "notify", message: textOf(message), ...(isNotifyType(kind) ? { notifyType: kind } : {}) }),
     setStatus: (key, text) =>
-      show({ method: "setStatus", statusKey: textOf(key), ...(text == null ? {} : { statusText: textOf(text) }) }),
+      show({ method: "setStatus", statusKey: textOf(key), ...(text == null ? {} : { statusText: lineOf(text) }) }),
     setWidget: (key, content, options) => {
       if (content != null && !Array.isArray(content)) return; // a component draws on a screen of ours, and there is none
       const placement = options?.placement;
@@ -105,6 +105,11 @@ export function timeoutOf(extra: DialogOptions | undefined): { timeout?: number 
 
 function isNotifyType(kind: unknown): kind is "info" | "warning" | "error" {
   return kind === "info" || kind === "warning" || kind === "error";
+}
+
+/** For one line of a screen: what would move the cursor, or worse, is a space. */
+function lineOf(value: unknown): string {
+  return textOf(value).replace(/\p{Cc}/gu, " ");
 }
 
 function textOf(value: unknown): string {

@@ -124,7 +124,7 @@ describe("17: when the last of five files cannot be written", () => {
         rmSync(join(project, "f5.ts"), { recursive: true });
         write("f5.ts", "old(5);\n");
       },
-      "!Cannot write f5.ts: it is a directory.",
+      "!Preview is stale: 1 of 5 files changed since the preview (f5.ts). Nothing was written. Run ast_edit again or discard.",
     ],
   ];
 

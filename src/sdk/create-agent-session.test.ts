@@ -2,7 +2,7 @@
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { logTo } from "../base/log.js";
 import { ModelRegistry } from "../provider/model-registry.js";
@@ -256,6 +256,14 @@ describe("tools", () => {
     expect(await names({}, off)).toEqual(all.filter((name) => name !== "ast_edit" && name !== "todo_write"));
     expect(await names({ toolNames: ["ast_edit"] }, off)).toEqual(["ast_edit"]);
   });
+});
+
+it("the working directory may be named from here, and stays where it was then", async () => {
+  const { session } = await create({ cwd: relative(process.cwd(), home) });
+  expect(session.cwd).toBe(home);
+  expect(session.sessionManager.header.cwd).toBe(home);
+  expect(session.systemPrompt).toContain(`Working directory: ${home}`);
+  await session.dispose();
 });
 
 describe("where sessions are kept", () => {

@@ -1,6 +1,7 @@
 // The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process do not know of each other.
 
+import { resolve as resolvePath } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
 import { homedir } from "../base/home.js";
 import { type Ids, randomIds } from "../base/ids.js";
@@ -30,6 +31,7 @@ import { refuseComingOptions } from "./coming-options.js";
 import { type ContextFile, findContextFiles } from "./context-files.js";
 import { type GivenTool, sortGivenTools, withoutReplaced } from "./custom-tools.js";
 import { discoverEnvironment, discoverSettings } from "./discover.js";
+import { variable } from "./environment.js";
 import type { ModuleOptions } from "./load-session-modules.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { createPlanHands } from "./plan-hands.js";
@@ -121,9 +123,15 @@ export interface CreateAgentSessionResult {
 /** Throws `model_not_found` or `invalid_config` when the named model cannot be had, `not_found` for an unknown tool. */
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
   refuseComingOptions(options);
-  const { cwd = process.cwd(), clock = systemClock, ids = randomIds, log = silentLog } = options;
+  const { clock = systemClock, ids = randomIds, log: told = silentLog } = options;
+  const cwd = resolvePath(options.cwd ?? ".");
   const agentDir = options.agentDir ?? agentDirectory(options.env ?? process.env);
-  const env = options.env ?? discoverEnvironment({ cwd, agentDir, log });
+  const env = options.env ?? discoverEnvironment({ cwd, agentDir, log: told });
+  const logFile = variable(env, "GALLEY_LOG");
+  const log =
+    logFile === undefined
+      ? told
+      : (await import("../workspace/log-file.js")).withLogFile(told, logFile, { cwd, agentDir, clock });
   const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log }, { ...options, env }));
   const disabled = settings.get("disabledProviders");
   const live = options.ui && createLiveUI({ clock, log });
@@ -244,8 +252,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     confirm: live && applyConfirmationBy(live.ui),
     plans,
     runBash: async (request, artifacts) => {
-      const { command, excludeFromContext } = request;
-      const outcome = await modules?.runUserBash({ command, excludeFromContext, cwd });
+      const { command, excludeFromContext, signal } = request;
+      const outcome = await modules?.runUserBash({ command, excludeFromContext, cwd }, signal);
       if (outcome) return outcome;
       const { runCommand } = await import("../tools/output-command.js");
       return runCommand(
@@ -270,6 +278,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     model: models.model,
     thinkingLevel: initialLevel(models, opened.record),
     usualThinkingLevel: models.namedLevel ?? models.usualLevel,
+    named: { model: isModelNamed(options), level: options.thinkingLevel !== undefined },
     settings: sessionSettingsOf(settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
@@ -289,11 +298,11 @@ function initialLevel({ namedLevel, usualLevel }: SessionModels, { context }: Se
 
 /** What was named now wins over what the record was left with. */
 function restore(session: AgentSession, options: CreateAgentSessionOptions): string | undefined {
-  const isNamed = (options.model ?? options.provider ?? options.modelPattern) !== undefined;
-  if (isNamed) return undefined;
-  const problem = session.restoreModel();
-  if (options.thinkingLevel !== undefined) session.setThinkingLevel(options.thinkingLevel);
-  return problem;
+  return isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
+}
+
+function isModelNamed({ model, provider, modelPattern }: CreateAgentSessionOptions): boolean {
+  return (model ?? provider ?? modelPattern) !== undefined;
 }
 
 async function openRecords(

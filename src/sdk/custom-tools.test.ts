@@ -73,7 +73,8 @@ it("cannot take a built-in tool's name unless that is wanted, nor be what no too
     home.open([call("read", {}), say("Done.")], { customTools, ...more });
   for (const tool of [read, defineAgentTool({ ...read })])
     await expect(open([tool as never])).rejects.toThrow('Tool name "read" conflicts with existing tool');
-  await expect(open([{ ...base("a") } as never])).rejects.toThrow("customTools has an invalid tool at index 0");
+  for (const nothing of [{ ...base("a") }, null, undefined, 5, "read"])
+    await expect(open([nothing as never])).rejects.toThrow("customTools has an invalid tool at index 0");
   const twice = { ...base("twice"), execute: read.execute };
   await expect(open([twice, twice] as never[])).rejects.toThrow('Tool name "twice" conflicts');
   for (const tool of [read, defineAgentTool({ ...read })]) {

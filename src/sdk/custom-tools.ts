@@ -2,6 +2,7 @@
 // their context and hear of the session like those that are found.
 
 import { GalleyError } from "../base/errors.js";
+import { isObject } from "../base/json.js";
 import { type CustomTool, isAgentTool } from "../extend/custom-tool.js";
 import type { ToolDefinition } from "../extend/extension.js";
 import type { FoundTool } from "../extend/load-factory.js";
@@ -17,11 +18,12 @@ export interface GivenTools {
 
 /** Throws `invalid_argument` for one that cannot be used. */
 export async function sortGivenTools(given: readonly GivenTool[]): Promise<GivenTools> {
-  const agent = given.filter(isAgentTool) as readonly AnyTool[];
+  const isAgent = (tool: GivenTool) => isObject(tool) && isAgentTool(tool); // no compiler looks at a plain program
+  const agent = given.filter(isAgent) as readonly AnyTool[];
   if (agent.length === given.length) return { agent, custom: [] };
   const { checkTool } = await import("../extend/load-factory.js");
   const custom = given
-    .filter((tool) => !isAgentTool(tool))
+    .filter((tool) => !isAgent(tool))
     .map((tool, index) => {
       try {
         return checkTool(tool, `customTools has an invalid tool at index ${index}`);

@@ -33,5 +33,6 @@ export { type AstChange, type AstEditOutcome, type AstEditPlace, type AstEditReq
 export type { ContextFile } from "./context-files.js";
 export type { Skill } from "./prompts/skill.js";
 export type { PromptTemplate } from "./prompts/template.js";
+export { queueResolveHandler, type ResolveHandler } from "./queue-resolve-handler.js";
 export type { SessionUI } from "./session-ui.js";
 export { Settings } from "./settings/settings.js";

@@ -9,7 +9,7 @@ import { adaptCustomTool } from "../extend/custom-tool-adapter.js";
 import { notifyTools } from "../extend/custom-tool-events.js";
 import { cameFrom, type ToolFailure } from "../extend/custom-tool-failure.js";
 import { compactionGuests } from "../extend/hooks-compaction.js";
-import { runUserBash, toolSessionEvent } from "../extend/hooks-session.js";
+import { runUserBash, toolSessionEvent, type UserCommand } from "../extend/hooks-session.js";
 import { extensionToolHooks } from "../extend/hooks-tools.js";
 import type { AddedTool } from "../session/active-tools.js";
 import type { AnyTool } from "../tools/tool.js";
@@ -96,7 +96,7 @@ export function liveModules(
       const heard = runner?.observe(event);
       return forTools ? Promise.all([heard, tellTools(forTools)]) : heard;
     },
-    runUserBash: async (request: Parameters<typeof runUserBash>[1]) => runner && runUserBash(runner, request),
+    runUserBash: async (request: UserCommand, signal: AbortSignal) => runner && runUserBash(runner, request, signal),
   };
 }
 

@@ -67,6 +67,6 @@ it("hands what tools stage to the program, or says that nobody keeps it; the UI 
     return loaded.tools[0]?.tool.execute("1", {}, undefined, {} as never);
   };
   expect(await run((action) => void staged.push(action))).toMatchObject({ content: [{ text: "true" }] });
-  expect(staged).toMatchObject([{ label: "L" }]);
+  expect(staged).toMatchObject([{ label: "L", sourceToolName: "custom_tool", apply: expect.any(Function) }]);
   await expect(run()).rejects.toThrow("Pending action store unavailable for custom tools in this runtime.");
 });

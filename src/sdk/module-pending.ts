@@ -6,11 +6,14 @@ import type { FileChange, PendingActions } from "../extend/tool-api-pending.js";
 import type { NewAction } from "../preview/pending-action-store.js";
 import { type PlannedChange, type SeenFile, stampOf } from "../preview/plan.js";
 import type { PlanHands } from "../session/pending/plan-hands.js";
-import type { Workspace } from "../workspace/workspace.js";
+import type { Target, Workspace, WriteTarget } from "../workspace/workspace.js";
+
+/** What the file tools change at most. */
+const maxPlannedBytes = 256 * 1024 * 1024;
 
 export interface ModulePendingParts {
   readonly workspace: Workspace;
-  readonly plans: Pick<PlanHands, "look" | "staleFiles">;
+  readonly plans: Pick<PlanHands, "stamp" | "staleFiles">;
   push(action: NewAction): string;
   nextId(): string;
 }
@@ -22,7 +25,7 @@ export function createModulePending({ workspace, plans, push, nextId }: ModulePe
     stamp: (paths) => Promise.all(paths.map((path) => seen(path, { workspace, plans }))),
     async plan(changes) {
       const planned: PlannedChange[] = [];
-      for (const change of changes) planned.push(await planOne(change, { workspace, plans }));
+      for (const change of changes) planned.push(await planOne(change, workspace));
       const twice = planned.find(({ path }, index) => planned.findIndex((other) => other.path === path) !== index);
       if (twice) throw new GalleyError("invalid_argument", `The plan names ${twice.stamp.path} twice.`);
       return planned;
@@ -34,8 +37,9 @@ async function seen(
   path: string,
   { workspace, plans }: Pick<ModulePendingParts, "workspace" | "plans">,
 ): Promise<SeenFile> {
-  const found = await plans.look(path);
-  if (found) return { path: (await workspace.resolve(path, "read")).path, stamp: stampOf(path, found) };
+  const target = await readable(workspace, path);
+  const stamp = target && (await plans.stamp(target.path));
+  if (stamp) return { path: target.path, stamp: { path, exists: true, ...stamp } };
   const absent = { path: resolve(workspace.cwd, path), stamp: stampOf(path, undefined) };
   // A directory, or a link to nowhere: nobody could tell later whether it is as it was.
   if ((await plans.staleFiles([absent])).length > 0)
@@ -43,14 +47,15 @@ async function seen(
   return absent;
 }
 
-async function planOne(
-  { path: wanted, after, mode }: FileChange,
-  { workspace, plans }: Pick<ModulePendingParts, "workspace" | "plans">,
-): Promise<PlannedChange> {
+async function planOne({ path: wanted, after, mode }: FileChange, workspace: Workspace): Promise<PlannedChange> {
   if (typeof after !== "string" && !(after instanceof Uint8Array) && after !== null)
     throw new GalleyError("invalid_argument", `The plan's "after" of ${wanted} is no text, no bytes and not null.`);
+  if (typeof after === "string" && /\p{Surrogate}/u.test(after)) {
+    const problem = "holds half of a surrogate pair, which cannot be written as UTF-8";
+    throw new GalleyError("invalid_argument", `The plan's "after" of ${wanted} ${problem}.`);
+  }
   const { path, displayPath } = await workspace.resolve(wanted, "write");
-  const found = await plans.look(path);
+  const found = await look(workspace, { path, displayPath });
   const before = found?.bytes ?? new Uint8Array();
   const stamp = stampOf(displayPath, found);
   if (after !== null) {
@@ -60,4 +65,27 @@ async function planOne(
   }
   if (!found) throw new GalleyError("not_found", `The plan deletes ${displayPath}, which is not there.`);
   return { kind: "delete", path, stamp, before, after: new Uint8Array() };
+}
+
+async function look(
+  workspace: Workspace,
+  { path, displayPath }: Pick<WriteTarget, "path" | "displayPath">,
+): Promise<{ bytes: Uint8Array; mode: number } | undefined> {
+  const target = await readable(workspace, path);
+  if (!target) return undefined;
+  const { bytes, isTruncated } = await workspace.readFile(target, { maxBytes: maxPlannedBytes });
+  if (isTruncated)
+    throw new GalleyError("invalid_argument", `The plan changes ${displayPath}, which is larger than 256 MiB.`);
+  return { bytes, mode: (await workspace.stat(target)).mode };
+}
+
+/** Undefined where no file is. */
+async function readable(workspace: Workspace, path: string): Promise<Target | undefined> {
+  try {
+    const target = await workspace.resolve(path, "read");
+    return target.kind === "file" ? target : undefined;
+  } catch (error) {
+    if (GalleyError.is(error, "not_found")) return undefined;
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { AgentMessage } from "../protocol/messages.js";
 import { SessionManager } from "../session/session-manager.js";
@@ -36,6 +36,10 @@ async function setUp() {
 it.each([
   ["continued", (): Resume => ({ kind: "continue" })],
   ["named by its path", (stored: SessionManager): Resume => ({ kind: "open", target: stored.sessionFile ?? "" })],
+  [
+    "named by its file",
+    (stored: SessionManager): Resume => ({ kind: "open", target: basename(stored.sessionFile ?? "") }),
+  ],
   ["named by its id", (stored: SessionManager): Resume => ({ kind: "open", target: stored.sessionId })],
 ])("in memory a session that is %s goes on as a copy, and nothing is written", async (_how, resume) => {
   const { stored, imageName, snapshot, open } = await setUp();
@@ -63,4 +67,13 @@ it("a session of another project is copied, and not opened", async () => {
   expect(fork.context.messages).toEqual([said("hello")]);
   expect(fork.cwd).toMatch(/other$/);
   expect(fork.header.parentSession).toBe(stored.sessionFile);
+});
+
+it("a session that is opened from another project leaves its copies with its own", async () => {
+  const { stored, open } = await setUp();
+  const opened = await open("other", { kind: "open", target: stored.sessionFile ?? "" }, true);
+  const copy = await opened.copy();
+  onTestFinished(() => copy.close());
+  expect(dirname(copy.sessionFile ?? "")).toBe(dirname(stored.sessionFile ?? ""));
+  expect((await open("app", { kind: "continue" }, false)).header.parentSessionId).toBe(copy.sessionId);
 });

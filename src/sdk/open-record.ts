@@ -8,6 +8,7 @@ import type { OpenOptions } from "../session/session-manager-options.js";
 import type { SessionRecords } from "../session/session-record.js";
 import { SessionIndex } from "../session/store-list.js";
 import { SessionPlaces } from "../session/store-places.js";
+import { mayExist } from "../workspace/find-roots.js";
 
 export type Resume =
   | { readonly kind: "continue" }
@@ -49,9 +50,10 @@ async function openNamed(
   return SessionManager.open(path, where, { ifMissing: "fail" });
 }
 
-/** What looks like a path is one; anything else is looked up among the sessions. */
+/** What looks like a path is one; anything else, and a file name that is not here, is looked up among the sessions. */
 async function findSession(where: SessionManagerOptions, target: string, kind: "open" | "fork"): Promise<string> {
-  if (/[/\\]|\.jsonl$/.test(target)) return resolve(where.cwd, target);
+  const path = resolve(where.cwd, target);
+  if (/[/\\]/.test(target) || (target.endsWith(".jsonl") && mayExist(path))) return path;
   const places = new SessionPlaces(where, where.log ?? silentLog);
   const { session, isElsewhere } = await places.find(new SessionIndex(), target);
   // A copy belongs here, whosever the original is.

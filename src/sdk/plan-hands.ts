@@ -4,12 +4,14 @@
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import type { PlannedChange } from "../preview/plan.js";
-import type { ApplyOwner, Decision } from "../preview/settle.js";
+import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
+import type { AppliedChanges, ApplyOwner, Decision } from "../preview/settle.js";
 import { appliedEntries, foldPending } from "../session/pending/pending-entries.js";
 import type { AppliedActions, PlanHands, PlanSession } from "../session/pending/plan-hands.js";
 import { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
 import { type ChangeOp, type ChangeOutcome, createChanges } from "../workspace/changes.js";
+import { type FileNow, fileNow } from "../workspace/file-now.js";
+import { holdFiles } from "../workspace/hold-files.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { Settings } from "./settings/settings.js";
 
@@ -23,12 +25,15 @@ export interface PlanHandsParts {
   readonly sessions: SessionManagerOptions;
 }
 
+/** With the 256 MiB that undo keeps at most, still a plan that can be written down as one text. */
+const maxSeenBytes = 120 * 1024 * 1024;
+
 type Settled = Pick<Decision, "by" | "reason">;
 
 export function createPlanHands(parts: PlanHandsParts): PlanHands {
   const { workspace, settings } = parts;
   let own: PlanSession | undefined;
-  let applying: (ApplyOwner & { session: string }) | undefined;
+  const applying = new Set<ApplyOwner & { session: string }>();
   const changes = createChanges({
     ...parts,
     retention: () => ({ keep: settings.get("undo.keep"), maxBytes: settings.get("undo.maxBytes") }),
@@ -40,49 +45,90 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
       own = session;
     },
     async apply(planned, owner, there = workspace) {
-      await checkStillAllowed(there, planned);
-      const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied, isPart } = owner;
-      const session = own?.owner() ?? "";
-      applying = { ...owner, session };
-      try {
-        const { txid, hardlinkBroken } = await changes.apply({
-          label,
-          sourceToolName,
-          by,
-          reason,
-          owner: {
-            session,
-            pendingId,
-            ...(alsoApplied ? { alsoApplied } : {}),
-            ...(isPart ? { isPart } : {}),
-          },
-          ...(undoes === undefined ? {} : { undoes }),
-          ops: planned.map(opOf),
+      const apply = async () => {
+        await checkStillAllowed(there, planned).catch(async (error: unknown) => {
+          // What took the place of a file has rules of its own; that the file is gone is what there is to say.
+          await refuseStale(planned, planned.length);
+          throw error;
         });
-        return { changeId: `ch_${txid.slice(0, 8)}`, hardlinkBroken };
-      } finally {
-        applying = undefined;
-      }
+        await refuseStale(planned.filter(isOnlySeen), planned.length);
+        return write(
+          planned.filter((change) => !isOnlySeen(change)),
+          owner,
+        );
+      };
+      if (owner.holdsFiles) return apply();
+      const places = planned.flatMap(({ path, to }) => [{ path }, ...(to === undefined ? [] : [{ path: to }])]);
+      return holdFiles(there, places, apply);
     },
     note: (change) => changes.note({ ...change, owner: { session: own?.owner() ?? "", pendingId: "" } }),
-    staleFiles: (seen) =>
-      changes.staleFiles(
-        seen.map(({ path, stamp: { path: shownPath, exists, sha256: hash } }) => ({
-          path,
-          shownPath,
-          ...(exists ? { hash } : {}),
-        })),
-      ),
+    staleFiles,
     recover: () => changes.recover(),
     history: () => changes.list(),
-    look: (path) => look(workspace, path),
+    async look(path, left) {
+      const unreadable = { hash: "", sizeBytes: 0, mode: 0 }; // there, and whoever tries to write it hears why
+      const now = await fileNow(path, maxSeenBytes).catch((): FileNow => unreadable);
+      if (!now) return undefined;
+      const isAsLeft = now.hash === left;
+      const bytes = isAsLeft ? now.bytes : await readAllowed(workspace, path);
+      return { bytes: bytes ?? new Uint8Array(), size: now.sizeBytes, mode: now.mode, isAsLeft };
+    },
+    async stamp(path) {
+      const now = await fileNow(path, 0);
+      return now && { size: now.sizeBytes, sha256: now.hash, mode: now.mode };
+    },
   };
+
+  async function refuseStale(seen: readonly SeenFile[], total: number): Promise<void> {
+    const stale = seen.length === 0 ? [] : await staleFiles(seen);
+    if (stale.length === 0) return;
+    const { staleError } = await import("../workspace/journal/failures.js");
+    throw staleError(stale, total);
+  }
+
+  function staleFiles(seen: readonly SeenFile[]): Promise<string[]> {
+    return changes.staleFiles(
+      seen.map(({ path, stamp: { path: shownPath, exists, sha256: hash } }) => ({
+        path,
+        shownPath,
+        ...(exists ? { hash } : {}),
+      })),
+    );
+  }
+
+  async function write(planned: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges> {
+    const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied, isPart } = owner;
+    const session = own?.owner() ?? "";
+    const ours = { ...owner, session };
+    applying.add(ours);
+    try {
+      const { txid, hardlinkBroken } = await changes.apply({
+        label,
+        sourceToolName,
+        by,
+        reason,
+        owner: {
+          session,
+          pendingId,
+          ...(alsoApplied ? { alsoApplied } : {}),
+          ...(isPart ? { isPart } : {}),
+        },
+        ...(undoes === undefined ? {} : { undoes }),
+        ops: planned.map(opOf),
+      });
+      return { changeId: `ch_${txid.slice(0, 8)}`, hardlinkBroken };
+    } finally {
+      applying.delete(ours);
+    }
+  }
 
   async function settle({ txid, result, owner }: ChangeOutcome): Promise<boolean> {
     if (result === "reverted" || !owner?.pendingId) return true; // still pending, or never was
     // What another one left behind is brought to its end on the way, and may have the same id.
-    const isOurs = applying?.pendingId === owner.pendingId && applying.session === owner.session;
-    const decision = applying && isOurs ? applying : await decisionOf(txid);
+    const ours = [...applying].find(
+      ({ pendingId, session }) => pendingId === owner.pendingId && session === owner.session,
+    );
+    const decision = ours ?? (await decisionOf(txid));
     if (own?.owner() === owner.session) {
       await own.recordApplied(owner, decision);
       return true;
@@ -133,15 +179,13 @@ async function checkStillAllowed(workspace: Workspace, planned: readonly Planned
       );
 }
 
-async function look(workspace: Workspace, path: string): Promise<{ bytes: Uint8Array; mode: number } | undefined> {
+/** Undefined where it may not be read, or is too long to be shown. */
+async function readAllowed(workspace: Workspace, path: string): Promise<Uint8Array | undefined> {
   try {
-    const target = await workspace.resolve(path, "read");
-    if (target.kind !== "file") return undefined;
-    const [{ bytes }, { mode }] = [await workspace.readFile(target), await workspace.stat(target)];
-    return { bytes, mode };
-  } catch (error) {
-    if (GalleyError.is(error, "not_found")) return undefined;
-    throw error;
+    const { bytes, isTruncated } = await workspace.readFile(await workspace.resolve(path, "read"));
+    return isTruncated ? undefined : bytes;
+  } catch {
+    return undefined; // not for showing
   }
 }
 

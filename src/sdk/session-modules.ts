@@ -8,6 +8,7 @@ import type { ToolFailure } from "../extend/custom-tool-failure.js";
 import type { LiveUI } from "../extend/custom-tool-ui.js";
 import type { Coverage } from "../extend/digest-project.js";
 import type { ExtensionRunner } from "../extend/extension-runner.js";
+import type { UserCommand } from "../extend/hooks-session.js";
 import type { ModuleLoadError } from "../extend/load.js";
 import type { FoundTool } from "../extend/load-factory.js";
 import type { LoadMemory } from "../extend/load-memory.js";
@@ -60,8 +61,6 @@ export function findSessionModules(parts: SessionModulesParts, options: ModuleOp
 
 /** When the session ends, for modules that are still being loaded. */
 const loadPatienceMs = 2000;
-
-type UserCommand = { readonly command: string; readonly excludeFromContext: boolean; readonly cwd: string };
 
 export class SessionModules implements SessionGuests {
   readonly #parts: SessionModulesParts;
@@ -197,12 +196,12 @@ export class SessionModules implements SessionGuests {
     return runner ? runner.emit({ type: "session_before_tree", preparation, signal }) : { cancel: false };
   }
 
-  async prevents(wish: RecordWish): Promise<boolean> {
+  async prevents(wish: RecordWish, signal: AbortSignal): Promise<boolean> {
     const runner = this.#live?.runner;
     if (!runner) return false;
     const { kind, ...fields } = wish;
-    if ("entryId" in fields) return (await runner.emit({ type: "session_before_branch", ...fields })).cancel;
-    return (await runner.emit({ type: `session_before_${kind as "switch"}`, ...fields })).cancel;
+    if ("entryId" in fields) return (await runner.emit({ type: "session_before_branch", ...fields }, signal)).cancel;
+    return (await runner.emit({ type: `session_before_${kind as "switch"}`, ...fields }, signal)).cancel;
   }
 
   async changed(change: RecordChange): Promise<void> {
@@ -251,8 +250,8 @@ export class SessionModules implements SessionGuests {
   }
 
   /** Undefined where no extension ran the command. */
-  async runUserBash(request: UserCommand): Promise<BashRunOutcome | undefined> {
-    return this.#live?.runUserBash(request);
+  async runUserBash(request: UserCommand, signal: AbortSignal): Promise<BashRunOutcome | undefined> {
+    return this.#live?.runUserBash(request, signal);
   }
 
   blame(error: unknown): string | undefined {
@@ -290,7 +289,7 @@ export class SessionModules implements SessionGuests {
     const live = await this.#createLive([]);
     if (!live || this.#isGone) return;
     this.#live = live;
-    (this.#session as AgentSession).subscribe((event) => this.#live?.observe(event)?.then(() => {}));
+    (this.#session as AgentSession).observe((event) => this.#live?.observe(event)?.then(() => {}));
     this.#begin("startup");
     void this.#askForTrust(); // holds nothing up: until there is an answer it is no
   }

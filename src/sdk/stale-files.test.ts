@@ -1,6 +1,7 @@
 // Previews and the files they were made for, through a session on real files: what is stale is told as such, here and to
 // whoever looks later, and what was made anew is on record as what it is now.
 
+import { execFileSync } from "node:child_process";
 import {
   linkSync,
   mkdirSync,
@@ -289,5 +290,37 @@ it.each([
   expect(JSON.stringify(result)).toContain(told);
   expect(read("a.ts")).toBe(left);
   expect(await session.getPendingActions()).toMatchObject([{ id: "pa_1", status }]);
+  await session.dispose();
+});
+
+const inItsPlace: [string, (path: string) => void][] = [
+  ["a directory", (path) => mkdirSync(path)],
+  ["a FIFO", (path) => execFileSync("mkfifo", [path])],
+  ["a link that leads nowhere", (path) => symlinkSync("nowhere", path)],
+  [
+    "a file where its directory was",
+    (path) => {
+      rmSync(dirname(path), { recursive: true });
+      write("sub", "");
+    },
+  ],
+];
+
+it.each(inItsPlace)("%s makes a preview stale, however often it is tried", async (_, put) => {
+  mkdirSync(inProject("sub"));
+  write("a.ts", "old(1);\n");
+  write("sub/b.ts", "old(2);\n");
+  const { session, decide } = await open([preview, say("Waiting.")]);
+  await session.prompt("go");
+  rmSync(inProject("sub/b.ts"));
+  put(inProject("sub/b.ts"));
+  for (let attempt = 1; attempt <= 6; attempt++)
+    await expect(decide("apply", "pa_1")).rejects.toMatchObject({
+      code: "stale_preview",
+      message:
+        "Preview is stale: 1 of 2 files changed since the preview (sub/b.ts). Nothing was written. Run ast_edit again or discard.",
+    });
+  expect(session.pendingActions).toMatchObject([{ id: "pa_1", status: "stale", attempts: 0 }]);
+  expect(read("a.ts")).toBe("old(1);\n");
   await session.dispose();
 });

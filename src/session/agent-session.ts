@@ -9,6 +9,7 @@ import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { NewAction } from "../preview/pending-action-store.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
 import type { BashResult, ContextUsage, ResolveDetails, SessionStats, SlashCommand } from "../protocol/data.js";
+import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
@@ -41,6 +42,7 @@ import type { SessionManager } from "./session-manager.js";
 import { type CustomMessageInput, partsOf, plainText } from "./session-messages.js";
 import * as operations from "./session-operations.js";
 import { sessionStats } from "./session-stats.js";
+import { resolveAllImages, resolveEntryImages } from "./store-blobs.js";
 
 export type { AgentSessionParts, CustomMessageInput, PromptOptions, SendCustomOptions };
 
@@ -91,13 +93,19 @@ export class AgentSession {
   /** What an abort may end before its turn comes: a compaction, the wait before a retry, and that for modules of others. */
   cancelWaits(): void {
     void this.#core.hearing.giveUp(); // never rejects; the abort itself waits for it
+    this.#core.dropQuestions();
     this.#core.driver.giveUp();
     this.#core.compaction.abort();
     this.#core.retry.cancel("abort");
   }
 
-  waitForIdle(): Promise<void> {
-    return this.#core.driver.waitForIdle();
+  /** Nothing runs, and no prompt is on its way: none either that an extension sent meanwhile. */
+  async waitForIdle(): Promise<void> {
+    const { driver, hearing } = this.#core;
+    while (driver.isStreaming || hearing.isOpen) {
+      await (driver.isStreaming ? driver.waitForIdle() : hearing.whenOver());
+      if (driver.isEnding) return; // nothing runs any more, whatever is still sent
+    }
   }
 
   clearQueue(): { steering: string[]; followUp: string[] } {
@@ -110,6 +118,11 @@ export class AgentSession {
 
   /** A subscriber that returns a promise holds the stream, and in the end the model, until it resolves. */
   subscribe(subscriber: Subscriber<AgentSessionEvent>): () => void {
+    return this.#core.listen(subscriber);
+  }
+
+  /** The same for modules of others: what is kept for a host still waits for it. */
+  observe(subscriber: Subscriber<AgentSessionEvent>): () => void {
     return this.#core.events.subscribe(subscriber);
   }
 
@@ -130,7 +143,8 @@ export class AgentSession {
 
   /** Why entries are not safe on the disk at the moment. */
   get persistError(): string | undefined {
-    return this.#core.record.persistError;
+    const { record, pending } = this.#core;
+    return record.persistError ?? pending.persistError;
   }
 
   /** What keeps other programs from writing the session file; undefined for a session in memory. */
@@ -150,6 +164,15 @@ export class AgentSession {
 
   get messages(): readonly AgentMessage[] {
     return this.#core.record.context.messages;
+  }
+
+  /** For whoever cannot look into the files: images that the record only names are filled in. */
+  withImages(messages: readonly AgentMessage[]): Promise<AgentMessage[]> {
+    return resolveAllImages(messages, this.#core.record.blobs);
+  }
+
+  entriesWithImages(entries: readonly SessionEntry[]): Promise<SessionEntry[]> {
+    return resolveEntryImages(entries, this.#core.record.blobs);
   }
 
   /** The record at this moment; after a switch it is another one. */
@@ -333,7 +356,7 @@ export class AgentSession {
   /** Ends the wait before a retry; resolves when the session has settled. A success when none waits. */
   abortRetry(): Promise<void> {
     // Asked again while the first request closes the session, it waits for the same end.
-    if (this.#core.retry.cancel("abort_retry")) this.#retryAborted = this.waitForIdle();
+    if (this.#core.retry.cancel("abort_retry")) this.#retryAborted = this.#core.driver.waitForIdle();
     return this.#retryAborted;
   }
 
@@ -355,9 +378,9 @@ export class AgentSession {
     return operations.switchSession(this.#core, path);
   }
 
-  /** Takes the model and the thinking level that the record was left with; says so when the model cannot be had. */
-  restoreModel(): string | undefined {
-    return operations.restoreModel(this.#core);
+  /** Takes the model and the level that the record was left with, or `level`; says so when the model cannot be had. */
+  restoreModel(level?: ThinkingLevel): string | undefined {
+    return operations.restoreModel(this.#core, level);
   }
 
   /** A new record with what came before a user message, whose text is returned. */
@@ -416,6 +439,11 @@ export class AgentSession {
   /** At this moment, the next one first. */
   get pendingActions(): readonly Readonly<PendingAction>[] {
     return this.#core.pending.store.list().map(({ action }) => action);
+  }
+
+  /** Until the number is known of a session that was resumed or switched to; undefined at any other time. */
+  get findingPending(): Promise<void> | undefined {
+    return this.#core.finding;
   }
 
   get pendingActionCount(): number {
@@ -502,6 +530,7 @@ export class AgentSession {
 
   /** The same, and they have heard that the session begins. */
   async whenReady(): Promise<void> {
+    if (this.#core.finding) await this.#core.finding; // they may ask what is pending
     await this.#core.parts.guests?.ready();
     await this.#core.parts.library?.ready();
   }

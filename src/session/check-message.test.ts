@@ -97,6 +97,26 @@ describe("small gaps are filled", () => {
     });
   });
 
+  it("thoughts as other programs write them: unsigned, or hidden behind a placeholder", () => {
+    const thought = { type: "thinking", thinking: "hm" };
+    const content = [
+      { ...thought, thinkingSignature: "" },
+      { ...thought, thinkingSignature: null },
+      { ...thought, thinkingSignature: "s", redacted: false },
+      { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: "data", redacted: true },
+      { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: "", redacted: true },
+    ];
+    expect(checkMessage({ ...assistant, content }, 9)).toEqual({
+      ...assistant,
+      content: [
+        thought,
+        thought,
+        { ...thought, thinkingSignature: "s", redacted: false },
+        { type: "redactedThinking", data: "data" },
+      ],
+    });
+  });
+
   it("blocks that nobody knows are left out", () => {
     const content = [
       { type: "document" },

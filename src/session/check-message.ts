@@ -71,7 +71,7 @@ function checkCustom(message: JsonObject): Readonly<JsonObject> | undefined {
 const stopReasons = new Set<unknown>(["stop", "length", "toolUse", "error", "aborted"]);
 
 function checkAssistant(message: JsonObject): Readonly<JsonObject> | undefined {
-  const blocks = repairBlocks(message.content, isAssistantBlock);
+  const blocks = repairBlocks(message.content, isAssistantBlock, mendThought);
   if (!blocks || isWholeReply(message)) return blocks;
   const repairs = { ...blocks };
   if (typeof message.api !== "string") repairs.api = "";
@@ -99,10 +99,23 @@ function repairInput(content: unknown): Readonly<JsonObject> | undefined {
   return typeof content === "string" ? nothing : repairBlocks(content, isInputBlock);
 }
 
-function repairBlocks(content: unknown, isBlock: (block: unknown) => boolean): Readonly<JsonObject> | undefined {
+function repairBlocks(
+  content: unknown,
+  isBlock: (block: unknown) => boolean,
+  mend: (block: unknown) => unknown = (block) => block,
+): Readonly<JsonObject> | undefined {
   if (typeof content === "string") return { content: [{ type: "text", text: content }] };
   if (!Array.isArray(content)) return undefined;
-  return content.every(isBlock) ? nothing : { content: content.filter(isBlock) };
+  return content.every(isBlock) ? nothing : { content: content.map(mend).filter(isBlock) };
+}
+
+/** Other programs keep a hidden thought as the signature of a placeholder, and give an unsigned one an empty signature. */
+function mendThought(block: unknown): unknown {
+  if (!isObject(block) || block.type !== "thinking") return block;
+  const { thinkingSignature, ...unsigned } = block;
+  const isSigned = isSignature(thinkingSignature);
+  if (block.redacted === true) return isSigned ? { type: "redactedThinking", data: thinkingSignature } : undefined;
+  return isSigned ? block : unsigned;
 }
 
 function isInputBlock(block: unknown): boolean {
@@ -116,8 +129,11 @@ function isAssistantBlock(block: unknown): boolean {
   switch (block.type) {
     case "text":
       return typeof block.text === "string";
-    case "thinking":
-      return typeof block.thinking === "string";
+    case "thinking": {
+      const { thinking, thinkingSignature, redacted } = block;
+      const isMarked = thinkingSignature === undefined || isSignature(thinkingSignature);
+      return typeof thinking === "string" && isMarked && redacted !== true;
+    }
     case "redactedThinking":
       return typeof block.data === "string";
     case "toolCall":
@@ -125,6 +141,10 @@ function isAssistantBlock(block: unknown): boolean {
     default:
       return false;
   }
+}
+
+function isSignature(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
 }
 
 function isFile(file: unknown): boolean {

@@ -147,6 +147,14 @@ describe("contextUsage", () => {
     const told = chain(user("x"), compaction("e1"), user("z"), reply("y", { usage: usage(10) }));
     expect(contextUsage(told, 1000)).toEqual({ tokens: 10, contextWindow: 1000, percent: 1 });
   });
+
+  it("is an estimate again after a reply of a service that reports nothing, though not after a failed one", () => {
+    const silent = { usage: usage(0) };
+    const path = chain(user("x"), compaction("e1"), user(words(40)), reply(words(60), silent), user(words(100)));
+    expect(contextUsage(path, 1000)).toEqual({ tokens: 203, contextWindow: 1000, percent: 20.3 }); // 3: the summary
+    const broken = chain(user("x"), compaction("e1"), user("z"), reply("", { ...silent, stopReason: "error" }));
+    expect(contextUsage(broken, 1000)).toEqual({ tokens: null, contextWindow: 1000, percent: null });
+  });
 });
 
 describe("estimateRatio", () => {

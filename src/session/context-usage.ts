@@ -91,11 +91,16 @@ export function estimateRatio(path: readonly SessionEntry[], overheadTokens: num
   return Math.min(Math.max(report.tokens / estimate, 1), 4);
 }
 
-/** What hosts are told; null right after a compaction, until a reply tells. */
+/** What hosts are told; null right after a compaction, until there is a reply. One that tells nothing is estimated. */
 export function contextUsage(path: readonly SessionEntry[], contextWindow: number): ContextUsage {
   const { tokens, isReported } = contextTokens(path);
-  if (!isReported && latestCompactionIndex(path) >= 0) return { tokens: null, contextWindow, percent: null };
+  if (!isReported && isFreshlyCompacted(path)) return { tokens: null, contextWindow, percent: null };
   return { tokens, contextWindow, percent: contextWindow > 0 ? (tokens / contextWindow) * 100 : null };
+}
+
+function isFreshlyCompacted(path: readonly SessionEntry[]): boolean {
+  const last = path.findLast((entry) => isCompaction(entry) || replyIn(entry) !== undefined);
+  return last !== undefined && isCompaction(last);
 }
 
 /** The prompt as the service counted it. */
@@ -161,11 +166,16 @@ function lastReport(path: readonly SessionEntry[]): { index: number; tokens: num
 
 /** Undefined for what is no reply, failed, or tells nothing. */
 function reportOf(entry: SessionEntry): number | undefined {
-  const message = messageOfEntry(entry);
-  if (message?.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted")
-    return undefined;
-  const tokens = promptTokens(message.usage) + message.usage.output;
+  const reply = replyIn(entry);
+  const tokens = reply ? promptTokens(reply.usage) + reply.usage.output : 0;
   return tokens > 0 ? tokens : undefined;
+}
+
+/** Undefined for what is no reply, or failed. */
+function replyIn(entry: SessionEntry): AssistantMessage | undefined {
+  const message = messageOfEntry(entry);
+  const isGood = message?.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
+  return isGood ? message : undefined;
 }
 
 /** The summary, if there is one, and the messages up to the index. */

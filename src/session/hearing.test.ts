@@ -84,3 +84,31 @@ describe("a prompt that is looked at", () => {
     expect(model.requests).toHaveLength(1);
   });
 });
+
+describe("idle", () => {
+  it("is a session that nobody has a prompt for either", async () => {
+    const looked = gate();
+    const { session, model } = await openSession({
+      model: [say("one"), say("two"), say("three")],
+      session: {
+        extensions: [
+          (pi) => {
+            let left = 2;
+            pi.on("input", ({ text }) => (text === "first" ? undefined : looked.wait()));
+            pi.on("agent_settled", () => {
+              if (left-- > 0) pi.sendUserMessage("more");
+            });
+          },
+        ],
+      },
+    });
+    await session.prompt("first");
+    const idle = session.waitForIdle();
+    await looked.reached;
+    expect([session.isStreaming, model.requests.length]).toEqual([false, 1]);
+    looked.open();
+    await idle;
+    expect([session.isStreaming, model.requests.length]).toEqual([false, 3]);
+    await session.dispose();
+  });
+});

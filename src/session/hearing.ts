@@ -47,10 +47,19 @@ export class Hearing {
     });
   }
 
-  /** Resolves when each is over: it has begun, or was refused. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Resolves when each that is open now is over: it has begun, or was refused. */
+  async whenOver(): Promise<void> {
+    await Promise.all(this.#open.values());
+  }
+
+  /** The same, soon. */
   async giveUp(): Promise<void> {
     for (const giveUp of this.#open.keys()) giveUp();
-    await Promise.all(this.#open.values());
+    await this.whenOver();
   }
 
   /** The session ends: also for those that are still to come, which share one moment. */

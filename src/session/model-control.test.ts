@@ -36,7 +36,7 @@ function control(
     headersFor: async () => ({}),
     ...source,
   };
-  const context: { thinkingLevel?: string | null } = {};
+  const context: { thinkingLevel?: string | null; path: object[] } = { path: entries };
   const append = (entry: object) => {
     entries.push(entry);
     if ("thinkingLevel" in entry) context.thinkingLevel = entry.thinkingLevel as string | null;
@@ -146,6 +146,13 @@ describe("a change of model", () => {
     models.setThinkingLevel("high");
     models.set("acme", "big");
     expect([models.thinkingLevel, levelsIn(entries).slice(1)]).toEqual(["high", ["minimal", "low", "high"]]);
+  });
+
+  it("records that there is none, where a reader would come to one", () => {
+    const { models, entries } = control({ find }, { model: c, level: "medium" });
+    models.setThinkingLevel(undefined);
+    models.set("acme", "big");
+    expect([models.thinkingLevel, levelsIn(entries).at(-1)]).toEqual([undefined, null]);
   });
 
   it("records no level while the default fits", () => {

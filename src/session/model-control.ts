@@ -15,6 +15,8 @@ export interface ModelControlParts {
   readonly thinkingLevel: ThinkingLevel | undefined;
   /** For a record that says nothing; default: the same. */
   readonly usualThinkingLevel?: ThinkingLevel | undefined;
+  /** What was named for this start, whatever the record says. */
+  readonly named?: { readonly model: boolean; readonly level: boolean } | undefined;
   /** The record of the moment. */
   record(): SessionRecord;
   sessionId(): string;
@@ -33,12 +35,16 @@ export class ModelControl {
   #level: ThinkingLevel | undefined;
   #standIn: ModelChoice | undefined;
   #choices = 0;
+  /** The record of the start, while it may not say what the session began with. */
+  #untold: SessionRecord | undefined;
 
   constructor(parts: ModelControlParts) {
     this.#parts = parts;
     this.#model = parts.model;
     this.#wish = parts.thinkingLevel;
     this.#level = parts.model && clampLevel(parts.model, this.#wish);
+    const record = parts.record();
+    if (parts.named?.model || parts.named?.level || record.context.path.length === 0) this.#untold = record;
   }
 
   get model(): ProviderModel | undefined {
@@ -139,23 +145,38 @@ export class ModelControl {
   recordAll(): void {
     this.record();
     if (this.#model?.reasoning && (this.#level ?? this.#parts.thinkingLevel) !== undefined) this.#recordLevel();
+    else this.#recordNewLevel();
+  }
+
+  /** Before a prompt: what the session began with. Not earlier: who only looks at a record leaves it as it is. */
+  recordStart(): void {
+    const record = this.#parts.record();
+    if (record !== this.#untold) return;
+    this.#untold = undefined;
+    const { models, thinkingLevel } = record.context;
+    // Else the model is the record's, or only stands in for it.
+    if (this.#parts.named?.model || !models.has("default")) this.#recordNewModel();
+    // What was named now is no default for who opens the record later.
+    if (thinkingLevel === undefined && this.#model?.reasoning && this.#level !== undefined) this.#recordLevel();
+    else this.#recordNewLevel();
   }
 
   /** In a record that is made of a part of another: what who opens it later would not come to. */
   recordWhatIsNew(): void {
-    const { model } = this;
-    const { models } = this.#parts.record().context;
-    if (model && models.get("default") !== `${model.provider}/${model.id}`) this.record();
+    this.#recordNewModel();
     this.#recordNewLevel();
   }
 
-  /** After another record was opened: what it says, where it can still be had. Returns what could not be restored. */
-  restore(): string | undefined {
+  /**
+   * After another record was opened: what it says, where it can still be had. Returns what could not be restored.
+   * `named`: a level that was asked for now.
+   */
+  restore(named?: ThinkingLevel): string | undefined {
     const { models, thinkingLevel } = this.#parts.record().context;
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
     if (found && found !== this.#model) this.#choose(found);
-    this.#wish = this.#recorded(thinkingLevel);
+    this.#wish = named ?? this.#recorded(thinkingLevel);
     if (this.#model) this.#level = clampLevel(this.#model, this.#wish);
     return saved !== undefined && !found ? saved : undefined;
   }
@@ -221,10 +242,15 @@ export class ModelControl {
     this.#recordNewLevel();
   }
 
+  #recordNewModel(): void {
+    const { model } = this;
+    const { models } = this.#parts.record().context;
+    if (model && models.get("default") !== `${model.provider}/${model.id}`) this.record();
+  }
+
   #recordNewLevel(): void {
     const recorded = this.#recorded(this.#parts.record().context.thinkingLevel);
-    const isNew = this.#model && this.#level !== undefined && this.#level !== clampLevel(this.#model, recorded);
-    if (isNew) this.#recordLevel();
+    if (this.#model && this.#level !== clampLevel(this.#model, recorded)) this.#recordLevel();
   }
 
   /** What a record says; the default where it says nothing. */

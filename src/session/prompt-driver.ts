@@ -5,6 +5,7 @@ import { AbortRace } from "../base/abort.js";
 import { type Clock, sleep } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { HurriedClock } from "../base/hurried-clock.js";
+import { isoTime } from "../base/iso-time.js";
 import type { Log } from "../base/log.js";
 import { abortGraceMs } from "../loop/call-tool.js";
 import type { EventStream } from "../loop/event-stream.js";
@@ -33,9 +34,13 @@ export interface PromptDriverParts {
   >;
   /** The model of the moment: the session's own, or who stands in for it. */
   model(): ProviderModel | undefined;
+  /** Before a prompt is put on record: what the session began with. */
+  recordStart(): void;
   continuation(): ContinuationParts;
   /** Once a prompt is accepted, before its first run: what is only needed now is loaded now. */
   prepare(signal: AbortSignal): Promise<void>;
+  /** Before each run: since the last one the record may have been gone through anew, and names its images again. */
+  loadImages(): Promise<void>;
   /** What a run needs besides what the driver adds. */
   runParts(model: ProviderModel): Omit<RunParts, "signal" | "append" | "replied" | "decideEnd">;
 }
@@ -100,6 +105,11 @@ export class PromptDriver {
   /** A prompt would be refused now. */
   get isBusy(): boolean {
     return this.#active !== undefined && !this.#active.isClosing;
+  }
+
+  /** A prompt would be taken in and not run. */
+  get isEnding(): boolean {
+    return this.#isEnding;
   }
 
   /** How the last run ended; at `agent_settled` how the whole work did. */
@@ -224,6 +234,7 @@ export class PromptDriver {
         this.#outcome = outcomeOf(end);
         return announced(verdict);
       };
+      await this.#parts.loadImages();
       const begin = [...messages, ...this.#parts.pending.runStart()];
       const end = await runPrompt(this.#runParts(run, signal, decideEnd), begin);
       await events.drained();
@@ -242,6 +253,7 @@ export class PromptDriver {
    */
   #accept({ message, onAccepted }: PromptStart): void {
     const record = this.#parts.record();
+    this.#parts.recordStart();
     record.append(entryOf(message));
     this.#recorded.add(message);
     this.#parts.events.hold(record.sync().then(onAccepted));
@@ -300,6 +312,7 @@ export class PromptDriver {
 
 export function entryOf(message: AgentMessage): EntryFields {
   if (message.role !== "custom") return { type: "message", message };
-  const { role: _role, timestamp: _timestamp, ...fields } = message;
-  return { type: "custom_message", ...fields };
+  const { role: _role, timestamp, ...fields } = message;
+  // The entry has no other time to remember the message's by.
+  return { type: "custom_message", timestamp: isoTime(timestamp), ...fields };
 }

@@ -328,6 +328,20 @@ describe("entries of other programs", () => {
     expect(read.originals.size).toBe(1);
   });
 
+  it("of our types are kept to the byte when we would word them otherwise", () => {
+    const theirs = [
+      '{"type":"message","id":"m","parentId":"a","timestamp":"t","x":1234567890123456789,"message":{"role":"user","content":"x"}}',
+      '{"type":"custom","id":"d","parentId":"m","timestamp":"t","customType":"c","data":{"n":[{"deep":-9007199254740993}]}}',
+      '{"type":"custom","id":"n","parentId":"d","timestamp":1760000000000,"customType":"c"}',
+    ];
+    const ours =
+      '{"type":"custom","id":"o","parentId":"n","timestamp":"t","customType":"c","data":[1760000000000000000,1.5]}';
+    const read = readText(`${line(header)}\n${line(a)}\n${theirs.join("\n")}\n${ours}\n`);
+    expect(read.problemCount).toBe(0);
+    expect([...read.originals.values()]).toEqual(theirs);
+    expect(read.entries.map((entry) => read.originals.get(entry))).toEqual([undefined, ...theirs, undefined]);
+  });
+
   it("lose their exact text only when they got another place", () => {
     const read = readText(`${line(header)}\n${foreign}\n`);
     expect(read.originals.size).toBe(0);

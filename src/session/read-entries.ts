@@ -24,7 +24,7 @@ export interface ReadSession extends LinkedEntries {
   readonly header: SessionHeader;
   /** What the file says. */
   readonly version: number;
-  /** The exact text of entries whose type is not ours, so that a copy of the file keeps them to the byte. */
+  /** The exact text of entries that we would word otherwise, so that a copy of the file keeps them to the byte. */
   readonly originals: ReadonlyMap<SessionEntry, string>;
   /** The first ones; `problemCount` counts all. */
   readonly problems: readonly ReadProblem[];
@@ -102,8 +102,9 @@ export class SessionReader {
 
   /** An entry of ours, as nearly every line is. Anything else is taken the careful way, by its bytes. */
   #takeText(text: string, number: number): void {
-    const value = this.#header && parseText(text);
-    if (!value || !ownTypes.has(value.type)) return this.#take({ record: Buffer.from(text), number });
+    const value = this.#header && parseText(text, Flaw.none);
+    if (!value || !ownTypes.has(value.type) || typeof value.timestamp !== "string")
+      return this.#take({ record: Buffer.from(text), number });
     this.#entries.push(value);
     this.#lineOf.push(number);
   }
@@ -137,8 +138,9 @@ export class SessionReader {
   #add(value: TypedObject, record: Buffer, number: number, problem: ReadProblemKind | undefined): void {
     this.#entries.push(value);
     this.#lineOf.push(number);
-    if (problem === undefined && !ownTypes.has(value.type))
-      this.#originals.set(value, record.toString("utf8").replace(/\r$/, ""));
+    if (problem !== undefined) return;
+    const text = record.toString("utf8").replace(/\r$/, "");
+    if (!ownTypes.has(value.type) || isWordedOtherwise(value, text)) this.#originals.set(value, text);
   }
 
   /** Whether an object found inside a damaged line is a line of its own, and not a piece of one. */
@@ -282,10 +284,10 @@ function parseObject(record: Buffer): TypedObject | undefined {
 }
 
 /** Parsed first and judged then: most of a long session's loading is this, and its lines are bounded already. */
-function parseText(text: string): TypedObject | undefined {
+function parseText(text: string, worst: number = Flaw.inexact): TypedObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) && typeof value.type === "string" && !isTooDeep(value, 1)
+    return isObject(value) && typeof value.type === "string" && flawOf(value, 1) <= worst
       ? (value as TypedObject)
       : undefined;
   } catch {
@@ -293,21 +295,42 @@ function parseText(text: string): TypedObject | undefined {
   }
 }
 
+/** What is wrong with a value that was parsed, the worst last. */
+const Flaw = {
+  none: 0,
+  /** It holds a number that is no longer to the digit what the text says. */
+  inexact: 1,
+  tooDeep: 2,
+} as const;
+
 /** Looks at members without lists or iterators of them: this runs over everything that is loaded, and at first cold. */
-function isTooDeep(value: object, depth: number): boolean {
-  if (depth > maxNesting) return true;
+function flawOf(value: object, depth: number): number {
+  if (depth > maxNesting) return Flaw.tooDeep;
+  let worst: number = Flaw.none;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       const item: unknown = value[index];
-      if (typeof item === "object" && item !== null && isTooDeep(item, depth + 1)) return true;
+      if (typeof item === "object" && item !== null) worst = Math.max(worst, flawOf(item, depth + 1));
+      else if (typeof item === "number" && isInexact(item)) worst = Math.max(worst, Flaw.inexact);
     }
-    return false;
+    return worst;
   }
   for (const key in value) {
     const member = (value as JsonObject)[key];
-    if (typeof member === "object" && member !== null && isTooDeep(member, depth + 1)) return true;
+    if (typeof member === "object" && member !== null) worst = Math.max(worst, flawOf(member, depth + 1));
+    else if (typeof member === "number" && isInexact(member)) worst = Math.max(worst, Flaw.inexact);
   }
-  return false;
+  return worst;
+}
+
+function isInexact(number: number): boolean {
+  return number > Number.MAX_SAFE_INTEGER || number < Number.MIN_SAFE_INTEGER;
+}
+
+/** True for an entry of ours, by another program, that would not come out again as it came in. */
+function isWordedOtherwise(value: TypedObject, text: string): boolean {
+  if (typeof value.timestamp !== "string") return true;
+  return flawOf(value, 1) !== Flaw.none && JSON.stringify(value) !== text;
 }
 
 /**

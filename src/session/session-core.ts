@@ -5,7 +5,7 @@ import { AbortRace } from "../base/abort.js";
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import { EventStream } from "../loop/event-stream.js";
+import { EventStream, type Subscriber } from "../loop/event-stream.js";
 import { MessageQueues } from "../loop/message-queues.js";
 import type { RunParts, ToolHooks } from "../loop/run.js";
 import { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
@@ -86,6 +86,8 @@ export interface AgentSessionParts {
   readonly thinkingLevel?: ThinkingLevel | undefined;
   /** For a record that says nothing; default: the same. */
   readonly usualThinkingLevel?: ThinkingLevel | undefined;
+  /** What was named for this start, whatever the record says. */
+  readonly named?: { readonly model: boolean; readonly level: boolean };
   readonly settings?: SessionSettings;
   /** The stream rules, asked for with the first prompt. */
   loadRules?(): Promise<readonly StreamRule[]>;
@@ -123,7 +125,14 @@ export class SessionCore {
   #hasLoadedRules = false;
   #lastOperation: Promise<unknown> = Promise.resolve();
   #restored: Promise<void>;
+  #finding: Promise<void> | undefined;
+  #isRestoring = false;
+  /** What came of it, until a host listens. */
+  #news: AgentSessionEvent[] = [];
+  #isHeard = false;
   #question: AbortSignal | undefined;
+  readonly #asked = new Set<AbortController>();
+  #isOver = false;
 
   constructor(parts: AgentSessionParts) {
     const { clock, log, random = Math.random } = parts;
@@ -139,6 +148,7 @@ export class SessionCore {
       model: parts.model,
       thinkingLevel: parts.thinkingLevel,
       usualThinkingLevel: parts.usualThinkingLevel,
+      named: parts.named,
       record: () => this.#record,
       sessionId: () => this.#record.sessionId,
     });
@@ -149,7 +159,10 @@ export class SessionCore {
     this.todos = new TodoTracker({ clock, emit, settings: () => this.settings.todos });
     this.todos.restore(this.#record.context.path);
     const artifacts = this.#artifacts(() => this.#record);
-    this.pending = this.#createPending(emit);
+    this.pending = this.#createPending((event) => {
+      if (this.#isRestoring && !this.#isHeard) this.#news.push(event);
+      else emit(event);
+    });
     parts.plans.attach({
       owner: () => this.#owner(),
       recordApplied: (applied, decision) => this.pending.recordApplied(applied, decision),
@@ -175,8 +188,10 @@ export class SessionCore {
       approve: parts.approve ?? approveAll,
       pending: this.pending,
       model: () => this.models.active,
+      recordStart: () => this.models.recordStart(),
       continuation: () => this.#continuation(),
       prepare: (signal) => this.#prepare(signal),
+      loadImages: () => this.#loadImages(),
       runParts: (model) => this.#runParts(model),
     });
   }
@@ -196,6 +211,7 @@ export class SessionCore {
   /** Stops the run and any summary that is being written, and waits for both. Queued messages stay queued. */
   async abort(): Promise<void> {
     this.aborts++;
+    this.dropQuestions();
     const { begun } = this.driver;
     const heard = this.hearing.giveUp();
     await this.#stop();
@@ -230,6 +246,25 @@ export class SessionCore {
     });
   }
 
+  /** What modules of others are asked before an operation. An abort calls it off: throws `aborted`, whatever they do. */
+  async askGuests<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+    const stop = new AbortController();
+    const race = new AbortRace(stop.signal);
+    this.#asked.add(stop);
+    const answer = await race.next(question(stop.signal)).finally(() => {
+      race.release();
+      this.#asked.delete(stop);
+    });
+    if (answer === "aborted") throw new GalleyError("aborted", "Operation aborted");
+    return answer;
+  }
+
+  /** Of an operation that has not begun. When the session ends, their own limits do it soon enough. */
+  dropQuestions(): void {
+    if (this.driver.isEnding) return;
+    for (const stop of this.#asked) stop.abort();
+  }
+
   /** Calls off what a person is being asked. */
   get questionSignal(): AbortSignal | undefined {
     return this.#question ?? this.driver.signal;
@@ -242,6 +277,11 @@ export class SessionCore {
     return result;
   }
 
+  /** Throws for an operation whose turn comes after the end of the session. */
+  checkOpen(): void {
+    if (this.#isOver) this.driver.checkOpen();
+  }
+
   /** Nothing is under way. The caller closes the old one. */
   enter(record: SessionManager): void {
     this.#record = record;
@@ -250,6 +290,7 @@ export class SessionCore {
     this.queues.clear();
     this.toolChoice.clear();
     this.restoreBehaviour();
+    this.#news = [];
     this.#restored = this.#restorePending();
   }
 
@@ -260,9 +301,26 @@ export class SessionCore {
     this.todos.restore(path);
   }
 
-  /** What an earlier process left pending has been found again. */
+  /** What an earlier process left pending has been found again, and its files were looked at. */
   whenRestored(): Promise<void> {
     return this.#restored;
+  }
+
+  /** Until it is known what an earlier process left pending; undefined at any other time. Never rejects. */
+  get finding(): Promise<void> | undefined {
+    return this.#finding;
+  }
+
+  /** For a host, who also hears what was found before it came. */
+  listen(subscriber: Subscriber<AgentSessionEvent>): () => void {
+    const unsubscribe = this.events.subscribe(subscriber);
+    queueMicrotask(() => this.#tellNews()); // the subscriber may need what it is about to be given
+    return unsubscribe;
+  }
+
+  #tellNews(): void {
+    this.#isHeard = true;
+    for (const event of this.#news.splice(0)) this.events.emit(event);
   }
 
   /** Before a record is left: what is pending stays with it, or ends. */
@@ -285,6 +343,7 @@ export class SessionCore {
     this.toolChoice.clear();
     this.bash.abort();
     return this.exclusively(async () => {
+      this.#isOver = true;
       await this.abort();
       await this.leavePending("Session ended before the preview was resolved.");
       this.pending.dispose();
@@ -342,8 +401,21 @@ export class SessionCore {
 
   async #restorePending(): Promise<void> {
     const { log, plans } = this.parts;
-    await plans.recover().catch((error: unknown) => log.warn(messageOf(error)));
-    await this.pending.restore().catch((error: unknown) => log.error("pending actions could not be restored", error));
+    const recovered = plans.recover().then(
+      () => {},
+      (error: unknown) => log.warn(messageOf(error)),
+    );
+    if (this.pending.reserve()) {
+      this.#isRestoring = true;
+      this.#finding = recovered
+        .then(() => this.pending.restore())
+        .catch((error: unknown) => log.error("pending actions could not be restored", error));
+      await this.#finding;
+      this.#finding = undefined;
+    }
+    await recovered;
+    await this.pending.flush();
+    this.#isRestoring = false;
   }
 
   /** Those of the record that is current when they are asked for. */
@@ -366,7 +438,10 @@ export class SessionCore {
         }
       },
       isStreaming: () => record === this.#record && this.driver.isStreaming,
-      append: (message) => void record.append({ type: "message", message }),
+      append: (message) => {
+        if (record === this.#record) this.models.recordStart(); // its first words may be a command's
+        record.append({ type: "message", message });
+      },
       artifactPath: (id) => record.artifacts.pathOf(id),
       release: this.left.use(record),
     };
@@ -440,13 +515,12 @@ export class SessionCore {
   async #prepare(signal: AbortSignal): Promise<void> {
     this.wasForced = false;
     await this.#restored;
+    this.#tellNews(); // who has not come by now need not hear of it
     const { guests, library } = this.parts;
     if (guests && (await new AbortRace(signal).next(guests.ready())) === "aborted") return;
     await library?.ready();
     this.bash.flush();
     this.todos.promptStart();
-    const { context, blobs } = this.#record;
-    await this.#modelMessages.loadImages(context, (message) => resolveImages(message, blobs));
     const { cwd, log, loadRules } = this.parts;
     if (!this.#hasLoadedRules && loadRules) {
       const rules = await loadRules();
@@ -458,6 +532,11 @@ export class SessionCore {
       this.#hasLoadedRules = true;
     }
     this.#ttsr?.promptStart();
+  }
+
+  #loadImages(): Promise<void> {
+    const { context, blobs } = this.#record;
+    return this.#modelMessages.loadImages(context, (message) => resolveImages(message, blobs));
   }
 
   #continuation(): ContinuationParts {

@@ -70,7 +70,7 @@ export interface SessionGuests {
   readonly hearsContext: boolean;
   /** Before every model call: what it is told instead, which nobody keeps. */
   reviseContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]>;
-  prevents(wish: RecordWish): Promise<boolean>;
+  prevents(wish: RecordWish, signal: AbortSignal): Promise<boolean>;
   /** Before another place of the tree is gone to. */
   beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict>;
   /** Undefined while nobody has a word on summaries. */

@@ -39,5 +39,5 @@ export interface OpenOptions {
 
 type MarginEntry = LabelEntry | LeafEntry | SessionInfoEntry;
 export type Fields<Entry> = Entry extends SessionEntry ? Omit<Entry, "id" | "parentId" | "timestamp"> : never;
-/** An entry without its place in the tree. */
-export type EntryFields = Fields<Exclude<SessionEntry, MarginEntry>>;
+/** An entry without its place in the tree; without a time it is of now. */
+export type EntryFields = Fields<Exclude<SessionEntry, MarginEntry>> & { readonly timestamp?: string };

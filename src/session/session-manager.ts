@@ -369,7 +369,8 @@ export class SessionManager {
         entries: this.#tree.entries,
       },
       originals: this.#originals,
-      places: new SessionPlaces(options, log),
+      // Of its own working directory: one that was opened from another leaves its branches with its own kind.
+      places: new SessionPlaces({ ...options, cwd: this.cwd }, log),
       clock,
       log,
       disk,

@@ -59,6 +59,24 @@ const notes = (text: string): ScriptStep => [
   { type: "done", reason: "stop", usage: usageOf(700, 30) },
 ];
 
+it("going back keeps the model and the level of now, for who opens the record later, too", async () => {
+  const opened = await conversation();
+  opened.session.setThinkingLevel("off");
+  await opened.session.navigateTree(opened.second);
+  expect(opened.session.thinkingLevel).toBe("off");
+  await opened.session.dispose();
+  expect((await reload(fileOf(opened))).context.thinkingLevel).toBe("off");
+});
+
+it("a message of a module's has one time, however long it waited", async () => {
+  const { session, events } = await open([say("one")]);
+  await session.sendCustomMessage({ customType: "note", content: "x", display: true }, { deliverAs: "nextTurn" });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await session.prompt("go");
+  const told = events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));
+  expect(session.messages.map(({ timestamp }) => timestamp)).toEqual(told.map(({ timestamp }) => timestamp));
+});
+
 describe("going elsewhere with notes on what is left", () => {
   it("puts a summary of the abandoned branch where the conversation goes on, memory and file alike", async () => {
     const opened = await conversation(notes("tried two things"), say("better"));
@@ -89,8 +107,11 @@ describe("going elsewhere with notes on what is left", () => {
   });
 
   it("to the very beginning, and to an entry of another branch: back to what both share", async () => {
-    const opened = await conversation(notes("all of it"), say("other"), notes("the other way"));
-    const { session, model } = opened;
+    const record = SessionManager.inMemory({ cwd: "/project" });
+    record.appendMessage({ role: "user", content: [{ type: "text", text: "first" }], timestamp: 1 });
+    const script = [say("one"), say("two"), notes("all of it"), say("other"), notes("the other way")];
+    const { session, model } = await openSession({ model: script, session: { sessionManager: record } });
+    for (const text of ["second", "third"]) await session.prompt(text);
     const [first = "", , third = ""] = entryIds(session);
     expect((await session.navigateTree(first, { summarize: true })).summaryEntry).toMatchObject({
       fromId: "root",
@@ -99,7 +120,7 @@ describe("going elsewhere with notes on what is left", () => {
     await session.prompt("other way");
     const went = await session.navigateTree(third, { summarize: true });
     expect(went).toMatchObject({ editorText: "third" });
-    expect(said(session.messages)).toEqual(["first", "one", "second", "two", "the other way"]);
+    expect(said(session.messages)).toEqual(["first", "second", "one", "the other way"]);
     expect(JSON.stringify(model.requests.at(-1)?.context.messages)).toContain("all of it"); // notes are part of it
   });
 
@@ -246,6 +267,49 @@ describe("changes of the record", () => {
     expect(session.messages).toHaveLength(4);
     await session.dispose();
     expect(await isFree(last)).toBe(true);
+  });
+
+  it("is refused once the session has ended, and nobody hears of it; one that came before is not", async () => {
+    const heard: string[] = [];
+    const { session } = await openSession({
+      model: [say("one")],
+      session: {
+        extensions: [
+          (pi) => {
+            pi.on("session_before_switch", () => void heard.push("before"));
+            pi.on("session_switch", () => void heard.push("switch"));
+            pi.on("session_shutdown", () => void heard.push("shutdown"));
+          },
+        ],
+      },
+    });
+    await session.prompt("first");
+    const [id] = entryIds(session) as [string];
+    await session.newSession();
+    await session.dispose();
+    expect(heard).toEqual(["before", "switch", "shutdown"]);
+    const over = "The session was closed. Open it again to go on.";
+    await expect(session.newSession()).rejects.toThrow(over);
+    await expect(session.switchSession(join(folder, "x.jsonl"))).rejects.toThrow(over);
+    await expect(session.navigateTree(id)).rejects.toThrow(over);
+    expect(heard).toHaveLength(3);
+    const { session: other } = await openSession();
+    expect(await Promise.all([other.newSession(), other.dispose()])).toEqual([true, undefined]);
+  });
+
+  it("is called off by an abort while modules think about it", async () => {
+    const asked = gate();
+    const { session } = await openSession({
+      session: { extensions: [(pi) => pi.on("session_before_switch", () => asked.wait())] },
+    });
+    const { sessionId } = session;
+    const changed = session.newSession();
+    await asked.reached;
+    await session.abort();
+    await expect(changed).rejects.toThrow("Operation aborted");
+    expect(session.sessionId).toBe(sessionId);
+    asked.open();
+    await session.dispose();
   });
 
   it("records the model and how hard it thinks", async () => {

@@ -4,6 +4,7 @@
 import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import type { BranchSummaryEntry, SessionEntry } from "../protocol/entries.js";
+import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
 import type { TreeVerdict } from "./compaction/compaction-guests.js";
@@ -43,8 +44,8 @@ export function switchSession(core: SessionCore, path: string): Promise<boolean>
 }
 
 /** Takes the model and the thinking level that the record was left with; says so when the model cannot be had. */
-export function restoreModel(core: SessionCore): string | undefined {
-  const lost = core.models.restore();
+export function restoreModel(core: SessionCore, level?: ThinkingLevel): string | undefined {
+  const lost = core.models.restore(level);
   return lost === undefined ? undefined : `Could not restore model ${lost}. Using ${nameOf(core.models.model)}`;
 }
 
@@ -105,6 +106,7 @@ export async function navigateTree(
   entryId: string,
   options: NavigateOptions = {},
 ): Promise<Navigated> {
+  core.driver.checkOpen();
   try {
     const verdict = await askBeforeTree(core, entryId, options);
     return verdict.cancel ? { cancelled: true } : await navigate(core, entryId, { ...options, ...verdict });
@@ -142,6 +144,7 @@ function navigate(
   { summary: given, ...options }: NavigateOptions & TreeVerdict,
 ): Promise<Navigated> {
   return core.exclusively(async () => {
+    core.checkOpen();
     const { target, editorText } = placeOf(core, entryId);
     await core.settle();
     const oldLeafId = core.record.tree.leafId;
@@ -149,6 +152,7 @@ function navigate(
     const notes = isTheirs ? { ...given, fromExtension: true } : await takeNotes(core, target, options);
     core.record.moveLeaf(target);
     const summaryEntry = notes && core.record.append({ type: "branch_summary", fromId: target ?? "root", ...notes });
+    core.models.recordWhatIsNew(); // or who opens the record later would come to what was chosen up to here
     core.restoreBehaviour();
     await core.pending.branchChanged();
     const newLeafId = core.record.tree.leafId;
@@ -165,9 +169,13 @@ function navigate(
 /** Modules of others may object, and hear of what became of it. */
 async function unlessPrevented(core: SessionCore, wish: RecordWish, work: () => Promise<void>): Promise<boolean> {
   const { guests } = core.parts;
-  if (await guests?.prevents(wish)) return false;
+  core.driver.checkOpen();
+  if (guests && (await core.askGuests((signal) => guests.prevents(wish, signal)))) return false;
   const previousSessionFile = core.record.sessionFile;
-  await core.exclusively(work);
+  await core.exclusively(async () => {
+    core.checkOpen();
+    await work();
+  });
   const { kind } = wish;
   await guests?.changed(kind === "branch" ? { kind, previousSessionFile } : { ...wish, previousSessionFile });
   return true;
@@ -181,6 +189,7 @@ async function change(core: SessionCore, open: (old: SessionManager) => Promise<
   await core.settle(); // a prompt may have come meanwhile, and its run must not end up in another record
   await core.leavePending("Session switched.");
   core.enter(next);
+  if (core.finding) await core.finding; // whoever asks next is told their number
   if (next !== old) await core.left.leave(old);
 }
 

@@ -1,18 +1,25 @@
 // A file that only grows, and only by us. Promises: a line is in it whole or not at all, as far as this process can
 // see to it, and a file that somebody else has touched is left alone.
 
-import type { SessionDisk } from "./store-disk.js";
+import { systemCode } from "../base/errors.js";
+import type { FileStatus, SessionDisk } from "./store-disk.js";
 
 export class AppendFile {
   readonly #disk: SessionDisk;
+  readonly #path: string;
   readonly #file: number;
   #length: number;
   #isOpenEnded: boolean;
   /** Bytes of a line that failed halfway and could not be cut off yet. */
   #excess = 0;
 
-  constructor(disk: SessionDisk, file: number, length: number, isOpenEnded = false) {
+  constructor(
+    disk: SessionDisk,
+    path: string,
+    { file, length, isOpenEnded = false }: { file: number; length: number; isOpenEnded?: boolean },
+  ) {
     this.#disk = disk;
+    this.#path = path;
     this.#file = file;
     this.#length = length;
     this.#isOpenEnded = isOpenEnded;
@@ -28,10 +35,20 @@ export class AppendFile {
     return this.#length;
   }
 
-  /** False when another hand has changed, replaced or removed the file. */
+  /** False when another hand has changed, replaced, moved or removed the file. */
   get isOurs(): boolean {
-    const { bytes, links } = this.#disk.status(this.#file);
-    return links > 0 && bytes === this.#length + this.#excess;
+    const status = this.#disk.status(this.#file);
+    return status.links > 0 && status.bytes === this.#length + this.#excess && this.#isInPlace(status);
+  }
+
+  /** A file that was put aside may live on under another name, where nobody would look for what we add. */
+  #isInPlace({ device, inode }: FileStatus): boolean {
+    try {
+      const found = this.#disk.statusAt(this.#path);
+      return found?.inode === inode && found.device === device;
+    } catch (error) {
+      return systemCode(error) !== "ENOTDIR"; // else nobody may look there, and what the file itself tells has to do
+    }
   }
 
   /** Answers false, with nothing written, when the file is no longer ours. Throws what the disk says. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { sha256Of } from "../base/digest.js";
 import { systemCode } from "../base/errors.js";
 import { isObject } from "../base/json.js";
+import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { writeWhole } from "./store-whole.js";
 import { blobPrefix, imageUnavailable } from "./stored-form.js";
@@ -94,14 +95,47 @@ export class HashFinder {
 const prefix = Buffer.from(blobPrefix);
 const referenceBytes = prefix.length + 64;
 
+/** The messages with the bytes of their images in them. */
+export async function resolveAllImages(messages: readonly AgentMessage[], blobs: BlobStore): Promise<AgentMessage[]> {
+  const resolved = [...messages];
+  // A wait for each of thousands would take longer than to find the few that name an image.
+  for (let index = 0; index < resolved.length; index++) {
+    const message = resolved[index] as AgentMessage;
+    if (mayNameBlob(message)) resolved[index] = await resolveImages(message, blobs);
+  }
+  return resolved;
+}
+
+/** The same for what stands in entries. */
+export async function resolveEntryImages(entries: readonly SessionEntry[], blobs: BlobStore): Promise<SessionEntry[]> {
+  const resolved = [...entries];
+  for (const [index, entry] of entries.entries()) {
+    if (entry.type === "message" && isObject(entry.message) && mayNameBlob(entry.message))
+      resolved[index] = { ...entry, message: await resolveImages(entry.message, blobs) };
+    else if (entry.type === "custom_message" && hasReference(entry.content))
+      resolved[index] = { ...entry, content: await resolveBlocks(entry.content, blobs) } as SessionEntry;
+  }
+  return resolved;
+}
+
+/** Whether it holds any image. Calls nothing: a long history is looked through as a whole, by code that is still cold. */
+function mayNameBlob(message: AgentMessage): boolean {
+  if (message.role === "fileMention") return true;
+  const content: unknown = "content" in message ? message.content : undefined;
+  if (!Array.isArray(content)) return false;
+  for (let index = 0; index < content.length; index++) if (content[index]?.type === "image") return true;
+  return false;
+}
+
 /** The message with the bytes of its images in it; the same object when it names no blob. */
 export async function resolveImages<Message extends AgentMessage>(
   message: Message,
   blobs: BlobStore,
 ): Promise<Message> {
-  if ("content" in message && Array.isArray(message.content) && message.content.some(isReference))
-    return { ...message, content: await Promise.all(message.content.map((block) => resolveBlock(block, blobs))) };
-  if (message.role !== "fileMention" || !message.files.some(({ image }) => isReference(image))) return message;
+  if ("content" in message && hasReference(message.content))
+    return { ...message, content: await resolveBlocks(message.content, blobs) };
+  if (message.role !== "fileMention" || !Array.isArray(message.files)) return message;
+  if (!message.files.some((file) => isObject(file) && isReference(file.image))) return message;
   const files = message.files.map(async (file) => {
     if (!isReference(file.image)) return file;
     const image = await resolveBlock(file.image, blobs);
@@ -109,6 +143,16 @@ export async function resolveImages<Message extends AgentMessage>(
     return isObject(image) && image.type === "image" ? { ...file, image } : { ...rest, content: imageUnavailable };
   });
   return { ...message, files: await Promise.all(files) };
+}
+
+function hasReference(content: unknown): content is unknown[] {
+  if (!Array.isArray(content)) return false;
+  for (const block of content) if (isReference(block)) return true;
+  return false;
+}
+
+function resolveBlocks(blocks: readonly unknown[], blobs: BlobStore): Promise<unknown[]> {
+  return Promise.all(blocks.map((block) => resolveBlock(block, blobs)));
 }
 
 async function resolveBlock(block: unknown, blobs: BlobStore): Promise<unknown> {

@@ -31,8 +31,8 @@ export async function createFile(disk: SessionDisk, path: string, content: FileC
 }
 
 /**
- * Durable once it resolves. Undefined, with everything as it was, when `mayReplace` says so at the last moment. With
- * `backup` the old form stays under that name.
+ * What is in it is durable once it resolves, its name once the directory is synced. Undefined, with everything as it
+ * was, when `mayReplace` says so at the last moment. With `backup` the old form stays under that name.
  */
 export async function replaceFile(
   disk: SessionDisk,
@@ -44,11 +44,13 @@ export async function replaceFile(
   const isPlaced = await dropUnless(disk, draft, async () => {
     await disk.sync(draft.file);
     if (!mayReplace()) return false;
-    const { backup } = content;
-    if (backup !== undefined)
-      for (let copy = 1; !keepAs(disk, path, copy === 1 ? backup : `${backup}.${copy}`); ) copy++;
-    disk.rename(draft.path, path);
-    await disk.syncDirectory(dirname(path));
+    const backup = content.backup === undefined ? undefined : keepUnderFreeName(disk, path, content.backup);
+    try {
+      disk.rename(draft.path, path);
+    } catch (error) {
+      if (backup !== undefined) drop(disk, backup); // else every attempt would leave one
+      throw error;
+    }
     return true;
   });
   return isPlaced ? draft : undefined;
@@ -104,12 +106,16 @@ async function dropUnless(disk: SessionDisk, draft: Draft, step: () => Promise<b
   } finally {
     if (!isDone) {
       disk.close(draft.file);
-      try {
-        disk.unlink(draft.path);
-      } catch {
-        // The next attempt removes it; the error that brought us here is the one to tell.
-      }
+      drop(disk, draft.path);
     }
+  }
+}
+
+function drop(disk: SessionDisk, path: string): void {
+  try {
+    disk.unlink(path);
+  } catch {
+    // A file too many does no harm; the error that brought us here is the one to tell.
   }
 }
 
@@ -129,6 +135,13 @@ function place(disk: SessionDisk, from: string, to: string): boolean {
     // A second name for the same file does no harm, and the next draft takes it.
   }
   return true;
+}
+
+function keepUnderFreeName(disk: SessionDisk, path: string, name: string): string {
+  for (let copy = 1; ; copy++) {
+    const backup = copy === 1 ? name : `${name}.${copy}`;
+    if (keepAs(disk, path, backup)) return backup;
+  }
 }
 
 /** Keeps what is at `from` under a name that was free. False when it was not. */

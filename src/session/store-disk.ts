@@ -15,12 +15,17 @@ export interface FileStatus {
   readonly links: number;
   readonly mode: number;
   readonly isFile: boolean;
+  /** Together they tell a file from every other, whatever it is called. */
+  readonly device: number;
+  readonly inode: number;
 }
 
 export interface SessionDisk {
   open(path: string, flags: number): number;
   close(file: number): void;
   status(file: number): FileStatus;
+  /** Undefined when there is nothing. */
+  statusAt(path: string): FileStatus | undefined;
   /** Answers how many bytes came; 0 at the end. */
   read(file: number, buffer: Uint8Array, position: number): Promise<number>;
   /** Answers how many bytes went, which may be fewer than asked. */
@@ -46,9 +51,10 @@ const O_NOFOLLOW = fs.constants.O_NOFOLLOW ?? 0;
 export const nodeDisk: SessionDisk = {
   open: (path, flags) => fs.openSync(path, flags | O_NONBLOCK | (flags & O_CREAT ? O_NOFOLLOW : 0), 0o600),
   close: (file) => fs.closeSync(file),
-  status(file) {
-    const stats = fs.fstatSync(file);
-    return { bytes: stats.size, links: stats.nlink, mode: stats.mode, isFile: stats.isFile() };
+  status: (file) => statusOf(fs.fstatSync(file)),
+  statusAt(path) {
+    const stats = fs.statSync(path, { throwIfNoEntry: false });
+    return stats && statusOf(stats);
   },
   read: (file, buffer, position) =>
     new Promise((resolve, reject) => {
@@ -74,6 +80,19 @@ export const nodeDisk: SessionDisk = {
   rename: (from, to) => fs.renameSync(from, to),
   unlink: (path) => fs.unlinkSync(path),
 };
+
+function statusOf(stats: fs.Stats): FileStatus {
+  // On Windows a path and an open file may tell the same device by different numbers.
+  const device = process.platform === "win32" ? 0 : stats.dev;
+  return {
+    bytes: stats.size,
+    links: stats.nlink,
+    mode: stats.mode,
+    isFile: stats.isFile(),
+    device,
+    inode: stats.ino,
+  };
+}
 
 /** Some platforms cannot open or sync a directory; there its names are as safe as they get. */
 function ignoreUnsupported(error: unknown): undefined {

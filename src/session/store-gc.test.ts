@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, it } from "vitest";
 import { header, linesOf, temporaryDirectory } from "./store.test-kit.js";
+import { draftPath } from "./store-create.js";
 import { collectGarbage } from "./store-gc.js";
 
 const now = Date.UTC(2026, 5, 1);
@@ -99,12 +100,24 @@ it("removes plans settled thirty days ago, and drafts of long ago", async () => 
     ),
   );
   for (const id of ["old", "new", "open", "again"]) write(join(sessions, "-x", "a", `${id}.plan`), id);
-  write(join(sessions, "-x", ".b.tmp"), "half");
-  write(join(sessions, "-x", ".c.tmp"), "half", 0);
-  write(join(blobs, ".abc.1-1.tmp"), "half");
-  expect(await collect()).toMatchObject({ removedPlans: 1, removedDrafts: 2, problems: [] });
+  const young = draftPath(join(sessions, "-x", "c.jsonl"));
+  write(draftPath(join(sessions, "-x", "b.jsonl")), "half");
+  write(young, "half", 0);
+  write(join(blobs, `.${"0".repeat(64)}.1-k3x.tmp`), "half");
+  for (const name of ["1.bash.log", "p-1.plan", "p-1.rest.plan"])
+    write(join(sessions, "-x", "a", `.${name}.77-0abc.tmp`), "half");
+  expect(await collect()).toMatchObject({ removedPlans: 1, removedDrafts: 5, problems: [] });
   expect(readdirSync(join(sessions, "-x", "a")).sort()).toEqual(["again.plan", "new.plan", "open.plan"]);
-  expect(readdirSync(join(sessions, "-x")).sort()).toEqual([".c.tmp", "a", "a.jsonl"]);
+  expect(readdirSync(join(sessions, "-x")).sort()).toEqual([basename(young), "a", "a.jsonl"]);
+});
+
+it("knows a draft by its whole name: in a directory that somebody chose, other files are theirs", async () => {
+  const { sessions, blobs, write, collect } = setUp();
+  const theirs = [".notes.tmp", ".b.tmp", ".todo.12-ab.tmp", ".my.plan.tmp", ".deadbeef.tmp", ".a.log.1-2.tmp"];
+  for (const directory of [sessions, join(sessions, "deep"), blobs])
+    for (const name of theirs) write(join(directory, name), "precious");
+  expect(await collect()).toMatchObject({ removedDrafts: 0, freedBytes: 0, problems: [] });
+  for (const directory of [join(sessions, "deep"), blobs]) expect(readdirSync(directory).sort()).toEqual(theirs.sort());
 });
 
 it("has nothing to do where there is nothing", async () => {

@@ -179,4 +179,5 @@ it("a display name is a name, a first text or an id, in forty characters", async
   expect(displayName(found)).toBe("id-only");
   expect(displayName({ ...found, firstMessage: "two\n lines" })).toBe("two lines");
   expect(displayName({ ...found, name: "n".repeat(60) })).toBe(`${"n".repeat(39)}…`);
+  expect(displayName({ ...found, name: `${"n".repeat(38)}${"🙂".repeat(9)}` })).toBe(`${"n".repeat(38)}…`);
 });

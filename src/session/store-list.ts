@@ -102,7 +102,12 @@ export class SessionIndex {
 /** What to call a session in a list. */
 export function displayName({ name, firstMessage, id }: SessionInfo): string {
   const text = (name || firstMessage || id).replace(/\s+/g, " ").trim();
-  return text.length <= 40 ? text : `${text.slice(0, 39)}…`;
+  return text.length <= 40 ? text : `${headOf(text, 39)}…`;
+}
+
+/** Never half of a character. */
+function headOf(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
 }
 
 /** The directory itself and those in it: a root holds one for each working directory, or the files directly. */
@@ -199,7 +204,7 @@ function firstText(messages: readonly Buffer[]): string | undefined {
   for (const line of messages) {
     const entry = parse(line);
     const said = entry && userText(entry as object as SessionEntry)?.trim();
-    if (said) return said.slice(0, maxFirstMessageChars);
+    if (said) return headOf(said, maxFirstMessageChars);
   }
   return undefined;
 }

@@ -121,9 +121,14 @@ function openFile(disk: SessionDisk, path: string, isWritable: boolean): { file:
   try {
     return { file: disk.open(path, O_RDWR | O_APPEND), isWritable: true };
   } catch (error) {
-    if (!["EACCES", "EPERM", "EROFS"].includes(systemCode(error) ?? "")) throw error;
+    if (!isForbidden(error)) throw error;
     return { file: disk.open(path, O_RDONLY), isWritable: false };
   }
+}
+
+/** Not a failure that trying again would mend: this user may not write there. */
+export function isForbidden(error: unknown): boolean {
+  return ["EACCES", "EPERM", "EROFS"].includes(systemCode(error) ?? "");
 }
 
 /** A little less than Node begins to keep texts outside of V8's heap at, where they would pile up. */

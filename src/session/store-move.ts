@@ -32,10 +32,11 @@ export async function moveFile(
 ): Promise<OpenFile> {
   const { disk, clock, ensureDirectory } = place;
   const content = { header, lines: withoutHeader(open.file, from) };
+  const { isOpenEnded } = open.file;
   if (path === from) {
     const made = await replaceFile(disk, path, content, () => open.file.isOurs);
     if (!made) throw changed(from);
-    return { file: new AppendFile(disk, made.file, made.length, open.file.isOpenEnded), lock: open.lock };
+    return { file: new AppendFile(disk, path, { ...made, isOpenEnded }), lock: open.lock };
   }
   ensureDirectory(dirname(path));
   const attempt = await acquireLock(path, clock);
@@ -44,7 +45,7 @@ export async function moveFile(
     const made = await createFile(disk, path, content);
     if (!made) throw new GalleyError("file_refused", `There is another file at ${path}`);
     await settle(made, { from, path, file: open.file }, place);
-    return { file: new AppendFile(disk, made.file, made.length, open.file.isOpenEnded), lock: attempt.lock };
+    return { file: new AppendFile(disk, path, { ...made, isOpenEnded }), lock: attempt.lock };
   } catch (error) {
     await attempt.lock.release();
     throw error;

@@ -3,7 +3,7 @@
 
 import { basename, join } from "node:path";
 import type { Clock } from "../base/clock.js";
-import { GalleyError, messageOf } from "../base/errors.js";
+import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { type LockKind, platformLock } from "../base/path-lock.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
@@ -44,6 +44,7 @@ export class SessionFile {
   #at: Place;
   #store: SessionStore | undefined;
   #readOnlyReason: string | undefined;
+  #isClosing = false;
   /** Work that nobody waits for but `close`. */
   readonly #background: Promise<unknown>[] = [];
 
@@ -135,6 +136,7 @@ export class SessionFile {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     await this.#withStore((store) => store.close());
     await Promise.all(this.#background);
   }
@@ -181,8 +183,8 @@ export class SessionFile {
       originals,
       ensureDirectory: places.ensureDirectory,
       sinks: {
-        saveImage: (bytes) => this.#orWarn("a large image was not put aside", at.blobs.put(bytes)),
-        saveText: (text) => this.#orWarn("a long text was not put aside", at.artifacts.save("session", text)),
+        saveImage: (bytes) => this.#orWait("a large image was not put aside", at.blobs.put(bytes)),
+        saveText: (text) => this.#orWait("a long text was not put aside", at.artifacts.save("session", text)),
       },
       onCreated: () => this.#leaveBreadcrumb(),
       onReadOnly: (reason) => this.#move(reason),
@@ -211,11 +213,17 @@ export class SessionFile {
     this.#background.push(this.#orWarn("no breadcrumb was left", write()));
   }
 
+  /** What may find room later is thrown, so that its entry waits for that; at the end it is too late to wait. */
+  #orWait<Kept>(loss: string, work: Promise<Kept>): Promise<Kept | undefined> {
+    return this.#orWarn(loss, work, (error) => !this.#isClosing && isForNow(error));
+  }
+
   /** What is only beside the record must not keep it from being written: it is told, not thrown. */
-  async #orWarn<Kept>(loss: string, work: Promise<Kept>): Promise<Kept | undefined> {
+  async #orWarn<Kept>(loss: string, work: Promise<Kept>, isThrown = (_: unknown) => false): Promise<Kept | undefined> {
     try {
       return await work;
     } catch (error) {
+      if (isThrown(error)) throw error;
       this.#options.log.warn(`${loss}: ${messageOf(error)}`);
       return undefined;
     }
@@ -244,6 +252,11 @@ class Place {
     this.#blobs ??= this.#places.blobs(this.path);
     return this.#blobs;
   }
+}
+
+/** No room on the disk, or no file to be had: other failures stay, and waiting for their end would cost the session. */
+function isForNow(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"].includes(systemCode(error) ?? "");
 }
 
 function newPath({ record, clock }: SessionFileOptions, places: SessionPlaces): string {

@@ -5,8 +5,15 @@ import { basename, dirname, join } from "node:path";
 import { systemCode } from "../base/errors.js";
 import { nodeDisk } from "./store-disk.js";
 
-/** How the files look that are on their way; what is left of them after a crash may be removed. */
-export const isTemporaryName = (name: string) => name.startsWith(".") && name.endsWith(".tmp");
+/**
+ * Whether a file is called like one of ours on its way: a session's draft, or an artifact, plan or blob that `writeWhole`
+ * makes. What a crash left of them may be removed; it may lie among a person's own files, so the whole name counts.
+ */
+export function isTemporaryName(name: string): boolean {
+  return /^\.(?:[\da-f]{32}|(?:[\da-f]{64}|\d{1,15}\.[\w-]+\.log|[\w-]{1,128}(?:\.rest)?\.plan)\.\d+-\w*)\.tmp$/.test(
+    name,
+  );
+}
 
 /**
  * Durable once it resolves. With `isNew` it answers false, and leaves everything as it is, when the name is taken;

@@ -1,7 +1,9 @@
 import {
   appendFileSync,
   chmodSync,
+  copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -18,7 +20,7 @@ import { manualClock } from "../testing/manual-clock.js";
 import { SessionStore, type StoreOptions } from "./store.js";
 import { faultyDisk, header, heardLog, linesOf, readFile, temporaryDirectory, userEntry } from "./store.test-kit.js";
 import { draftPath } from "./store-create.js";
-import { ensureDirectory, nodeDisk, type SessionDisk } from "./store-disk.js";
+import { ensureDirectory, nodeDisk, O_CREAT, type SessionDisk } from "./store-disk.js";
 import { type LoadedSession, loadSession } from "./store-load.js";
 
 const [a, b, c, d] = [userEntry("a", null), userEntry("b", "a"), userEntry("c", "b"), userEntry("d", "c")] as const;
@@ -276,6 +278,22 @@ describe("another writer (S-4)", () => {
     ["appends", (path: string) => appendFileSync(path, "{}\n")],
     ["cuts", (path: string) => truncateSync(path, 10)],
     ["removes the file", (path: string) => rmSync(path)],
+    ["moves the file away", (path: string) => renameSync(path, `${path}.moved`)],
+    [
+      "moves the file away and puts a copy in its place",
+      (path: string) => {
+        renameSync(path, `${path}.moved`);
+        copyFileSync(`${path}.moved`, path);
+      },
+    ],
+    [
+      "puts another file in its place, and the old one has another name",
+      (path: string) => {
+        linkSync(path, `${path}.old`);
+        copyFileSync(path, `${path}.new`);
+        renameSync(`${path}.new`, path);
+      },
+    ],
     [
       "puts another file in its place",
       (path: string) => {
@@ -614,13 +632,52 @@ describe("an older version", () => {
       await store.flush();
       expect(readFileSync(path, "utf8")).toBe(old);
       expect(store.persistError).toBeDefined();
-      expect(existsSync(draftPath(path))).toBe(false);
+      expect(readdirSync(join(path, ".."))).toEqual(["s.jsonl"]);
       failing.clear();
       store.append(userEntry("o", "n"));
       await store.flush();
       expect(ids(path)).toEqual(["00000001", "00000002", "n", "o"]);
     },
   );
+
+  it.each(["EACCES", "EPERM", "EROFS"])(
+    "that may not be replaced (%s) is given up: the entries want another place",
+    async (code) => {
+      const refuse = () => {
+        throw Object.assign(new Error(`${code}: not permitted`), { code });
+      };
+      const mayNotCreate = {
+        open: (path: string, flags: number) => (flags & O_CREAT ? refuse() : nodeDisk.open(path, flags)),
+      };
+      for (const changes of [mayNotCreate, { rename: refuse }]) {
+        const path = oldFile();
+        const { store, given } = await reopen(path, faultyDisk(changes).disk);
+        store.append(userEntry("n", "00000002"));
+        await store.flush();
+        expect(given).toEqual([`Session ${path} cannot be put into today's form: ${code}: not permitted`]);
+        expect(store.persistError).toBeUndefined();
+        expect(readFileSync(path, "utf8")).toBe(old);
+        expect(readdirSync(join(path, ".."))).toEqual(["s.jsonl"]);
+      }
+    },
+  );
+
+  it("is in today's form also when its new name is not safe yet: that is tried again", async () => {
+    const path = oldFile();
+    const { disk, failing } = faultyDisk();
+    const { store, given } = await reopen(path, disk);
+    failing.add("syncDirectory");
+    store.append(userEntry("n", "00000002"));
+    await store.sync();
+    expect(store.persistError).toContain("ENOSPC");
+    store.append(userEntry("o", "n"));
+    expect(ids(path)).toEqual(["00000001", "00000002", "n", "o"]);
+    failing.clear();
+    await store.sync();
+    expect(store.persistError).toBeUndefined();
+    expect(given).toEqual([]);
+    expect(readdirSync(join(path, "..")).sort()).toEqual(["s.jsonl", "s.jsonl.v1.bak"]);
+  });
 
   it("is not touched when another program wrote to it meanwhile", async () => {
     const path = oldFile();

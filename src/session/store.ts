@@ -10,7 +10,7 @@ import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { AppendFile } from "./store-append.js";
 import { createFile, type FileContent, replaceFile } from "./store-create.js";
 import { nodeDisk, type SessionDisk } from "./store-disk.js";
-import { inUseText, type WriteAccess } from "./store-load.js";
+import { inUseText, isForbidden, type WriteAccess } from "./store-load.js";
 import { type MovePlace, moveFile } from "./store-move.js";
 import { plainLine, type StoredFormSinks, storedLine } from "./stored-form.js";
 
@@ -54,6 +54,8 @@ export class SessionStore {
   readonly #disk: SessionDisk;
   #state: State;
   readonly #queue: SessionEntry[] = [];
+  /** By text, the artifacts of entries that are not written yet: another attempt names them again. */
+  readonly #artifactIds = new Map<string, string>();
   #isWorking = false;
   #worked: Promise<void> = Promise.resolve();
   #synced: Promise<void> = Promise.resolve();
@@ -78,15 +80,14 @@ export class SessionStore {
   /** Goes on where a loaded file ends. `outdated` holds its entries in today's form when the file has not. */
   static resume(
     options: StoreOptions,
-    { file, lock, length, isOpenEnded }: WriteAccess,
+    access: WriteAccess,
     outdated?: { readonly version: number; readonly entries: readonly SessionEntry[] },
   ): SessionStore {
-    const appendFile = new AppendFile(options.disk ?? nodeDisk, file, length, isOpenEnded);
-    const state: State = outdated
-      ? { kind: "outdated", file: appendFile, lock, ...outdated }
-      : { kind: "open", file: appendFile, lock };
+    const { lock } = access;
+    const file = new AppendFile(options.disk ?? nodeDisk, options.path, access);
+    const state: State = outdated ? { kind: "outdated", file, lock, ...outdated } : { kind: "open", file, lock };
     const store = new SessionStore(options, state);
-    store.#syncedLength = length;
+    store.#syncedLength = access.length;
     return store;
   }
 
@@ -154,7 +155,7 @@ export class SessionStore {
     });
     this.#worked = moving.catch(() => {}); // whoever asked for the move hears of it
     await moving;
-    await this.flush();
+    await this.sync();
   }
 
   async #move(options: StoreOptions, moveBeside: MovePlace["moveBeside"]): Promise<void> {
@@ -169,11 +170,12 @@ export class SessionStore {
     if (state.kind === "over") throw new GalleyError("file_refused", `Session ${this.path} is closed`);
     if (this.#queue.length > 0) throw new GalleyError("file_refused", `Session not saved: ${this.#writeError}`);
     const place = { disk: this.#disk, clock: options.clock, ensureDirectory: options.ensureDirectory, moveBeside };
+    const isReplaced = options.path === this.path; // elsewhere the move has seen to the new name
     const { file, lock } = await moveFile(state, this.#options.path, options, place);
     this.#options = options;
     this.#state = { kind: "open", file, lock };
     this.#syncedLength = file.length;
-    this.#hasNewName = false;
+    this.#hasNewName = isReplaced;
     this.#letGoOf(state.file, lock === state.lock ? undefined : state.lock);
   }
 
@@ -194,7 +196,8 @@ export class SessionStore {
         await afterNextInput(); // the model is asked first: the lock and the file take their time
         await this.#create(this.#state.lock);
       }
-      if (this.#state.kind === "outdated") await this.#renew(this.#state);
+      if (this.#state.kind === "outdated")
+        await this.#renew(this.#state).catch((error) => this.#giveUpIfForbidden(error));
       while (this.#state.kind === "open") {
         const [entry] = this.#queue;
         if (!entry) break;
@@ -219,7 +222,7 @@ export class SessionStore {
     const made = await createFile(this.#disk, path, { header, lines: this.#lines(entries) });
     if (!made) return this.#giveUp(`${path} has become another file meanwhile`);
     this.#hasNewName = true;
-    this.#state = { kind: "open", file: new AppendFile(this.#disk, made.file, made.length), lock };
+    this.#state = { kind: "open", file: new AppendFile(this.#disk, path, made), lock };
     this.#noteWritten(entries.length);
     onCreated?.();
   }
@@ -234,8 +237,14 @@ export class SessionStore {
     const made = file.isOurs ? await replaceFile(this.#disk, path, content, () => file.isOurs) : undefined;
     if (!made) return this.#giveUp(changedText(path));
     file.close();
-    this.#state = { kind: "open", file: new AppendFile(this.#disk, made.file, made.length), lock };
+    this.#hasNewName = true;
+    this.#state = { kind: "open", file: new AppendFile(this.#disk, path, made), lock };
     this.#syncedLength = made.length;
+  }
+
+  #giveUpIfForbidden(error: unknown): void {
+    if (!isForbidden(error)) throw error;
+    this.#giveUp(`Session ${this.path} cannot be put into today's form: ${messageOf(error)}`);
   }
 
   async *#lines(entries: readonly SessionEntry[]): AsyncGenerator<Buffer> {
@@ -243,7 +252,19 @@ export class SessionStore {
   }
 
   async #lineOf(entry: SessionEntry): Promise<Buffer> {
-    return this.#directLine(entry) ?? storedLine(entry, this.#options.sinks);
+    return this.#directLine(entry) ?? storedLine(entry, this.#sinks);
+  }
+
+  get #sinks(): StoredFormSinks {
+    const { saveImage, saveText } = this.#options.sinks;
+    return {
+      saveImage,
+      saveText: async (text) => {
+        const id = this.#artifactIds.get(text) ?? (await saveText(text));
+        if (id !== undefined) this.#artifactIds.set(text, id);
+        return id;
+      },
+    };
   }
 
   #directLine(entry: SessionEntry): Buffer | undefined {
@@ -266,6 +287,7 @@ export class SessionStore {
 
   #noteWritten(count: number): void {
     this.#queue.splice(0, count);
+    this.#artifactIds.clear();
     this.#writeError = undefined;
     this.#cancelLazySync ??= this.#options.clock.after(lazySyncMs, () => {
       this.#cancelLazySync = undefined;

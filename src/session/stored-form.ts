@@ -15,7 +15,10 @@ const minBlobChars = 1024;
 /** Within what the reader takes. */
 const maxDepth = maxNesting - 8;
 
-/** Where large content goes. Undefined means that it could not be kept there: the line then does without. */
+/**
+ * Where large content goes. Undefined means that it cannot be kept there: the line then does without. One that throws
+ * has no room now: nothing is made of an entry whose line would lack something for that.
+ */
 export interface StoredFormSinks {
   /** Answers what stands for the bytes in `data`. */
   saveImage(bytes: Buffer): Promise<string | undefined>;
@@ -43,6 +46,7 @@ interface Limits {
   readonly imageChars: number;
 }
 
+/** Throws what a sink throws. */
 export async function storedLine(entry: SessionEntry, sinks: StoredFormSinks): Promise<Buffer> {
   const plain = plainCopy(entry);
   for (const limits of steps) {
@@ -110,9 +114,13 @@ class Shaper {
   /** Puts what was taken out where it belongs, and answers the members that say where that is. */
   async save({ saveImage, saveText }: StoredFormSinks): Promise<{ artifactId?: string; artifactIds?: string[] }> {
     for (const { copy, data, bytes } of this.#images) {
-      const reference = await saveImage(bytes);
+      const mayStay = data.length <= this.#limits.imageChars;
+      const reference = await saveImage(bytes).catch((error: unknown) => {
+        if (!mayStay) throw error;
+        return undefined;
+      });
       if (reference !== undefined) copy.data = reference;
-      else if (data.length <= this.#limits.imageChars) copy.data = data;
+      else if (mayStay) copy.data = data;
       else this.#loseImage(copy, data);
     }
     const artifactIds: string[] = [];

@@ -9,21 +9,25 @@ import type { MemoryWorkspace } from "./memory-workspace.js";
 export function createMemoryPlans(workspace: MemoryWorkspace): PlanHands {
   const records: UndoRecord[] = [];
   let own: PlanSession | undefined;
-  const look = async (path: string) => {
+  const find = async (path: string) => {
     const target = await workspace.resolve(path, "read").catch(() => undefined); // not there
     if (!target) return undefined;
     const [{ bytes }, { mode }] = [await workspace.readFile(target), await workspace.stat(target)];
-    return { bytes, mode };
+    return { bytes, mode, size: bytes.length, hash: createHash("sha256").update(bytes).digest("hex") };
   };
-  const hashAt = async (path: string) => {
-    const found = await look(path);
-    return found ? createHash("sha256").update(found.bytes).digest("hex") : "";
-  };
+  const hashAt = async (path: string) => (await find(path))?.hash ?? "";
   const hands: PlanHands = {
     attach(session) {
       own = session;
     },
-    look,
+    async look(path, left) {
+      const found = await find(path);
+      return found && { ...found, isAsLeft: found.hash === left };
+    },
+    async stamp(path) {
+      const found = await find(path);
+      return found && { size: found.size, sha256: found.hash, mode: found.mode };
+    },
     recover: async () => [],
     async note(change) {
       const txid = (records.length + 1).toString(16).padStart(8, "0").padEnd(32, "0");
@@ -38,7 +42,7 @@ export function createMemoryPlans(workspace: MemoryWorkspace): PlanHands {
       for (const { path, stamp } of changes) if ((await hashAt(path)) !== stamp.sha256) stale.push(stamp.path);
       return stale;
     },
-    async apply(changes, { pendingId, alsoApplied = [], isPart, undoes, ...what }) {
+    async apply(changes, { pendingId, alsoApplied = [], isPart, undoes, holdsFiles: _, ...what }) {
       const stale = await hands.staleFiles(changes);
       if (stale.length > 0)
         throw new GalleyError("stale_preview", "stale", { details: { files: stale, total: changes.length } });

@@ -401,3 +401,17 @@ it("visits a file of two names once, and names the other one", async () => {
     await rm(cwd, { recursive: true });
   }
 });
+
+it("leaves a file out whose name could not be written, and goes on with the others", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "galley-names-"));
+  try {
+    await writeFile(join(cwd, "a.ts"), "foo(1);\n");
+    await writeFile(join(cwd, "new\nline.ts"), "foo(1);\n");
+    const workspace = createNodeWorkspace({ cwd, agentDir: join(cwd, "agent") });
+    const result = await run(workspace, { args: { ops: [{ pat: "foo($A)", out: "bar($A)" }] } });
+    expect(detailsOf(result)).toMatchObject({ totalReplacements: 1, files: ["a.ts"] });
+    expect(textOf(result)).toContain("- new\\nline.ts: left out (its name holds a control character)");
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
+});

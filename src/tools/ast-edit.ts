@@ -7,7 +7,7 @@ import { inLanes } from "../base/in-lanes.js";
 import type { RefreshedPlan } from "../preview/pending-action-store.js";
 import { type PlannedChange, stampOf } from "../preview/plan.js";
 import type { ToolResult } from "../protocol/events.js";
-import type { Workspace, WriteTarget } from "../workspace/workspace.js";
+import type { Target, Workspace, WriteTarget } from "../workspace/workspace.js";
 import { findFiles, withoutOtherNames } from "./ast-files.js";
 import { type Parsers, sharedParsers } from "./ast-parsers.js";
 import { maxPatternLength } from "./ast-pattern.js";
@@ -26,6 +26,7 @@ import { createSieve, type Sieve } from "./ast-sieve.js";
 import { parseTemplate } from "./ast-template.js";
 import { count } from "./output-text.js";
 import type { RipgrepParts } from "./ripgrep.js";
+import type { SeenFiles } from "./seen-files.js";
 import { type Staging, stagedBelow } from "./staging.js";
 import { type AgentTool, type ArtifactSink, type OnUpdate, textResult, toolFailure } from "./tool.js";
 
@@ -77,6 +78,8 @@ export interface SearchParts extends AstEditOptions {
 export interface AstEditParts extends SearchParts {
   readonly staging: Staging;
   readonly artifacts: ArtifactSink;
+  /** Told what the model rewrote; default: nobody keeps track. */
+  readonly seen?: SeenFiles;
 }
 
 export function createAstEdit(parts: AstEditParts): AgentTool<AstEditParams> {
@@ -145,7 +148,8 @@ async function planWith(
   for (const path of paths) refuseUrl(path);
   const { glob, lang, sel } = params;
   const { language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, signal });
-  const { files, otherNames } = await withoutOtherNames(workspace, found.files);
+  const isNameable = ({ target }: { target: Target }) => !/\p{Cc}/u.test(target.path); // no other is ever written
+  const { files, otherNames } = await withoutOtherNames(workspace, found.files.filter(isNameable));
   if (files.length === 0 && !language)
     throw toolFailure("`lang` is required for ast_edit when no files match path/glob");
 
@@ -168,6 +172,8 @@ async function planWith(
       ),
   });
   plan.issues.push(...found.issues);
+  for (const { target } of found.files.filter((file) => !isNameable(file)))
+    plan.issues.push(`${target.displayPath}: left out (its name holds a control character)`);
   for (const { target } of plan.files)
     for (const { displayPath } of otherNames.get(target.path) ?? [])
       plan.issues.push(`${displayPath}: left out (a hard link to ${target.displayPath}; it keeps the old text)`);
@@ -180,15 +186,19 @@ async function deliver(
   found: Found,
   { toolCallId, search }: { toolCallId: string; search: Search },
 ): Promise<ToolResult> {
-  const { staging } = parts;
+  const { staging, seen } = parts;
   const action = await actionFor(parts, found);
   const { label, sourceToolName, work } = action;
   const artifactId = await keepDiff(parts, found.plan);
   const { isSingleFile, plan, details } = found;
   const told = (headline: string, more: object) =>
     textResult(previewText(plan, { isSingleFile, headline, artifactId }), { ...details, ...more });
+  const noteRewrites = () => {
+    for (const { path, before, after } of work.plan.changes) seen?.noteRewrite(path, before, after);
+  };
   if (staging.mode() === "off") {
     const { changeId } = await staging.applyNow(work.plan.changes, { label, sourceToolName });
+    noteRewrites();
     return told(work.plan.applied.text, { applied: true, changeId });
   }
   const isForReview = staging.mode() === "all";
@@ -202,8 +212,9 @@ async function deliver(
     toolCallId,
     isForReview,
     dependsOn: stagedBelow(staging, work.plan.changes),
-    work: { ...work, ...refresh },
+    work: { ...work, ...refresh, ...(isForReview ? {} : { afterApply: () => void noteRewrites() }) },
   });
+  if (isForReview) noteRewrites(); // the session's tools see it from now on
   const next = isForReview ? "The user decides." : "Call resolve to apply or discard.";
   return told(`Staged as ${id} – files NOT modified. ${next}`, { pendingId: id });
 }

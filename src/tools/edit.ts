@@ -6,7 +6,7 @@ import { throwIfAborted } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import { diffFile, joinDiffs } from "../preview/file-diff.js";
-import { foldPath } from "../workspace/resolve-path.js";
+import { holdFiles } from "../workspace/hold-files.js";
 import type { Workspace, WriteTarget } from "../workspace/workspace.js";
 import { type ComputedEdit, computeEdit, type EditLeniency, type TextEdit } from "./edit-compute.js";
 import { notice } from "./output-text.js";
@@ -60,7 +60,8 @@ export function createEdit(parts: EditParts): AgentTool<EditParams> {
       if (edits.length === 0) throw toolFailure("`edits` must include at least one edit.");
       if (edits.some(({ old_text }) => old_text === "")) throw toolFailure("old_text must not be empty.");
       const tasks = await groupByFile(workspace, edits);
-      return lockAll(workspace, distinctFiles(tasks), async () => {
+      const targets = tasks.map(({ target }) => target);
+      return holdFiles(workspace, targets, async () => {
         const changes: Change[] = [];
         for (const task of tasks) changes.push(await compute(parts, task, { signal, total: edits.length }));
         throwIfAborted(signal);
@@ -103,42 +104,6 @@ async function groupByFile(workspace: Workspace, edits: EditParams["edits"]): Pr
     task.edits.push({ oldText, newText, all, position: index + 1 });
   }
   return [...byPath.values()];
-}
-
-/** One lock for all names of one file: asking for it twice would be waiting for ourselves. */
-function distinctFiles(tasks: readonly FileTask[]): WriteTarget[] {
-  const taken = new Set<string>();
-  return tasks
-    .map(({ target }) => target)
-    .filter(({ path, identity = path }) => {
-      const isFirst = !taken.has(foldPath(path)) && !taken.has(identity);
-      taken.add(foldPath(path)).add(identity);
-      return isFirst;
-    });
-}
-
-/** All are asked for in one breath, so that every call stands before or behind this one and none on both sides. */
-async function lockAll<T>(workspace: Workspace, targets: readonly WriteTarget[], work: () => Promise<T>): Promise<T> {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const turns = targets.map(
-    (target) =>
-      new Promise<void>((resolve, reject) => {
-        const take = () => {
-          resolve();
-          return held;
-        };
-        workspace.exclusively(target, take).catch(reject);
-      }),
-  );
-  try {
-    await Promise.all(turns);
-    return await work();
-  } finally {
-    release();
-  }
 }
 
 async function compute(

@@ -70,7 +70,7 @@ export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
     createFind(search, { clock }),
     createLs(workspace),
     createAstGrep(unattended, { ripgrep: search }),
-    createAstEdit({ workspace, staging, artifacts, ripgrep: search, ...settings.astEdit }),
+    createAstEdit({ workspace, seen, staging, artifacts, ripgrep: search, ...settings.astEdit }),
     createTodoWrite({ store: todos, storage: () => (parts.isPersistent ? "session" : "memory") }),
     ...(dialogs ? [createAsk({ dialogs, timeoutMs: settings.ask?.timeoutMs ?? 30_000 })] : []),
   ];

@@ -14,6 +14,18 @@ it("knows a file that changed from one that did not or was never seen", async ()
   expect(seen.hasChanged("/a", Buffer.from("two"))).toBe(false);
 });
 
+it("follows a rewrite of what was known, and of nothing else", () => {
+  const seen = new SeenFiles();
+  const [one, two, three] = ["one", "two", "three"].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+  seen.note("/a", whole("one"));
+  seen.noteRewrite("/a", two, three);
+  expect(seen.hasChanged("/a", three)).toBe(true);
+  seen.noteRewrite("/a", one, two);
+  expect([seen.hasChanged("/a", two), seen.hasChanged("/a", one)]).toEqual([false, true]);
+  seen.noteRewrite("/b", one, two);
+  expect(seen.hasChanged("/b", three)).toBe(false);
+});
+
 it("compares as much of a file as was seen", async () => {
   const seen = new SeenFiles();
   seen.note("/a", { bytes: Buffer.from("head"), isTruncated: true });

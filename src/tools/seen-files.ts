@@ -39,6 +39,11 @@ export class SeenFiles {
     }
   }
 
+  /** Rewritten at the model's own wish: if it knew what was there, it knows what came of it. */
+  noteRewrite(path: string, before: Uint8Array, after: Uint8Array): void {
+    if (this.#files.has(path) && !this.hasChanged(path, before)) this.note(path, { bytes: after, isTruncated: false });
+  }
+
   /** Was the file seen, with other bytes than these? They are the whole file. */
   hasChanged(path: string, bytes: Uint8Array): boolean {
     const seen = this.#files.get(path);

@@ -18,3 +18,18 @@ it("asks about the staged bytes, not about those on the disk", async () => {
   expect(await readIf("a.ts", "old", 3)).toEqual({ text: "new", isTruncated: true });
   expect(await readIf("b.ts", "old")).toEqual({ text: "old", isTruncated: false });
 });
+
+it("has the directories that staged files would be in", async () => {
+  const disk = createMemoryWorkspace({ "a.ts": "old" });
+  const path = "/project/d/e/new.ts";
+  const staged = (asked: string) => (asked === path ? [{ id: "p1", bytes: Buffer.from("new") }] : []);
+  const workspace = stagedWorkspace(disk, { staged, stagedPaths: () => [path] });
+  const target = await workspace.resolve("d", "read");
+  expect(target).toMatchObject({ path: "/project/d", displayPath: "d", kind: "directory" });
+  expect((await workspace.list(target, { limit: 10 })).entries).toMatchObject([{ name: "e", kind: "directory" }]);
+  expect(await workspace.stat(target)).toMatchObject({ mode: 0o755 });
+  const walked: string[] = [];
+  for await (const file of workspace.walk(target)) walked.push(file.path);
+  expect(walked).toEqual([path]);
+  await expect(workspace.resolve("d/f", "read")).rejects.toThrow("not found");
+});

@@ -4,7 +4,7 @@
 import { relative, sep } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import { displayPath, isWithin, quoted } from "../workspace/resolve-path.js";
-import type { Target, Workspace } from "../workspace/workspace.js";
+import type { DirectoryListing, Target, Workspace } from "../workspace/workspace.js";
 import type { Staging } from "./staging.js";
 
 type View = Pick<Staging, "staged" | "stagedPaths">;
@@ -18,12 +18,18 @@ export function stagedWorkspace(disk: Workspace, view: View): Workspace {
     if (top && !top.bytes) throw notFound(target.displayPath);
     return top?.bytes;
   };
-  const stagedTarget = (path: string): Target => ({
+  const stagedTarget = (path: string, kind: Target["kind"] = "file"): Target => ({
     path,
     displayPath: displayPath(path, disk.cwd),
-    kind: "file",
+    kind,
     identity: `${identityPrefix}${path}`,
   });
+  /** What would be there: a file, or a directory that a file would be in. */
+  const stagedAt = (path: string): Target | undefined => {
+    if (newest(path)?.bytes) return stagedTarget(path);
+    const isAbove = view.stagedPaths().some((file) => newest(file)?.bytes && isWithin(file, path));
+    return isAbove ? stagedTarget(path, "directory") : undefined;
+  };
 
   async function resolveRead(input: string): Promise<Target> {
     try {
@@ -33,8 +39,9 @@ export function stagedWorkspace(disk: Workspace, view: View): Workspace {
     } catch (error) {
       if (!GalleyError.is(error, "not_found") || view.stagedPaths().length === 0) throw error;
       const { path } = await disk.resolve(input, "write").catch(() => ({ path: undefined })); // not ours to write: not staged
-      if (path === undefined || !newest(path)?.bytes) throw error;
-      return stagedTarget(path);
+      const staged = path === undefined ? undefined : stagedAt(path);
+      if (!staged) throw error;
+      return staged;
     }
   }
 
@@ -45,9 +52,10 @@ export function stagedWorkspace(disk: Workspace, view: View): Workspace {
 
     async stat(target) {
       const bytes = overlaid(target);
-      if (!bytes) return disk.stat(target);
-      const old = isStaged(target) ? { modifiedMs: Date.now(), mode: 0o644 } : await disk.stat(target);
-      return { ...old, sizeBytes: bytes.length };
+      if (isStaged(target))
+        return { modifiedMs: Date.now(), mode: bytes ? 0o644 : 0o755, sizeBytes: bytes?.length ?? 0 };
+      const old = await disk.stat(target);
+      return bytes ? { ...old, sizeBytes: bytes.length } : old;
     },
 
     async readFile(target, options = {}) {
@@ -66,7 +74,7 @@ export function stagedWorkspace(disk: Workspace, view: View): Workspace {
     },
 
     async list(target, options) {
-      const { entries, total } = await disk.list(target, options);
+      const { entries, total } = isStaged(target) ? nothing : await disk.list(target, options);
       const gone = (name: string) => {
         const top = newest(`${target.path}${sep}${name}`);
         return top !== undefined && !top.bytes;
@@ -86,7 +94,7 @@ export function stagedWorkspace(disk: Workspace, view: View): Workspace {
 
     async *walk(target, options = {}) {
       const seen = new Set<string>();
-      for await (const file of disk.walk(target, options)) {
+      for await (const file of isStaged(target) ? [] : disk.walk(target, options)) {
         seen.add(file.path);
         const top = newest(file.path);
         if (!top || top.bytes) yield file;
@@ -99,6 +107,8 @@ export function stagedWorkspace(disk: Workspace, view: View): Workspace {
     },
   };
 }
+
+const nothing: DirectoryListing = { entries: [], total: 0 };
 
 function isStaged({ identity }: Target): boolean {
   return identity.startsWith(identityPrefix);

@@ -29,6 +29,8 @@ export interface AppliedAtOnce {
   readonly by?: Decider;
   /** Default: staging is off. */
   readonly reason?: string;
+  /** Whoever asks holds the files already: to wait for them would be to wait for oneself. */
+  readonly holdsFiles?: true;
 }
 
 export interface Staging {

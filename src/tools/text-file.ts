@@ -79,14 +79,14 @@ export async function stageText(
   return id;
 }
 
-/** Several files at once, all or nothing; can be undone as one. */
+/** Several files at once, all or nothing; can be undone as one. To be called inside `workspace.exclusively`. */
 export async function applyText(
   { workspace, seen, staging }: TextFileParts,
   changes: readonly TextChange[],
   what: { label: string; sourceToolName: string },
 ): Promise<AppliedChanges> {
   const planned = await planText(workspace, changes);
-  const applied = await staging.applyNow(planned, { ...what, reason: "" }).catch((error: unknown) => {
+  const applied = await staging.applyNow(planned, { ...what, reason: "", holdsFiles: true }).catch((error: unknown) => {
     if (!GalleyError.is(error, "stale_preview")) throw error;
     const { files = [] } = error.details as { files?: string[] };
     const { code, message } = changedSinceRead(files.join(", "));

@@ -70,9 +70,7 @@ export function createChanges(options: ChangesOptions): Changes {
         const txid = await newTransaction();
         const context = { places: own, txid, now: clock.now(), width, keepsUndo: keep > 0, settle };
         const applied = await journal.applyToRoot(context, set, signal);
-        await journal.retain(own.undoDir, { keep, maxBytes }).catch((error: unknown) => {
-          options.log.warn(`old undo records could not be removed: ${messageOf(error)}`);
-        });
+        await journal.retain(own.undoDir, { keep, maxBytes }).catch(tellRetained);
         return applied;
       }),
 
@@ -83,7 +81,7 @@ export function createChanges(options: ChangesOptions): Changes {
       const { undoDir } = await journal.prepareDirectories(places);
       const txid = await newTransaction();
       await journal.noteUndo(undoDir, { type: "change", version: 1, txid, at: clock.now(), ...change });
-      await journal.retain(undoDir, { keep, maxBytes });
+      await journal.retain(undoDir, { keep, maxBytes }).catch(tellRetained);
       return () => journal.forgetUndo(undoDir, txid);
     },
 
@@ -114,6 +112,10 @@ export function createChanges(options: ChangesOptions): Changes {
       return journal.readUndo(places.undoDir, txid);
     },
   };
+
+  function tellRetained(error: unknown): void {
+    options.log.warn(`old undo records could not be removed: ${messageOf(error)}`);
+  }
 
   async function locked<T>(waitMs: number, work: () => Promise<T>): Promise<T> {
     const attempt = await acquireLock(`${root}#changes`, clock, waitMs);

@@ -35,6 +35,11 @@ export function notLasting(shownPath: string, error: unknown): GalleyError {
   );
 }
 
+/** Without it the change could not be undone, so it is not made. */
+export function notKept(shownPaths: string, error: unknown): GalleyError {
+  return cannotWrite(shownPaths, `what undo needs could not be kept: ${systemReason(error)}`, error);
+}
+
 export function fileChanged(shownPath: string): GalleyError {
   return new GalleyError("file_changed", `File changed since it was last read: ${shownPath}. Read it again.`);
 }

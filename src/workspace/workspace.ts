@@ -148,5 +148,5 @@ export interface Workspace {
    * came before may have replaced the file, so `work` resolves again what it reads and writes. It must not ask for the
    * same file once more: that would wait for itself.
    */
-  exclusively<T>(target: WriteTarget | Target, work: () => Promise<T>): Promise<T>;
+  exclusively<T>(file: Pick<WriteTarget, "path" | "identity">, work: () => Promise<T>): Promise<T>;
 }

@@ -2,10 +2,12 @@
 
 from . import types
 from ._activity import PromptOutcome
-from ._calls import CallContext, HostTool, HostToolContext, HostToolOutput, UiHandlers
+from ._calls import CallContext, HostTool, HostToolContext, HostToolOutput
+from ._dialogs import UiHandlers
 from ._events import EventStream
+from ._loops import AsyncEventStream
 from ._process import AgentExit
-from .aio import AsyncEventStream, AsyncRpcClient
+from .aio import AsyncRpcClient
 from .client import RpcClient
 from .errors import RpcError, RpcErrorKind
 

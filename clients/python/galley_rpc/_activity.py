@@ -66,6 +66,12 @@ def failure_of(response: Frame, kind: Any, request_id: Optional[str] = None, com
     )
 
 
+def list_of(data: Any, key: str) -> List[Any]:
+    """Older agents leave lists out."""
+    value = data.get(key) if isinstance(data, dict) else None
+    return value if isinstance(value, list) else []
+
+
 class Activity:
     def __init__(self, on_late_failure: Callable[[RpcError], None], on_command_end: Callable[[], None]) -> None:
         #: The agent announces the end of each prompt by `prompt_result`.
@@ -79,6 +85,9 @@ class Activity:
         self._beside: Set[str] = set()
         self._idle_waiters: List["Future[None]"] = []
         self._phase = "idle"
+        #: The last run has said its end, and nothing has said since that it is settled: an idle answer may have come, to
+        #: what the client asks for other reasons, but only a question of its own ends the prompts.
+        self._is_run_over = False
         self._reply = NO_REPLY
         #: The last reply is a whole one, behind which the model would have stopped.
         self._is_answered = False
@@ -130,7 +139,8 @@ class Activity:
         elif kind == "agent_start":
             self._started()
         elif kind == "agent_end":
-            self._phase = "running" if frame.get("isTerminal") is False else "closing"
+            self._is_run_over = frame.get("isTerminal") is not False
+            self._phase = "closing" if self._is_run_over else "running"
         elif kind == "message_end":
             self._see_message(frame.get("message"))
         elif kind == "agent_settled":
@@ -141,7 +151,7 @@ class Activity:
 
     def fail(self, error: RpcError) -> None:
         """The process is gone: nobody waits any longer."""
-        self._phase = "idle"
+        self._phase, self._is_run_over = "idle", False
         for prompt in list(self._live):
             self._close(prompt).set_exception(error)
         waiters, self._idle_waiters = self._idle_waiters, []
@@ -153,7 +163,8 @@ class Activity:
         return bool(self._idle_waiters) or (not self.has_prompt_results and bool(self._live))
 
     def wants_probe(self) -> bool:
-        patience = CLOSING_PROBE_SECONDS if self._phase == "closing" else OTHER_PROBE_SECONDS
+        is_over = self._is_run_over and any(prompt.state == "taken" for prompt in self._live)
+        patience = CLOSING_PROBE_SECONDS if is_over or self._phase == "closing" else OTHER_PROBE_SECONDS
         return self.is_waited_for() and time.monotonic() - self._last_frame >= patience
 
     def asked(self) -> List[Prompt]:
@@ -175,7 +186,9 @@ class Activity:
             if data.get("isStreaming") is False:
                 self._phase = "idle"
             elif data.get("isStreaming") is True and self._phase == "idle":
-                self._phase = "running"
+                self._phase, self._is_run_over = "running", False
+        if response.get("command") == "negotiate_protocol" and response.get("success") is True:
+            self.has_prompt_results = "prompt-result" in list_of(data, "features")
         request_id = response.get("id") or response.get("requestId")
         prompt = self._prompts.get(request_id) if isinstance(request_id, str) else None
         if prompt is None or prompt.state == "done":
@@ -193,7 +206,7 @@ class Activity:
                 self._resolve(prompt, PromptOutcome("completed", False, ""))
 
     def _started(self) -> None:
-        self._phase = "running"
+        self._phase, self._is_run_over = "running", False
         self._reply = NO_REPLY
         self._is_answered = False
         for prompt in self._live:
@@ -232,7 +245,7 @@ class Activity:
         self._is_answered = False
 
     def _settled(self) -> None:
-        self._phase = "idle"
+        self._phase, self._is_run_over = "idle", False
         for prompt in list(self._live):
             if prompt.is_after_closing:
                 prompt.is_after_closing = False

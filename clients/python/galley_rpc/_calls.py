@@ -1,8 +1,9 @@
-"""What the agent asks of the host: calls of the host's tools, and dialogs. Each runs in a thread of its own and ends with
-one answer, or is taken back and answers nothing."""
+"""Calls of the host's tools. Each runs in a thread of its own and ends with one answer, or is taken back and answers
+nothing. Nothing of the host's runs in the thread that reads the agent."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
@@ -13,18 +14,26 @@ from .types import ToolResult
 #: What a tool hands back; a string is one block of text.
 HostToolOutput = Union[str, ToolResult]
 Send = Callable[[Frame], None]
+Report = Callable[[BaseException], None]
+
+logger = logging.getLogger("galley_rpc")
+
+
+def log_raised(raised: BaseException) -> None:
+    logger.warning("A callback raised: %s", raised, exc_info=raised)
 
 
 class CallContext:
     """Of one call or dialog. `cancelled` is set when the agent takes it back, its time is up, or the agent ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Report = log_raised) -> None:
         self.cancelled = threading.Event()
+        self._report = report
         self._lock = threading.Lock()
         self._on_cancel: List[Callable[[], object]] = []
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
-        """Calls back at once if it is cancelled already."""
+        """Calls back in a thread of its own; at once and in this one if it is cancelled already."""
         with self._lock:
             if not self.cancelled.is_set():
                 self._on_cancel.append(callback)
@@ -35,18 +44,26 @@ class CallContext:
         with self._lock:
             callbacks, self._on_cancel = self._on_cancel, []
             self.cancelled.set()
+        if callbacks:
+            run_in_thread(lambda: self._call_back(callbacks))
+
+    def _call_back(self, callbacks: List[Callable[[], object]]) -> None:
         for callback in callbacks:
-            callback()
+            try:
+                callback()
+            except BaseException as raised:
+                self._report(raised)
 
 
 class HostToolContext(CallContext):
-    def __init__(self, tool_call_id: str, update: Callable[[HostToolOutput], None]) -> None:
-        super().__init__()
+    def __init__(self, tool_call_id: str, update: Callable[[HostToolOutput], None], report: Report = log_raised) -> None:
+        super().__init__(report)
         self.tool_call_id = tool_call_id
         self._update = update
 
     def send_update(self, partial_result: HostToolOutput) -> None:
-        """Shows progress; each update replaces the one before, and one that the agent is too slow for is left out."""
+        """Shows progress; each update replaces the one before, and one that the agent is too slow for is left out, as is
+        one that comes after the call has ended."""
         if not self.cancelled.is_set():
             self._update(partial_result)
 
@@ -86,6 +103,10 @@ class OpenCalls:
         with self._lock:
             self._open[call_id] = context
 
+    def has(self, call_id: str, context: CallContext) -> bool:
+        with self._lock:
+            return self._open.get(call_id) is context
+
     def end(self, call_id: str, context: CallContext) -> bool:
         """True once, and only while the call is wanted."""
         with self._lock:
@@ -112,8 +133,8 @@ def run_in_thread(work: Callable[[], None]) -> None:
 
 
 class HostTools:
-    def __init__(self, send: Send, is_clogged: Callable[[], bool], tools: Sequence[HostTool]) -> None:
-        self._send, self._is_clogged = send, is_clogged
+    def __init__(self, send: Send, is_clogged: Callable[[], bool], report: Report, tools: Sequence[HostTool]) -> None:
+        self._send, self._is_clogged, self._report = send, is_clogged, report
         self._calls = OpenCalls()
         #: Those the agent has, and behind them the newer ones that it may have: a call may overtake the answer, and who
         #: has given up does not know it. The newest of a name wins. Replaced, never changed: calls read it in threads.
@@ -143,10 +164,10 @@ class HostTools:
         call_id, name = frame["id"], str(frame.get("toolName"))
 
         def update(partial: HostToolOutput) -> None:
-            if not self._is_clogged():
+            if self._calls.has(call_id, context) and not self._is_clogged():
                 self._send({"type": "host_tool_update", "id": call_id, "partialResult": result_of(partial)})
 
-        context = HostToolContext(str(frame.get("toolCallId")), update)
+        context = HostToolContext(str(frame.get("toolCallId")), update, self._report)
         self._calls.add(call_id, context)
         lent = [tool for tools in self.lists for tool in tools]
         tool = next((tool for tool in reversed(lent) if tool.name.strip() == name), None)
@@ -180,83 +201,3 @@ def failed(error: BaseException) -> Dict[str, Any]:
 
 def result_of(output: Any) -> Any:
     return {"content": [{"type": "text", "text": output}]} if isinstance(output, str) else output
-
-
-#: One function per method of a dialog, called with the request and its context. A question without one, or answered by
-#: `None`, is cancelled; silence and failure never count as consent.
-UiHandlers = Mapping[str, Callable[[Frame, CallContext], Any]]
-
-QUESTIONS = ("select", "confirm", "input", "editor")
-
-
-class Dialogs:
-    def __init__(self, send: Send, report: Callable[[BaseException], None]) -> None:
-        self._send, self._report = send, report
-        self._calls = OpenCalls()
-        self.handlers: Optional[UiHandlers] = None
-
-    def see(self, frame: Frame, is_left_to_host: bool) -> None:
-        request_id, method = frame.get("id"), frame.get("method")
-        if not isinstance(request_id, str) or not isinstance(method, str):
-            return
-        if method == "cancel":
-            self._calls.cancel(frame.get("targetId"))
-        elif self.handlers is None and is_left_to_host:
-            return
-        elif method in QUESTIONS:
-            run_in_thread(self._prepare(request_id, method, frame))
-        elif self.handlers is not None and method in self.handlers:
-            run_in_thread(lambda: self._show(method, frame))
-
-    def take_all(self) -> List[CallContext]:
-        return self._calls.take_all()
-
-    def _show(self, method: str, frame: Frame) -> None:
-        try:
-            (self.handlers or {})[method](frame, CallContext())
-        except Exception as error:
-            self._report(error)
-
-    def _prepare(self, request_id: str, method: str, frame: Frame) -> Callable[[], None]:
-        context = CallContext()
-        self._calls.add(request_id, context)
-        handler = (self.handlers or {}).get(method)
-
-        def answer(**fields: Any) -> None:
-            if self._calls.end(request_id, context):
-                self._send({"type": "extension_ui_response", "id": request_id, **fields})
-
-        def late() -> None:
-            answer(cancelled=True, timedOut=True)
-            context.cancel()
-
-        def work() -> None:
-            timer: Optional[threading.Timer] = None
-            timeout = frame.get("timeout")
-            if isinstance(timeout, (int, float)) and timeout <= threading.TIMEOUT_MAX * 1000:
-                timer = threading.Timer(timeout / 1000, late)
-                timer.daemon = True
-                timer.start()
-            try:
-                value = handler(frame, context) if handler else None
-                if isinstance(value, bool if method == "confirm" else str):
-                    answer(**({"confirmed": value} if method == "confirm" else {"value": value}))
-                else:
-                    answer(cancelled=True)
-            except BaseException as error:
-                is_wanted = not context.cancelled.is_set()
-                answer(cancelled=True)
-                if is_wanted:
-                    self._report(error)
-            finally:
-                if timer is not None:
-                    timer.cancel()
-
-        return work
-
-
-def headless_handlers(
-    confirm: bool, select: Optional[str], input: Optional[str], editor: Optional[str]
-) -> Dict[str, Callable[[Frame, CallContext], Any]]:
-    answers: Dict[str, Any] = {"confirm": confirm, "select": select, "input": input, "editor": editor}
-    return {method: (lambda value: lambda request, context: value)(value) for method, value in answers.items()}

@@ -6,12 +6,12 @@ import concurrent.futures
 import itertools
 import math
 import threading
-import time
 from typing import Any, Dict, Optional, Sequence, Tuple, cast
 
 from . import types
 from ._activity import Activity, PromptOutcome, failure_of
-from ._calls import Dialogs, HostTool, HostTools
+from ._calls import HostTool, HostTools
+from ._dialogs import Dialogs
 from ._events import RpcEvents
 from ._process import AgentExit, Connection
 from ._wire import Frame
@@ -37,19 +37,28 @@ class RpcCore(RpcEvents):
         self._pending: Dict[str, Tuple[str, "Future[Any]"]] = {}
         self._ids = itertools.count(1)
         self._activity = Activity(self._tell, self._learn)
-        self._host_tools = HostTools(self._send_quietly, self._is_clogged, custom_tools)
-        self._dialogs = Dialogs(self._send_quietly, self._tell_raised)
+        self._host_tools = HostTools(self._send_quietly, self._is_clogged, self._tell_raised, custom_tools)
+        self._dialogs = Dialogs(self._send_quietly, self._tell_raised, self._tell)
         self._connection: Optional[Connection] = None
         self._starting: "Optional[Future[types.ReadyFrame]]" = None
         self._last_exit: Optional[AgentExit] = None
         self._session_file: Optional[str] = None
-        self._is_session_file_sure = False
-        #: Done when the agent has told its session file, or does not.
-        self._learning: "Optional[Future[Any]]" = None
 
     @property
     def is_running(self) -> bool:
         return self._connection is not None
+
+    def _learn(self) -> None:
+        """Asks for the session file, since it may be another one."""
+        raise NotImplementedError
+
+    def _make_sure(self) -> None:
+        """Asks for it if it is not known for sure."""
+        raise NotImplementedError
+
+    def _poke(self) -> None:
+        """Somebody waits: whoever watches the time looks again."""
+        raise NotImplementedError
 
     def _give_up(self, attempt: Attempt) -> Optional[Connection]:
         """What has to end now; without a connection none will be made."""
@@ -115,8 +124,7 @@ class RpcCore(RpcEvents):
     def _deadline(self, command: str, timeout: Optional[float]) -> Optional[float]:
         if timeout is None:
             timeout = math.inf if command in WITHOUT_DEADLINE else self._request_timeout
-        # Neither locks nor loops take more.
-        return timeout if timeout <= threading.TIMEOUT_MAX else None
+        return waitable(timeout)
 
     def _wait(self, future: "Future[Any]", command: str, request_id: Optional[str], timeout: Optional[float]) -> Any:
         seconds = self._deadline(command, timeout)
@@ -132,8 +140,8 @@ class RpcCore(RpcEvents):
         self._forget(request_id)
         return RpcError("timeout", f"No answer to {command} within {seconds} s", command=command, request_id=request_id)
 
-    def _accepted(self, request_id: str, future: "Future[Any]", timeout: Optional[float]) -> str:
-        self._wait(future, "prompt", request_id, timeout)
+    def _accepted(self, command: str, request_id: str, future: "Future[Any]", timeout: Optional[float]) -> str:
+        self._wait(future, command, request_id, timeout)
         self._make_sure()
         return request_id
 
@@ -144,49 +152,6 @@ class RpcCore(RpcEvents):
             raise RpcError("refused", f"No prompt has the id {request_id}", command="prompt", request_id=request_id)
         self._poke()
         return outcome
-
-    def _when_idle(self) -> "Future[None]":
-        """Asks the agent when it looks idle from here."""
-        with self._lock:
-            if not self._activity.is_idle:
-                self._poke()
-                return self._activity.when_idle()
-        idle: "Future[None]" = Future()
-        _, asked = self._issue("get_state", {})
-
-        def answered(done: "Future[Any]") -> None:
-            if done.exception() is not None:
-                return idle.set_exception(cast(BaseException, done.exception()))
-            with self._lock:
-                waiter = self._activity.when_idle()
-            waiter.add_done_callback(lambda end: finish(idle, end))
-            self._poke()
-
-        asked.add_done_callback(answered)
-        return idle
-
-    def _learn(self) -> None:
-        """Asks for the session file, since it may be another one. The answer comes by `_receive`; without one the file
-        known so far stays."""
-        self._is_session_file_sure = False
-        try:
-            _, self._learning = self._issue("get_state", {})
-        except RpcError:
-            pass  # it has ended already, and whoever calls next hears it
-
-    def _make_sure(self) -> None:
-        """A new session may have no file before its first prompt."""
-        if not self._is_session_file_sure:
-            self._learn()
-        self._is_session_file_sure = True
-
-    def _rest(self, deadline: float) -> Optional[float]:
-        """How long to wait for the session file: no longer than the caller does, who has his own answer already."""
-        return self._deadline("get_state", min(self._request_timeout, max(0.0, deadline - time.monotonic())))
-
-    def _learned(self, deadline: float) -> None:
-        if self._learning is not None:
-            concurrent.futures.wait([self._learning], self._rest(deadline))
 
     def _receive(self, frame: Frame) -> None:
         with self._lock:
@@ -201,11 +166,12 @@ class RpcCore(RpcEvents):
                 # A second answer is the late failure of a prompt, which the activity knows.
                 if frame.get("success") is not True and not isinstance(frame.get("id"), str):
                     self._tell(failure_of(frame, "protocol"))
+        is_heard = self._tell_frame(frame)
         if is_event:
             self._host_tools.see(frame)
             if frame["type"] == "extension_ui_request":
-                self._dialogs.see(frame, bool(self._listeners["ui"]))
-        self._tell_frame(frame)
+                # A question that its listeners miss is cancelled, as one that nobody hears.
+                self._dialogs.see(frame, is_heard and bool(self._listeners["ui"]))
 
     def _receive_first(self, frame: Frame) -> None:
         starting, self._starting = cast("Future[types.ReadyFrame]", self._starting), None
@@ -223,6 +189,11 @@ class RpcCore(RpcEvents):
             starting.set_exception(error)
         else:
             self._tell(error)
+
+    def _receive_failure(self, raised: BaseException) -> None:
+        error = RpcError("protocol", f"A frame could not be served: {str(raised) or type(raised).__name__}")
+        error.__cause__ = raised
+        self._tell(error)
 
     def _settle(self, response: Frame) -> bool:
         data = response.get("data")
@@ -274,39 +245,15 @@ class RpcCore(RpcEvents):
         for call in calls:
             try:
                 call.cancel()
-            except Exception as raised:  # by what the host wants to do then
+            except Exception as raised:  # no thread for the callbacks, but the end must be told all the same
                 self._tell_raised(raised)
         self._end_events(tasks, exit)
 
-    def _patience(self) -> Optional[float]:
-        with self._lock:
-            return 0.1 if self._activity.is_waited_for() else None
 
-    def _on_quiet(self) -> None:
-        """An agent may be older than `agent_settled`, or filter its events."""
-        with self._lock:
-            if not self._activity.wants_probe() or self._connection is None or not self._connection.is_open:
-                return
-            asked = self._activity.asked()
-            try:
-                _, future = self._issue("get_state", {})
-            except RpcError:
-                return  # it does not read what it is sent, or has just ended: it is asked again, or its end tells everybody
-
-        def answered(done: "Future[Any]") -> None:
-            if done.exception() is None:
-                with self._lock:
-                    self._activity.probed(asked)
-
-        future.add_done_callback(answered)
+def waitable(seconds: float) -> Optional[float]:
+    """For locks and loops, which take no more."""
+    return seconds if seconds <= threading.TIMEOUT_MAX else None
 
 
 def error_of(done: "Future[Any]") -> Optional[RpcError]:
     return cast(Optional[RpcError], done.exception())
-
-
-def finish(target: "Future[None]", source: "Future[None]") -> None:
-    if source.exception() is not None:
-        target.set_exception(cast(BaseException, source.exception()))
-    else:
-        target.set_result(None)

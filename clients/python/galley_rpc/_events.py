@@ -7,7 +7,9 @@ import collections
 import logging
 import queue
 import threading
-from typing import Any, Callable, Deque, Dict, List, Optional, Set, Tuple, Union
+import time
+import weakref
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple, Union
 
 from . import types
 from ._commands import SyncCommands
@@ -26,7 +28,8 @@ Task = Optional[Tuple[str, Any]]
 
 
 class EventStream:
-    """Events as a loop reads them. A loop that falls behind by more than the limit gets an error, never a gap."""
+    """Events as a loop reads them. A loop that falls behind by more than the limit gets an error, never a gap. One that is
+    left keeps nothing: the client holds no stream that nobody else holds; `with` closes it at once."""
 
     def __init__(self, limit: int, on_close: Callable[["EventStream"], None]) -> None:
         self._limit, self._on_close = limit, on_close
@@ -49,11 +52,35 @@ class EventStream:
     def close(self) -> None:
         self.end()
 
+    def until(self, deadline: float, late: Callable[[], RpcError]) -> Iterator[types.Event]:
+        """To its end, or to the deadline, behind which comes the error."""
+        while True:
+            rest = deadline - time.monotonic()
+            if rest <= 0 and not self._is_ended:
+                self.end(late())
+            try:
+                # When it has ended there is something to get.
+                event = self._get(None if self._is_ended or rest > threading.TIMEOUT_MAX else rest)
+            except queue.Empty:
+                continue
+            except StopIteration:
+                return
+            yield event
+
+    def __enter__(self) -> "EventStream":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __iter__(self) -> "EventStream":
         return self
 
     def __next__(self) -> types.Event:
-        item = self._queue.get()
+        return self._get(None)
+
+    def _get(self, seconds: Optional[float]) -> types.Event:
+        item = self._queue.get(timeout=seconds)
         if item is None or isinstance(item, RpcError):
             self._queue.put(None)
             raise item or StopIteration
@@ -67,9 +94,11 @@ class RpcEvents(SyncCommands):
         self._lock = threading.RLock()
         self._max_unread_events = max_unread_events
         self._history: Deque[types.Event] = collections.deque(maxlen=max_event_history)
-        self._sinks: Set[Any] = set()
+        #: Weak, so that a loop that is left by `break` is not filled for ever. Changed and read with the lock held.
+        self._sinks: "weakref.WeakSet[Any]" = weakref.WeakSet()
         self._listeners: Dict[str, List[Callable[[Any], object]]] = collections.defaultdict(list)
         self._tasks: "queue.Queue[Task]" = queue.Queue()
+        self._is_dispatching = False
         self._is_deaf = False
 
     @property
@@ -109,12 +138,7 @@ class RpcEvents(SyncCommands):
     def events(self) -> EventStream:
         """Events from now on, until the agent ends or the stream is closed."""
         with self._lock:
-            stream = EventStream(self._max_unread_events, self._sinks.discard)
-            if self.is_running:
-                self._sinks.add(stream)
-            else:
-                stream.end()
-            return stream
+            return self._opened(EventStream(self._max_unread_events, self._drop))
 
     @property
     def history(self) -> List[types.Event]:
@@ -124,27 +148,33 @@ class RpcEvents(SyncCommands):
 
     # Inside
 
-    def _patience(self) -> Optional[float]:
-        """How long the dispatcher waits for a task before it calls `_on_quiet`."""
-        raise NotImplementedError
+    def _opened(self, stream: Any) -> Any:
+        if self.is_running:
+            self._sinks.add(stream)
+        else:
+            stream.end()
+        return stream
 
-    def _on_quiet(self) -> None:
-        raise NotImplementedError
+    def _drop(self, stream: Any) -> None:
+        with self._lock:
+            self._sinks.discard(stream)
 
     def _start_dispatching(self) -> None:
         self._tasks, self._is_deaf = queue.Queue(), False
         work = threading.Thread(target=self._dispatch, args=(self._tasks,), name="galley-rpc-dispatch", daemon=True)
         work.start()
+        self._is_dispatching = True
 
     def _dispatch(self, tasks: "queue.Queue[Task]") -> None:
         while True:
-            try:
-                task = tasks.get(timeout=self._patience())
-            except queue.Empty:
-                self._on_quiet()
-                continue
+            task = tasks.get()
             if task is None:
-                return
+                with self._lock:
+                    if tasks.empty():
+                        self._is_dispatching = self._is_dispatching and self._tasks is not tasks
+                        return
+                tasks.put(None)  # behind what the listeners of the end raised
+                continue
             kind, value = task
             if kind == "frame":
                 self._deliver(value)
@@ -157,10 +187,6 @@ class RpcEvents(SyncCommands):
         tasks.put(("exit", exit))
         tasks.put(None)
 
-    def _poke(self) -> None:
-        """Somebody waits: the dispatcher looks at the time again."""
-        self._tasks.put(("poke", None))
-
     def _see_event(self, frame: Frame) -> bool:
         """For loops and the history, in the order of the wire; False if this is no event."""
         if frame["type"] not in EVENT_TYPES:
@@ -170,13 +196,17 @@ class RpcEvents(SyncCommands):
             sink.push(frame)
         return True
 
-    def _tell_frame(self, frame: Frame) -> None:
-        """For listeners, in their own time."""
-        if self._tasks.qsize() < MAX_UNHEARD:
+    def _tell_frame(self, frame: Frame) -> bool:
+        """For listeners, in their own time; False if they are too slow for it, which is told once until they
+        have caught up by half."""
+        unheard, was_deaf = self._tasks.qsize(), self._is_deaf
+        self._is_deaf = unheard >= (MAX_UNHEARD // 2 if was_deaf else MAX_UNHEARD)
+        if unheard < MAX_UNHEARD:
             self._tasks.put(("frame", frame))
-        elif not self._is_deaf:
-            self._is_deaf = True
+            return True
+        if not was_deaf:
             self._tell(RpcError("overflow", "Listeners are too slow: they miss frames"))
+        return False
 
     def _listen(self, kind: str, listener: Callable[[Any], object]) -> Remove:
         def own(value: Any) -> object:  # so that the same function added twice is called twice
@@ -209,19 +239,23 @@ class RpcEvents(SyncCommands):
         for listener in listeners:
             try:
                 listener(value)
-            except Exception as raised:
+            except BaseException as raised:  # one that wants to exit, too: the thread is for all of them
                 if kind == "problem":
                     logger.exception("A listener for problems raised")
                 else:
                     self._tell_raised(raised)
 
     def _tell_raised(self, raised: BaseException) -> None:
-        error = RpcError("listener", f"A listener raised: {raised}")
+        error = RpcError("listener", f"A listener raised: {str(raised) or type(raised).__name__}")
         error.__cause__ = raised
         self._tell(error)
 
     def _tell(self, error: RpcError) -> None:
-        if self._listeners.get("problem"):
-            self._tasks.put(("problem", error))
-        else:
-            logger.warning("%s", error, exc_info=error.__cause__)
+        with self._lock:
+            if self._listeners.get("problem") and self._tasks.qsize() < 2 * MAX_UNHEARD:
+                is_late = not self._is_dispatching
+                if is_late:  # the agent has ended, and something of the host's still ran
+                    self._start_dispatching()
+                self._tasks.put(("problem", error))
+                return self._tasks.put(None) if is_late else None
+        logger.warning("%s", error, exc_info=error.__cause__)

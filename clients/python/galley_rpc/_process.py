@@ -37,9 +37,11 @@ class Connection:
         max_stderr_bytes: int,
         on_frame: Callable[[Frame], None],
         on_problem: Callable[[str], None],
+        on_failure: Callable[[BaseException], None],
         on_close: Callable[[AgentExit], None],
     ) -> None:
         self._on_frame, self._on_problem, self._on_close = on_frame, on_problem, on_close
+        self._on_failure = on_failure
         self._max_stderr_bytes = max_stderr_bytes
         self._stderr = b""
         self._unwritten: "queue.Queue[Optional[bytes]]" = queue.Queue()
@@ -61,7 +63,7 @@ class Connection:
             env=None if env is None else dict(env),
         )
         self._readers = [self._thread(self._read_stdout), self._thread(self._read_stderr)]
-        self._thread(self._write_stdin)
+        self._writer = self._thread(self._write_stdin)
         self._thread(self._await_end)
 
     @property
@@ -107,13 +109,17 @@ class Connection:
     def _read_stdout(self) -> None:
         assert self._process.stdout is not None
         reader = LineReader()
-        with self._process.stdout as stdout:
-            while True:
-                chunk = os.read(stdout.fileno(), 65536)
-                for read in reader.push(chunk) if chunk else reader.end():
-                    self._take(read)
-                if not chunk:
-                    break
+        try:
+            with self._process.stdout as stdout:
+                while True:
+                    chunk = os.read(stdout.fileno(), 65536)
+                    for read in reader.push(chunk) if chunk else reader.end():
+                        self._take(read)
+                    if not chunk:
+                        break
+        except BaseException as raised:  # nobody reads on: the agent's end tells everybody who waits
+            self._process.kill()
+            self._on_failure(raised)
         try:
             self._process.wait(LINGER_SECONDS)
         except subprocess.TimeoutExpired:
@@ -135,24 +141,24 @@ class Connection:
                 chunk = os.read(stderr.fileno(), 65536)
                 if not chunk:
                     return
-                self._stderr = (self._stderr + chunk)[-self._max_stderr_bytes :]
+                kept = self._stderr + chunk
+                self._stderr = kept[max(0, len(kept) - self._max_stderr_bytes) :]
 
     def _write_stdin(self) -> None:
         assert self._process.stdin is not None
-        stdin = self._process.stdin
-        while True:
-            line = self._unwritten.get()
-            try:
+        with self._process.stdin as stdin:
+            while True:
+                line = self._unwritten.get()
                 if line is None:
-                    stdin.close()
                     return
                 view = memoryview(line)
-                while view:
-                    view = view[stdin.write(view) :]
-            except (OSError, ValueError):
-                return  # the pipe is gone; the exit says it better
-            with self._bytes_lock:
-                self._unwritten_bytes -= len(line)
+                try:
+                    while view:
+                        view = view[stdin.write(view) :]
+                except (OSError, ValueError):
+                    return  # the pipe is gone; the exit says it better
+                with self._bytes_lock:
+                    self._unwritten_bytes -= len(line)
 
     def _await_end(self) -> None:
         code = self._process.wait()

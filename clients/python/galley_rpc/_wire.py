@@ -23,8 +23,15 @@ Read = Union[Frame, Problem]
 
 
 def encode(frame: Frame) -> bytes:
+    try:
+        return to_json(frame, ensure_ascii=False).encode("utf-8") + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
+        return to_json(frame, ensure_ascii=True).encode("utf-8") + b"\n"
+
+
+def to_json(frame: Frame, ensure_ascii: bool) -> str:
     # allow_nan: NaN is no JSON, and the agent would refuse the whole line.
-    return json.dumps(frame, separators=(",", ":"), allow_nan=False).encode("utf-8") + b"\n"
+    return json.dumps(frame, separators=(",", ":"), allow_nan=False, ensure_ascii=ensure_ascii)
 
 
 def parse_line(line: bytes) -> List[Read]:
@@ -76,6 +83,7 @@ class ChunkAssembler:
     def __init__(self) -> None:
         self._first: Optional[Frame] = None
         self._pieces: List[bytes] = []
+        self._bytes = 0
         self._broken_id: object = object()
 
     def take(self, frame: Frame) -> List[Read]:
@@ -90,7 +98,7 @@ class ChunkAssembler:
         if len(self._pieces) < frame["count"]:
             return []
         record = b"".join(self._pieces)
-        self._first, self._pieces = None, []
+        self._first, self._pieces, self._bytes = None, [], 0
         return parse_line(record)
 
     def _add(self, chunk: Frame) -> bool:
@@ -112,9 +120,9 @@ class ChunkAssembler:
         if not 0 < len(piece) <= MAX_PIECE_BYTES:
             return False
         self._pieces.append(piece)
-        total = sum(map(len, self._pieces))
-        return total == length if len(self._pieces) == count else total < length
+        self._bytes += len(piece)
+        return self._bytes == length if len(self._pieces) == count else self._bytes < length
 
     def _fail(self, chunk_id: object) -> Problem:
-        self._first, self._pieces, self._broken_id = None, [], chunk_id
+        self._first, self._pieces, self._bytes, self._broken_id = None, [], 0, chunk_id
         return Problem(f"the pieces of rpc_chunk {chunk_id} do not fit")

@@ -1,5 +1,6 @@
 """The same client for asyncio. The pipes are served by threads, so it works in any loop, also one beside the main thread;
-everything of the host's (listeners, tools, handlers) runs in the loop in which `start` was called."""
+everything of the host's (listeners, tools, handlers) runs in the loop in which `start` was called, or, once that is
+closed, in the next one that waits for the agent."""
 
 from __future__ import annotations
 
@@ -9,73 +10,62 @@ import dataclasses
 import inspect
 import math
 import time
-from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Sequence, Set, Union
+from typing import Any, AsyncIterator, Callable, Dict, List, Mapping, Optional, Sequence
 
 from . import types
 from ._activity import PromptOutcome
-from ._calls import HostTool, UiHandlers, headless_handlers
+from ._calls import HostTool
 from ._commands import AsyncCommands, given
 from ._core import Attempt, error_of
+from ._dialogs import UiHandlers, headless_handlers
 from ._events import Remove
+from ._loops import AsyncEventStream, LoopCalls, awaited_in, heard, in_thread
 from ._process import AgentExit
 from ._wire import Frame
-from .client import SESSION_COMMANDS, RpcClient
+from .client import SESSION_COMMANDS, USUAL_FEATURES, Command, RpcClient
 from .errors import RpcError
-
-
-class AsyncEventStream:
-    """Events as an `async for` reads them; see EventStream."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, limit: int, on_close: Callable[[Any], None]) -> None:
-        self._loop, self._limit, self._on_close = loop, limit, on_close
-        self._queue: "asyncio.Queue[Union[types.Event, RpcError, None]]" = asyncio.Queue()
-        self._is_ended = False
-
-    def push(self, event: types.Event) -> None:
-        self._later(self._push, event)
-
-    def end(self, error: Optional[RpcError] = None) -> None:
-        self._later(self._end, error)
-
-    def _later(self, work: Callable[[Any], None], value: Any) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(work, value)
-
-    def _push(self, event: types.Event) -> None:
-        if not self._is_ended:
-            self._queue.put_nowait(event)
-            if self._queue.qsize() > self._limit:
-                self._end(RpcError("overflow", f"More than {self._limit} events wait to be read"))
-
-    def _end(self, error: Optional[RpcError]) -> None:
-        if not self._is_ended:
-            self._is_ended = True
-            self._on_close(self)
-            self._queue.put_nowait(error)
-
-    async def aclose(self) -> None:
-        self._end(None)
-
-    def __aiter__(self) -> "AsyncEventStream":
-        return self
-
-    async def __anext__(self) -> types.Event:
-        item = await self._queue.get()
-        if item is None or isinstance(item, RpcError):
-            self._queue.put_nowait(None)
-            raise item or StopAsyncIteration
-        return item
 
 
 class AsyncRpcClient(AsyncCommands):
     """Takes the options of RpcClient. Tools and handlers may be coroutine functions; a call that is taken back cancels its
     task. Plain functions run in a thread, so that they cannot hold up the loop."""
 
-    def __init__(self, command: Optional[Any] = None, **options: Any) -> None:
-        tools = options.pop("custom_tools", ())
-        self._client = RpcClient(command, custom_tools=[self._bridged_tool(tool) for tool in tools], **options)
-        self._loop: Optional[asyncio.AbstractEventLoop] = None
-        self._tasks: "Set[asyncio.Future[Any]]" = set()
+    def __init__(
+        self,
+        command: Optional[Command] = None,
+        *,
+        args: Sequence[str] = (),
+        cwd: Optional[str] = None,
+        env: Optional[Mapping[str, str]] = None,
+        provider: Optional[str] = None,
+        model: Optional[str] = None,
+        session_dir: Optional[str] = None,
+        custom_tools: Sequence[HostTool] = (),
+        features: Sequence[str] = USUAL_FEATURES,
+        start_timeout: float = 30.0,
+        request_timeout: float = 30.0,
+        max_event_history: int = 256,
+        max_unread_events: int = 10_000,
+        max_stderr_bytes: int = 64 * 1024,
+    ) -> None:
+        self._client = RpcClient(
+            command,
+            args=args,
+            cwd=cwd,
+            env=env,
+            provider=provider,
+            model=model,
+            session_dir=session_dir,
+            custom_tools=[self._bridged_tool(tool) for tool in custom_tools],
+            features=features,
+            start_timeout=start_timeout,
+            request_timeout=request_timeout,
+            max_event_history=max_event_history,
+            max_unread_events=max_unread_events,
+            max_stderr_bytes=max_stderr_bytes,
+        )
+        #: Where everything of the host's runs.
+        self._home: Optional[LoopCalls] = None
 
     # Life
 
@@ -83,7 +73,7 @@ class AsyncRpcClient(AsyncCommands):
         return await self._attempt(self._client._start)
 
     async def stop(self, grace: float = 6.0) -> Optional[int]:
-        return await self._in_thread(lambda: self._client.stop(grace))
+        return await in_thread(self._client.stop, grace)
 
     def kill(self) -> None:
         self._client.kill()
@@ -143,13 +133,13 @@ class AsyncRpcClient(AsyncCommands):
         timeout: Optional[float] = None,
     ) -> str:
         fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
-        return await self._accepted(*self._client._issue("prompt", fields), timeout)
+        return await self._accepted("prompt", *self._client._issue("prompt", fields), timeout)
 
     async def abort_and_prompt(
         self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None
     ) -> str:
         fields = {"message": message, **given({"images": images})}
-        return await self._accepted(*self._client._issue("abort_and_prompt", fields), timeout)
+        return await self._accepted("abort_and_prompt", *self._client._issue("abort_and_prompt", fields), timeout)
 
     async def prompt_and_wait(
         self,
@@ -162,7 +152,7 @@ class AsyncRpcClient(AsyncCommands):
         fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         request_id, future, outcome = self._client._begin(fields)
-        await self._accepted(request_id, future, timeout)
+        await self._accepted("prompt", request_id, future, timeout)
         return await self._ended_prompt(outcome, request_id, deadline)
 
     async def wait_for_prompt(self, request_id: str, *, timeout: Optional[float] = None) -> PromptOutcome:
@@ -181,27 +171,31 @@ class AsyncRpcClient(AsyncCommands):
         timeout: Optional[float] = None,
     ) -> AsyncIterator[types.Event]:
         fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
-        events = self.events()
-        try:
+        async with self.events() as events:
             request_id, future, outcome = self._client._begin(fields)
             outcome.add_done_callback(lambda done: events.end(error_of(done)))
-            await self._accepted(request_id, future, timeout)
-            async for event in events:
-                yield event
-        finally:
-            await events.aclose()
+
+            def is_late() -> None:
+                events.end(self._client._timed_out("prompt", request_id, timeout))
+
+            has_deadline = timeout is not None and math.isfinite(timeout)
+            timer = asyncio.get_running_loop().call_later(timeout, is_late) if has_deadline else None
+            try:
+                await self._accepted("prompt", request_id, future, timeout)
+                async for event in events:
+                    yield event
+            finally:
+                if timer is not None:
+                    timer.cancel()
 
     # Events
 
     def events(self) -> AsyncEventStream:
         client = self._client
+        stream = AsyncEventStream(asyncio.get_running_loop(), client._max_unread_events, client._drop)
         with client._lock:
-            stream = AsyncEventStream(self._running_loop(), client._max_unread_events, client._sinks.discard)
-            if client.is_running:
-                client._sinks.add(stream)
-            else:
-                stream._end(None)
-            return stream
+            client._opened(stream)
+        return stream
 
     def on_event(self, listener: Callable[[types.Event], object]) -> Remove:
         return self._client.on_event(self._in_loop(listener))
@@ -266,33 +260,32 @@ class AsyncRpcClient(AsyncCommands):
 
     # Inside
 
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
-        self._loop = self._loop or asyncio.get_running_loop()
-        return self._loop
-
-    @staticmethod
-    async def _in_thread(work: Callable[[], Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(None, work)
-
     async def _attempt(self, work: Callable[[Attempt], Any]) -> Any:
         """A thread cannot be cancelled; what it starts can be ended, so that a start that is given up leaves no agent."""
-        self._loop = asyncio.get_running_loop()
+        self._settle_here()
         attempt = Attempt()
-        running = heard(self._loop.run_in_executor(None, work, attempt))
+        running = in_thread(work, attempt)
         try:
             await asyncio.wait([running])
         except asyncio.CancelledError:
             connection = self._client._give_up(attempt)
             if connection is not None:
-                await self._in_thread(connection.closed.wait)
+                await in_thread(connection.closed.wait)
             raise
         return running.result()
+
+    def _settle_here(self) -> None:
+        self._home = LoopCalls(asyncio.get_running_loop(), self._client._tell_raised)
 
     async def _wait(
         self, future: "concurrent.futures.Future[Any]", command: str, request_id: Optional[str], timeout: Optional[float]
     ) -> Any:
+        if self._home is not None and self._home.loop.is_closed():
+            self._settle_here()
         seconds = self._client._deadline(command, timeout)
         try:
+            if future.done():  # which the loop would not learn without some time
+                return future.result()
             # Shielded: several may wait for one outcome, and none may cancel it for the others.
             return await asyncio.wait_for(asyncio.shield(heard(asyncio.wrap_future(future))), seconds)
         except asyncio.TimeoutError:
@@ -302,9 +295,9 @@ class AsyncRpcClient(AsyncCommands):
             raise
 
     async def _accepted(
-        self, request_id: str, future: "concurrent.futures.Future[Any]", timeout: Optional[float]
+        self, command: str, request_id: str, future: "concurrent.futures.Future[Any]", timeout: Optional[float]
     ) -> str:
-        await self._wait(future, "prompt", request_id, timeout)
+        await self._wait(future, command, request_id, timeout)
         self._client._make_sure()
         return request_id
 
@@ -323,21 +316,10 @@ class AsyncRpcClient(AsyncCommands):
 
     def _in_loop(self, listener: Callable[[Any], object]) -> Callable[[Any], None]:
         def call(value: Any) -> None:
-            try:
-                result = listener(value)
-                if inspect.isawaitable(result):
-                    task = asyncio.ensure_future(result)
-                    self._tasks.add(task)  # the loop keeps only a weak reference
-                    task.add_done_callback(self._listened)
-            except Exception as raised:
-                self._client._tell_raised(raised)
+            if self._home is not None:  # as it is from the first start on
+                self._home.call(listener, value)
 
-        return lambda value: self._running_loop().call_soon_threadsafe(call, value) and None
-
-    def _listened(self, task: "asyncio.Future[Any]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            self._client._tell_raised(task.exception())  # type: ignore[arg-type]
+        return call
 
     def _bridged_tool(self, tool: HostTool) -> HostTool:
         return dataclasses.replace(tool, execute=self._bridged(tool.execute))
@@ -349,18 +331,8 @@ class AsyncRpcClient(AsyncCommands):
             result = function(value, context)
             if not inspect.isawaitable(result):
                 return result
-
-            async def awaited() -> Any:
-                return await result
-
-            task = asyncio.run_coroutine_threadsafe(awaited(), self._running_loop())
-            context.on_cancel(task.cancel)
-            return task.result()
+            if self._home is None:
+                raise RuntimeError("The client was never started")
+            return awaited_in(self._home.loop, result, context.on_cancel)
 
         return call
-
-
-def heard(future: "asyncio.Future[Any]") -> "asyncio.Future[Any]":
-    """Nobody is warned of a failure that comes when whoever waited has given up."""
-    future.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return future

@@ -9,11 +9,13 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union, cast
 
 from . import types
-from ._activity import PromptOutcome
-from ._calls import HostTool, UiHandlers, headless_handlers
+from ._activity import PromptOutcome, list_of
+from ._calls import HostTool
 from ._commands import given
-from ._core import Attempt, Future, RpcCore, error_of
+from ._core import Attempt, Future, error_of, waitable
+from ._dialogs import UiHandlers, headless_handlers
 from ._process import AgentExit, Connection
+from ._questions import RpcQuestions
 from ._wire import Frame
 from .errors import RpcError
 
@@ -24,7 +26,7 @@ SESSION_COMMANDS = frozenset({"new_session", "switch_session", "branch", "fork",
 Command = Union[Sequence[str], Callable[[List[str]], Sequence[str]]]
 
 
-class RpcClient(RpcCore):
+class RpcClient(RpcQuestions):
     """Works again after an end: `start` and `stop` may be called any number of times, and from any thread.
 
     Listeners are called in a thread of their own, one after the other, and may use the client.
@@ -80,6 +82,7 @@ class RpcClient(RpcCore):
             self._activity.has_prompt_results = False
             self._start_dispatching()
             try:
+                self._start_watch()
                 connection = self._connection = attempt.connection = Connection(
                     self.command_line(),
                     cwd=self._cwd,
@@ -87,11 +90,13 @@ class RpcClient(RpcCore):
                     max_stderr_bytes=self._max_stderr_bytes,
                     on_frame=self._receive,
                     on_problem=self._receive_problem,
+                    on_failure=self._receive_failure,
                     on_close=self._ended,
                 )
             except BaseException as error:
                 self._starting = None
                 self._tasks.put(None)
+                self._end_watch()
                 if not isinstance(error, Exception):
                     raise
                 raise RpcError("start_failed", str(error), command="start") from error
@@ -118,7 +123,7 @@ class RpcClient(RpcCore):
         if connection is None:
             return self._last_exit.code if self._last_exit else None
         connection.end()
-        if not connection.closed.wait(grace):
+        if not connection.closed.wait(waitable(grace)):
             connection.terminate()
             if not connection.closed.wait(1.0):
                 connection.kill()
@@ -197,13 +202,13 @@ class RpcClient(RpcCore):
     ) -> str:
         """The request's id when the prompt is accepted; `wait_for_prompt` tells how it ends."""
         fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
-        return self._accepted(*self._issue("prompt", fields), timeout)
+        return self._accepted("prompt", *self._issue("prompt", fields), timeout)
 
     def abort_and_prompt(
         self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None
     ) -> str:
         fields = {"message": message, **given({"images": images})}
-        return self._accepted(*self._issue("abort_and_prompt", fields), timeout)
+        return self._accepted("abort_and_prompt", *self._issue("abort_and_prompt", fields), timeout)
 
     def prompt_and_wait(
         self,
@@ -217,7 +222,7 @@ class RpcClient(RpcCore):
         fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         request_id, future, outcome = self._begin(fields)
-        self._accepted(request_id, future, timeout)
+        self._accepted("prompt", request_id, future, timeout)
         return self._ended_prompt(outcome, request_id, deadline)
 
     def wait_for_prompt(self, request_id: str, *, timeout: Optional[float] = None) -> PromptOutcome:
@@ -238,16 +243,14 @@ class RpcClient(RpcCore):
         streaming_behavior: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Iterator[types.Event]:
-        """The events of one prompt, to its end. Raises if the prompt fails late; `timeout` is for the acceptance."""
+        """The events of one prompt, to its end. Raises if the prompt fails late; the deadline is for the whole run."""
         fields = {"message": message, **given({"images": images, "streamingBehavior": streaming_behavior})}
-        events = self.events()
-        try:
+        deadline = time.monotonic() + (math.inf if timeout is None else timeout)
+        with self.events() as events:
             request_id, future, outcome = self._begin(fields)
             outcome.add_done_callback(lambda done: events.end(error_of(done)))
-            self._accepted(request_id, future, timeout)
-            yield from events
-        finally:
-            events.close()
+            self._accepted("prompt", request_id, future, timeout)
+            yield from events.until(deadline, lambda: self._timed_out("prompt", request_id, timeout))
 
     # Tools and dialogs
 
@@ -292,17 +295,10 @@ class RpcClient(RpcCore):
         offered = list_of(ready, "features")
         wanted = [feature for feature in self._features if feature in offered]
         if wanted or 2 in list_of(ready, "supportedProtocolVersions"):
-            agreed = self.negotiate_protocol(2, features=wanted)
-            self._activity.has_prompt_results = "prompt-result" in list_of(agreed, "features")
+            self.negotiate_protocol(2, features=wanted)
 
     def _ended_prompt(self, outcome: "Future[PromptOutcome]", request_id: str, deadline: float) -> PromptOutcome:
         ended = self._wait(outcome, "prompt", request_id, max(0.0, deadline - time.monotonic()))
         if not ended.agent_invoked:
             self._learned(deadline)
         return ended
-
-
-def list_of(data: Any, key: str) -> List[Any]:
-    """Older agents leave lists out."""
-    value = data.get(key) if isinstance(data, dict) else None
-    return value if isinstance(value, list) else []

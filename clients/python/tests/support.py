@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import tempfile
+import threading
 import unittest
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
-from galley_rpc import RpcClient, RpcError
+from galley_rpc import AsyncRpcClient, RpcClient, RpcError
 
 ROOT = Path(__file__).resolve().parents[3]
 FAKE_AGENT = ROOT / "test" / "client-fake-agent.mjs"
@@ -56,6 +58,27 @@ def own_frames(log: List[Frame], *types: str) -> List[Frame]:
     return [frame for frame in log if (frame["type"] in types if types else frame["type"] not in hidden)]
 
 
+def within(seconds: float, work: Callable[[], Any]) -> Any:
+    """What it returns or raises: a test of what used to wait for ever fails instead."""
+    ends: List[Any] = []
+
+    def run() -> None:
+        try:
+            ends.append((work(), None))
+        except BaseException as error:
+            ends.append((None, error))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not ends:
+        raise AssertionError(f"It still waits after {seconds} s")
+    value, error = ends[0]
+    if error is not None:
+        raise error
+    return value
+
+
 @unittest.skipUnless(NODE and FAKE_AGENT.exists(), "needs node and the repository")
 class FakeCase(unittest.TestCase):
     def fake(self, *rules: Frame, ready: Optional[Frame] = None, first: Optional[str] = None, **options: Any) -> RpcClient:
@@ -77,6 +100,36 @@ class FakeCase(unittest.TestCase):
     @staticmethod
     def log(client: RpcClient, *types: str) -> List[Frame]:
         return own_frames(client.request("get_log")["log"], *types)
+
+
+@unittest.skipUnless(NODE and FAKE_AGENT.exists(), "needs node and the repository")
+class AsyncFakeCase(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        asyncio.get_running_loop().slow_callback_duration = 60  # some of the loops are busy on purpose
+
+    async def started(self, *rules: Frame, ready: Any = None, **options: Any) -> AsyncRpcClient:
+        client = AsyncRpcClient(fake_command(*rules, **({"ready": ready} if ready else {})), **options)
+        await client.start()
+        self.addAsyncCleanup(client.stop, 0.2)
+        return client
+
+    async def failure(self, awaitable: Any) -> RpcError:
+        with self.assertRaises(RpcError) as caught:
+            await asyncio.wait_for(awaitable, 10)
+        return caught.exception
+
+    async def log(self, client: AsyncRpcClient, *types: str) -> List[Frame]:
+        return own_frames((await client.request("get_log"))["log"], *types)
+
+    async def until(self, client: AsyncRpcClient, count: int, *types: str) -> List[Frame]:
+        async def poll() -> List[Frame]:
+            while True:
+                found = await self.log(client, *types)
+                if len(found) >= count:
+                    return found
+                await asyncio.sleep(0.01)
+
+        return await asyncio.wait_for(poll(), 10)
 
 
 @unittest.skipUnless(NODE and (ROOT / "dist" / "cli" / "main.js").exists(), "needs node and the built program")

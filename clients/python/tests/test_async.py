@@ -4,40 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import unittest
 from typing import Any, Dict, List
 
 from galley_rpc import AsyncRpcClient, HostTool, RpcError
 
-from .support import END, FAKE_AGENT, NODE, SETTLED, START, Frame, fake_command, ok, own_frames, refused, rule, said
+from .support import END, SETTLED, START, AsyncFakeCase, fake_command, ok, refused, rule, said
 
 
-@unittest.skipUnless(NODE and FAKE_AGENT.exists(), "needs node and the repository")
-class Async(unittest.IsolatedAsyncioTestCase):
-    async def started(self, *rules: Frame, ready: Any = None, **options: Any) -> AsyncRpcClient:
-        client = AsyncRpcClient(fake_command(*rules, **({"ready": ready} if ready else {})), **options)
-        await client.start()
-        self.addAsyncCleanup(client.stop, 0.2)
-        return client
-
-    async def failure(self, awaitable: Any) -> RpcError:
-        with self.assertRaises(RpcError) as caught:
-            await asyncio.wait_for(awaitable, 10)
-        return caught.exception
-
-    async def log(self, client: AsyncRpcClient, *types: str) -> List[Frame]:
-        return own_frames((await client.request("get_log"))["log"], *types)
-
-    async def until(self, client: AsyncRpcClient, count: int, *types: str) -> List[Frame]:
-        async def poll() -> List[Frame]:
-            while True:
-                found = await self.log(client, *types)
-                if len(found) >= count:
-                    return found
-                await asyncio.sleep(0.01)
-
-        return await asyncio.wait_for(poll(), 10)
-
+class Async(AsyncFakeCase):
     async def test_prompts_events_and_idleness(self) -> None:
         run = (ok("prompt"), START, said("Hi"), END, SETTLED)
         client = await self.started(rule("prompt", *run, times=3), rule("prompt", ok("prompt"), refused("prompt", "no")))

@@ -651,6 +651,7 @@ class DialogCase(FakeCase):
 
     def test_handlers_that_fail_or_answer_nonsense_cancel(self) -> None:
         shown: "List[str]" = []
+        is_shown = threading.Event()
 
         def raises(request: Frame, context: Any) -> str:
             raise OSError("no screen")
@@ -660,12 +661,13 @@ class DialogCase(FakeCase):
             "select": raises,
             "input": lambda request, context: None,
             "editor": lambda request, context: 5,
-            "notify": lambda request, context: shown.append(request["message"]),
+            "notify": lambda request, context: (shown.append(request["message"]), is_shown.set()),
         }
         with self.assertLogs("galley_rpc", "WARNING"):
             answers = self.asked(lambda client: client.set_ui_handlers(handlers))
         self.assertEqual(answers[0], {"id": "1", "confirmed": True})
         self.assertEqual(answers[1:], [{"id": str(index), "cancelled": True} for index in range(2, 5)])
+        self.assertTrue(is_shown.wait(15))
         self.assertEqual(shown, ["hi"])
 
     def test_a_dialog_that_is_taken_back_or_late_gets_no_second_answer(self) -> None:

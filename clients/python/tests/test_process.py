@@ -157,7 +157,7 @@ class AsyncDay(ProcessCase):
                 self.assertEqual((await client.bash("echo hi"))["output"], "hi\n")
                 page = await client.get_messages_page(limit=1)
                 self.assertEqual((len(page["messages"]), page["totalMessages"]), (1, 5))
-                self.assertEqual(len((await client.get_entries())["entries"]), 5)
+                self.assertEqual(len((await client.get_entries())["entries"]), 6)
                 await client.wait_for_idle(timeout=5)
                 session_file = client.session_file
                 client.kill()

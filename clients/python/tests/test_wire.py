@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import time
 import unittest
 from typing import Any, Dict, List
 
@@ -23,6 +24,13 @@ class Lines(unittest.TestCase):
                 rest = rest[size:]
             self.assertEqual(seen + reader.end(), frames)
             self.assertEqual(reader.end(), [])
+
+    def test_text_is_sent_as_it_stands(self) -> None:
+        text = "€\u2028\u0085😀"
+        line = encode({"type": "a", "text": text})
+        self.assertIn(text.encode("utf-8"), line)
+        self.assertEqual(LineReader().push(line), [{"type": "a", "text": text}])
+        self.assertEqual(encode({"type": "a", "text": "\ud800€"}), b'{"type":"a","text":"\\ud800\\u20ac"}\n')
 
     def test_a_bad_line_costs_one_problem(self) -> None:
         for line in (b"{oops}", b"[]", b'{"type":1}', b'{"\xff":1}', b"[" * 200_000):
@@ -95,6 +103,12 @@ class Chunks(unittest.TestCase):
                 self.assertEqual(self.take([{"type": "a"}], assembler)[-1], {"type": "a"})
                 again = [{**piece, "chunkId": "rpc-2"} for piece in pieces]
                 self.assertEqual(self.take(again, assembler), [WHOLE])
+
+    def test_many_small_pieces_cost_no_more_than_their_number(self) -> None:
+        head = {"type": "rpc_chunk", "chunkId": "c", "count": 1_100_000, "byteLength": 1_100_000, "data": "eA=="}
+        assembler, before = ChunkAssembler(), time.thread_time()
+        self.assertEqual(self.take([{**head, "index": index} for index in range(30_000)], assembler), [])
+        self.assertLess(time.thread_time() - before, 3)
 
     def test_a_broken_frame_costs_one_problem(self) -> None:
         pieces = pieces_of(DATA)

@@ -11,9 +11,9 @@ import { say } from "../../testing/scripted-model.js";
 import type { HandlerContext } from "../handler.js";
 import { getEntries, getTree } from "./get-entries.js";
 
-function entries(session: AgentSession, since?: string): RpcData["get_entries"] {
+async function entries(session: AgentSession, since?: string): Promise<RpcData["get_entries"]> {
   const command = { type: "get_entries" as const, ...(since === undefined ? {} : { since }) };
-  return getEntries({ session } as HandlerContext, command) as RpcData["get_entries"];
+  return getEntries({ session } as HandlerContext, command) as Promise<RpcData["get_entries"]>;
 }
 
 it("a host that comes back gets exactly what it missed, also from another process", async () => {
@@ -22,8 +22,8 @@ it("a host that comes back gets exactly what it missed, also from another proces
   const stored = { persist: true, sessionDir: folder, agentDir: folder, ids: randomIds };
   const before = await openSession({ model: [say("First"), say("Second")], session: stored });
   await before.session.prompt("One");
-  const copy = entries(before.session).entries;
-  expect(copy.at(-1)?.id).toBe(entries(before.session).leafId);
+  const { entries: copy } = await entries(before.session);
+  expect(copy.at(-1)?.id).toBe((await entries(before.session)).leafId);
   await before.session.prompt("Two");
   const path = before.session.sessionFile ?? "";
   await before.session.dispose();
@@ -34,20 +34,20 @@ it("a host that comes back gets exactly what it missed, also from another proces
   });
   await session.prompt("Three");
   session.setSessionName("Named");
-  const missed = entries(session, copy.at(-1)?.id);
+  const missed = await entries(session, copy.at(-1)?.id);
   const seen = [...copy, ...missed.entries];
   expect(seen.map(({ id }) => id)).toEqual(session.sessionManager.tree.entries.map(({ id }) => id));
   expect(missed.entries.map(({ type }) => type)).toEqual([...Array(4).fill("message"), "session_info"]);
   expect(missed.leafId).toBe(session.sessionManager.tree.leafId);
-  expect(entries(session, seen.at(-1)?.id).entries).toEqual([]);
+  expect((await entries(session, seen.at(-1)?.id)).entries).toEqual([]);
   await session.dispose();
 });
 
 it("an id that the session does not have is refused with a code", async () => {
   const { session } = await openSession();
   const refusal = { code: "unknown_since", message: "Unknown entries cursor: nope" };
-  expect(() => entries(session, "nope")).toThrow(expect.objectContaining(refusal));
-  expect(() => entries(session, "x".repeat(10_000))).toThrow(/^Unknown entries cursor: x{512}$/);
+  await expect(entries(session, "nope")).rejects.toThrow(expect.objectContaining(refusal));
+  await expect(entries(session, "x".repeat(10_000))).rejects.toThrow(/^Unknown entries cursor: x{512}$/);
 });
 
 it("the tree of a conversation as long as you like can be read by any host", async () => {

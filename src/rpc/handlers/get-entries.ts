@@ -7,11 +7,13 @@ import type { Handler } from "../handler.js";
 /** Of an unknown id, in the sentence that refuses it. */
 const maxShownLength = 512;
 
-export const getEntries: Handler<"get_entries"> = ({ session }, { since }) => {
+export const getEntries: Handler<"get_entries"> = async ({ session }, { since }) => {
   const { tree } = session.sessionManager;
   if (since !== undefined && !tree.has(since))
     throw new GalleyError("unknown_since", `Unknown entries cursor: ${since.slice(0, maxShownLength)}`);
-  return { entries: since === undefined ? [...tree.entries] : tree.entriesSince(since), leafId: tree.leafId };
+  const { leafId } = tree;
+  const entries = since === undefined ? tree.entries : tree.entriesSince(since);
+  return { entries: await session.entriesWithImages(entries), leafId };
 };
 
 export const getTree: Handler<"get_tree"> = ({ session }) => {

@@ -10,8 +10,8 @@ import { getMessagesPage } from "./get-messages-page.js";
 
 type Page = RpcData["get_messages_page"];
 
-function page(session: AgentSession, fields: { cursor?: string; limit?: number } = {}): Page {
-  return getMessagesPage({ session } as HandlerContext, { type: "get_messages_page", ...fields }) as Page;
+async function page(session: AgentSession, fields: { cursor?: string; limit?: number } = {}): Promise<Page> {
+  return getMessagesPage({ session } as HandlerContext, { type: "get_messages_page", ...fields }) as Promise<Page>;
 }
 
 function told(session: AgentSession, ...texts: string[]): void {
@@ -23,11 +23,11 @@ function userMessage(text: string): AgentMessage {
 }
 
 /** Every page from the first to the last. */
-function pages(session: AgentSession, limit?: number): Page[] {
+async function pages(session: AgentSession, limit?: number): Promise<Page[]> {
   const all: Page[] = [];
   let cursor: string | undefined;
   do {
-    const next = page(session, { ...(cursor ? { cursor } : {}), ...(limit ? { limit } : {}) });
+    const next = await page(session, { ...(cursor ? { cursor } : {}), ...(limit ? { limit } : {}) });
     all.push(next);
     cursor = next.nextCursor;
   } while (cursor !== undefined);
@@ -44,7 +44,7 @@ describe("get_messages_page", () => {
         async (sizes, limit) => {
           await session.newSession();
           told(session, ...sizes.map((size) => "x".repeat(size)));
-          const all = pages(session, limit);
+          const all = await pages(session, limit);
           expect(all.flatMap(({ messages }) => messages).length).toBe(session.messages.length);
           expect(all.flatMap(({ messages }) => messages).every((given, at) => given === session.messages[at])).toBe(
             true,
@@ -62,30 +62,30 @@ describe("get_messages_page", () => {
 
   it("takes 100 messages unless told otherwise, and has no cursor on the last page", async () => {
     const { session } = await openSession();
-    expect(page(session)).toEqual({ messages: [], totalMessages: 0 });
+    expect(await page(session)).toEqual({ messages: [], totalMessages: 0 });
     told(session, ...Array.from({ length: 130 }, (_, index) => `${index}`));
-    expect(pages(session).map(({ messages }) => messages.length)).toEqual([100, 30]);
-    expect(page(session).nextCursor?.length).toBeLessThan(2048);
+    expect((await pages(session)).map(({ messages }) => messages.length)).toEqual([100, 30]);
+    expect((await page(session)).nextCursor?.length).toBeLessThan(2048);
   });
 
   it.each([0, 257, 1.5, -1, Number.NaN])("refuses a limit of %d", async (limit) => {
     const { session } = await openSession();
-    expect(() => page(session, { limit })).toThrow("RPC message page limit must be between 1 and 256");
+    await expect(page(session, { limit })).rejects.toThrow("RPC message page limit must be between 1 and 256");
   });
 
   it("refuses a cursor that is none, and one whose conversation has moved on", async () => {
     const { session } = await openSession();
     told(session, "One", "Two", "Three");
-    const { nextCursor = "" } = page(session, { limit: 1 });
+    const { nextCursor = "" } = await page(session, { limit: 1 });
     for (const cursor of ["", "?", "MCAw", `${nextCursor}A`, "x".repeat(2049), nextCursor.slice(4)])
-      expect(() => page(session, { cursor }), cursor).toThrow("Invalid RPC message cursor");
+      await expect(page(session, { cursor }), cursor).rejects.toThrow("Invalid RPC message cursor");
     const stale = expect.objectContaining({ code: "stale_cursor", message: "RPC message cursor is stale" });
     told(session, "Four");
-    expect(() => page(session, { cursor: nextCursor })).toThrow(stale);
-    const { nextCursor: fresh = "" } = page(session, { limit: 1 });
+    await expect(page(session, { cursor: nextCursor })).rejects.toThrow(stale);
+    const { nextCursor: fresh = "" } = await page(session, { limit: 1 });
     await session.newSession();
     told(session, "One", "Two", "Three", "Four");
-    expect(() => page(session, { cursor: fresh })).toThrow(stale);
+    await expect(page(session, { cursor: fresh })).rejects.toThrow(stale);
   });
 
   it("is not cut from a conversation that is changing", async () => {
@@ -94,9 +94,9 @@ describe("get_messages_page", () => {
     void session.prompt("Go");
     await held.reached;
     const busy = { code: "session_busy", message: "Cannot page messages while the session is changing" };
-    expect(() => page(session)).toThrow(expect.objectContaining(busy));
+    await expect(page(session)).rejects.toThrow(expect.objectContaining(busy));
     held.open();
     await session.waitForIdle();
-    expect(page(session).messages).toHaveLength(2);
+    expect((await page(session)).messages).toHaveLength(2);
   });
 });

@@ -12,25 +12,26 @@ const maxLimit = 256;
 const maxPageBytes = 768 * 1024;
 const maxCursorLength = 2048;
 
-export const getMessagesPage: Handler<"get_messages_page"> = ({ session }, { cursor, limit = defaultLimit }) => {
+export const getMessagesPage: Handler<"get_messages_page"> = async ({ session }, { cursor, limit = defaultLimit }) => {
   if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
     throw new GalleyError("invalid_argument", `RPC message page limit must be between 1 and ${maxLimit}`);
   if (session.isStreaming || session.isCompacting)
     throw new GalleyError("session_busy", "Cannot page messages while the session is changing");
   const state = stateOf(session);
   const start = cursor === undefined ? 0 : offsetIn(cursor, state);
-  const { messages: all } = session;
-  const messages = pageFrom(all, start, limit);
+  const totalMessages = session.messages.length;
+  const messages = await pageFrom(session, start, limit);
   const next = start + messages.length;
-  const nextCursor = next < all.length ? { nextCursor: cursorAt(next, state) } : {};
-  return { messages, ...nextCursor, totalMessages: all.length };
+  const nextCursor = next < totalMessages ? { nextCursor: cursorAt(next, state) } : {};
+  return { messages, ...nextCursor, totalMessages };
 };
 
 /** At least one message, however large it is. */
-function pageFrom(all: readonly AgentMessage[], start: number, limit: number): AgentMessage[] {
+async function pageFrom(session: AgentSession, start: number, limit: number): Promise<AgentMessage[]> {
   const page: AgentMessage[] = [];
   let bytes = 0;
-  for (const message of all.slice(start, start + limit)) {
+  for (const recorded of session.messages.slice(start, start + limit)) {
+    const [message = recorded] = await session.withImages([recorded]); // one by one: a page may hold few that are large
     bytes += Buffer.byteLength(JSON.stringify(message));
     if (page.length > 0 && bytes > maxPageBytes) break;
     page.push(message);

@@ -4,7 +4,13 @@ import type { SessionState } from "../../protocol/data.js";
 import { toWireModel } from "../../sdk/index.js";
 import type { HandlerContext } from "../handler.js";
 
-export function getState({ session, features, results }: HandlerContext): SessionState {
+/** Waits for nothing, unless previews of an earlier process are still being found: their number is part of it. */
+export function getState(context: HandlerContext): SessionState | Promise<SessionState> {
+  const { findingPending } = context.session;
+  return findingPending ? findingPending.then(() => stateOf(context)) : stateOf(context);
+}
+
+function stateOf({ session, features, results }: HandlerContext): SessionState {
   const { model, thinkingLevel } = session;
   const usage = session.getContextUsage();
   return {

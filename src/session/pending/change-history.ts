@@ -9,7 +9,8 @@ import type { ToolResult } from "../../protocol/events.js";
 import type { Change, Decider, FileChangeKind, PendingAction } from "../../protocol/pending.js";
 import type { UndoFile, UndoRecord } from "../../workspace/changes.js";
 import type { PendingControl } from "./pending-control.js";
-import type { PlanHands } from "./plan-hands.js";
+import type { FileSeen, PlanHands } from "./plan-hands.js";
+import { filesToUndo, isUndone } from "./undone-files.js";
 
 export interface ChangeHistoryParts {
   readonly plans: PlanHands;
@@ -57,6 +58,9 @@ export interface ChangeOwnership {
   readonly isUndone: boolean;
 }
 
+/** Of a change that took an undo back, and of no other one that takes something back. */
+const redoPrefix = "Redo: ";
+
 export function changeIdOf(txid: string): string {
   return `ch_${txid.slice(0, 8)}`;
 }
@@ -73,21 +77,43 @@ export class ChangeHistory {
     const all = await this.#parts.plans.history();
     const found =
       changeId === undefined
-        ? this.#own(all, request).find((record) => record.undoes === undefined && !isUndone(record, all))
+        ? await this.#newest(this.#own(all, request).filter((record) => !record.undoes && !isUndone(record, all)))
         : all.find(({ txid }) => changeIdOf(txid) === changeId);
-    if (found) return this.#takeBack(found, `Undo: ${found.label}`, request);
+    if (found) return this.#takeBack({ record: found, all }, `Undo: ${found.label}`, request);
     if (changeId === undefined) throw new GalleyError("not_found", "Nothing to undo.");
     throw new GalleyError("not_found", `Change ${changeId} can no longer be undone.`);
+  }
+
+  /**
+   * Of which something is left on the disk. A process that is killed while it writes leaves a record of what it did not
+   * do, and a person may have taken a change back by hand: neither may keep what came before from being undone.
+   */
+  async #newest(records: readonly UndoRecord[]): Promise<UndoRecord | undefined> {
+    for (const record of records) {
+      const isAsBefore = await Promise.all(record.files.map((file) => this.#isAsBefore(file)));
+      if (isAsBefore.includes(false)) return record;
+    }
+    return undefined;
+  }
+
+  async #isAsBefore({ path, before }: UndoFile): Promise<boolean> {
+    const now = await this.#parts.plans.stamp(path).catch(() => null); // it is there, and cannot be looked at
+    if (!now || !before) return now === undefined && before === null;
+    return now.mode === before.mode && now.sha256 === sha256Of(before.bytes);
   }
 
   /** Takes the newest undo back. */
   async redo(request: Omit<UndoRequest, "changeId">): Promise<Undone> {
     const all = await this.#parts.plans.history();
     const originals = new Map(all.map((record) => [record.txid, record]));
-    const isUndo = ({ undoes }: UndoRecord) => undoes !== undefined && originals.get(undoes)?.undoes === undefined;
+    const isUndo = ({ undoes, label }: UndoRecord) => {
+      if (undoes === undefined) return false;
+      const original = originals.get(undoes);
+      return original ? original.undoes === undefined : !label.startsWith(redoPrefix); // it may not be kept any more
+    };
     const found = this.#own(all, request).find((record) => isUndo(record) && !isUndone(record, all));
     if (!found) throw new GalleyError("not_found", "Nothing to redo.");
-    return this.#takeBack(found, found.label.replace(/^Undo: /, "Redo: "), request);
+    return this.#takeBack({ record: found, all }, `${redoPrefix}${found.label.replace(/^Undo: /, "")}`, request);
   }
 
   /** The newest first. */
@@ -95,7 +121,7 @@ export class ChangeHistory {
     const all = await this.#parts.plans.history();
     const own = this.#own(all, { isWholeRoot });
     const shown = (ids ? own.filter(({ txid }) => ids.includes(changeIdOf(txid))) : own).slice(0, limit);
-    const left = leftBytes(all, (path) => this.#parts.plans.look(path));
+    const left = leftBytes(all, this.#parts.plans);
     return Promise.all(shown.map((record) => this.#describe(record, { all, withDiff, left })));
   }
 
@@ -114,12 +140,25 @@ export class ChangeHistory {
     return isWholeRoot ? all : all.filter((record) => record.owner?.session === owner);
   }
 
-  async #takeBack(record: UndoRecord, label: string, { apply, toolCallId }: UndoRequest): Promise<Undone> {
+  async #takeBack(
+    { record, all }: { record: UndoRecord; all: readonly UndoRecord[] },
+    label: string,
+    { apply, toolCallId }: UndoRequest,
+  ): Promise<Undone> {
     const { pending, plans } = this.#parts;
     const changes: PlannedChange[] = [];
-    for (const file of record.files) changes.push(inverse(file, await plans.look(file.path)));
-    const isRedo = label.startsWith("Redo: ");
-    const text = `${isRedo ? "Redone" : "Undone"}: ${isRedo ? record.label.replace(/^Undo: /, "") : record.label}.`;
+    let isStale = false;
+    const left = filesToUndo(record, all);
+    const files = left.length > 0 ? left : record.files; // none: somebody names what was undone, and hears that it is stale
+    for (const file of files) {
+      const now = await plans.look(file.path, file.afterHash);
+      isStale ||= now ? !now.isAsLeft : file.afterHash !== null;
+      changes.push(inverse(file, now));
+    }
+    const isRedo = label.startsWith(redoPrefix);
+    const whole = (isRedo ? all.find(({ txid }) => txid === record.undoes) : undefined) ?? record;
+    const part = files.length < whole.files.length ? ` (${files.length} of ${whole.files.length} files)` : "";
+    const text = `${isRedo ? "Redone" : "Undone"}: ${isRedo ? record.label.replace(/^Undo: /, "") : record.label}${part}.`;
     const id = await pending.stage({
       label,
       sourceToolName: "undo",
@@ -128,6 +167,8 @@ export class ChangeHistory {
       isForReview: toolCallId === undefined,
       work: { kind: "plan", plan: { changes, applied: { text }, undoes: record.txid } },
     });
+    // Whoever sees it should know from the beginning; an attempt would tell by itself.
+    if (isStale && !apply) await pending.filesWritten(changes.map(({ path }) => path));
     const action = pending.store.get(id)?.action;
     if (!action) throw new GalleyError("invalid_argument", `Pending action ${id} ended at once.`);
     if (!apply) return { action, record };
@@ -171,21 +212,16 @@ function changeIdIn({ details }: ToolResult): string | undefined {
   return (details as { sourceResultDetails?: { changeId?: string } } | undefined)?.sourceResultDetails?.changeId;
 }
 
-/** Some change that was not undone itself took it back. */
-function isUndone({ txid }: UndoRecord, all: readonly UndoRecord[]): boolean {
-  return all.some((other) => other.undoes === txid && !isUndone(other, all));
-}
-
 /** From what the change left to what was there before. */
 function inverse(
   { kind, path, shownPath, before, afterHash }: UndoFile,
-  now: { bytes: Uint8Array; mode: number } | undefined,
+  now: Omit<FileSeen, "isAsLeft"> | undefined,
 ): PlannedChange {
-  const found = now ?? { bytes: new Uint8Array(), mode: 0 };
+  const found = now ?? { bytes: new Uint8Array(), size: 0, mode: 0 };
   const stamp = {
     path: shownPath,
     exists: afterHash !== null,
-    size: found.bytes.length,
+    size: found.size,
     sha256: afterHash ?? "",
     mode: found.mode,
   };
@@ -199,7 +235,7 @@ function inverse(
 type LeftBytes = (file: UndoFile) => Promise<Uint8Array | undefined>;
 
 /** The next change found there what the last one left, unless somebody else wrote in between; the disk has the newest. */
-function leftBytes(all: readonly UndoRecord[], look: PlanHands["look"]): LeftBytes {
+function leftBytes(all: readonly UndoRecord[], plans: Pick<PlanHands, "look">): LeftBytes {
   const byPath = new Map<string, Uint8Array[]>();
   for (const { path, before } of all.flatMap(({ files }) => files))
     if (before) byPath.set(path, [...(byPath.get(path) ?? []), before.bytes]);
@@ -213,7 +249,7 @@ function leftBytes(all: readonly UndoRecord[], look: PlanHands["look"]): LeftByt
     if (afterHash === null) return new Uint8Array();
     const kept = byPath.get(path)?.find((bytes) => hashOf(bytes) === afterHash);
     if (kept) return kept;
-    const now = await look(path).catch(() => undefined); // what may not be read now is not known either
+    const now = await plans.look(path, afterHash).catch(() => undefined); // what cannot be read now is not known either
     return now && hashOf(now.bytes) === afterHash ? now.bytes : undefined;
   };
 }

@@ -23,13 +23,14 @@ import {
   type Settled,
   type SettleParts,
   settleAction,
-  settleAll,
 } from "../../preview/settle.js";
+import { settleAll } from "../../preview/settle-all.js";
 import { settlePart } from "../../preview/settle-part.js";
 import { pathsOf } from "../../preview/stack.js";
 import type { AgentSessionEvent, ToolResult } from "../../protocol/events.js";
-import type { AgentMessage, AssistantMessage, CustomMessage } from "../../protocol/messages.js";
+import type { AgentMessage, AssistantMessage } from "../../protocol/messages.js";
 import type { ProviderModel } from "../../provider/provider.js";
+import { outcomeMessage } from "./outcome-message.js";
 import { foldPending, type PushedData } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
 import type { AppliedActions } from "./plan-hands.js";
@@ -124,7 +125,12 @@ export class PendingControl {
     this.#standing = handler;
   }
 
-  /** Safe on record when this resolves. */
+  /** Why something about a pending action is not on record at the moment, or undefined. */
+  get persistError(): string | undefined {
+    return this.#recorded.persistError;
+  }
+
+  /** Safe on record when this resolves, unless `persistError` says why not: then it is tried again with what follows. */
   async stage(action: NewAction): Promise<string> {
     const id = this.store.push(action);
     await this.flush();
@@ -206,7 +212,7 @@ export class PendingControl {
     // What failed is still pending, and nothing to tell.
     for (const id of ids)
       if (this.store.endOf(id) !== undefined)
-        this.#tellModel(id, labels.get(id) ?? "", decision, { result, isPart: false });
+        this.#tellModel({ id, label: labels.get(id) ?? "", isPart: false }, decision, result);
     await this.flush();
     return { result, code };
   }
@@ -223,7 +229,7 @@ export class PendingControl {
     const { result, code, isWhole } = await settlePart(this.#settle, id, { decision, subset });
     if (!isWhole) void this.filesWritten([...pathsOf(stored)]); // what is left may be stale
     const isSettled = isWhole ? this.store.endOf(id) !== undefined : !result.isError;
-    if (isSettled) this.#tellModel(id, label, decision, { result, isPart: !isWhole });
+    if (isSettled) this.#tellModel({ id, label, isPart: !isWhole }, decision, result);
     await this.flush();
     return { result, code };
   }
@@ -274,23 +280,27 @@ export class PendingControl {
     if (this.store.hasPending) this.#parts.emit({ type: "pending_action_stalled", ids: this.#ids() });
   }
 
-  /** Finds again what the record's path holds, and ends what did not survive. */
-  async restore(): Promise<void> {
-    const record = this.#parts.record();
-    const { ids } = foldPending(record.tree.entries, record.sessionId);
-    if (ids.length === 0) return this.flush(); // as in most records: the path is spared a walk
+  /** Numbers of the record are given to nobody else from now on. False: there is nothing to restore. */
+  reserve(): boolean {
+    const { tree, sessionId } = this.#parts.record();
+    const { ids } = foldPending(tree.entries, sessionId);
     for (const id of ids) this.store.reserve(id);
-    const { found, lost } = await readPending(record);
+    // Without any, as in most records, the path is spared a walk.
+    return ids.length > 0 && foldPending(tree.pathTo(), sessionId).open.length > 0;
+  }
+
+  /** Finds again what the record's path holds, and ends what did not survive. `flush` waits until it was looked at. */
+  async restore(): Promise<void> {
+    const { found, lost } = await readPending(this.#parts.record());
     for (const stored of found) if (!this.store.get(stored.action.id)) this.#bringBack(stored);
     for (const { pushed, cause } of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed, cause);
     void this.filesWritten(); // by whoever was here meanwhile
-    await this.flush();
   }
 
   /** The session's leaf moved: what was staged on another branch ends. */
   async branchChanged(): Promise<void> {
     await this.decided();
-    const open = new Set(this.#recorded.open().map(({ id }) => id));
+    const open = this.#recorded.openIds();
     const path = new Set(
       this.#parts
         .record()
@@ -303,6 +313,7 @@ export class PendingControl {
       if (!isHere(stored)) await this.#end(stored, "orphaned", "Session branch changed.");
     await this.flush(); // what has ended is not found again
     await this.restore();
+    await this.flush();
   }
 
   /** The session is left for another: plans stay with its file, closures end. */
@@ -313,6 +324,7 @@ export class PendingControl {
         if (stored.work.kind === "closure") await this.#end(stored, "discarded", reason);
       await this.flush();
     } while (this.isDeciding); // one came meanwhile
+    this.#recorded.forget();
     this.store.clear(); // tells nobody: plans stay pending in their file
     this.#force.clear();
   }
@@ -375,22 +387,8 @@ export class PendingControl {
     this.store.remove(id, { outcome, by: "runtime", reason, ...(error === undefined ? {} : { error }) });
   }
 
-  #tellModel(
-    id: string,
-    label: string,
-    { action, by }: Decision,
-    { result, isPart }: { result: ToolResult; isPart: boolean },
-  ): void {
-    const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-    const word = `${isPart ? "partly " : ""}${action === "apply" ? "applied" : "discarded"}`;
-    const message: CustomMessage = {
-      role: "custom",
-      customType: "pending-action-outcome",
-      content: `${id} (${label}) was ${word} by the ${by}: ${text}`,
-      display: false,
-      attribution: "agent",
-      timestamp: this.#parts.clock.now(),
-    };
-    this.#parts.queues.queueAside(message);
+  #tellModel(about: { id: string; label: string; isPart: boolean }, decision: Decision, result: ToolResult): void {
+    const timestamp = this.#parts.clock.now();
+    this.#parts.queues.queueAside(outcomeMessage(about, decision, { result, timestamp }));
   }
 }

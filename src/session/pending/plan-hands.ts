@@ -2,6 +2,7 @@
 
 import type { PlannedChange, SeenFile } from "../../preview/plan.js";
 import type { AppliedChanges, ApplyOwner, Decision } from "../../preview/settle.js";
+import type { FileStamp } from "../../protocol/pending.js";
 import type { ChangeOutcome, DirectChange, UndoRecord } from "../../workspace/changes.js";
 import type { Workspace } from "../../workspace/workspace.js";
 
@@ -13,6 +14,14 @@ export interface PlanSession {
   /** Its file, or its id where it has none: what a change is remembered by. */
   owner(): string;
   recordApplied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">): Promise<void>;
+}
+
+export interface FileSeen {
+  /** Empty where they may not be shown, or are too many to be. */
+  readonly bytes: Uint8Array;
+  readonly size: number;
+  readonly mode: number;
+  readonly isAsLeft: boolean;
 }
 
 export interface PlanHands {
@@ -31,6 +40,11 @@ export interface PlanHands {
   recover(): Promise<readonly ChangeOutcome[] | undefined>;
   /** What was applied and can be undone, the newest first; of all sessions that work on this project. */
   history(): Promise<UndoRecord[]>;
-  /** The file as it is now, for the other side of an undo; undefined where there is none. */
-  look(path: string): Promise<{ bytes: Uint8Array; mode: number } | undefined>;
+  /**
+   * The file as it is now, for the other side of an undo; undefined where there is none. `left`: the hash of what the
+   * change left there, which may be read again whatever the file may hold; anything else is only shown if it may be read.
+   */
+  look(path: string, left: string | null): Promise<FileSeen | undefined>;
+  /** What a preview rests on, without its bytes; undefined where there is no file. `path` was checked. */
+  stamp(path: string): Promise<Omit<FileStamp, "path" | "exists"> | undefined>;
 }

@@ -185,7 +185,9 @@ export class ResolveForce {
       told.reminders++;
       told.wantsReminder = false;
     }
-    const all = store.list().map(({ action }) => `- ${action.id} ${action.label} (${action.sourceToolName})`);
+    const all = store
+      .list()
+      .map(({ action }) => withoutTag(`- ${action.id} ${action.label} (${action.sourceToolName})`));
     const lines = [
       "<system-reminder>",
       "This is a preview. Call the `resolve` tool to apply or discard these changes.",
@@ -202,4 +204,9 @@ export class ResolveForce {
       timestamp: now(),
     };
   }
+}
+
+/** Names come from anywhere, and must not end the reminder that lists them. */
+function withoutTag(line: string): string {
+  return line.replace(/<(?=[\s/]*system-reminder)/gi, "&lt;");
 }

@@ -431,7 +431,8 @@ describe("36: with every change staged", () => {
     expect(texts(results(open, "ls")[0])?.[0]).toContain("c.ts");
     expect(results(open, "ast_edit")[0]?.details).toMatchObject({ totalReplacements: 4, pendingId: "pa_2" });
     const decided = await open.session.resolvePendingAction({ action: "apply", reason: "", by: "user", all: true });
-    expect(decided.details).toMatchObject({ results: [{ id: "pa_2", outcome: "applied" }] });
+    const applies = ["pa_2", "pa_1"].map((id) => ({ id, outcome: "applied" }));
+    expect(decided.details).toMatchObject({ results: applies });
     expect(open.workspace.files).toEqual({ ...applied, "src/c.ts": "fresh(7);\n" });
   });
 

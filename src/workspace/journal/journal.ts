@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { systemCode } from "../../base/errors.js";
 import { inLanes } from "../../base/in-lanes.js";
 import { makeDirectories } from "../make-directories.js";
+import { ifAbsent, notKept } from "../refusals.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
 import type { AppliedSet, ChangeOutcome, ChangeSet, JournalPlaces, SeenPlace } from "./change-set.js";
 import { nodeChangeDisk as disk } from "./node-change-disk.js";
@@ -69,13 +70,17 @@ export function readUndo(undoDir: string, txid: string): Promise<UndoRecord | un
   return readUndoRecord(disk, undoPath(undoDir, txid));
 }
 
-/** Written before the file it speaks of, without a sync of its own: a crash may cost the undo, never the file. */
+/**
+ * Written before the file it speaks of, without a sync of its own: a crash may cost the undo, never the file. Where it
+ * does not fit, nothing of it stays, and the files are named that are not written for it.
+ */
 export async function noteUndo(undoDir: string, record: UndoRecord): Promise<void> {
-  const handle = await promises.open(undoPath(undoDir, record.txid), "wx", 0o600);
+  const path = undoPath(undoDir, record.txid);
   try {
-    await handle.writeFile(encodeUndoRecord(record));
-  } finally {
-    await handle.close();
+    await promises.writeFile(path, encodeUndoRecord(record), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    await forgetUndo(undoDir, record.txid).catch(() => {}); // the first failure is the one to tell
+    throw notKept(record.files.map(({ shownPath }) => shownPath).join(", "), error);
   }
 }
 
@@ -83,19 +88,19 @@ export async function forgetUndo(undoDir: string, txid: string): Promise<void> {
   await promises.rm(undoPath(undoDir, txid), { force: true });
 }
 
-/** Drops the oldest until few enough, and small enough together, are left. */
+/** Drops the oldest until few enough, and small enough together, are left. Others may be doing the same. */
 export async function retain(undoDir: string, { keep, maxBytes }: { keep: number; maxBytes: number }): Promise<void> {
   const found: { path: string; modifiedMs: number; sizeBytes: number }[] = [];
   for (const name of await undoNames(undoDir)) {
     const path = join(undoDir, name);
-    const { modifiedMs, sizeBytes } = await disk.lstat(path);
-    found.push({ path, modifiedMs, sizeBytes });
+    const stat = await disk.lstat(path).catch(ifAbsent);
+    if (stat) found.push({ path, modifiedMs: stat.modifiedMs, sizeBytes: stat.sizeBytes });
   }
   found.sort((a, b) => b.modifiedMs - a.modifiedMs);
   let total = 0;
   for (const [index, { path, sizeBytes }] of found.entries()) {
     total += sizeBytes;
-    if (index >= keep || total > maxBytes) await disk.unlink(path);
+    if (index >= keep || total > maxBytes) await disk.unlink(path).catch(ifAbsent);
   }
 }
 

@@ -1,0 +1,20 @@
+// A preview that a program brings, by the name that programs with the same protocol know.
+
+import type { ActionWork } from "../preview/pending-action-store.js";
+import type { AgentSession } from "../session/agent-session.js";
+
+type Closure = Extract<ActionWork, { kind: "closure" }>;
+
+export interface ResolveHandler extends Pick<Closure, "apply" | "reject"> {
+  readonly label: string;
+  readonly sourceToolName: string;
+}
+
+/** Stages it; `resolve`, the host or the person decides. Answers its id. */
+export function queueResolveHandler(
+  session: Pick<AgentSession, "stagePendingAction">,
+  { label, sourceToolName, apply, reject }: ResolveHandler,
+): string {
+  const work: Closure = { kind: "closure", apply, ...(reject ? { reject } : {}) };
+  return session.stagePendingAction({ label, sourceToolName, work });
+}

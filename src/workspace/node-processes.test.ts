@@ -282,6 +282,20 @@ describe("stopping", () => {
     expect(await run).toEqual({ exitCode: 5, stopped: "aborted" });
   });
 
+  it("is over when the child is, also by a clock that stands still", async () => {
+    const controller = new AbortController();
+    const { heard, onOutput } = onLine("ready");
+    const run = open({ clock: manualClock() }).run({
+      command: { shell: "trap 'sleep 0.05; exit 5' TERM; echo ready; sleep 100 & wait" },
+      cwd: directory,
+      signal: controller.signal,
+      onOutput,
+    });
+    await heard;
+    controller.abort();
+    expect(await run).toEqual({ exitCode: 5, stopped: "aborted" });
+  });
+
   it("times out by the clock it was given", async () => {
     const clock = manualClock();
     const { heard, onOutput } = onLine("ready");

@@ -2,7 +2,7 @@
 // are given out again, so the start time has to match. Without procfs there is no start time and no sweep.
 
 import { readdirSync, readFileSync } from "node:fs";
-import { type Clock, sleep } from "../base/clock.js";
+import type { Clock } from "../base/clock.js";
 import { systemCode } from "../base/errors.js";
 
 /** A process group, by the process that founded it. */
@@ -41,9 +41,14 @@ export async function whenGroupGone(group: Group, clock: Clock, timeoutMs: numbe
   const deadline = clock.now() + timeoutMs;
   for (let pauseMs = 5; isGroupAlive(group); pauseMs = Math.min(pauseMs * 2, 100)) {
     if (clock.now() >= deadline) return false;
-    await sleep(clock, pauseMs);
+    await pause(pauseMs);
   }
   return true;
+}
+
+/** The system's time, not the session's: what ends or forks does not wait for our clock, which may stand still. */
+function pause(pauseMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
 
 /**
@@ -55,8 +60,7 @@ export async function killMarked(marker: string): Promise<void> {
   for (let sweeps = 0, clean = 0; sweeps < maxSweeps; sweeps++) {
     clean = (await sweep(marker)) === 0 ? clean + 1 : 0;
     if (clean === 2) return;
-    // The system's time, not the session's: what forks does not wait for our clock.
-    await new Promise((resolve) => setTimeout(resolve, sweepPauseMs));
+    await pause(sweepPauseMs);
   }
 }
 

@@ -7,6 +7,7 @@ import { isObject, type JsonObject } from "../base/json.js";
 import { maxNesting, type TypedObject } from "../base/ndjson.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { type LinkedEntries, type LinkProblem, linkEntries } from "./link-entries.js";
+import { readMessageLine } from "./message-line.js";
 import { currentVersion, migrateEntries } from "./migrate-entries.js";
 
 export const maxLineBytes = 8 * 1024 * 1024;
@@ -52,6 +53,7 @@ export class SessionReader {
   #problemCount = 0;
   #header: TypedObject | undefined;
   #version = 1;
+  #lastId = "";
 
   /** The path is for the sentence when it is no session. */
   constructor(path: string, maxBytes = maxLineBytes) {
@@ -64,7 +66,7 @@ export class SessionReader {
     this.#lines.push(
       chunk,
       (line) => this.#take(line),
-      (text, number) => this.#takeText(text, number),
+      (text, number) => this.#takeLines(text, number),
     );
     if (!this.#header && this.#lines.isDiscarding) throw this.#refusal();
   }
@@ -98,6 +100,23 @@ export class SessionReader {
       tail: { bytes: rest.bytes, isWhole },
       length,
     };
+  }
+
+  /** As many lines as the text has. Answers the number of the next one. */
+  #takeLines(text: string, number: number): number {
+    let next = number;
+    for (let start = 0, end = 0; start <= text.length; start = end + 1) {
+      end = text.indexOf("\n", start);
+      if (end === -1) end = text.length;
+      const entry = this.#header && readMessageLine(text, start, end, this.#lastId);
+      if (entry && flawOf(entry.message, 2) === Flaw.none) {
+        this.#entries.push(entry as object as TypedObject);
+        this.#lineOf.push(next);
+        this.#lastId = entry.id;
+      } else this.#takeText(text.slice(start, end), next);
+      next++;
+    }
+    return next;
   }
 
   /** An entry of ours, as nearly every line is. Anything else is taken the careful way, by its bytes. */
@@ -201,8 +220,8 @@ export class LineReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** With `takeText`, lines that came in one piece and in good UTF-8 are given as texts. */
-  push(chunk: Uint8Array, take: (line: Line) => void, takeText?: (text: string, number: number) => void): void {
+  /** With `takeLines`, lines that came in one piece and in good UTF-8 are given as one text. */
+  push(chunk: Uint8Array, take: (line: Line) => void, takeLines?: (text: string, number: number) => number): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.length += bytes.length;
     let start = 0;
@@ -211,20 +230,20 @@ export class LineReader {
       const record = this.#finish(bytes.subarray(start, end));
       start = end + 1;
       take({ record, number: this.#number++ });
-      if (isFirst && takeText) start += this.#takeTexts(bytes.subarray(start), takeText);
+      if (isFirst && takeLines) start += this.#takeTogether(bytes.subarray(start), takeLines);
     }
     if (start < bytes.length) this.#keep(bytes.subarray(start));
   }
 
   /** Decoded together: line by line, that is a good part of all the reading. Answers how many bytes were taken. */
-  #takeTexts(bytes: Buffer, take: (text: string, number: number) => void): number {
+  #takeTogether(bytes: Buffer, take: (text: string, number: number) => number): number {
     const end = bytes.lastIndexOf(LF);
     const lines = bytes.subarray(0, Math.max(end, 0));
     if (end === -1 || lines.length > this.#maxBytes) return 0;
     // Bytes that are ASCII throughout need only be copied.
     const encoding = isAscii(lines) ? "latin1" : isUtf8(lines) ? "utf8" : undefined;
     if (!encoding) return 0;
-    for (const text of lines.toString(encoding).split("\n")) take(text, this.#number++);
+    this.#number = take(lines.toString(encoding), this.#number);
     return end + 1;
   }
 

@@ -93,7 +93,7 @@ export class AgentSession {
   /** What an abort may end before its turn comes: a compaction, the wait before a retry, and that for modules of others. */
   cancelWaits(): void {
     void this.#core.hearing.giveUp(); // never rejects; the abort itself waits for it
-    this.#core.dropQuestions();
+    this.#core.questions.drop();
     this.#core.driver.giveUp();
     this.#core.compaction.abort();
     this.#core.retry.cancel("abort");
@@ -432,7 +432,7 @@ export class AgentSession {
 
   /** What waits for a decision, the next one first. Plans carry per-file figures, and their diffs if asked for. */
   async getPendingActions(options: PendingViewOptions = {}): Promise<PendingActionView[]> {
-    await this.#core.whenRestored();
+    await this.#core.restored.done;
     return viewPending(this.#core.pending.store, options);
   }
 
@@ -443,7 +443,7 @@ export class AgentSession {
 
   /** Until the number is known of a session that was resumed or switched to; undefined at any other time. */
   get findingPending(): Promise<void> | undefined {
-    return this.#core.finding;
+    return this.#core.restored.finding;
   }
 
   get pendingActionCount(): number {
@@ -452,7 +452,7 @@ export class AgentSession {
 
   /** A host's or a person's decision; the model is told with its next request. What cannot be done is thrown. */
   async resolvePendingAction(request: PendingDecision): Promise<{ details: ResolveDetails; text: string }> {
-    await this.#core.whenRestored();
+    await this.#core.restored.done;
     return decidePending(this.#core.pending, request);
   }
 
@@ -473,11 +473,11 @@ export class AgentSession {
 
   /** Stages the opposite of a change that was applied; with `apply` it is decided at once. */
   undo(request: UndoRequest = {}): Promise<Undone> {
-    return this.#core.whenRestored().then(() => this.#core.changes.undo(request));
+    return this.#core.restored.done.then(() => this.#core.changes.undo(request));
   }
 
   redo(request: Omit<UndoRequest, "changeId"> = {}): Promise<Undone> {
-    return this.#core.whenRestored().then(() => this.#core.changes.redo(request));
+    return this.#core.restored.done.then(() => this.#core.changes.redo(request));
   }
 
   getChanges(options: ChangeListOptions = {}): Promise<Change[]> {
@@ -530,7 +530,7 @@ export class AgentSession {
 
   /** The same, and they have heard that the session begins. */
   async whenReady(): Promise<void> {
-    if (this.#core.finding) await this.#core.finding; // they may ask what is pending
+    if (this.#core.restored.finding) await this.#core.restored.finding; // they may ask what is pending
     await this.#core.parts.guests?.ready();
     await this.#core.parts.library?.ready();
   }

@@ -3,7 +3,7 @@
 
 import { AbortRace } from "../base/abort.js";
 import type { Clock } from "../base/clock.js";
-import { GalleyError, messageOf } from "../base/errors.js";
+import { GalleyError } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { EventStream, type Subscriber } from "../loop/event-stream.js";
 import { MessageQueues } from "../loop/message-queues.js";
@@ -31,8 +31,10 @@ import { ChangeHistory } from "./pending/change-history.js";
 import { PendingControl } from "./pending/pending-control.js";
 import type { PlanHands } from "./pending/plan-hands.js";
 import { resolveToolName } from "./pending/resolve-force.js";
+import { RestoredActions } from "./pending/restored-actions.js";
 import { PromptDriver } from "./prompt-driver.js";
 import type { PromptLibrary } from "./prompt-library.js";
+import { Questions } from "./questions.js";
 import { failureText, RetryController } from "./retry.js";
 import { RetryFallback } from "./retry-fallback.js";
 import type { SessionGuests } from "./session-guests.js";
@@ -112,6 +114,8 @@ export class SessionCore {
   readonly pending: PendingControl;
   readonly changes: ChangeHistory;
   readonly hearing: Hearing;
+  readonly questions: Questions;
+  readonly restored: RestoredActions;
   settings: SessionSettings;
   /** The last turn used a tool because the user forced it to. */
   wasForced = false;
@@ -124,14 +128,6 @@ export class SessionCore {
   #ttsr: TtsrController | undefined;
   #hasLoadedRules = false;
   #lastOperation: Promise<unknown> = Promise.resolve();
-  #restored: Promise<void>;
-  #finding: Promise<void> | undefined;
-  #isRestoring = false;
-  /** What came of it, until a host listens. */
-  #news: AgentSessionEvent[] = [];
-  #isHeard = false;
-  #question: AbortSignal | undefined;
-  readonly #asked = new Set<AbortController>();
   #isOver = false;
 
   constructor(parts: AgentSessionParts) {
@@ -159,10 +155,8 @@ export class SessionCore {
     this.todos = new TodoTracker({ clock, emit, settings: () => this.settings.todos });
     this.todos.restore(this.#record.context.path);
     const artifacts = this.#artifacts(() => this.#record);
-    this.pending = this.#createPending((event) => {
-      if (this.#isRestoring && !this.#isHeard) this.#news.push(event);
-      else emit(event);
-    });
+    this.restored = new RestoredActions({ log, plans: parts.plans, pending: () => this.pending, emit });
+    this.pending = this.#createPending((event) => this.restored.tell(event));
     parts.plans.attach({
       owner: () => this.#owner(),
       recordApplied: (applied, decision) => this.pending.recordApplied(applied, decision),
@@ -171,7 +165,7 @@ export class SessionCore {
     this.tools = new ActiveTools(
       parts.createTools({ todos: this.todos, artifacts, pending: this.pending, changes: this.changes }),
     );
-    this.#restored = this.#restorePending();
+    this.restored.begin();
     this.left = new LeftRecords(log);
     this.bash = new BashExecutions({
       clock,
@@ -194,6 +188,10 @@ export class SessionCore {
       loadImages: () => this.#loadImages(),
       runParts: (model) => this.#runParts(model),
     });
+    this.questions = new Questions({
+      cancellable: (work) => this.compaction.cancellable(work),
+      isEnding: () => this.driver.isEnding,
+    });
   }
 
   get record(): SessionManager {
@@ -211,7 +209,7 @@ export class SessionCore {
   /** Stops the run and any summary that is being written, and waits for both. Queued messages stay queued. */
   async abort(): Promise<void> {
     this.aborts++;
-    this.dropQuestions();
+    this.questions.drop();
     const { begun } = this.driver;
     const heard = this.hearing.giveUp();
     await this.#stop();
@@ -236,38 +234,9 @@ export class SessionCore {
     while (isRunning() || this.pending.isDeciding) await (isRunning() ? this.#stop() : this.pending.decided());
   }
 
-  /** A question to a person that an abort calls off, also before its turn comes. One at a time. */
-  ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
-    return this.compaction.cancellable(async (signal) => {
-      this.#question = signal;
-      return question().finally(() => {
-        if (this.#question === signal) this.#question = undefined;
-      });
-    });
-  }
-
-  /** What modules of others are asked before an operation. An abort calls it off: throws `aborted`, whatever they do. */
-  async askGuests<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
-    const stop = new AbortController();
-    const race = new AbortRace(stop.signal);
-    this.#asked.add(stop);
-    const answer = await race.next(question(stop.signal)).finally(() => {
-      race.release();
-      this.#asked.delete(stop);
-    });
-    if (answer === "aborted") throw new GalleyError("aborted", "Operation aborted");
-    return answer;
-  }
-
-  /** Of an operation that has not begun. When the session ends, their own limits do it soon enough. */
-  dropQuestions(): void {
-    if (this.driver.isEnding) return;
-    for (const stop of this.#asked) stop.abort();
-  }
-
   /** Calls off what a person is being asked. */
   get questionSignal(): AbortSignal | undefined {
-    return this.#question ?? this.driver.signal;
+    return this.questions.signal ?? this.driver.signal;
   }
 
   /** One operation on the record at a time: of two at once, one would leave a record open that nobody knows of. */
@@ -290,8 +259,7 @@ export class SessionCore {
     this.queues.clear();
     this.toolChoice.clear();
     this.restoreBehaviour();
-    this.#news = [];
-    this.#restored = this.#restorePending();
+    this.restored.begin();
   }
 
   /** The record stands somewhere else now. */
@@ -301,31 +269,16 @@ export class SessionCore {
     this.todos.restore(path);
   }
 
-  /** What an earlier process left pending has been found again, and its files were looked at. */
-  whenRestored(): Promise<void> {
-    return this.#restored;
-  }
-
-  /** Until it is known what an earlier process left pending; undefined at any other time. Never rejects. */
-  get finding(): Promise<void> | undefined {
-    return this.#finding;
-  }
-
   /** For a host, who also hears what was found before it came. */
   listen(subscriber: Subscriber<AgentSessionEvent>): () => void {
     const unsubscribe = this.events.subscribe(subscriber);
-    queueMicrotask(() => this.#tellNews()); // the subscriber may need what it is about to be given
+    queueMicrotask(() => this.restored.tellNews()); // the subscriber may need what it is about to be given
     return unsubscribe;
-  }
-
-  #tellNews(): void {
-    this.#isHeard = true;
-    for (const event of this.#news.splice(0)) this.events.emit(event);
   }
 
   /** Before a record is left: what is pending stays with it, or ends. */
   leavePending(reason: string): Promise<void> {
-    return this.#restored.then(() => this.pending.leave(reason));
+    return this.restored.done.then(() => this.pending.leave(reason));
   }
 
   /** The session is about to end. */
@@ -397,25 +350,6 @@ export class SessionCore {
   /** What a change is remembered by: the file that holds the session, or the session itself. */
   #owner(): string {
     return this.#record.sessionFile ?? this.#record.sessionId;
-  }
-
-  async #restorePending(): Promise<void> {
-    const { log, plans } = this.parts;
-    const recovered = plans.recover().then(
-      () => {},
-      (error: unknown) => log.warn(messageOf(error)),
-    );
-    if (this.pending.reserve()) {
-      this.#isRestoring = true;
-      this.#finding = recovered
-        .then(() => this.pending.restore())
-        .catch((error: unknown) => log.error("pending actions could not be restored", error));
-      await this.#finding;
-      this.#finding = undefined;
-    }
-    await recovered;
-    await this.pending.flush();
-    this.#isRestoring = false;
   }
 
   /** Those of the record that is current when they are asked for. */
@@ -514,8 +448,8 @@ export class SessionCore {
 
   async #prepare(signal: AbortSignal): Promise<void> {
     this.wasForced = false;
-    await this.#restored;
-    this.#tellNews(); // who has not come by now need not hear of it
+    await this.restored.done;
+    this.restored.tellNews(); // who has not come by now need not hear of it
     const { guests, library } = this.parts;
     if (guests && (await new AbortRace(signal).next(guests.ready())) === "aborted") return;
     await library?.ready();

@@ -33,7 +33,7 @@ export function switchSession(core: SessionCore, path: string): Promise<boolean>
     const release = own && core.left.use(own); // or the end of a command would close it on the way
     try {
       if (!own) await core.left.closed();
-      const record = own ?? (await core.parts.records.open(path, (question) => core.ask(question)));
+      const record = own ?? (await core.parts.records.open(path, (question) => core.questions.ask(question)));
       await change(core, async () => record);
     } finally {
       release?.();
@@ -170,7 +170,7 @@ function navigate(
 async function unlessPrevented(core: SessionCore, wish: RecordWish, work: () => Promise<void>): Promise<boolean> {
   const { guests } = core.parts;
   core.driver.checkOpen();
-  if (guests && (await core.askGuests((signal) => guests.prevents(wish, signal)))) return false;
+  if (guests && (await core.questions.askGuests((signal) => guests.prevents(wish, signal)))) return false;
   const previousSessionFile = core.record.sessionFile;
   await core.exclusively(async () => {
     core.checkOpen();
@@ -189,7 +189,7 @@ async function change(core: SessionCore, open: (old: SessionManager) => Promise<
   await core.settle(); // a prompt may have come meanwhile, and its run must not end up in another record
   await core.leavePending("Session switched.");
   core.enter(next);
-  if (core.finding) await core.finding; // whoever asks next is told their number
+  if (core.restored.finding) await core.restored.finding; // whoever asks next is told their number
   if (next !== old) await core.left.leave(old);
 }
 

@@ -36,6 +36,7 @@ export function runSession(dist, keep = []) {
     const { sessionFile } = JSON.parse(state.split("\n").find((line) => line.includes('"get_state"'))).data;
     await send({ type: "new_session" }, '"command":"new_session"');
     await send({ type: "switch_session", sessionPath: sessionFile }, '"command":"switch_session"');
+    await send({ type: "get_messages" }, '"command":"get_messages"');
   });
 }
 

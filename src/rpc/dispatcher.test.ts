@@ -91,7 +91,7 @@ describe("the main lane", () => {
         type: "response",
         command: "parse",
         success: false,
-        error: "Failed to parse command: no withImages",
+        error: "Failed to parse command: no messagesAsWritten",
         requestId: "a",
         requestCommand: "get_messages",
       },

@@ -7,6 +7,7 @@ import type { AgentSession } from "../sdk/index.js";
 import type { CommandNews } from "./command-news.js";
 import type { Features } from "./features.js";
 import type { HostTools } from "./host-tools.js";
+import type { Outbox } from "./outbox.js";
 import type { PromptResults } from "./prompt-results.js";
 import type { Request } from "./request.js";
 
@@ -17,6 +18,7 @@ export interface HandlerContext {
   readonly results: PromptResults;
   readonly commandNews: CommandNews;
   readonly hostTools: HostTools;
+  readonly outbox: Outbox;
   readonly clock: Clock;
 }
 
@@ -24,3 +26,10 @@ export type Handler<C extends RpcCommandType> = (
   context: HandlerContext,
   command: Extract<RpcCommand, { type: C }>,
 ) => RpcData[C] | Promise<RpcData[C]>;
+
+/** Returned by a handler that has given the answer itself. */
+export const answered = Symbol("answered");
+
+export type AnsweringHandler<C extends RpcCommandType> = (
+  ...args: Parameters<Handler<C>>
+) => RpcData[C] | typeof answered | Promise<RpcData[C] | typeof answered>;

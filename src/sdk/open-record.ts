@@ -27,8 +27,9 @@ export async function openRecord(
   const { persist, resume, checkNewPlace } = options;
   const records: SessionRecords = {
     create: (origin) => (persist ? SessionManager.create(where, origin) : SessionManager.inMemory(where, origin)),
-    open: (path, ask) =>
+    open: (path, ask, how = {}) =>
       SessionManager.open(resolve(where.cwd, path), where, {
+        ...how,
         ...(checkNewPlace ? { checkNewPlace: (place) => ask(() => checkNewPlace(place)) } : {}),
       }),
   };

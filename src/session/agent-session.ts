@@ -21,6 +21,7 @@ import type { WriteTarget } from "../workspace/workspace.js";
 import { type AddedTool, namesOf } from "./active-tools.js";
 import { contextUsage } from "./context-usage.js";
 import type { BranchPoint } from "./entry-tree.js";
+import { messagesAsWritten } from "./messages-as-written.js";
 import type { CycledModel } from "./model-control.js";
 import type { ChangeListOptions, ChangeOwnership, Undone, UndoRequest } from "./pending/change-history.js";
 import { decidePending, type PendingDecision } from "./pending/decide-pending.js";
@@ -47,11 +48,17 @@ import { resolveAllImages, resolveEntryImages } from "./store-blobs.js";
 export type { AgentSessionParts, CustomMessageInput, PromptOptions, SendCustomOptions };
 
 export class AgentSession {
-  readonly #core: SessionCore;
+  readonly #joined: SessionCore;
   #retryAborted = Promise.resolve();
 
   constructor(parts: AgentSessionParts) {
-    this.#core = new SessionCore(parts);
+    this.#joined = new SessionCore(parts);
+  }
+
+  /** Whoever does anything with the session finds all of it there, also after a switch that left the reading for later. */
+  get #core(): SessionCore {
+    this.#joined.readOn();
+    return this.#joined;
   }
 
   // Prompting
@@ -164,6 +171,18 @@ export class AgentSession {
 
   get messages(): readonly AgentMessage[] {
     return this.#core.record.context.messages;
+  }
+
+  /** The messages as JSON, where a switch has just left them in the file unread and they need no reading for it. */
+  messagesAsWritten(): { json: Iterable<string>; bytes: number } | undefined {
+    const { unread } = this.#joined.record;
+    const json = unread && messagesAsWritten(unread);
+    return json && { json, bytes: unread.length };
+  }
+
+  /** Reads what a switch left unread, which is otherwise done when somebody asks for it. */
+  readOn(): void {
+    this.#joined.readOn();
   }
 
   /** For whoever cannot look into the files: images that the record only names are filled in. */
@@ -374,8 +393,8 @@ export class AgentSession {
   }
 
   /** Reads and checks the file first: when that fails, the session at hand goes on as if nothing had been asked. */
-  switchSession(path: string): Promise<boolean> {
-    return operations.switchSession(this.#core, path);
+  switchSession(path: string, options: operations.SwitchOptions = {}): Promise<boolean> {
+    return operations.switchSession(this.#core, path, options);
   }
 
   /** Takes the model and the level that the record was left with, or `level`; says so when the model cannot be had. */
@@ -524,8 +543,8 @@ export class AgentSession {
 
   /** Custom tools and extensions are loaded, templates and skills are read. Never rejects: what cannot be loaded is reported. */
   async whenLoaded(): Promise<void> {
-    await this.#core.parts.guests?.loaded();
-    await this.#core.parts.library?.ready();
+    await this.#joined.parts.guests?.loaded();
+    await this.#joined.parts.library?.ready();
   }
 
   /** The same, and they have heard that the session begins. */

@@ -12,8 +12,10 @@ export interface MessageLine {
 }
 
 /** Plain characters only, so that each text means itself. */
-const beginning =
-  /\{"type":"message","id":"([!#-[\]-~]{1,64})","parentId":(?:null|"([!#-[\]-~]{1,64})"),"timestamp":"([!#-[\]-~]{1,64})","message":(?=\{)/y;
+const word = String.raw`[!#-[\]-~]{1,64}`;
+/** What stands before the message. It holds the id, that of the parent unless there is none, and the time. */
+export const lineBeginning = `\\{"type":"message","id":"(${word})","parentId":(?:null|"(${word})"),"timestamp":"(${word})","message":(?=\\{)`;
+const beginning = new RegExp(lineBeginning, "y");
 
 /**
  * The entry that stands in `text` from `start` up to `end`, member by member what `JSON.parse` makes of it. Undefined for

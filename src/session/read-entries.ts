@@ -315,7 +315,7 @@ function parseText(text: string, worst: number = Flaw.inexact): TypedObject | un
 }
 
 /** What is wrong with a value that was parsed, the worst last. */
-const Flaw = {
+export const Flaw = {
   none: 0,
   /** It holds a number that is no longer to the digit what the text says. */
   inexact: 1,
@@ -323,7 +323,7 @@ const Flaw = {
 } as const;
 
 /** Looks at members without lists or iterators of them: this runs over everything that is loaded, and at first cold. */
-function flawOf(value: object, depth: number): number {
+export function flawOf(value: object, depth: number): number {
   if (depth > maxNesting) return Flaw.tooDeep;
   let worst: number = Flaw.none;
   if (Array.isArray(value)) {

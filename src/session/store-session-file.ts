@@ -15,19 +15,19 @@ import { copyNamedBlobs, moveArtifacts, removeBlobs } from "./store-beside.js";
 import { type BlobStore, copyBlobs } from "./store-blobs.js";
 import { writeBreadcrumb } from "./store-breadcrumbs.js";
 import { realPath, type SessionDisk } from "./store-disk.js";
-import type { LoadedSession } from "./store-load.js";
+import { isUnread, type LoadedSession } from "./store-load.js";
 import { canonical, type SessionPlaces } from "./store-places.js";
 
 /** The record, as it is at the moment of asking. */
 export interface LiveRecord {
   readonly header: SessionHeader;
   readonly entries: readonly SessionEntry[];
+  /** The exact line of an entry that is not ours to word. */
+  originalOf(entry: SessionEntry): string | undefined;
 }
 
 export interface SessionFileOptions {
   readonly record: LiveRecord;
-  /** The exact lines of entries that are not ours to word. */
-  readonly originals: ReadonlyMap<SessionEntry, string>;
   readonly places: SessionPlaces;
   readonly clock: Clock;
   readonly log: Log;
@@ -64,9 +64,8 @@ export class SessionFile {
   /** Goes on with the file that the record was loaded from. */
   static resume(options: SessionFileOptions, { path, access, readOnlyReason, session }: LoadedSession): SessionFile {
     const file = new SessionFile(options, path);
-    const { version, entries } = session;
     file.#readOnlyReason = readOnlyReason;
-    const outdated = version < currentVersion ? { version, entries } : undefined;
+    const outdated = !isUnread(session) && session.version < currentVersion ? session : undefined;
     if (access) file.#store = SessionStore.resume(file.#storeOptions(), access, outdated);
     file.#leaveBreadcrumb();
     return file;
@@ -173,14 +172,14 @@ export class SessionFile {
   }
 
   #storeOptions(at = this.#at, places = this.#places): StoreOptions {
-    const { record, clock, log, disk, originals } = this.#options;
+    const { record, clock, log, disk } = this.#options;
     return {
       path: at.path,
       header: { ...record.header, version: currentVersion },
       clock,
       log,
       ...(disk ? { disk } : {}),
-      originals,
+      originalOf: (entry) => record.originalOf(entry),
       ensureDirectory: places.ensureDirectory,
       sinks: {
         saveImage: (bytes) => this.#orWait("a large image was not put aside", at.blobs.put(bytes)),

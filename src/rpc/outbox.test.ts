@@ -53,6 +53,46 @@ describe("writing", () => {
     expect(output.frames.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
+  it("makes a line that comes in pieces as it is read, with nothing in between", async () => {
+    const { outbox, output } = rig();
+    const piece = "x".repeat(40_000);
+    let made = 0;
+    const line = function* () {
+      yield '{"type":"a","text":"';
+      for (; made < 100; made++) yield piece;
+      yield '"}\n';
+    };
+    outbox.send({ type: "before" });
+    outbox.sendPieces(line(), { type: "a" }, 4_000_000);
+    outbox.send({ type: "after" });
+    output.isReading = false;
+    await tick();
+    expect(made).toBeLessThan(4);
+    while (made < 100) {
+      const before = made;
+      output.emit("drain"); // the reader takes what there is, and no more
+      expect(made - before).toBeLessThan(4);
+    }
+    output.drain();
+    expect(output.frames).toEqual([{ type: "before" }, { type: "a", text: piece.repeat(100) }, { type: "after" }]);
+  });
+
+  it("cuts one long line after another, however they share a write", async () => {
+    const { outbox, output } = rig({ features: [] });
+    const long = "x".repeat(1_100_000);
+    const texts = ["a".repeat(100_000), long, "b".repeat(100_000), long, long];
+    for (const text of texts) outbox.send({ type: "response", text });
+    await tick();
+    const frames = output.frames as unknown as { type: string; text?: string; chunkId?: string; data: string }[];
+    const whole: string[] = [];
+    for (const [index, frame] of frames.entries()) {
+      if (frame.type !== "rpc_chunk") whole.push(frame.text ?? "");
+      else if (frame.chunkId === frames[index - 1]?.chunkId) whole[whole.length - 1] += decoded(frame.data);
+      else whole.push(decoded(frame.data));
+    }
+    expect(whole.map((text) => (text.startsWith("{") ? JSON.parse(text).text : text))).toEqual(texts);
+  });
+
   it("flushed resolves when the last frame was handed over, a held delta included", async () => {
     const { output, outbox, clock } = rig();
     outbox.sendEvent(deltaEvent("a"));
@@ -376,3 +416,7 @@ describe("whatever happens", () => {
     expect(text).toBe("abcdef");
   });
 });
+
+function decoded(data: string): string {
+  return Buffer.from(data, "base64").toString();
+}

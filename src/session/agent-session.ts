@@ -21,7 +21,6 @@ import type { WriteTarget } from "../workspace/workspace.js";
 import { type AddedTool, namesOf } from "./active-tools.js";
 import { contextUsage } from "./context-usage.js";
 import type { BranchPoint } from "./entry-tree.js";
-import { messagesAsWritten } from "./messages-as-written.js";
 import type { CycledModel } from "./model-control.js";
 import type { ChangeListOptions, ChangeOwnership, Undone, UndoRequest } from "./pending/change-history.js";
 import { decidePending, type PendingDecision } from "./pending/decide-pending.js";
@@ -176,8 +175,8 @@ export class AgentSession {
   /** The messages as JSON, where a switch has just left them in the file unread and they need no reading for it. */
   messagesAsWritten(): { json: Iterable<string>; bytes: number } | undefined {
     const { unread } = this.#joined.record;
-    const json = unread && messagesAsWritten(unread);
-    return json && { json, bytes: unread.length };
+    const json = unread?.messages();
+    return unread && json && { json, bytes: unread.bytes.length };
   }
 
   /** Reads what a switch left unread, which is otherwise done when somebody asks for it. */

@@ -29,7 +29,7 @@ export function messagesAsWritten(bytes: Buffer): Iterable<string> | undefined {
     leafId = reached.leafId;
     start = end;
   }
-  return pieces(bytes, encoding, places);
+  return { [Symbol.iterator]: () => pieces(bytes, encoding, places) };
 }
 
 /** Where the messages stand, in bytes. Lists of numbers: an object for each message would be all there is to clear away. */

@@ -203,9 +203,9 @@ export class SessionManager {
     return this.#header.cwd || this.#options.cwd;
   }
 
-  /** The bytes of the file, as long as nobody has asked for what they say. */
-  get unread(): Buffer | undefined {
-    return this.#unread?.bytes;
+  /** The file as it was taken in, as long as nobody has asked for what it says. */
+  get unread(): UnreadSession | undefined {
+    return this.#unread;
   }
 
   /** Reads what was left unread. Everything that needs it does so by itself. */

@@ -2,12 +2,15 @@
 // host that goes from session to session waits for the file then, and not for what can be made of it.
 
 import type { SessionHeader } from "../protocol/entries.js";
+import { messagesAsWritten } from "./messages-as-written.js";
 import { currentVersion } from "./migrate-entries.js";
 import { type ReadSession, SessionReader } from "./read-entries.js";
 
 export interface UnreadSession {
   readonly header: SessionHeader;
   readonly bytes: Buffer;
+  /** Its messages as JSON text in pieces, where they can be told without reading. */
+  messages(): Iterable<string> | undefined;
   /** What stands in it. This is most of the work of opening a session. */
   read(): ReadSession;
 }
@@ -18,7 +21,12 @@ export function leaveUnread(bytes: Buffer, path: string): UnreadSession | undefi
   if (bytes.at(-1) !== LF || headerEnd > maxHeaderBytes) return undefined;
   const { header, version, entries, problemCount } = readBytes(bytes.subarray(0, headerEnd + 1), path);
   if (version !== currentVersion || entries.length > 0 || problemCount > 0) return undefined;
-  return { header, bytes, read: () => readBytes(bytes, path) };
+  let written: { readonly messages: Iterable<string> | undefined } | undefined;
+  const messages = () => {
+    written ??= { messages: messagesAsWritten(bytes) };
+    return written.messages;
+  };
+  return { header, bytes, messages, read: () => readBytes(bytes, path) };
 }
 
 /** Throws `file_refused` for what is no session. */

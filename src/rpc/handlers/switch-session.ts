@@ -10,7 +10,10 @@ const quietMs = 10;
 export const switchSession: Handler<"switch_session"> = async (context, { sessionPath }) => {
   const { session, clock } = context;
   const isDone = await session.switchSession(sessionPath, { mayStayUnread: true });
-  if (isDone) clock.after(quietMs, () => readWhenQuiet(context));
+  if (isDone) {
+    session.messagesAsWritten(); // the host waits anyway, and this is what it wants next
+    clock.after(quietMs, () => readWhenQuiet(context));
+  }
   return { cancelled: !isDone };
 };
 

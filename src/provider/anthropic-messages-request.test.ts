@@ -20,7 +20,7 @@ function payload(
   { model = base, tools = [] as ToolSpec[] } = {},
 ) {
   const request = streamRequest(model, options, { tools, ...(messages ? { messages } : {}) });
-  return JSON.parse(encodeBody(messagesPayload(request)).toString()) as JsonObject;
+  return JSON.parse(Buffer.concat(encodeBody(messagesPayload(request))).toString()) as JsonObject;
 }
 
 function reply(content: AssistantContent[], model = base): AssistantMessage {

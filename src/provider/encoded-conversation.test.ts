@@ -140,7 +140,7 @@ describe.each(dialects)("$name: what was kept is what converting everything tell
           else if (change.kind === "switch") model = models[change.to] as ProviderModel;
           else if (change.kind === "force") options = options.reasoning ? {} : { reasoning: "low" };
           const bodyFor = (list: ModelMessage[]) =>
-            encodeBody(payload(streamRequest(model, options, { messages: list }))).toString("utf8");
+            Buffer.concat(encodeBody(payload(streamRequest(model, options, { messages: list })))).toString("utf8");
           const body = bodyFor(messages);
           expect(body).toBe(bodyFor([...messages]));
           expect(() => JSON.parse(body) as unknown).not.toThrow();

@@ -101,7 +101,7 @@ function redirected(from: URL, location: string): URL {
   );
 }
 
-async function send(url: URL, body: Buffer, request: PostRequest): Promise<IncomingMessage> {
+async function send(url: URL, body: readonly Buffer[], request: PostRequest): Promise<IncomingMessage> {
   const options: RequestOptions = {
     method: "POST",
     headers: {
@@ -110,7 +110,7 @@ async function send(url: URL, body: Buffer, request: PostRequest): Promise<Incom
       "accept-encoding": "identity",
       "content-type": "application/json",
       ...request.headers,
-      "content-length": body.byteLength,
+      "content-length": body.reduce((sum, { length }) => sum + length, 0),
     },
   };
   if (url.protocol === "http:") {
@@ -124,7 +124,11 @@ async function send(url: URL, body: Buffer, request: PostRequest): Promise<Incom
   return exchange(open(url, { ...options, createConnection: () => socket }), body, request);
 }
 
-function exchange(call: ClientRequest, body: Buffer, { clock, signal }: PostRequest): Promise<IncomingMessage> {
+function exchange(
+  call: ClientRequest,
+  body: readonly Buffer[],
+  { clock, signal }: PostRequest,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // What Node's own `signal` option does, without the observers that it puts on the call for it.
     const onAbort = () => call.destroy(new GalleyError("aborted", "Request was aborted", { cause: signal.reason }));
@@ -144,7 +148,8 @@ function exchange(call: ClientRequest, body: Buffer, { clock, signal }: PostRequ
       reject(error);
     });
     call.once("response", resolve);
-    call.end(body);
+    for (const piece of body) call.write(piece);
+    call.end();
   });
 }
 

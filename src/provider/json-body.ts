@@ -5,7 +5,7 @@ import { isObject } from "../base/json.js";
 
 /** A value of a body that is already JSON. To whoever looks at the body it is the value. */
 export class EncodedJson {
-  /** In the order in which they are written; joined once, with the rest of the body. */
+  /** In the order in which they are written. */
   readonly parts: readonly Buffer[];
 
   constructor(...parts: readonly Buffer[]) {
@@ -17,9 +17,12 @@ export class EncodedJson {
   }
 }
 
-/** `EncodedJson` is looked for among the members of the body alone. */
-export function encodeBody(payload: unknown): Buffer {
-  if (!isObject(payload)) return Buffer.from(jsonText(payload));
+/**
+ * In pieces, one after the other: to join them would copy a long conversation for every request. `EncodedJson` is looked
+ * for among the members of the body alone.
+ */
+export function encodeBody(payload: unknown): readonly Buffer[] {
+  if (!isObject(payload)) return [Buffer.from(jsonText(payload))];
   const parts: Buffer[] = [];
   let text = "{";
   for (const [name, value] of Object.entries(payload)) {
@@ -30,7 +33,7 @@ export function encodeBody(payload: unknown): Buffer {
       text = "";
     } else text += jsonText(value);
   }
-  return Buffer.concat([...parts, Buffer.from(`${text}}`)]);
+  return [...parts, Buffer.from(`${text}}`)];
 }
 
 /** JSON that every service can read: half of a surrogate pair, as truncated text may hold, is legal here but not there. */

@@ -19,7 +19,7 @@ function payload(
   tools: ToolSpec[] = [],
 ) {
   const request = streamRequest(model, options, { tools, ...(messages ? { messages } : {}) });
-  return JSON.parse(encodeBody(completionsPayload(request)).toString()) as JsonObject;
+  return JSON.parse(Buffer.concat(encodeBody(completionsPayload(request))).toString()) as JsonObject;
 }
 
 function reply(model: ProviderModel, content: AssistantContent[]): AssistantMessage {

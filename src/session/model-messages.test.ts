@@ -29,7 +29,8 @@ it("sends what a session opened anew would send, after any appends, prunes, comp
         } else ids.set(id, record.append(fields as Parameters<typeof record.append>[0]).id);
         const model = models[modelAt[index] ?? 0] ?? models[0];
         const bodyOf = (messages: ReturnType<ModelMessages["of"]>) =>
-          model && encodeBody(completionsPayload(streamRequest(model, {}, { messages }))).toString("utf8");
+          model &&
+          Buffer.concat(encodeBody(completionsPayload(streamRequest(model, {}, { messages })))).toString("utf8");
         const anew = new ModelMessages().of(buildContext(record.tree.pathTo()));
         expect(bodyOf(live.of(record.context))).toBe(bodyOf(anew));
       }

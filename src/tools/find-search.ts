@@ -83,7 +83,7 @@ async function listByWalking(
 
 /** Asked while the search runs. Whoever cannot tell says no. */
 async function isInSession(workspace: Workspace, root: Target): Promise<boolean> {
-  const cwd = await workspace.resolve(".", "read").catch(() => undefined);
+  const cwd = await workspace.resolveCwd().catch(() => undefined);
   return cwd !== undefined && isWithin(root.path, cwd.path);
 }
 

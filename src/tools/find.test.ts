@@ -1,9 +1,11 @@
 import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSearchRig, type SearchRig, textOf } from "../../test/search-rig.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import type { ProcessRequest } from "../workspace/processes.js";
+import type { Workspace } from "../workspace/workspace.js";
 import { createFind } from "./find.js";
 
 const engines = [
@@ -169,6 +171,33 @@ it("keeps the order in which ripgrep sorts, and leaves the sorting to it where t
     "src/deep/old.ts\nsrc/new.ts",
   );
   expect(told).toEqual([expect.anything(), expect.arrayContaining(["--sortr=modified"])]);
+});
+
+it("tells what it would if ripgrep sorted: any ages, any glob, any limit", async () => {
+  const paths = ["a.ts", "b.md", "d/a.ts", "d/c.md", "d/e/f.ts", "d/e/g", "h/i/j.ts", "h/i/k.md", "l/m", ".n/o.ts"];
+  const some = await openSearchRig(Object.fromEntries(paths.map((path) => [path, ""])));
+  const workspace = createNodeWorkspace({ cwd: some.cwd, home: some.cwd });
+  const answer = (modifiedTimes: Workspace["modifiedTimes"], args: { pattern: string; limit: number }) => {
+    const unattended = { ...workspace, modifiedTimes };
+    const tool = createFind({ workspace, unattended, processes: some.processes });
+    return tool.execute("call_1", args, undefined, () => {}, some);
+  };
+  const ages = fc.array(fc.nat(3), { minLength: paths.length, maxLength: paths.length });
+  const pattern = fc.constantFrom("**/*", "*.ts", "*.md", "a.*", "d/**/*.ts", "*e*/", "d*", "?.ts", "*i*", "[a-d]*");
+  const question = fc.record({ pattern, limit: fc.integer({ min: 1, max: 20 }) });
+  try {
+    await fc.assert(
+      fc.asyncProperty(ages, question, async (seconds, args) => {
+        for (const [index, path] of paths.entries())
+          await utimes(join(some.cwd, path), 1e9, 1e9 + (seconds[index] ?? 0));
+        const ours = await answer(workspace.modifiedTimes, args);
+        expect(ours).toEqual(await answer(async () => undefined, args));
+      }),
+      { numRuns: 40 },
+    );
+  } finally {
+    await some.close();
+  }
 });
 
 it("gives up in time, with ripgrep and without", async () => {

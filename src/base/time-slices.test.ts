@@ -21,6 +21,20 @@ it("waits for nobody within a slice, and for the event loop after it", async () 
   expect(slices.turn()).toBeUndefined();
 });
 
+it("lets those who wait take turns", async () => {
+  const { clock, slices } = setUp();
+  const turns: string[] = [];
+  const work = async (name: string) => {
+    for (let step = 0; step < 3; step++) {
+      await slices.turn();
+      turns.push(name);
+      clock.ms += 8; // all of the slice
+    }
+  };
+  await Promise.all([work("a"), work("b"), work("c")]);
+  expect(turns.join("")).toBe("abcabcabc");
+});
+
 it("is one slice for all who share it", async () => {
   const { clock, slices } = setUp();
   let turns = 0;

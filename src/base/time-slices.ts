@@ -11,7 +11,8 @@ export class TimeSlices {
   readonly #sliceMs: number;
   readonly #nowMs: () => number;
   #endMs = Number.NEGATIVE_INFINITY;
-  #next: Promise<void> | undefined;
+  /** In the order of their turns. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor({ sliceMs, nowMs = () => performance.now() }: TimeSlicesOptions) {
     this.#sliceMs = sliceMs;
@@ -23,17 +24,21 @@ export class TimeSlices {
     return this.#nowMs() < this.#endMs ? undefined : this.#wait();
   }
 
-  /** Whoever wakes first may use up the whole slice again. */
+  /** Whoever is woken may use up the whole slice, and then stands behind those who have waited. */
   async #wait(): Promise<void> {
+    let isFirst = false;
     while (this.#nowMs() >= this.#endMs) {
-      this.#next ??= new Promise((resolve) => {
-        setImmediate(() => {
-          this.#next = undefined;
-          this.#endMs = this.#nowMs() + this.#sliceMs;
-          resolve();
-        });
+      await new Promise<void>((resolve) => {
+        if (this.#waiting.length === 0) setImmediate(() => this.#begin());
+        if (isFirst) this.#waiting.unshift(resolve);
+        else this.#waiting.push(resolve);
       });
-      await this.#next;
+      isFirst = true;
     }
+  }
+
+  #begin(): void {
+    this.#endMs = this.#nowMs() + this.#sliceMs;
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 }

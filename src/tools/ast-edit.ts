@@ -8,7 +8,9 @@ import type { RefreshedPlan } from "../preview/pending-action-store.js";
 import { type PlannedChange, stampOf } from "../preview/plan.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Target, Workspace, WriteTarget } from "../workspace/workspace.js";
+import { maxFileBytes } from "./ast-begin.js";
 import { findFiles, withoutOtherNames } from "./ast-files.js";
+import { createHeadStart, type HeadStart } from "./ast-head-start.js";
 import { type Parsers, sharedParsers } from "./ast-parsers.js";
 import { maxPatternLength } from "./ast-pattern.js";
 import {
@@ -21,7 +23,6 @@ import {
   previewText,
 } from "./ast-preview.js";
 import { planRewrite, type RewriteOp, type RewritePlan } from "./ast-rewrite.js";
-import { maxFileBytes } from "./ast-search.js";
 import { createSieve, type Sieve } from "./ast-sieve.js";
 import { parseTemplate } from "./ast-template.js";
 import { count } from "./output-text.js";
@@ -66,7 +67,7 @@ export interface AstEditOptions {
   maxFiles?: number | undefined;
   /** Default: those of this process. */
   parsers?: Parsers | undefined;
-  /** Says which files need not be read; without it every one is. */
+  /** Lists files and says which need not be read; without it directories are walked, and every file is. */
   ripgrep?: RipgrepParts | undefined;
 }
 
@@ -127,27 +128,34 @@ interface Progress {
 
 export async function planFor(parts: SearchParts, params: AstEditParams, progress: Progress): Promise<Found> {
   const ops = checkOps(params.ops);
-  const { sel } = params;
-  const sieve =
-    parts.ripgrep &&
-    createSieve(parts.ripgrep, { pats: ops.map(({ pat }) => pat), sel, maxFileBytes, signal: progress.signal });
+  const { workspace, ripgrep, parsers = sharedParsers() } = parts;
+  const search = { pats: ops.map(({ pat }) => pat), sel: params.sel, signal: progress.signal };
+  const sieve = ripgrep && createSieve({ ...ripgrep, workspace }, { ...search, maxFileBytes });
+  const ahead = createHeadStart(workspace, parsers, search);
   try {
-    return await planWith(parts, { ...params, ops, sieve }, progress);
+    return await planWith({ ...parts, parsers }, { ...params, ops, sieve, ahead }, progress);
   } finally {
     sieve?.end();
+    ahead.end();
   }
 }
 
+interface PreparedParams extends Omit<AstEditParams, "ops"> {
+  readonly ops: RewriteOp[];
+  readonly sieve: Sieve | undefined;
+  readonly ahead: HeadStart;
+}
+
 async function planWith(
-  { workspace, parsers = sharedParsers(), maxFiles = 1000 }: SearchParts,
-  { ops, sieve, ...params }: Omit<AstEditParams, "ops"> & { ops: RewriteOp[]; sieve: Sieve | undefined },
+  { workspace, parsers, maxFiles = 1000 }: SearchParts & { readonly parsers: Parsers },
+  { ops, sieve, ahead, ...params }: PreparedParams,
   { signal, onUpdate }: Progress,
 ): Promise<Found> {
   const maxReplacements = checkLimit(params.limit);
   const paths = params.paths?.length ? params.paths : ["."];
   for (const path of paths) refuseUrl(path);
   const { glob, lang, sel } = params;
-  const { language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, signal });
+  const { language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, ahead, signal });
   const isNameable = ({ target }: { target: Target }) => !/\p{Cc}/u.test(target.path); // no other is ever written
   const { files, otherNames } = await withoutOtherNames(workspace, found.files.filter(isNameable));
   if (files.length === 0 && !language)
@@ -159,6 +167,7 @@ async function planWith(
     language,
     sel,
     sieve,
+    ahead,
     maxReplacements,
     maxFiles,
     signal,

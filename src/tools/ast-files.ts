@@ -1,9 +1,10 @@
 // Which files an ast tool works on, and in which language each of them is read.
 
 import type { Target, Workspace } from "../workspace/workspace.js";
+import type { SearchFile } from "./ast-begin.js";
+import type { HeadStart } from "./ast-head-start.js";
 import { type Language, languageNamed, languageOf, languages } from "./ast-languages.js";
 import type { Grammars, Parsers } from "./ast-parsers.js";
-import type { SearchFile } from "./ast-search.js";
 import type { Sieve } from "./ast-sieve.js";
 import { findScope } from "./scope.js";
 import { toolFailure } from "./tool.js";
@@ -14,6 +15,8 @@ export interface FilesRequest {
   /** A name or alias; absent: each file's ending tells. */
   lang?: string | undefined;
   sieve?: Sieve | undefined;
+  /** Told of files that may match while the others are still looked for. */
+  ahead?: HeadStart | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -36,8 +39,16 @@ export async function findFiles(workspace: Workspace, parsers: Parsers, request:
     const own = languageOf(path);
     return language ? own === language : own !== undefined;
   };
-  const onWholeDirectory = (directory: Target) => void request.sieve?.start(directory);
-  const scope = await findScope(workspace, { ...request, accepts, onWholeDirectory });
+  const onLikely = async (targets: readonly Target[]) => {
+    const grammars = await whenKnown;
+    await request.ahead?.begin(targets.flatMap((target) => inLanguage(target, grammars)));
+  };
+  const inLanguage = (target: Target, grammars: Grammars): SearchFile[] => {
+    const own = language ?? languageOf(target.path);
+    return own && isUsable(own, grammars) ? [{ target, language: own }] : [];
+  };
+  const listAll = async (directory: Target) => request.sieve?.list(directory, { accepts, onLikely });
+  const scope = await findScope(workspace, { ...request, accepts, listAll });
   const grammars = await whenKnown;
   const files: SearchFile[] = [];
   const issues = new Set<string>();

@@ -3,8 +3,8 @@
 
 import { stripEscapes } from "../base/sanitize.js";
 import type { Target } from "../workspace/workspace.js";
+import type { FoundFile, Match } from "./ast-begin.js";
 import { groupByDirectory, type IssueDetails, issueBlock, issueDetails } from "./ast-report.js";
-import type { FoundFile, Match } from "./ast-search.js";
 import { cutText, maxOutputBytes, notice } from "./output-text.js";
 
 const maxLineLength = 1024;

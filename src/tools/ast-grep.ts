@@ -4,11 +4,13 @@
 import type { XStatic } from "typebox/schema";
 import type { ToolResult } from "../protocol/events.js";
 import type { Workspace } from "../workspace/workspace.js";
+import { type Match, maxFileBytes } from "./ast-begin.js";
 import { findFiles } from "./ast-files.js";
 import { AstGrepReport } from "./ast-grep-report.js";
+import { createHeadStart } from "./ast-head-start.js";
 import { type Parsers, sharedParsers } from "./ast-parsers.js";
 import { maxPatternLength } from "./ast-pattern.js";
-import { type Match, maxFileBytes, prepareSearch, type Search } from "./ast-search.js";
+import { prepareSearch, type Search } from "./ast-search.js";
 import { createSieve } from "./ast-sieve.js";
 import { count } from "./output-text.js";
 import type { RipgrepParts } from "./ripgrep.js";
@@ -42,7 +44,7 @@ const maxContext = 50;
 export interface AstGrepOptions {
   /** Default: those of this process. */
   parsers?: Parsers | undefined;
-  /** Says which files need not be read; without it every one is. */
+  /** Lists files and says which need not be read; without it directories are walked, and every file is. */
   ripgrep?: RipgrepParts | undefined;
 }
 
@@ -63,9 +65,10 @@ export function createAstGrep(
       const offset = atLeast(0, params.offset ?? 0, "Offset must be a non-negative number");
       const context = atLeast(0, params.context ?? 0, "Context must be a non-negative number");
       const { path = ".", glob, lang, sel } = params;
-      const sieve = ripgrep && createSieve(ripgrep, { pats, sel, maxFileBytes, signal });
+      const sieve = ripgrep && createSieve({ ...ripgrep, workspace }, { pats, sel, maxFileBytes, signal });
+      const ahead = createHeadStart(workspace, parsers, { pats, sel, signal });
       try {
-        const found = await findFiles(workspace, parsers, { paths: [path], glob, lang, sieve, signal });
+        const found = await findFiles(workspace, parsers, { paths: [path], glob, lang, sieve, ahead, signal });
         const { files, language } = found;
         const report = new AstGrepReport({ context: Math.min(context, maxContext) });
         const search = await prepareSearch(workspace, parsers, {
@@ -74,6 +77,7 @@ export function createAstGrep(
           language,
           sel,
           sieve,
+          ahead,
           signal,
           onProgress: (filesSearched) => onUpdate(progress(filesSearched, files.length, report.matchCount)),
         });
@@ -83,6 +87,7 @@ export function createAstGrep(
         return report.matchCount === 0 ? { ...output, isWarning: true } : output;
       } finally {
         sieve?.end();
+        ahead.end();
       }
     },
   };

@@ -67,6 +67,11 @@ export function languageOf(path: string): Language | undefined {
   return dot === -1 ? undefined : byExtension.get(path.slice(dot + 1).toLowerCase());
 }
 
+/** In lower case, without the dot. */
+export function fileEndings(): string[] {
+  return [...byExtension.keys()];
+}
+
 const byExtension = new Map(
   [...languages, ...absent].flatMap((language) =>
     language.extensions.map((extension) => [extension, language] as const),

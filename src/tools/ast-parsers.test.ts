@@ -103,6 +103,20 @@ it("shares work between two processes and answers each question with its own ans
   expect(parsers.pids.length).toBeLessThanOrEqual(2);
 });
 
+it("starts no second process for what the first has soon done, and one when it takes long all the same", async () => {
+  const few = pool();
+  await few.grammars();
+  await Promise.all(Array.from({ length: 5 }, () => few.match(small)));
+  expect(few.pids).toHaveLength(1);
+  const slow = pool({ timeoutMs: 10_000 });
+  await slow.grammars();
+  const first = [slow.match(endless), slow.match(endless)]; // what is sent waits for what was sent before
+  expect(await slow.match(small)).toMatchObject({ matches: smallMatch });
+  expect(slow.pids).toHaveLength(2);
+  slow.shutdown();
+  await Promise.all(first);
+});
+
 describe("grammars", () => {
   const installed = createRequire(import.meta.url);
   const real = (name: string) => dirname(installed.resolve(`@ast-grep/lang-${name}`));

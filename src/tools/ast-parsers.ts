@@ -26,6 +26,12 @@ export interface ParserOptions {
   grammarsFrom?: string;
 }
 
+/** Of so little one process mostly makes an end before a second one could begin. */
+const maxFewFiles = 8;
+const maxFewBytes = 2 * 1024 * 1024;
+/** It was not so little after all. */
+const patienceMs = 250;
+
 let shared: ParserPool | undefined;
 
 /** The parsers of this process. */
@@ -41,6 +47,7 @@ export class ParserPool implements Parsers {
   #starting = 0;
   #grammars: Promise<Grammars> | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
+  #patience: NodeJS.Timeout | undefined;
 
   constructor(options: ParserOptions = {}) {
     this.#options = { maxProcesses: 2, timeoutMs: 20_000, idleMs: 60_000, ...options };
@@ -94,13 +101,29 @@ export class ParserPool implements Parsers {
       const free = this.#processes
         .filter(({ hasRoom }) => hasRoom)
         .sort((a, b) => Number(b.isIdle) - Number(a.isIdle))[0];
-      const isFull = this.#processes.length + this.#starting >= this.#options.maxProcesses;
-      if (!free?.isIdle && !isFull) void this.#addProcess();
+      if (!free?.isIdle && !this.#isFull) this.#considerAnother();
       if (!free) return;
       const job = this.#queue.shift();
       if (job) free.send(job);
     }
     if (this.#processes.every(({ isIdle }) => isIdle)) this.#waitIdle();
+  }
+
+  get #isFull(): boolean {
+    return this.#processes.length + this.#starting >= this.#options.maxProcesses;
+  }
+
+  /** One more process, unless the work is probably done before it could begin. */
+  #considerAnother(): void {
+    const bytes = this.#queue.reduce((sum, { request }) => sum + request.source.length, 0);
+    const isLittle = this.#queue.length <= maxFewFiles && bytes <= maxFewBytes;
+    if (this.#processes.length === 0 || !isLittle) void this.#addProcess();
+    else this.#patience ??= setTimeout(() => this.#losePatience(), patienceMs).unref();
+  }
+
+  #losePatience(): void {
+    this.#patience = undefined;
+    if (this.#queue.length > 0 && !this.#isFull) void this.#addProcess();
   }
 
   #waitIdle(): void {

@@ -2,8 +2,9 @@
 // nothing. All patterns match the file as it is; a byte belongs to one replacement at most.
 
 import type { Target, Workspace } from "../workspace/workspace.js";
+import type { FoundFile, Match } from "./ast-begin.js";
 import type { Parsers } from "./ast-parsers.js";
-import { type FoundFile, type Match, placeOf, prepareSearch, type SearchRequest } from "./ast-search.js";
+import { placeOf, prepareSearch, type SearchRequest } from "./ast-search.js";
 import { renderTemplate, type Template } from "./ast-template.js";
 import { toolFailure } from "./tool.js";
 

@@ -9,6 +9,7 @@ import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createAstEdit } from "./ast-edit.js";
 import { findFiles } from "./ast-files.js";
 import { createAstGrep } from "./ast-grep.js";
+import { languageOf } from "./ast-languages.js";
 import { containsLiteral, literalsIn } from "./ast-literals.js";
 import { sharedParsers } from "./ast-parsers.js";
 import { prepareSearch } from "./ast-search.js";
@@ -35,10 +36,12 @@ async function put(files: Record<string, string | Buffer>): Promise<void> {
 
 /** Which of these it says lack the words, when it has looked through everything. */
 async function lackingOf(names: readonly string[], pats: readonly string[], parts: RipgrepParts = { processes }) {
-  const sieve = createSieve(parts, { pats, maxFileBytes: 1000 });
-  await sieve?.start(await createNodeWorkspace({ cwd }).resolve(".", "read"));
-  sieve?.end();
-  return names.filter((name) => sieve?.lacks(join(cwd, name)));
+  const workspace = createNodeWorkspace({ cwd });
+  const sieve = createSieve({ ...parts, workspace }, { pats, maxFileBytes: 1000 });
+  const accepts = (path: string) => languageOf(path) !== undefined;
+  await sieve.list(await workspace.resolve(".", "read"), { accepts, onLikely: async () => {} });
+  sieve.end();
+  return names.filter((name) => sieve.lacks(join(cwd, name)));
 }
 
 describe("createSieve", () => {
@@ -66,9 +69,10 @@ describe("createSieve", () => {
     expect(await lackingOf(["a.ts", "b.ts", "c.ts"], ["first($A)", "$X.second($A)"])).toEqual(["c.ts"]);
   });
 
-  it("is none where a pattern or a selector leaves the words open", () => {
-    expect(createSieve({ processes }, { pats: ["call($A)", "$A + $B"], maxFileBytes: 1 })).toBeUndefined();
-    expect(createSieve({ processes }, { pats: ["call($A)"], sel: "identifier", maxFileBytes: 1 })).toBeUndefined();
+  it("tells of nothing where a pattern leaves the words open", async () => {
+    await put({ "a.ts": "other()" });
+    expect(await lackingOf(["a.ts"], ["call($A)"])).toEqual(["a.ts"]);
+    expect(await lackingOf(["a.ts"], ["call($A)", "$A + $B"])).toEqual([]);
   });
 
   it("tells of nothing where there is no ripgrep", async () => {
@@ -105,7 +109,7 @@ it("spares the reading of a file that it told of", async () => {
   await put({ "a.ts": "call(1);\n", "b.ts": "call(2);\n" });
   const workspace = createNodeWorkspace({ cwd });
   const { files } = await findFiles(workspace, sharedParsers(), { paths: ["."] });
-  const sieve = { start: async () => {}, lacks: (path: string) => path.endsWith("a.ts"), end() {} };
+  const sieve = { list: async () => undefined, lacks: (path: string) => path.endsWith("a.ts"), end() {} };
   const search = await prepareSearch(workspace, sharedParsers(), { files, pats: ["call($A)"], sieve });
   const found: string[] = [];
   for await (const file of search.results()) if ("target" in file) found.push(file.target.displayPath);

@@ -92,6 +92,8 @@ export function stagedWorkspace(disk: Workspace, view: View): Workspace {
       return { entries: all.slice(0, options.limit), total: total - (entries.length - there.length) + fresh.length };
     },
 
+    survey: async () => undefined, // names from the disk say nothing of what is staged
+
     async *walk(target, options = {}) {
       const seen = new Set<string>();
       for await (const file of isStaged(target) ? [] : disk.walk(target, options)) {

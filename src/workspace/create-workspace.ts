@@ -19,6 +19,7 @@ import { cannotOpen, refusal } from "./refusals.js";
 import { displayPath, quoted, shownBelow, spellings } from "./resolve-path.js";
 import { createWriteResolver, isAllowed } from "./resolve-write.js";
 import { defaultSecretPaths, secretTest } from "./secret-paths.js";
+import { surveyFiles } from "./survey.js";
 import { isTempName } from "./temp-names.js";
 import { walkFiles } from "./walk.js";
 import type { DirectoryEntry, Intent, Permit, Target, Workspace, WriteTarget } from "./workspace.js";
@@ -120,20 +121,24 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     async *walk(target, options = {}) {
       expectKind(target, "directory");
       await statOf(target);
-      const policy = { ...readPolicy(), cwds: await namesOfCwd() };
-      const denial = denialTest(policy);
+      const mayShow = await showTest();
       try {
         for await (const found of walkFiles(await disk.inBulk(target), { root: target, cwd, ...options }))
           for (const { path, relativePath, identity } of found) {
             throwIfAborted(options.signal);
-            if (denial(path) || identity === policy.credential) continue;
-            if (isSecret(path)) continue; // a search is no place to ask; named alone, the file is asked for
-            const shown = shownBelow(target.displayPath, relativePath);
-            yield { path, displayPath: shown, kind: "file", identity };
+            if (!mayShow(path, identity)) continue;
+            yield { path, displayPath: shownBelow(target.displayPath, relativePath), kind: "file", identity };
           }
       } catch (error) {
         throw cannotOpen(target.displayPath, error);
       }
+    },
+
+    async survey(target) {
+      expectKind(target, "directory");
+      await statOf(target);
+      const bulk = await disk.inBulk(target);
+      return bulk.modifiedTimes && surveyFiles(bulk, { root: target, cwd, showTest });
     },
 
     writeFile: (target, request) => replaceFile(disk, target, request),
@@ -163,6 +168,14 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       return found;
     }
     throw new GalleyError("not_found", `Path ${quoted(input)} not found`);
+  }
+
+  /** Whether a search may come across a file. */
+  async function showTest(): Promise<(path: string, identity: string) => boolean> {
+    const policy = { ...readPolicy(), cwds: await namesOfCwd() };
+    const denial = denialTest(policy);
+    // A search is no place to ask for a secret; named alone, the file is asked for.
+    return (path, identity) => !denial(path) && identity !== policy.credential && !isSecret(path);
   }
 
   async function askForSecret({ path, displayPath }: Target): Promise<void> {

@@ -77,7 +77,7 @@ export interface Disk {
 export interface BulkDisk {
   lstat(path: string): Promise<Pick<DiskStat, "kind" | "identity">>;
   /** Of each in its place; undefined for what cannot be looked at: it may have vanished since it was listed. */
-  lstatAll(paths: readonly string[]): Promise<(Pick<DiskStat, "kind" | "identity"> | undefined)[]>;
+  lstatAll(paths: readonly string[]): Promise<(Pick<DiskStat, "kind" | "identity" | "sizeBytes"> | undefined)[]>;
   /** When each was last changed, as `lstatAll` tells. Absent where a look takes longer than the system's own call. */
   readonly modifiedTimes: ((paths: readonly string[]) => Promise<(number | undefined)[]>) | undefined;
   list: Disk["list"];

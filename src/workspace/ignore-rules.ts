@@ -9,6 +9,8 @@ const maxBytes = 256 * 1024;
 
 export interface IgnoreRules {
   readonly directory: string;
+  /** Those that are used. */
+  readonly lines: readonly string[];
   /** Undefined when it took too long. */
   readonly test: (path: string) => ReturnType<Ignore["test"]> | undefined;
   /** Once that has happened, the rules are not used any more. */
@@ -31,7 +33,7 @@ export async function readIgnoreRules(
     .split(/\r?\n/)
     .filter((line) => !isCostlyGlob(line));
   const matcher = ignore({ ignorecase: false, allowRelativePaths: true }).add(lines);
-  return { directory, test: matchInTime(lines, (path) => matcher.test(path)), isGivenUp: false };
+  return { directory, lines, test: matchInTime(lines, (path) => matcher.test(path)), isGivenUp: false };
 }
 
 /** The deepest rule that speaks decides. */

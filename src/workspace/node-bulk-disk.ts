@@ -29,8 +29,8 @@ const namesAtOnce = 256;
 /** What a directory that says so little can hold, a few thousand names mostly, is listed in a few milliseconds. */
 const maxShortDirectoryBytes = 16 * 1024;
 
-/** Of the whole process: two searches together keep the loop no longer than one. */
-const slices = new TimeSlices({ sliceMs: 8 });
+/** Of the whole process: two searches together keep the loop no longer than one. Pipes to children are filled in between. */
+const slices = new TimeSlices({ sliceMs: 2 });
 
 /** Made for the first file and lent out from then on: a buffer for each would keep the collector busy. */
 let scratch: Buffer | undefined;
@@ -112,9 +112,9 @@ function entryOf(entry: Dirent): DiskEntry {
   return { name: entry.name, kind: kindOf(entry) };
 }
 
-function look(path: string): Pick<DiskStat, "kind" | "identity"> {
+function look(path: string): Pick<DiskStat, "kind" | "identity" | "sizeBytes"> {
   const stats = exactStats(lstatSync(path), () => lstatSync(path, { bigint: true }));
-  return { kind: kindOf(stats), identity: identityOf(stats) };
+  return { kind: kindOf(stats), identity: identityOf(stats), sizeBytes: Number(stats.size) };
 }
 
 /** Undefined for each that cannot be looked at. */

@@ -210,6 +210,55 @@ it.skipIf(process.getuid?.() === 0)("tells of a directory it may not list, and g
   await chmod(join(cwd, "locked"), 0o700);
 });
 
+describe("a survey", () => {
+  const surveyOf = async (path: string) => workspace.survey(await workspace.resolve(path, "read"));
+  const include = (path: string) => path.endsWith(".ts");
+
+  it("picks what a walk finds from a list of names", async () => {
+    await mkdir(join(cwd, "sub"));
+    for (const name of [".gitignore", "sub/.gitignore", "b.ts", "sub/a.ts", "sub/no.ts", "x.js", "id_a.ts", "out.ts"])
+      await writeFile(join(cwd, name), { ".gitignore": "out.ts\n", "sub/.gitignore": "no.ts\n" }[name] ?? "1");
+    const names = [
+      "sub/no.ts",
+      "b.ts",
+      ".gitignore",
+      "sub/a.ts",
+      "gone.ts",
+      "x.js",
+      "sub/.gitignore",
+      "id_a.ts",
+      "out.ts",
+    ];
+    const picked = await (await surveyOf("."))?.pick(names, { include });
+    expect(picked?.map(({ displayPath, sizeBytes }) => [displayPath, sizeBytes])).toEqual([
+      ["b.ts", 1],
+      ["sub/a.ts", 1],
+    ]);
+    const stopped = (await surveyOf("."))?.pick(names, { include, signal: AbortSignal.abort() });
+    await expect(stopped).rejects.toMatchObject({ code: "aborted" });
+  });
+
+  it("names directories that need no listing, and gives up where one of them may come back", async () => {
+    await mkdir(join(cwd, "sub"));
+    const lines = ["dist/", "/build", "a b", "*.log", "sub/x", "keep", "# c", "!lib/keep/"];
+    await writeFile(join(cwd, ".gitignore"), lines.join("\n"));
+    await writeFile(join(cwd, "sub/.gitignore"), "!dist\n");
+    await writeFile(join(cwd, "a.ts"), "");
+    expect((await surveyOf("."))?.leftOut).toEqual(["dist/", "/build/"]);
+    expect(await (await surveyOf("."))?.pick(["a.ts"], { include })).toHaveLength(1);
+    expect(await (await surveyOf("."))?.pick(["a.ts", "sub/.gitignore"], { include })).toBeUndefined();
+    await writeFile(join(cwd, ".gitignore"), "dist/\n!*\n");
+    expect((await surveyOf("."))?.leftOut).toEqual([]);
+  });
+
+  it("is left to a walk where it would enter what is usually skipped, or a path is very long", async () => {
+    await mkdir(join(cwd, "node_modules/m"), { recursive: true });
+    expect(await surveyOf("node_modules/m")).toBeUndefined();
+    expect(await surveyOf("/")).toBeUndefined();
+    expect(await (await surveyOf("."))?.pick([`${"d/".repeat(500)}a.ts`], { include })).toBeUndefined();
+  });
+});
+
 async function walk(): Promise<string[]> {
   const found: string[] = [];
   for await (const file of workspace.walk(await workspace.resolve(".", "read"))) found.push(file.displayPath);

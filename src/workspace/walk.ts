@@ -9,7 +9,7 @@ import { isWithin, shownBelow } from "./resolve-path.js";
 import { isTempName } from "./temp-names.js";
 import type { Target, WalkOptions } from "./workspace.js";
 
-const skippedNames = [".git", "node_modules"];
+export const skippedNames = [".git", "node_modules"];
 /** Files that are looked at together: a wait for each would take as long as the look. */
 const maxTogether = 256;
 
@@ -88,7 +88,7 @@ export async function* walkFiles(
 }
 
 /** The rules between the repository's root (without one: `cwd`) and the walked directory. */
-async function rulesAbove(disk: BulkDisk, root: string, cwd: string): Promise<readonly IgnoreRules[]> {
+export async function rulesAbove(disk: BulkDisk, root: string, cwd: string): Promise<readonly IgnoreRules[]> {
   const top = (await repositoryRoot(disk, root)) ?? (isWithin(root, cwd) ? cwd : root);
   const rules: IgnoreRules[] = [];
   const steps = relative(top, root).split(sep).slice(0, -1);

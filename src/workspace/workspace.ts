@@ -99,6 +99,24 @@ export interface WalkOptions {
   onUnreadable?: ((displayPath: string) => void) | undefined;
 }
 
+/** What a walk would find, for whoever has the names from a program that lists them faster. */
+export interface Survey {
+  /** Globs of directories that no walk would enter, `.git` and `node_modules` aside: nobody need list them. */
+  readonly leftOut: readonly string[];
+  /**
+   * As `walk` with `include`, all at once. `paths` are those below the directory, with `/`, of every file that `include`
+   * accepts and of every `.gitignore`, hidden or ignored ones as well. Undefined where only a walk can tell.
+   */
+  pick(
+    paths: readonly string[],
+    options: { include: (relativePath: string) => boolean; signal?: AbortSignal | undefined },
+  ): Promise<SurveyedFile[] | undefined>;
+}
+
+export interface SurveyedFile extends Target {
+  readonly sizeBytes: number;
+}
+
 /**
  * Failures are `GalleyError`s: `not_found`; `file_refused` for what must not be opened or written, or cannot be;
  * `file_changed`; `aborted`; `invalid_argument` for a target of the wrong kind.
@@ -136,6 +154,8 @@ export interface Workspace {
    * Files that may hold secrets are left out: a search must not read what only the user may show.
    */
   walk(target: Target, options?: WalkOptions): AsyncIterable<Target>;
+  /** There is none for a place where `modifiedTimes` has nothing, nor where a walk would enter what is usually skipped. */
+  survey(target: Target): Promise<Survey | undefined>;
   /**
    * Puts a whole new file in the place of the old one (temporary name beside it, then rename), making directories that
    * are missing. Mode, owner and group stay. Refuses what cannot keep them, what is read-only and what is setuid.

@@ -1,7 +1,7 @@
 // What the agent knows at one place of the tree: a fold over the entries from the root to there. Pure. Fed one entry
 // at a time, so that a conversation of a hundred thousand entries grows by one at the price of one.
 
-import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
+import type { CompactionEntry, MessageEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import { messageOfEntry, timeOf } from "./entry-message.js";
 
@@ -91,12 +91,19 @@ export class ContextBuilder implements SessionContext {
     }
   }
 
+  /** The same for one whose message was found fit for use. */
+  pushFit(entry: MessageEntry): void {
+    this.path.push(entry);
+    this.#add(entry, entry.message);
+  }
+
   #addMessage(entry: SessionEntry): void {
     const message = messageOfEntry(entry);
-    if (!message) {
-      if (entry.type === "message") this.warnings.push(`Entry ${entry.id} holds no message that can be used`);
-      return;
-    }
+    if (message) this.#add(entry, message);
+    else if (entry.type === "message") this.warnings.push(`Entry ${entry.id} holds no message that can be used`);
+  }
+
+  #add(entry: SessionEntry, message: AgentMessage): void {
     this.messages.push(message);
     this.entryIds.push(entry.id);
     if (message.role === "assistant" && message.model !== "") this.#lastReply = message;

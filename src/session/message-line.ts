@@ -52,7 +52,7 @@ function parse(text: string): JsonObject | undefined {
 }
 
 /** V8 makes a longer part of a text a view of the whole, which would keep a megabyte alive for each of them. */
-function ownCopy(part: string): string {
+export function ownCopy(part: string): string {
   return part.length < shortestView ? part : scratch.toString("latin1", 0, scratch.write(part, "latin1"));
 }
 

@@ -33,6 +33,8 @@ export interface ReadSession extends LinkedEntries {
   /** Bytes behind the last LF. A whole one is an entry that only lacks its LF, and is among `entries`. */
   readonly tail: { readonly bytes: number; readonly isWhole: boolean };
   readonly length: number;
+  /** Every message was found fit for use as it is. */
+  readonly isFit?: true;
 }
 
 /** Why a file of this version is only read, or undefined. */

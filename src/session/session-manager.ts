@@ -52,6 +52,7 @@ interface StartEntries {
   readonly entries?: readonly SessionEntry[];
   readonly indexById?: Map<string, number>;
   readonly originals?: ReadonlyMap<SessionEntry, string>;
+  readonly isFit?: true;
 }
 
 export class SessionManager {
@@ -80,10 +81,10 @@ export class SessionManager {
     if (!start.unread) this.#take(start);
   }
 
-  #take({ entries, indexById, originals }: StartEntries): void {
+  #take({ entries, indexById, originals, isFit }: StartEntries): void {
     this.#originals = originals ?? new Map();
     this.#entries = new EntryTree(this.#header, entries, indexById);
-    this.#rebuildContext();
+    this.#rebuildContext(isFit);
   }
 
   /** A new session. Nothing is on the disk before its first message. */
@@ -388,9 +389,13 @@ export class SessionManager {
     for (const text of [...this.warnings, ...this.#folded.warnings]) this.#options.log?.warn(text);
   }
 
-  #rebuildContext(): void {
-    this.#folded = new ContextBuilder(this.#folded.revision + 1);
-    for (const entry of this.#entries.pathTo()) this.#folded.push(entry);
+  #rebuildContext(isFit = false): void {
+    const context = new ContextBuilder(this.#folded.revision + 1);
+    for (const entry of this.#entries.pathTo()) {
+      if (isFit && entry.type === "message") context.pushFit(entry);
+      else context.push(entry);
+    }
+    this.#folded = context;
   }
 
   /** Of a session that descends from this one. */

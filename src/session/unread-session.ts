@@ -1,9 +1,9 @@
 // A session file that was taken in as it is: its header is known, its entries are bytes until somebody asks for one. A
 // host that goes from session to session waits for the file then, and not for what can be made of it.
 
-import type { SessionHeader } from "../protocol/entries.js";
-import { messagesAsWritten } from "./messages-as-written.js";
+import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { currentVersion } from "./migrate-entries.js";
+import { findPlainConversation, type PlainConversation } from "./plain-conversation.js";
 import { type ReadSession, SessionReader } from "./read-entries.js";
 
 export interface UnreadSession {
@@ -11,7 +11,7 @@ export interface UnreadSession {
   readonly bytes: Buffer;
   /** Its messages as JSON text in pieces, where they can be told without reading. */
   messages(): Iterable<string> | undefined;
-  /** What stands in it. This is most of the work of opening a session. */
+  /** What stands in it. */
   read(): ReadSession;
 }
 
@@ -21,13 +21,31 @@ export function leaveUnread(bytes: Buffer, path: string): UnreadSession | undefi
   if (bytes.at(-1) !== LF || headerEnd > maxHeaderBytes) return undefined;
   const { header, version, entries, problemCount } = readBytes(bytes.subarray(0, headerEnd + 1), path);
   if (version !== currentVersion || entries.length > 0 || problemCount > 0) return undefined;
-  let written: { readonly messages: Iterable<string> | undefined } | undefined;
-  const messages = () => {
-    written ??= { messages: messagesAsWritten(bytes) };
-    return written.messages;
+  let looked: { readonly found: PlainConversation | undefined } | undefined;
+  const plain = () => {
+    looked ??= { found: findPlainConversation(bytes) };
+    return looked.found;
   };
-  return { header, bytes, messages, read: () => readBytes(bytes, path) };
+  return {
+    header,
+    bytes,
+    messages: () => plain()?.messages(),
+    read() {
+      const linked = plain()?.entries();
+      return linked ? { ...sound, header, length: bytes.length, ...linked } : readBytes(bytes, path);
+    },
+  };
 }
+
+/** What there is to say about a file in which nothing is out of the ordinary. */
+const sound = {
+  version: currentVersion,
+  originals: new Map<SessionEntry, string>(),
+  problems: [],
+  problemCount: 0,
+  tail: { bytes: 0, isWhole: false },
+  isFit: true,
+} as const;
 
 /** Throws `file_refused` for what is no session. */
 export function readBytes(bytes: Buffer, path: string): ReadSession {

@@ -4,12 +4,19 @@ import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import { buildContext } from "./build-context.js";
 import { EntryTree } from "./entry-tree.js";
-import { messagesAsWritten } from "./messages-as-written.js";
+import { findPlainConversation } from "./plain-conversation.js";
 import { entryLists, header, linesOf, messageEntry, readText, userEntry } from "./store.test-kit.js";
 
 const asWritten = (file: string | Uint8Array): unknown => {
-  const pieces = messagesAsWritten(Buffer.from(file as string));
-  return pieces && JSON.parse([...pieces].join(""));
+  const bytes = Buffer.from(file as string);
+  const plain = findPlainConversation(bytes);
+  if (!plain) return undefined;
+  const linked = plain.entries();
+  const { entries, indexById, originals, problemCount } = readText(file);
+  // What they make of the entries is what reading makes of them.
+  if (linked) expect(linked).toEqual({ entries, indexById });
+  if (linked) expect({ problemCount, originals: originals.size }).toEqual({ problemCount: 0, originals: 0 });
+  return JSON.parse([...plain.messages()].join(""));
 };
 
 /** What a host is told when the entries are read. */
@@ -55,7 +62,7 @@ describe("a conversation that runs straight on", () => {
   it("is told in pieces when it is long, also where characters take several bytes", () => {
     for (const letter of ["a", "ä", "𝄞"]) {
       const file = written(conversation(Array.from({ length: 300 }, (_, index) => `${index} ${letter.repeat(700)}`)));
-      expect([...(messagesAsWritten(Buffer.from(file)) ?? [])].length).toBeGreaterThan(3);
+      expect([...(findPlainConversation(Buffer.from(file))?.messages() ?? [])].length).toBeGreaterThan(3);
       expect(asWritten(file)).toEqual(asRead(file));
     }
   });
@@ -74,6 +81,13 @@ describe("a conversation that runs straight on", () => {
     ]);
     expect(asWritten(file)).toEqual(asRead(file));
     expect(asWritten(file)).toHaveLength(4);
+  });
+
+  it("may have an id twice, which is for others to sort out", () => {
+    const [first, second, third] = conversation(["one", "two", "three"]);
+    const file = written([first, { ...second, id: "e0" }, { ...third, parentId: "e0" }] as SessionEntry[]);
+    expect(findPlainConversation(Buffer.from(file))?.entries()).toBeUndefined();
+    expect(asWritten(file)).toEqual(asRead(file));
   });
 
   it("may be empty", () => {

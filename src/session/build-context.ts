@@ -10,6 +10,8 @@ export interface SessionContext {
   readonly messages: readonly AgentMessage[];
   /** For each message the id of the entry it comes from. */
   readonly entryIds: readonly string[];
+  /** So many of them, from the first on, are known to hold no image. */
+  readonly imagelessCount: number;
   /** Changes whenever something other than a new last message did: what was derived from `messages` is void then. */
   readonly revision: number;
   /** The last one recorded. Undefined: none was. Null: back to the default. */
@@ -40,6 +42,7 @@ export function buildContext(path: Iterable<SessionEntry>): SessionContext {
 export class ContextBuilder implements SessionContext {
   messages: AgentMessage[] = [];
   entryIds: string[] = [];
+  imagelessCount = 0;
   revision: number;
   thinkingLevel: string | null | undefined;
   mode: { name: string; data?: unknown } | undefined;
@@ -91,8 +94,9 @@ export class ContextBuilder implements SessionContext {
     }
   }
 
-  /** The same for one whose message was found fit for use. */
+  /** The same for one whose message was found fit for use, and without images. */
   pushFit(entry: MessageEntry): void {
+    if (this.imagelessCount === this.messages.length) this.imagelessCount++;
     this.path.push(entry);
     this.#add(entry, entry.message);
   }
@@ -134,6 +138,7 @@ export class ContextBuilder implements SessionContext {
     }
     this.compaction = entry;
     this.messages = [summaryMessage(entry)];
+    this.imagelessCount = 0;
     this.entryIds = [entry.id];
     this.revision++;
     for (const kept of first === -1 ? [] : path.slice(first, at)) {

@@ -72,7 +72,7 @@ export class PlainConversation {
     yield `${text}]`;
   }
 
-  /** All of them; each message is fit for use as it is. Undefined where an id is there twice. */
+  /** All of them; each message is fit for use as it is and holds no image. Undefined where an id is there twice. */
   entries(): LinkedEntries | undefined {
     const entries: SessionEntry[] = [];
     const indexById = new Map<string, number>();

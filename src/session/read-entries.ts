@@ -33,7 +33,7 @@ export interface ReadSession extends LinkedEntries {
   /** Bytes behind the last LF. A whole one is an entry that only lacks its LF, and is among `entries`. */
   readonly tail: { readonly bytes: number; readonly isWhole: boolean };
   readonly length: number;
-  /** Every message was found fit for use as it is. */
+  /** Every message was found fit for use as it is, and to hold no image. */
   readonly isFit?: true;
 }
 

@@ -269,7 +269,7 @@ export class SessionCore {
 
   /** At once, unless the entries of the record are still unread: then as soon as `readOn` is called. */
   afterReading(work: () => void): void {
-    if (this.#record.unread) this.#afterReading.push(work);
+    if (this.#record.unread || this.#afterReading.length > 0) this.#afterReading.push(work);
     else work();
   }
 

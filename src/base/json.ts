@@ -8,3 +8,13 @@ export type JsonObject = { [key: string]: unknown };
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The object that a text is; undefined when it is anything else. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined; // what that means is for the caller to say
+  }
+}

@@ -1,7 +1,7 @@
 // Anthropic messages. The wire has a strict envelope (message_start … message_stop); a reply that breaks it is an
 // error, never a short answer.
 
-import { isObject, type JsonObject } from "../base/json.js";
+import { isObject, type JsonObject, parseObject } from "../base/json.js";
 import { messagesPayload } from "./anthropic-messages-request.js";
 import { excerpt, type Problem, problemOfErrorObject } from "./failures.js";
 import { mergeHeaders } from "./http.js";
@@ -20,7 +20,6 @@ import {
   failed,
   failure,
   malformed,
-  parseEvent,
   streamWire,
   tooManyToolCalls,
   type WireReader,
@@ -111,7 +110,7 @@ class MessagesReader implements WireReader {
   }
 
   read(data: string, out: StreamEvent[]): boolean {
-    const event = parseEvent(data);
+    const event = parseObject(data);
     if (event === undefined) return data.trim() === "" ? false : this.#fail(malformed(data), out);
     const problem = this.#readEvent(event, out);
     if (problem) return this.#fail(problem, out);

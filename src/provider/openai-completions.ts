@@ -1,7 +1,7 @@
 // OpenAI chat completions, as spoken by OpenAI and by most other services. Tool calls are told apart by `index`, so
 // calls that arrive interleaved stay whole.
 
-import { isObject, type JsonObject } from "../base/json.js";
+import { isObject, type JsonObject, parseObject } from "../base/json.js";
 import type { Usage } from "../protocol/messages.js";
 import { excerpt, type Problem, problemOfErrorObject } from "./failures.js";
 import { mergeHeaders } from "./http.js";
@@ -21,7 +21,6 @@ import {
   failed,
   failure,
   malformed,
-  parseEvent,
   streamWire,
   tooManyToolCalls,
   type WireReader,
@@ -90,7 +89,7 @@ class CompletionsReader implements WireReader {
       this.end(out);
       return true;
     }
-    const chunk = parseEvent(data);
+    const chunk = parseObject(data);
     if (chunk === undefined) return this.#readOther(data, out);
     if (chunk.error) return this.#fail(problemOfErrorObject(chunk), out);
     this.#start(chunk, out);

@@ -4,7 +4,7 @@
 import { linkAbort } from "../base/abort.js";
 import { type Clock, systemClock } from "../base/clock.js";
 import { randomIds } from "../base/ids.js";
-import { isObject, type JsonObject } from "../base/json.js";
+import type { JsonObject } from "../base/json.js";
 import type { ProviderFailure, Usage } from "../protocol/messages.js";
 import { excerpt, type Problem, problemOfException } from "./failures.js";
 import { postJson } from "./http.js";
@@ -94,16 +94,6 @@ export const tooManyToolCalls = failure(
   "unknown",
   `The model made more than ${maxCallsPerReply} tool calls in one turn.`,
 );
-
-/** The object in an event's data; undefined when it is anything else. */
-export function parseEvent(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // the caller tells it as a malformed event
-  }
-}
 
 export function malformed(data: string): Problem {
   return failure("server", `The service sent a malformed event: ${excerpt(data, 200)}`);

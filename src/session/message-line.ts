@@ -1,7 +1,7 @@
 // A line of a session file that holds a message, read without parsing what stands around it: that is a third of the work
 // of opening a long session. Only lines in the one form that this program and its kin write are known here.
 
-import { isObject, type JsonObject } from "../base/json.js";
+import { type JsonObject, parseObject } from "../base/json.js";
 
 export interface MessageLine {
   type: "message";
@@ -26,7 +26,8 @@ export function readMessageLine(text: string, start: number, end: number, before
   const found = beginning.exec(text);
   const messageAt = beginning.lastIndex;
   if (!found || messageAt >= end || text.charCodeAt(end - 1) !== closingBrace) return undefined;
-  const message = parse(text.slice(messageAt, end - 1));
+  // What stands here is a whole value: then so is the line around it, and nothing else is in it.
+  const message = parseObject(text.slice(messageAt, end - 1));
   if (!message) return undefined;
   // By their places: taking the list apart in one go costs as much as the search, as long as it runs cold.
   const parentId = found[2];
@@ -40,16 +41,6 @@ export function readMessageLine(text: string, start: number, end: number, before
 }
 
 const closingBrace = 0x7d;
-
-/** What stands here is a whole value: then so is the line around it, and nothing else is in it. */
-function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // the caller looks for what can be saved
-  }
-}
 
 /** V8 makes a longer part of a text a view of the whole, which would keep a megabyte alive for each of them. */
 export function ownCopy(part: string): string {

@@ -3,7 +3,7 @@
 // left to those who read the entries one by one.
 
 import { isAscii, isUtf8 } from "node:buffer";
-import { isObject, type JsonObject } from "../base/json.js";
+import { parseObject } from "../base/json.js";
 import type { MessageEntry, SessionEntry } from "../protocol/entries.js";
 import { messageOfEntry } from "./entry-message.js";
 import { isBookkeeping } from "./entry-tree.js";
@@ -169,7 +169,7 @@ interface OtherLine {
 
 /** Any other line, parsed. Undefined for what changes more than the end of a conversation, or is not sound. */
 function otherLine(text: string, start: number, end: number): OtherLine | undefined {
-  const entry = readMessageLine(text, start, end, "") ?? parse(text.slice(start, end));
+  const entry = readMessageLine(text, start, end, "") ?? parseObject(text.slice(start, end));
   if (!entry || typeof entry.id !== "string" || entry.id === "" || typeof entry.timestamp !== "string")
     return undefined;
   if (typeof entry.type !== "string" || flawOf(entry, 1) !== Flaw.none) return undefined;
@@ -196,12 +196,3 @@ const quietTypes: ReadonlySet<string> = new Set<SessionEntry["type"]>([
   "mode_change",
   "session_info",
 ]);
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // a damaged line is for those who can mend it
-  }
-}

@@ -86,7 +86,7 @@ describe("docs/extensions.md", () => {
   });
 
   it.each(examples)("$title", async ({ module, script, isProgram }) => {
-    expect(await play(module, script, isProgram)).toBe(script);
+    expect(await play(module, script, isProgram), `programs ended so: ${ends.splice(0).join()}`).toBe(script);
   });
 });
 
@@ -102,11 +102,26 @@ describe("examples/extensions/guard.ts", () => {
   });
 });
 
+/** How the programs of an example ended: a busy machine has been seen to lose the words of one. */
+const ends: string[] = [];
+
+function watched(processes: Processes): Processes {
+  const run: Processes["run"] = async (request) => {
+    const end = await processes.run(request).catch((error: unknown) => {
+      ends.push(String(error));
+      throw error;
+    });
+    ends.push(JSON.stringify(end));
+    return end;
+  };
+  return { run, shutdown: () => processes.shutdown() };
+}
+
 /** The script again, with what really came out. */
 async function play(module: string, script: string, isProgram = false): Promise<string> {
   const modules = toolModules();
   modules.write({ "extension.ts": module });
-  const processes = createNodeProcesses({ env: process.env, clock: systemClock, log: silentLog });
+  const processes = watched(createNodeProcesses({ env: process.env, clock: systemClock, log: silentLog }));
   const extension = isProgram ? program(module, modules, processes) : modules.candidate("extension.ts");
   const opened = await openExtensions([extension], {
     processes,

@@ -57,6 +57,7 @@ describe("after a switch", () => {
   it("the messages are there, before the entries are read and after", async () => {
     const { ask, path, session } = await setUp();
     expect((await ask({ type: "switch_session", sessionPath: path })).data).toEqual({ cancelled: false });
+    expect(session.messagesAsWritten()).toBeDefined(); // nobody has read them
     const first = await ask({ type: "get_messages" });
     expect(textsOf(first.data.messages)).toEqual(["one", "two"]);
     expect(session.messages).toEqual(first.data.messages);
@@ -68,9 +69,10 @@ describe("after a switch", () => {
     ["get_branch_messages", { messages: [expect.anything(), expect.anything()] }],
     ["get_session_stats", { userMessages: 2 }],
   ])("%s knows all of it", async (type, data) => {
-    const { ask, path } = await setUp();
+    const { ask, path, session } = await setUp();
     await ask({ type: "switch_session", sessionPath: path });
     expect((await ask({ type })).data).toMatchObject(data);
+    expect(session.messagesAsWritten()).toBeUndefined();
   });
 
   it("what is damaged is told when it is read: with the next question", async () => {

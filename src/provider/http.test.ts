@@ -1,9 +1,10 @@
-import { getEventListeners } from "node:events";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
-import { cut, type Reply, raw, type ScriptedServer, startScriptedServer } from "../testing/scripted-server.js";
+import { cut, type Reply, raw, type ScriptedServer, stall, startScriptedServer } from "../testing/scripted-server.js";
 import { mergeHeaders, postJson, retryAfterMs } from "./http.js";
+import { EncodedJson } from "./json-body.js";
+import { RequestStop } from "./request-stop.js";
 
 const servers: ScriptedServer[] = [];
 afterEach(async () => {
@@ -16,8 +17,8 @@ async function serve(...script: Reply[]): Promise<ScriptedServer> {
   return server;
 }
 
-function post(url: string, { headers = {}, payload = {} as unknown, signal = new AbortController().signal } = {}) {
-  return postJson({ url, headers, payload, signal, clock: systemClock });
+function post(url: string, { headers = {}, payload = {} as unknown, stop = new RequestStop() } = {}) {
+  return postJson({ url, headers, payload, stop, clock: systemClock });
 }
 
 const key = { authorization: "Bearer sk-secret" };
@@ -161,23 +162,31 @@ describe("postJson", () => {
       },
     };
     const server = await serve();
-    const signal = new AbortController().signal;
-    const attempt = postJson({ url: server.url, headers: {}, payload: {}, signal, clock });
+    const attempt = postJson({ url: server.url, headers: {}, payload: {}, stop: new RequestStop(), clock });
     await expect(attempt).rejects.toThrow(new GalleyError("timeout", "No connection to the service within 10 s."));
   });
 
-  it("stops when asked", async () => {
-    const server = await serve();
-    await expect(post(server.url, { signal: AbortSignal.abort() })).rejects.toThrow("aborted");
+  it("sends a long body byte by byte as a short one", async () => {
+    const server = await serve({ status: 200 }, { status: 200 });
+    for (const length of [10, 100_000]) {
+      const list = Array.from({ length }, (_, index) => `ü${index}`);
+      await post(server.url, { payload: { before: 1, list: new EncodedJson(Buffer.from(JSON.stringify(list))) } });
+      expect(server.requests.at(-1)?.body).toEqual({ before: 1, list });
+    }
   });
 
-  it("leaves nothing on the signal once the answer is read", async () => {
-    const server = await serve({ steps: [raw("data: a\n\n")] });
-    const { signal } = new AbortController();
-    const answer = await post(server.url, { signal });
-    expect(getEventListeners(signal, "abort")).toHaveLength(1);
-    if (answer.ok) for await (const _chunk of answer.body);
-    await vi.waitFor(() => expect(getEventListeners(signal, "abort")).toEqual([]));
+  it("stops when asked, before it begins and while it waits", async () => {
+    const reason = new GalleyError("aborted", "Enough");
+    const server = await serve({ steps: [stall], mayBeLeft: true });
+    const early = new RequestStop();
+    early.now(reason);
+    await expect(post(server.url, { stop: early })).rejects.toBe(reason);
+    const late = new RequestStop();
+    const answer = await post(server.url, { stop: late });
+    late.now(reason);
+    late.now(new GalleyError("timeout", "Too late"));
+    expect(late.reason).toBe(reason);
+    await expect(answer.ok && answer.body[Symbol.asyncIterator]().next()).rejects.toThrow();
   });
 });
 

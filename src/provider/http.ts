@@ -3,12 +3,14 @@
 // of a process costs 50 ms and 13 MiB, and because a proxied request needs node:https anyway.
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { urlToHttpOptions } from "node:url";
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { BodyChunks } from "./body-chunks.js";
 import { isLoopback } from "./config-checks.js";
 import { type Problem, problemOfJson, problemOfResponse } from "./failures.js";
 import { encodeBody } from "./json-body.js";
+import type { RequestStop } from "./request-stop.js";
 
 export interface PostRequest {
   url: string;
@@ -16,7 +18,7 @@ export interface PostRequest {
   payload: unknown;
   /** Default: the process's. */
   proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
-  signal: AbortSignal;
+  stop: RequestStop;
   clock: Clock;
 }
 
@@ -26,19 +28,21 @@ export type PostResult = { ok: true; body: AsyncIterable<Uint8Array> } | { ok: f
 const connectTimeoutMs = 10_000;
 const maxErrorBytes = 64 * 1024;
 const maxRedirects = 3;
+/** A body up to here is sent in one piece; to join a longer one would copy a long conversation for every request. */
+const maxJoinedBytes = 64 * 1024;
 
-/** Throws when no answer came (no connection, aborted, refused by our own rules). */
+/** Throws when no answer came (no connection, stopped, refused by our own rules). */
 export async function postJson(request: PostRequest): Promise<PostResult> {
-  let url = allowedUrl(request.url);
+  let address = allowedAddress(request.url);
   const body = encodeBody(request.payload);
   for (let hops = 0; ; hops += 1) {
-    const answer = await send(url, body, request);
+    const answer = await send(address, body, request);
     const status = answer.statusCode ?? 0;
     const { location } = answer.headers;
     if (status < 300 || status >= 400 || location === undefined) return read(answer, request.clock);
     answer.destroy();
     if (hops === maxRedirects) throw new GalleyError("invalid_config", `The service redirected ${hops + 1} times.`);
-    url = redirected(url, location);
+    address = addressOf(redirected(address.url, location));
   }
 }
 
@@ -62,12 +66,22 @@ export function retryAfterMs(headers: IncomingMessage["headers"], now: number): 
   return candidates.find((value) => Number.isFinite(value) && value >= 0);
 }
 
-/** The address of the last request, which is mostly that of the next. */
-let latest: { readonly text: string; readonly url: URL } | undefined;
+interface Address {
+  readonly url: URL;
+  /** The same in the words of node:http. */
+  readonly options: RequestOptions;
+}
 
-function allowedUrl(text: string): URL {
-  if (latest?.text !== text) latest = { text, url: checkedUrl(text) };
-  return latest.url;
+/** That of the last request, which is mostly that of the next. */
+let latest: (Address & { readonly text: string }) | undefined;
+
+function allowedAddress(text: string): Address {
+  if (latest?.text !== text) latest = { text, ...addressOf(checkedUrl(text)) };
+  return latest;
+}
+
+function addressOf(url: URL): Address {
+  return { url, options: urlToHttpOptions(url) };
 }
 
 function checkedUrl(text: string): URL {
@@ -101,8 +115,12 @@ function redirected(from: URL, location: string): URL {
   );
 }
 
-async function send(url: URL, body: readonly Buffer[], request: PostRequest): Promise<IncomingMessage> {
+async function send(address: Address, body: readonly Buffer[], request: PostRequest): Promise<IncomingMessage> {
+  const { url } = address;
+  const bytes = body.reduce((sum, { length }) => sum + length, 0);
+  const pieces = bytes > maxJoinedBytes ? body : [Buffer.concat(body, bytes)];
   const options: RequestOptions = {
+    ...address.options,
     method: "POST",
     headers: {
       accept: "text/event-stream",
@@ -110,37 +128,34 @@ async function send(url: URL, body: readonly Buffer[], request: PostRequest): Pr
       "accept-encoding": "identity",
       "content-type": "application/json",
       ...request.headers,
-      "content-length": body.reduce((sum, { length }) => sum + length, 0),
+      "content-length": bytes,
     },
   };
   if (url.protocol === "http:") {
     const { request: open } = process.getBuiltinModule("node:http");
-    return exchange(open(url, options), body, request);
+    return exchange(open(options), pieces, request);
   }
   const [{ request: open }, proxy] = await Promise.all([import("node:https"), import("./proxy.js")]);
   const via = proxy.proxyFor(url, request.proxyVariables ?? process.env);
-  if (via === undefined) return exchange(open(url, options), body, request);
+  if (via === undefined) return exchange(open(options), pieces, request);
   const socket = await proxy.openTunnel({ proxy: via, target: url, timeoutMs: connectTimeoutMs, ...request });
-  return exchange(open(url, { ...options, createConnection: () => socket }), body, request);
+  return exchange(open({ ...options, createConnection: () => socket }), pieces, request);
 }
 
 function exchange(
   call: ClientRequest,
-  body: readonly Buffer[],
-  { clock, signal }: PostRequest,
+  pieces: readonly Buffer[],
+  { clock, stop }: PostRequest,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // What Node's own `signal` option does, without the observers that it puts on the call for it.
-    const onAbort = () => call.destroy(new GalleyError("aborted", "Request was aborted", { cause: signal.reason }));
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-    call.once("close", () => signal.removeEventListener("abort", onAbort));
-    const cancel = clock.after(connectTimeoutMs, () =>
-      call.destroy(new GalleyError("timeout", `No connection to the service within ${connectTimeoutMs / 1000} s.`)),
-    );
+    let cancel = () => {};
+    // A call that goes over a connection of an earlier one has nothing to wait for.
     call.once("socket", (socket) => {
-      if (!socket.connecting) return cancel();
-      socket.once("encrypted" in socket ? "secureConnect" : "connect", cancel);
+      if (!socket.connecting) return;
+      cancel = clock.after(connectTimeoutMs, () =>
+        call.destroy(new GalleyError("timeout", `No connection to the service within ${connectTimeoutMs / 1000} s.`)),
+      );
+      socket.once("encrypted" in socket ? "secureConnect" : "connect", () => cancel());
     });
     // Stays for the life of the call: a late error without a listener would end the process.
     call.on("error", (error) => {
@@ -148,8 +163,9 @@ function exchange(
       reject(error);
     });
     call.once("response", resolve);
-    for (const piece of body) call.write(piece);
-    call.end();
+    stop.own(call);
+    for (const piece of pieces.slice(0, -1)) call.write(piece);
+    call.end(pieces.at(-1));
   });
 }
 

@@ -17,10 +17,7 @@ export class EncodedJson {
   }
 }
 
-/**
- * In pieces, one after the other: to join them would copy a long conversation for every request. `EncodedJson` is looked
- * for among the members of the body alone.
- */
+/** In pieces, one after the other. `EncodedJson` is looked for among the members of the body alone. */
 export function encodeBody(payload: unknown): readonly Buffer[] {
   if (!isObject(payload)) return [Buffer.from(jsonText(payload))];
   const parts: Buffer[] = [];

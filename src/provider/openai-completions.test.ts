@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { globalAgent } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { argumentTexts, collect, openAi, streamRequest } from "../testing/scripted-replies.js";
@@ -394,6 +394,15 @@ describe("stopping", () => {
       { type: "error", reason: "aborted", errorMessage: "Request was aborted", responseId: "chatcmpl-1" },
     ]);
     await server.requests[0]?.closed;
+  });
+
+  it.each([
+    ["is over", [openAi.chunk({ content: "a" }), openAi.chunk({}, "stop")]],
+    ["breaks off", [openAi.chunk({ content: "a" }), cut]],
+  ])("leaves nothing on the signal of a run when a reply %s", async (_how, reply) => {
+    const { signal } = new AbortController();
+    await ask(reply, { signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("on abort while waiting for the answer", async () => {

@@ -7,9 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { postJson } from "./http.js";
 import { openTunnel, proxyFor } from "./proxy.js";
+import { RequestStop } from "./request-stop.js";
 
 describe("proxyFor", () => {
   const target = new URL("https://api.example.com/v1");
@@ -89,12 +91,12 @@ describe("openTunnel", () => {
     }
   });
 
-  function tunnel(host: string, changes: { ca?: string; signal?: AbortSignal; clock?: typeof systemClock } = {}) {
+  function tunnel(host: string, changes: { ca?: string; stop?: RequestStop; clock?: typeof systemClock } = {}) {
     return openTunnel({
       proxy: new URL(`http://me:h%40sh@127.0.0.1:${(proxy.address() as AddressInfo).port}`),
       target: new URL(`https://${host}/v1`),
       timeoutMs: 10_000,
-      signal: new AbortController().signal,
+      stop: new RequestStop(),
       clock: systemClock,
       ...changes,
     });
@@ -125,12 +127,11 @@ describe("openTunnel", () => {
   it("is the way of every https request when the environment names a proxy", async () => {
     vi.stubEnv("https_proxy", `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
     vi.stubEnv("no_proxy", "");
-    const signal = new AbortController().signal;
     const call = postJson({
       url: "https://api.example.test:8443/",
       headers: {},
       payload: {},
-      signal,
+      stop: new RequestStop(),
       clock: systemClock,
     });
     await expect(call).rejects.toThrow("self-signed certificate");
@@ -147,7 +148,7 @@ describe("openTunnel", () => {
         headers: {},
         payload: {},
         proxyVariables,
-        signal: new AbortController().signal,
+        stop: new RequestStop(),
         clock: systemClock,
       });
     await expect(ask({ HTTPS_PROXY: address })).rejects.toThrow("self-signed certificate");
@@ -168,9 +169,9 @@ describe("openTunnel", () => {
     const late = tunnel("silent.test", { clock });
     clock.advance(10_000);
     await expect(late).rejects.toThrow("No connection through the proxy within 10 s.");
-    const abort = new AbortController();
-    const asked = tunnel("silent.test", { signal: abort.signal });
-    abort.abort();
+    const stop = new RequestStop();
+    const asked = tunnel("silent.test", { stop });
+    stop.now(new GalleyError("aborted", "Request was aborted"));
     await expect(asked).rejects.toThrow("Request was aborted");
   });
 });

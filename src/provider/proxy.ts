@@ -7,6 +7,7 @@ import { isIP, type Socket } from "node:net";
 import { connect as startTls, type TLSSocket } from "node:tls";
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import type { RequestStop } from "./request-stop.js";
 
 /** The proxy for an https address, from the usual variables; undefined means a direct connection. */
 export function proxyFor(target: URL, environment: { [name: string]: string | undefined }): URL | undefined {
@@ -27,43 +28,26 @@ export interface TunnelOptions {
   proxy: URL;
   target: URL;
   timeoutMs: number;
-  signal: AbortSignal;
+  stop: RequestStop;
   clock: Clock;
   /** Trusted in place of the system's authorities. */
   ca?: string;
 }
 
-/** A checked TLS connection to the target, through the proxy. It closes when the signal fires. */
+/** A checked TLS connection to the target, through the proxy. It closes when the request is stopped. */
 export async function openTunnel(options: TunnelOptions): Promise<TLSSocket> {
-  const { signal, clock, timeoutMs } = options;
-  // Between two parts nothing is live, so the reason to stop waits for the next one.
-  let live: Part | undefined;
-  let reason: GalleyError | undefined;
-  const stop = (error: GalleyError) => {
-    reason ??= error;
-    live?.destroy(reason);
-  };
-  const own: Own = (part) => {
-    live = part;
-    if (reason) part.destroy(reason);
-  };
-  const onAbort = () => stop(new GalleyError("aborted", "Request was aborted"));
+  const { stop, clock, timeoutMs } = options;
   const cancel = clock.after(timeoutMs, () =>
-    stop(new GalleyError("timeout", `No connection through the proxy within ${timeoutMs / 1000} s.`)),
+    stop.now(new GalleyError("timeout", `No connection through the proxy within ${timeoutMs / 1000} s.`)),
   );
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await encrypt(await connect(options, own), options, own);
+    return await encrypt(await connect(options), options);
   } finally {
     cancel();
   }
 }
 
-type Part = { destroy(error: Error): unknown };
-type Own = (part: Part) => void;
-
-function connect({ proxy, target, ca }: TunnelOptions, own: Own): Promise<Socket> {
+function connect({ proxy, target, stop, ca }: TunnelOptions): Promise<Socket> {
   const request = proxy.protocol === "https:" ? httpsRequest : httpRequest;
   const authority = `${target.hostname}:${target.port || 443}`;
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
@@ -79,7 +63,7 @@ function connect({ proxy, target, ca }: TunnelOptions, own: Own): Promise<Socket
     },
     ...(ca === undefined ? {} : { ca }),
   });
-  own(call);
+  stop.own(call);
   return new Promise((resolve, reject) => {
     call.on("error", reject);
     // Node calls this for every answer to CONNECT, refusals included.
@@ -98,7 +82,7 @@ function connect({ proxy, target, ca }: TunnelOptions, own: Own): Promise<Socket
 }
 
 /** Starts in the same turn in which the tunnel opened: nobody else listens for the socket's errors. */
-function encrypt(socket: Socket, { target, ca }: TunnelOptions, own: Own): Promise<TLSSocket> {
+function encrypt(socket: Socket, { target, stop, ca }: TunnelOptions): Promise<TLSSocket> {
   const host = bare(target.hostname);
   const secure = startTls({
     socket,
@@ -107,7 +91,7 @@ function encrypt(socket: Socket, { target, ca }: TunnelOptions, own: Own): Promi
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });
-  own(secure);
+  stop.own(secure);
   return new Promise((resolve, reject) => {
     secure.on("error", reject);
     secure.once("secureConnect", () => resolve(secure));

@@ -1,8 +1,8 @@
 // What every wire API shares: one request, one stream of events, one terminal event. A dialect says how to ask and how
 // to read; this file owns the connection, the time limits, the abort, and the promise that a stream ends exactly once.
 
-import { linkAbort } from "../base/abort.js";
 import { type Clock, systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
 import { randomIds } from "../base/ids.js";
 import type { JsonObject } from "../base/json.js";
 import type { ProviderFailure, Usage } from "../protocol/messages.js";
@@ -11,6 +11,7 @@ import { postJson } from "./http.js";
 import { maskSecrets } from "./mask-secrets.js";
 import { mergeDeltas } from "./merge-deltas.js";
 import { maxCallsPerReply, type StreamEvent, type StreamRequest, type ToolChoice, type ToolSpec } from "./provider.js";
+import { RequestStop } from "./request-stop.js";
 import { readSse } from "./sse.js";
 import { createWatchdog } from "./watchdog.js";
 
@@ -39,23 +40,27 @@ export interface Dialect {
 
 export async function* streamWire(dialect: Dialect, request: StreamRequest): AsyncGenerator<StreamEvent> {
   const { options } = request;
+  const { signal } = options;
   const told = (event: StreamEvent) => (event.type === "error" ? withoutSecrets(event, request) : event);
   const clock = systemClock;
   const reader = dialect.reader(request);
-  const link = linkAbort(options.signal);
+  const stop = new RequestStop();
+  const leave = () => stop.now(new GalleyError("aborted", "Request was aborted", { cause: signal.reason }));
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave);
   const watchdog = createWatchdog({
     clock,
     firstEventTimeoutMs: options.firstEventTimeoutMs ?? 120_000,
     idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
-    onExpired: (error) => link.abort(error),
+    onExpired: (error) => stop.now(error),
   });
   let rest: AsyncIterator<Uint8Array> | undefined;
   try {
     const wire = dialect.request(request);
     options.onPayload?.(JSON.parse(JSON.stringify(wire.payload)));
     const { proxyVariables } = options;
-    const answer = await postJson({ ...wire, proxyVariables, signal: link.signal, clock });
-    options.signal.throwIfAborted();
+    const answer = await postJson({ ...wire, proxyVariables, stop, clock });
+    signal.throwIfAborted();
     if (!answer.ok) return yield told(failed(answer.problem, reader.known));
     const chunks = answer.body[Symbol.asyncIterator]();
     for await (const batch of readSse(chunks, { watchdog })) {
@@ -63,22 +68,22 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
       // Set before the events go out: a consumer may leave with the terminal one.
       if (batch.some((data) => reader.read(data, out))) rest = chunks;
       for (const event of mergeDeltas(out)) {
-        if (options.signal.aborted) return yield aborted(reader.known);
+        if (signal.aborted) return yield aborted(reader.known);
         yield told(event);
       }
       if (rest) return;
     }
-    link.signal.throwIfAborted(); // a body that was closed under us may look like one that ended
+    if (stop.reason) throw stop.reason; // a body that was closed under us may look like one that ended
     yield* ending(reader).map(told);
   } catch (error) {
-    if (options.signal.aborted) yield aborted(reader.known);
+    if (signal.aborted) yield aborted(reader.known);
     else if (reader.isSettled) yield* ending(reader).map(told);
-    else yield told(failed(problemOfException(link.signal.aborted ? link.signal.reason : error), reader.known));
+    else yield told(failed(problemOfException(stop.reason ?? error), reader.known));
   } finally {
     watchdog.stop();
-    if (rest === undefined) link.abort();
-    else drain(rest, () => link.abort(), clock);
-    link.release();
+    signal.removeEventListener("abort", leave); // it lives longer than the request
+    if (rest === undefined) leave();
+    else drain(rest, leave, clock);
   }
 }
 
@@ -136,8 +141,8 @@ function ending(reader: WireReader): StreamEvent[] {
 }
 
 /** Reads what follows the last event in the background, so that the connection can serve the next call. */
-function drain(chunks: AsyncIterator<Uint8Array>, abort: () => void, clock: Clock): void {
-  const cancel = clock.after(1000, abort);
+function drain(chunks: AsyncIterator<Uint8Array>, leave: () => void, clock: Clock): void {
+  const cancel = clock.after(1000, leave);
   const pull = (): Promise<void> => chunks.next().then(({ done }) => (done ? cancel() : pull()), cancel);
-  void pull(); // ends with the body, with an error, or with the abort above; all three are handled in it
+  void pull(); // ends with the body, with an error, or when it is left above; all three are handled in it
 }

@@ -37,7 +37,7 @@ export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<A
   const env = discoverEnvironment(place);
   const settings = await discoverSettings(place, { env });
   const { workspace, processes } = createHands({ ...place, env, settings });
-  const root = roots.findWritableRoot({ cwd, home: homedir() });
+  const root = roots.findProject({ cwd, home: homedir() }).writableRoot;
   const plans = createPlanHands({ ...place, root, workspace, settings, sessions: { ...place, ids: randomIds } });
   const { astEdit: { maxFiles } = {} } = toolSettingsOf(settings, env);
   try {

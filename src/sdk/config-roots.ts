@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Environment } from "../provider/credentials.js";
-import { directoryAt, findProject, namesIn } from "../workspace/find-roots.js";
+import { directoryAt, findProject, namesIn, type Project } from "../workspace/find-roots.js";
 import { printable } from "../workspace/resolve-path.js";
 import { variable } from "./environment.js";
 
@@ -36,6 +36,8 @@ export interface ConfigPlace {
   readonly configRoot: string;
   /** Sources that are switched off. */
   readonly disabled?: readonly string[];
+  /** Around `cwd`; default: found. */
+  readonly project?: Project | undefined;
 }
 
 /** The user's configuration directory, also where the agent directory was moved elsewhere. */
@@ -80,8 +82,8 @@ type Candidate = Omit<ConfigRoot, "realPath">;
 /** Programs whose directories are read like our own. */
 const compatible = [".xcsh", ".omp", ".pi"];
 
-function candidateRoots({ cwd, home, agentDir, configRoot }: ConfigPlace): Candidate[] {
-  const { directories } = findProject({ cwd, home });
+function candidateRoots({ cwd, home, agentDir, configRoot, project }: ConfigPlace): Candidate[] {
+  const { directories } = project ?? findProject({ cwd, home });
   const rootsOf = (
     source: ConfigSource,
     priority: number,

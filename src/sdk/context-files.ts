@@ -7,7 +7,7 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import type { Environment } from "../provider/credentials.js";
-import { findProject } from "../workspace/find-roots.js";
+import { findProject, type Project } from "../workspace/find-roots.js";
 import { isWithin, printable } from "../workspace/resolve-path.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
@@ -29,6 +29,8 @@ export interface ContextPlace {
   readonly disabled: readonly string[];
   readonly log: Log;
   readonly home?: string;
+  /** Around `cwd`; default: found. */
+  readonly project?: Project;
   /** The configuration directories; default: they are looked for. */
   readonly roots?: readonly ConfigRoot[];
   /**
@@ -71,11 +73,12 @@ interface Candidate {
   readonly within?: string;
 }
 
-function candidates({ cwd, agentDir, env, disabled, home = homedir(), roots: given }: ContextPlace): Candidate[] {
+function candidates(place: ContextPlace): Candidate[] {
+  const { cwd, agentDir, env, disabled, home = homedir(), roots: given, project } = place;
   const configRoot = configRootDirectory(env, home);
-  const roots = given ?? findConfigRoots({ cwd, home, agentDir, configRoot, disabled }).roots;
+  const roots = given ?? findConfigRoots({ cwd, home, agentDir, configRoot, disabled, project }).roots;
   const users = roots.filter(({ level, source }) => level === "user" && source !== "plugin");
-  const { directories, repositoryRoot } = findProject({ cwd, home });
+  const { directories, repositoryRoot } = project ?? findProject({ cwd, home });
   const within = repositoryRoot ?? directories.at(-1);
   return [
     ...users.flatMap((root) => fileNames.map((name) => ({ path: join(root.path, name), source: "user" as const }))),

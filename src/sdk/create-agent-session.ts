@@ -22,7 +22,7 @@ import { createResolve } from "../tools/resolve.js";
 import type { Staging } from "../tools/staging.js";
 import type { AnyTool } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
-import { findWritableRoot, mayExist } from "../workspace/find-roots.js";
+import { findProject, mayExist } from "../workspace/find-roots.js";
 import type { Processes } from "../workspace/processes.js";
 import type { Permit, Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
@@ -132,21 +132,23 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     logFile === undefined
       ? told
       : (await import("../workspace/log-file.js")).withLogFile(told, logFile, { cwd, agentDir, clock });
-  const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log }, { ...options, env }));
+  const home = homedir();
+  const project = findProject({ cwd, home }); // once, so that all parts see the same
+  const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log, project }, { ...options, env }));
   const disabled = settings.get("disabledProviders");
   const live = options.ui && createLiveUI({ clock, log });
   live?.set(options.ui, true);
   let current: AgentSession | undefined;
   const permit = options.permit ?? (live && permitBy(live.ui, () => current?.questionSignal));
-  const hands = createHands({ cwd, agentDir, env, settings, clock, log, permit }, options);
+  const hands = createHands({ cwd, agentDir, env, settings, clock, log, permit, home, project }, options);
   const { workspace, processes } = hands;
   const models = await findSessionModels(options, { agentDir, env, settings, log });
-  const spot = { cwd, home: homedir(), agentDir, env, settings };
-  const roots = moduleRoots(spot);
+  const spot = { cwd, home, agentDir, env, settings };
+  const roots = moduleRoots(spot, project);
   const contextFiles =
     options.contextFiles ??
     (await findContextFiles({
-      ...{ cwd, agentDir, env, workspace, disabled, log, roots },
+      ...{ cwd, agentDir, env, workspace, disabled, log, roots, home, project },
       ...(options.workspace ? {} : { mayExist }),
     }));
   const toolSettings = toolSettingsOf(settings, env);
@@ -154,7 +156,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const plans =
     options.plans ??
     createPlanHands({
-      root: findWritableRoot(spot),
+      root: project.writableRoot,
       agentDir,
       workspace,
       settings,

@@ -3,6 +3,7 @@
 import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import type { Environment } from "../provider/credentials.js";
+import type { Project } from "../workspace/find-roots.js";
 import { configRootDirectory } from "./config-roots.js";
 import { loadEnvironment } from "./environment.js";
 import type { Assignment } from "./settings/assignment.js";
@@ -14,6 +15,8 @@ export interface Place {
   readonly cwd: string;
   readonly agentDir: string;
   readonly log: Log;
+  /** Around `cwd`; default: found. */
+  readonly project?: Project;
 }
 
 export function discoverEnvironment({ cwd, agentDir, log }: Place): Environment {
@@ -25,7 +28,7 @@ export function discoverEnvironment({ cwd, agentDir, log }: Place): Environment 
 }
 
 export async function discoverSettings(
-  { cwd, agentDir, log }: Place,
+  { cwd, agentDir, log, project }: Place,
   options: {
     env?: Environment;
     assignments?: readonly Assignment[];
@@ -35,7 +38,12 @@ export async function discoverSettings(
 ): Promise<Settings> {
   const { env = process.env, assignments = [], trustProject = false } = options;
   const place = { cwd, agentDir, env, home: homedir() };
-  const settings = await loadSettings({ ...place, assignments, isProjectTrusted: trustIn(place, trustProject) });
+  const settings = await loadSettings({
+    ...place,
+    assignments,
+    isProjectTrusted: trustIn(place, trustProject),
+    ...(project ? { project } : {}),
+  });
   for (const { text } of settings.problems) log.warn(text);
   if (options.resetWorkflowSettings) settings.resetForRpc();
   return settings;

@@ -18,7 +18,7 @@ import { hasPlans } from "../session/store-artifacts.js";
 import { SessionIndex, type SessionInfo } from "../session/store-list.js";
 import { SessionPlaces } from "../session/store-places.js";
 import type { ChangeOutcome } from "../workspace/changes.js";
-import { findWritableRoot } from "../workspace/find-roots.js";
+import { findProject } from "../workspace/find-roots.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createAgentSession } from "./create-agent-session.js";
 import { createPlanHands } from "./plan-hands.js";
@@ -91,7 +91,7 @@ export async function recoverProject(place: PendingPlace): Promise<readonly Chan
 function plansIn(place: PendingPlace): PlanHands {
   const { cwd, agentDir, log = silentLog } = place;
   return createPlanHands({
-    root: findWritableRoot({ cwd, home: homedir() }),
+    root: findProject({ cwd, home: homedir() }).writableRoot,
     agentDir,
     workspace: createNodeWorkspace({ cwd, agentDir }),
     settings: new Settings(),

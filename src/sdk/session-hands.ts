@@ -6,9 +6,9 @@ import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import type { Environment } from "../provider/credentials.js";
 import type { ToolSettings } from "../tools/index.js";
-import { findWritableRoot } from "../workspace/find-roots.js";
+import { findProject, type Project } from "../workspace/find-roots.js";
 import { createNodeProcesses } from "../workspace/node-processes.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
+import { createNodeWorkspace, type NodeWorkspaceOptions } from "../workspace/node-workspace.js";
 import type { Processes } from "../workspace/processes.js";
 import type { Permit, Workspace } from "../workspace/workspace.js";
 import { configRootDirectory } from "./config-roots.js";
@@ -31,15 +31,19 @@ export interface HandsPlace {
   readonly log: Log;
   readonly permit?: Permit | undefined;
   readonly home?: string;
+  /** Around `cwd`; default: found. */
+  readonly project?: Project;
 }
 
 /** A workspace that the caller brings has its own rules; then nobody is asked beyond them. */
 export function createHands(place: HandsPlace, given?: { workspace?: Workspace; processes?: Processes }): Hands {
-  const { settings, permit } = place;
+  const { settings, permit, cwd, home = homedir() } = place;
+  const { writableRoot } = place.project ?? findProject({ cwd, home });
+  const here = { ...place, home, projectRoot: writableRoot };
   const workspace =
-    given?.workspace ?? createNodeWorkspace(workspaceOptions(place, permit && remembering(permit, place.clock)));
-  const unattended = given?.workspace ?? (permit ? createNodeWorkspace(workspaceOptions(place, undefined)) : workspace);
-  const processes = given?.processes ?? createProcesses(place, settings);
+    given?.workspace ?? createNodeWorkspace(workspaceOptions(here, permit && remembering(permit, place.clock)));
+  const unattended = given?.workspace ?? (permit ? createNodeWorkspace(workspaceOptions(here, undefined)) : workspace);
+  const processes = given?.processes ?? createProcesses(here, settings);
   return { workspace, unattended, processes };
 }
 
@@ -62,11 +66,20 @@ export function toolSettingsOf(settings: Settings, env: Environment): ToolSettin
   };
 }
 
-function workspaceOptions({ cwd, agentDir, env, settings, home = homedir() }: HandsPlace, permit: Permit | undefined) {
+interface Here extends HandsPlace {
+  readonly home: string;
+  readonly projectRoot: string;
+}
+
+function workspaceOptions(
+  { cwd, agentDir, env, settings, home, projectRoot }: Here,
+  permit: Permit | undefined,
+): NodeWorkspaceOptions {
   return {
     cwd,
     agentDir,
     home,
+    projectRoot,
     configDir: configRootDirectory(env, home),
     roots: settings.get("workspace.roots"),
     secretPaths: settings.get("secrets.enabled") ? settings.get("secrets.paths") : [],
@@ -75,7 +88,7 @@ function workspaceOptions({ cwd, agentDir, env, settings, home = homedir() }: Ha
   };
 }
 
-function createProcesses({ cwd, env, clock, log, home = homedir() }: HandsPlace, settings: Settings): Processes {
+function createProcesses({ env, clock, log, projectRoot }: Here, settings: Settings): Processes {
   const shellPath = settings.get("shellPath");
   // Programs that know it ask nobody and draw nothing: there is no terminal.
   const unattended = isOn(env, "GALLEY_BASH_NO_CI") ? {} : { CI: "true" };
@@ -85,7 +98,7 @@ function createProcesses({ cwd, env, clock, log, home = homedir() }: HandsPlace,
     log,
     environment: { ...unattended, ...settings.get("bash.environment") },
     shellPrefix: variable(env, "GALLEY_SHELL_PREFIX"),
-    projectRoot: findWritableRoot({ cwd, home }),
+    projectRoot,
     ...(shellPath === undefined ? {} : { shellPath }),
   });
 }

@@ -7,6 +7,7 @@ import type { Discovery } from "../extend/discover-findings.js";
 import type { ExplicitPath } from "../extend/discover-modules.js";
 import type { TrustDecision } from "../extend/trust.js";
 import type { Environment } from "../provider/credentials.js";
+import type { Project } from "../workspace/find-roots.js";
 import { lookAt } from "../workspace/module-files.js";
 import { resourceDirectories, resourceFiles } from "./config-resources.js";
 import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
@@ -35,9 +36,11 @@ export function trustFile({ env, home }: Pick<ModuleSpot, "env" | "home">): stri
   return join(configRootDirectory(env, home), "trust.json");
 }
 
-export function moduleRoots({ cwd, home, agentDir, env, settings }: ModuleSpot): readonly ConfigRoot[] {
+/** `project`: where it was found just now. */
+export function moduleRoots(spot: ModuleSpot, project?: Project): readonly ConfigRoot[] {
+  const { cwd, home, agentDir, env, settings } = spot;
   const disabled = settings.get("disabledProviders");
-  return findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home), disabled }).roots;
+  return findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home), disabled, project }).roots;
 }
 
 /** False is certain; true only says that it is worth a look. */

@@ -17,6 +17,8 @@ export interface ProjectPlace {
 export interface Project {
   /** The directory with `.git`, if the working directory lies in a repository of our own. */
   readonly repositoryRoot?: string;
+  /** What a session may write: the repository around its working directory, or just that directory. */
+  readonly writableRoot: string;
   /** Where project configuration may lie, nearest first: the working directory and what is above it in the project. */
   readonly directories: readonly string[];
 }
@@ -28,7 +30,7 @@ export interface Project {
 export function findProject(place: ProjectPlace): Project {
   const cwd = canonical(place.cwd);
   const home = canonical(place.home);
-  if (isWithin(home, cwd)) return { directories: [] };
+  if (isWithin(home, cwd)) return { writableRoot: cwd, directories: [] };
   const owners = place.owners ?? ownIds();
   const directories: string[] = [];
   for (let directory = cwd; !isWithin(home, directory); directory = dirname(directory)) {
@@ -36,16 +38,13 @@ export function findProject(place: ProjectPlace): Project {
     const marker = ownerOf(join(directory, ".git"));
     if (marker !== undefined) {
       const isOwn = [marker, ownerOf(directory)].every((uid) => uid !== undefined && isOurs(uid, owners));
-      return isOwn ? { repositoryRoot: directory, directories } : { directories: [cwd] };
+      return isOwn
+        ? { repositoryRoot: directory, writableRoot: directory, directories }
+        : { writableRoot: cwd, directories: [cwd] };
     }
     if (directory === dirname(directory)) break;
   }
-  return { directories: isWithin(cwd, home) ? directories : [cwd] };
-}
-
-/** The directory that a session may write: the repository around its working directory, or just that directory. */
-export function findWritableRoot(place: ProjectPlace): string {
-  return findProject(place).repositoryRoot ?? canonical(place.cwd);
+  return { writableRoot: cwd, directories: isWithin(cwd, home) ? directories : [cwd] };
 }
 
 /** What is at a path where a directory is expected: its canonical path, nothing, or what is wrong with it. */

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { homedir } from "../base/home.js";
 import { createWorkspace, type WorkspaceOptions } from "./create-workspace.js";
-import { findWritableRoot } from "./find-roots.js";
+import { findProject } from "./find-roots.js";
 import { nodeDisk } from "./node-disk.js";
 import type { Workspace } from "./workspace.js";
 
@@ -12,6 +12,8 @@ export interface NodeWorkspaceOptions extends Omit<WorkspaceOptions, "home" | "a
   home?: string | undefined;
   /** Default: `.galley/agent` in the user's home. */
   agentDir?: string | undefined;
+  /** Default: found. */
+  projectRoot?: string | undefined;
 }
 
 export function createNodeWorkspace(options: NodeWorkspaceOptions): Workspace {
@@ -21,6 +23,6 @@ export function createNodeWorkspace(options: NodeWorkspaceOptions): Workspace {
     home,
     agentDir: options.agentDir ?? join(home, ".galley", "agent"),
     // Found now and kept: a repository that a command makes around us later must not widen what may be written.
-    projectRoot: findWritableRoot({ cwd, home }),
+    projectRoot: options.projectRoot ?? findProject({ cwd, home }).writableRoot,
   });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { GalleyError } from "../../base/errors.js";
 import { isObject, type JsonObject } from "../../base/json.js";
 import { type ConfigFile, readConfigFile } from "../../workspace/config-files.js";
-import { findProject } from "../../workspace/find-roots.js";
+import { findProject, type Project } from "../../workspace/find-roots.js";
 import { parseConfig } from "../parse-config.js";
 import { admitProject, projectPolicy } from "./admit-project.js";
 import { type Assignment, layerOf } from "./assignment.js";
@@ -17,6 +17,8 @@ export interface LoadSettingsOptions {
   readonly agentDir: string;
   readonly cwd: string;
   readonly home: string;
+  /** Around `cwd`; default: found. */
+  readonly project?: Project;
   /** What the command line says, in order. */
   readonly assignments?: readonly Assignment[];
   /**
@@ -54,8 +56,9 @@ export function userSettingsFile(agentDir: string): string {
 }
 
 /** Where the project's file may be, nearest first; only the first that is there counts. */
-export function projectSettingsFiles(place: { cwd: string; home: string }): string[] {
-  return findProject(place).directories.map((directory) => join(directory, ".galley", "settings.json"));
+export function projectSettingsFiles(place: { cwd: string; home: string; project?: Project }): string[] {
+  const { directories } = place.project ?? findProject(place);
+  return directories.map((directory) => join(directory, ".galley", "settings.json"));
 }
 
 /** The parsed file, an object or nothing. Throws `invalid_config` without the file's name. */

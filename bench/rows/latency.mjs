@@ -4,11 +4,13 @@ import { floor, galley } from "../kit/agent.mjs";
 import { alternate, expect, pluck, row, sleep } from "../kit/measure.mjs";
 import { Gate, gated, withAgent } from "../kit/model.mjs";
 
+/** Many: how fast a process is depends on where it happens to lie in memory, and stays so for all its prompts. */
+const rounds = 15;
 const warmPrompts = 16;
 const marker = "the-first-delta";
 
 export async function prompt() {
-  const samples = await alternate(5, { floor: () => prompts(floor), galley: () => prompts(galley) });
+  const samples = await alternate(rounds, { floor: () => prompts(floor), galley: () => prompts(galley) });
   const compare = (name, pick, limit) =>
     row({
       name,

@@ -11,7 +11,7 @@ const reporter = fileURLToPath(new URL("../kit/report-cpu.cjs", import.meta.url)
 const nowhere = "http://127.0.0.1:9";
 const settleMs = 300;
 /** Many, as a start takes a few dozen milliseconds and the machine's speed changes from one to the next. */
-const startRounds = 25;
+const startRounds = 45;
 const crowdSize = 20;
 
 export async function start() {

@@ -84,16 +84,17 @@ class Kept<Wire extends object> {
   }
 
   encode(conversion: Conversion<Wire>, before: readonly object[]): EncodedJson {
-    const tail = conversion.finish(this.#open);
-    const lists = [Buffer.from(listText(before)), this.#settled.bytes, Buffer.from(listText(tail))];
-    const parts = lists.filter(({ length }) => length > 0).flatMap((list) => [comma, list]);
-    return new EncodedJson(opening, ...parts.slice(1), closing);
+    const head = listText(before);
+    const settled = this.#settled.bytes;
+    const tail = listText(conversion.finish(this.#open));
+    const isMiddle = settled.length > 0;
+    const first = `[${head}${head !== "" && (isMiddle || tail !== "") ? "," : ""}`;
+    const last = `${isMiddle && tail !== "" ? "," : ""}${tail}]`;
+    return isMiddle
+      ? new EncodedJson(Buffer.from(first), settled, Buffer.from(last))
+      : new EncodedJson(Buffer.from(first + last));
   }
 }
-
-const comma = Buffer.from(",");
-const opening = Buffer.from("[");
-const closing = Buffer.from("]");
 
 /** Without the brackets. */
 function listText(members: readonly object[]): string {

@@ -131,6 +131,8 @@ export class SessionCore {
   /** What waits until the entries of the record are read. */
   #afterReading: (() => void)[] = [];
   #isOver = false;
+  /** What the last request offered, and what of it is active: mostly the same again, and then the same list. */
+  #offered: { readonly base: readonly AnyTool[]; readonly tools: readonly AnyTool[] } = { base: [], tools: [] };
 
   constructor(parts: AgentSessionParts) {
     const { clock, log, random = Math.random } = parts;
@@ -341,7 +343,12 @@ export class SessionCore {
     const isPlanner = this.models.active?.api === plannerApi && !active.some(({ name }) => name === "undo");
     const undo = isPlanner ? this.tools.hidden("undo") : undefined;
     const more = [undo, isNeeded ? resolve : undefined].filter((tool) => tool !== undefined);
-    return more.length === 0 ? active : [...active, ...more];
+    if (more.length === 0) return active;
+    const { base, tools } = this.#offered;
+    const isSame =
+      base === active && tools.length === base.length + more.length && more.every((tool) => tools.includes(tool));
+    if (!isSame) this.#offered = { base: active, tools: [...active, ...more] };
+    return this.#offered.tools;
   }
 
   #createPending(emit: (event: AgentSessionEvent) => void): PendingControl {

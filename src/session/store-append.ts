@@ -12,6 +12,8 @@ export class AppendFile {
   #isOpenEnded: boolean;
   /** Bytes of a line that failed halfway and could not be cut off yet. */
   #excess = 0;
+  /** Which file it is, whatever becomes of its name. */
+  #self: Pick<FileStatus, "device" | "inode"> | undefined;
 
   constructor(
     disk: SessionDisk,
@@ -37,17 +39,22 @@ export class AppendFile {
 
   /** False when another hand has changed, replaced, moved or removed the file. */
   get isOurs(): boolean {
-    const status = this.#disk.status(this.#file);
-    return status.links > 0 && status.bytes === this.#length + this.#excess && this.#isInPlace(status);
+    const status = this.#statusInPlace();
+    return status !== undefined && status.links > 0 && status.bytes === this.#length + this.#excess;
   }
 
-  /** A file that was put aside may live on under another name, where nobody would look for what we add. */
-  #isInPlace({ device, inode }: FileStatus): boolean {
+  /**
+   * Looked at under its name: a file that was put aside may live on under another one, where nobody would look for what
+   * we add. Undefined when the name is gone or stands for another file.
+   */
+  #statusInPlace(): FileStatus | undefined {
+    this.#self ??= this.#disk.status(this.#file);
     try {
       const found = this.#disk.statusAt(this.#path);
-      return found?.inode === inode && found.device === device;
+      return found?.inode === this.#self.inode && found.device === this.#self.device ? found : undefined;
     } catch (error) {
-      return systemCode(error) !== "ENOTDIR"; // else nobody may look there, and what the file itself tells has to do
+      // Where nobody may look, what the file itself tells has to do.
+      return systemCode(error) === "ENOTDIR" ? undefined : this.#disk.status(this.#file);
     }
   }
 

@@ -238,6 +238,17 @@ describe("a survey", () => {
     await expect(stopped).rejects.toMatchObject({ code: "aborted" });
   });
 
+  it("leaves out what is in an ignored directory, whatever stands in there", async () => {
+    await mkdir(join(cwd, "gen-1/deep"), { recursive: true });
+    await writeFile(join(cwd, ".gitignore"), "gen-*/\n");
+    await writeFile(join(cwd, "gen-1/.gitignore"), "!a.ts\n!deep/\n");
+    for (const name of ["b.ts", "gen-1/a.ts", "gen-1/deep/a.ts"]) await writeFile(join(cwd, name), "1");
+    const names = [".gitignore", "gen-1/.gitignore", "gen-1/a.ts", "gen-1/deep/a.ts", "b.ts"];
+    const picked = await (await surveyOf("."))?.pick(names, { include });
+    expect(picked?.map(({ displayPath }) => displayPath)).toEqual(["b.ts"]);
+    expect(await walk()).toEqual([".gitignore", "b.ts"]);
+  });
+
   it("names directories that need no listing, and gives up where one of them may come back", async () => {
     await mkdir(join(cwd, "sub"));
     const lines = ["dist/", "/build", "a b", "*.log", "sub/x", "keep", "# c", "!lib/keep/"];

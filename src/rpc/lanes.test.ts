@@ -163,10 +163,10 @@ describe("the long lane", () => {
     const waiting = gate();
     const host = await connect({ model: [say("Hi")], session: inFolder() });
     await host.session.prompt("Hello");
-    const resolveWrite = host.session.resolveWrite.bind(host.session);
-    host.session.resolveWrite = async (path) => {
+    const exportToHtml = host.session.exportToHtml.bind(host.session);
+    host.session.exportToHtml = async (path) => {
       await waiting.wait();
-      return resolveWrite(path);
+      return exportToHtml(path);
     };
     host.output.writes.length = 0;
     host.send({ type: "export_html", id: "page", outputPath: "out.html" }, { type: "get_messages", id: "look" });

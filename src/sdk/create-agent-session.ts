@@ -263,7 +263,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
         { ...request, cwd, timeoutSeconds: userCommandSeconds },
       );
     },
-    resolveWrite: (path) => workspace.resolve(path, "write"),
+    exportPage: async (source, outputPath) =>
+      (await import("./export-page.js")).exportPage(source, outputPath, workspace),
     release: async (modulesMs) => {
       await modules?.shutdown(modulesMs);
       await processes.shutdown();

@@ -17,11 +17,11 @@ import type { Change, PendingAction, PendingActionView } from "../protocol/pendi
 import type { TodoPhase, TodoPhaseInput } from "../protocol/todos.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
-import type { WriteTarget } from "../workspace/workspace.js";
 import { type AddedTool, namesOf } from "./active-tools.js";
 import { contextUsage } from "./context-usage.js";
 import type { BranchPoint } from "./entry-tree.js";
 import type { CycledModel } from "./model-control.js";
+import type { PageSource } from "./page-source.js";
 import type { ChangeListOptions, ChangeOwnership, Undone, UndoRequest } from "./pending/change-history.js";
 import { decidePending, type PendingDecision } from "./pending/decide-pending.js";
 import type { StandingHandler } from "./pending/standing-handler.js";
@@ -434,16 +434,21 @@ export class AgentSession {
     this.#core.record.setName(name);
   }
 
-  /** For a page of it: the record as it stands, and what the model is told beside it. */
-  get exportSource(): ExportSource {
+  /** For a page of it. */
+  get exportSource(): PageSource {
     const { header, tree, blobs } = this.#core.record;
     const { systemPrompt, tools } = this;
     return { header, tree, blobs, live: { systemPrompt, tools } };
   }
 
-  /** Throws where the host may not write. */
-  resolveWrite(path: string): Promise<WriteTarget> {
-    return this.#core.parts.resolveWrite(path);
+  /**
+   * Makes one HTML page of the session, which must be kept in a file, and answers its absolute path. Without a path it has
+   * a name of its own and lies in the working directory. Throws where a tool could not write either.
+   */
+  async exportToHtml(outputPath?: string): Promise<string> {
+    const { sessionId, sessionFile } = this;
+    if (sessionFile === undefined) throw new GalleyError("unsupported", "Cannot export in-memory session to HTML");
+    return this.#core.parts.exportPage({ ...this.exportSource, sessionId, sessionFile }, outputPath);
   }
 
   // Pending actions
@@ -651,10 +656,6 @@ export class AgentSession {
   dispose(options: { modulesMs?: number } = {}): Promise<void> {
     return this.#core.dispose(options.modulesMs);
   }
-}
-
-interface ExportSource extends Pick<SessionManager, "header" | "tree" | "blobs"> {
-  readonly live: Pick<AgentState, "systemPrompt" | "tools">;
 }
 
 export interface AgentState {

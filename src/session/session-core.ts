@@ -15,7 +15,6 @@ import type { AgentMessage, FileMentionMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import { type ModelMessage, type ProviderModel, plannerApi, type StreamFunction } from "../provider/provider.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
-import type { WriteTarget } from "../workspace/workspace.js";
 import { ActiveTools } from "./active-tools.js";
 import { type ApprovalPolicy, approveAll } from "./approval.js";
 import { BashExecutions, type BashHome, type BashRunOutcome, type BashRunRequest } from "./bash-execution.js";
@@ -27,6 +26,7 @@ import { LeftRecords } from "./left-records.js";
 import { ModelControl } from "./model-control.js";
 import { ModelMessages } from "./model-messages.js";
 import type { ModelSource } from "./model-source.js";
+import type { KeptPageSource } from "./page-source.js";
 import { ChangeHistory } from "./pending/change-history.js";
 import { PendingControl } from "./pending/pending-control.js";
 import type { PlanHands } from "./pending/plan-hands.js";
@@ -78,8 +78,8 @@ export interface AgentSessionParts {
   confirm?: SettleParts["confirm"] | undefined;
   /** Runs a command of the user's; absent where there are no processes. */
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
-  /** A path that the host named, as a place that may be written to. */
-  resolveWrite(path: string): Promise<WriteTarget>;
+  /** Makes a page of the session, and answers its absolute path. */
+  exportPage(source: KeptPageSource, outputPath: string | undefined): Promise<string>;
   /** What lives as long as the session; modules of others may take so long to say goodbye. Never rejects. */
   release?(modulesMs?: number): Promise<void>;
   /** Built anew when the active tools change. */

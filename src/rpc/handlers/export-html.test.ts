@@ -54,8 +54,8 @@ describe("export_html", () => {
   });
 
   it("writes where it is told, and replaces an earlier export only", async () => {
-    const { cwd, ask } = await setUp();
-    expect(await ask("out/page.html")).toEqual({ path: join(cwd, "out/page.html") });
+    const { cwd, session, ask } = await setUp();
+    expect(await session.exportToHtml("out/page.html")).toBe(join(cwd, "out/page.html"));
     expect(await ask("out/page.html")).toEqual({ path: join(cwd, "out/page.html") });
     writeFileSync(join(cwd, "notes.md"), "mine");
     await expect(ask("notes.md")).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type ModelsFile, problemText, readModelsFile } from "./models-file.js";
+import { problemText } from "./model-problem.js";
+import { type ModelsFile, readModelsFile } from "./models-file.js";
 
 const good = {
   baseUrl: "https://llm.example/v1",

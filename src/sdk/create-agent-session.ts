@@ -32,17 +32,17 @@ import { type ContextFile, findContextFiles } from "./context-files.js";
 import { type GivenTool, sortGivenTools, withoutReplaced } from "./custom-tools.js";
 import { discoverEnvironment, discoverSettings } from "./discover.js";
 import { variable } from "./environment.js";
+import { findSessionModules } from "./find-session-modules.js";
 import type { ModuleOptions } from "./load-session-modules.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { createPlanHands } from "./plan-hands.js";
 import { readPromptFiles } from "./prompt-files.js";
 import type { PromptTextOptions } from "./prompts/find-places.js";
-import { findSessionPrompts } from "./prompts/session-prompts.js";
+import { findSessionPrompts } from "./prompts/find-session-prompts.js";
 import { selectTools } from "./select-tools.js";
 import { sessionDirectory } from "./session-directory.js";
 import { createHands, toolSettingsOf } from "./session-hands.js";
 import { findSessionModels, type ModelOptions, type SessionModels, withoutKeys } from "./session-models.js";
-import { findSessionModules } from "./session-modules.js";
 import { sessionSettingsOf } from "./session-settings.js";
 import { applyConfirmationBy, callApprovalBy, dialogsOf, permitBy, type SessionUI } from "./session-ui.js";
 import type { Assignment } from "./settings/assignment.js";
@@ -236,7 +236,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
         settings,
         options.toolNames?.filter((name) => name !== "undo"),
       );
-      const undo = createUndo((request) => own.changes.undo(request), { hidden: !isNamed });
+      const undo = createUndo((request) => own.changes().undo(request), { hidden: !isNamed });
       const resolve = createResolve((params) => own.pending.resolve(params));
       const added = [...given.agent, resolve];
       const known = [...builtIn, undo];

@@ -34,7 +34,7 @@ import type { Workspace } from "../workspace/workspace.js";
 import type { ConfigRoot } from "./config-roots.js";
 import type { LiveModules } from "./live-modules.js";
 import type { LoadModulesParts, ModuleOptions, UndecidedProject } from "./load-session-modules.js";
-import { type ModuleSpot, mayHaveModules } from "./survey-modules.js";
+import type { ModuleSpot } from "./survey-modules.js";
 
 export interface SessionModulesParts extends Pick<LoadModulesParts, "processes" | "clock" | "log" | keyof ModuleSpot> {
   readonly workspace: Workspace;
@@ -48,15 +48,6 @@ export interface SessionModulesParts extends Pick<LoadModulesParts, "processes" 
   readonly mode: string;
   /** An extension wants the program to end. */
   shutdown(): void;
-}
-
-/** Undefined where there is certainly nothing to load. */
-export function findSessionModules(parts: SessionModulesParts, options: ModuleOptions): SessionModules | undefined {
-  const { settings } = parts;
-  const { additionalToolPaths, additionalExtensionPaths, pluginDirectories, extensions } = options;
-  const named = [parts.givenTools, additionalToolPaths, additionalExtensionPaths, pluginDirectories, extensions];
-  const isNamed = [...named, settings.get("customTools"), settings.get("extensions")].some((list) => list?.length);
-  return isNamed || mayHaveModules(parts, parts.roots) ? new SessionModules(parts, options) : undefined;
 }
 
 /** When the session ends, for modules that are still being loaded. */

@@ -398,7 +398,7 @@ export class AgentSession {
 
   /** Takes the model and the level that the record was left with, or `level`; says so when the model cannot be had. */
   restoreModel(level?: ThinkingLevel): string | undefined {
-    return operations.restoreModel(this.#core, level);
+    return this.#core.models.restore(level);
   }
 
   /** A new record with what came before a user message, whose text is returned. */

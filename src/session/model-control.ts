@@ -168,7 +168,7 @@ export class ModelControl {
   }
 
   /**
-   * After another record was opened: what it says, where it can still be had. Returns what could not be restored.
+   * After another record was opened: what it says, where it can still be had; else the sentence that says so.
    * `named`: a level that was asked for now.
    */
   restore(named?: ThinkingLevel): string | undefined {
@@ -178,7 +178,9 @@ export class ModelControl {
     if (found && found !== this.#model) this.#choose(found);
     this.#wish = named ?? this.#recorded(thinkingLevel);
     if (this.#model) this.#level = clampLevel(this.#model, this.#wish);
-    return saved !== undefined && !found ? saved : undefined;
+    const { model } = this;
+    const used = model ? `${model.provider}/${model.id}` : "none";
+    return saved === undefined || found ? undefined : `Could not restore model ${saved}. Using ${used}`;
   }
 
   /** The model for a prompt; says what to do when there is none. */

@@ -61,7 +61,7 @@ export interface AgentSessionParts {
     todos: TodoTracker;
     artifacts: ArtifactSource;
     pending: PendingControl;
-    changes: ChangeHistory;
+    changes(): ChangeHistory;
   }): readonly AnyTool[];
   readonly hooks?: ToolHooks;
   /** Modules of others; absent where there are none. */
@@ -112,7 +112,6 @@ export class SessionCore {
   readonly bash: BashExecutions;
   readonly left: LeftRecords;
   readonly pending: PendingControl;
-  readonly changes: ChangeHistory;
   readonly hearing: Hearing;
   readonly questions: Questions;
   readonly restored: RestoredActions;
@@ -131,6 +130,7 @@ export class SessionCore {
   /** What waits until the entries of the record are read. */
   #afterReading: (() => void)[] = [];
   #isOver = false;
+  #changes: ChangeHistory | undefined;
   /** What the last request offered, and what of it is active: mostly the same again, and then the same list. */
   #offered: { readonly base: readonly AnyTool[]; readonly tools: readonly AnyTool[] } = { base: [], tools: [] };
 
@@ -165,9 +165,8 @@ export class SessionCore {
       owner: () => this.#owner(),
       recordApplied: (applied, decision) => this.pending.recordApplied(applied, decision),
     });
-    this.changes = new ChangeHistory({ plans: parts.plans, pending: this.pending, owner: () => this.#owner() });
     this.tools = new ActiveTools(
-      parts.createTools({ todos: this.todos, artifacts, pending: this.pending, changes: this.changes }),
+      parts.createTools({ todos: this.todos, artifacts, pending: this.pending, changes: () => this.changes }),
     );
     this.restored.begin();
     this.left = new LeftRecords(log);
@@ -200,6 +199,13 @@ export class SessionCore {
 
   get record(): SessionManager {
     return this.#record;
+  }
+
+  /** Made when somebody looks back. */
+  get changes(): ChangeHistory {
+    const { pending } = this;
+    this.#changes ??= new ChangeHistory({ plans: this.parts.plans, pending, owner: () => this.#owner() });
+    return this.#changes;
   }
 
   get systemPrompt(): string {

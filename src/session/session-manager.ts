@@ -66,8 +66,9 @@ export class SessionManager {
   #folded = new ContextBuilder();
   /** Undefined for a session that leaves nothing on the disk. */
   #file: SessionFile | undefined;
-  #memoryArtifacts = createMemoryArtifacts();
-  #memoryBlobs = createMemoryBlobs();
+  /** Made when somebody needs them: a session in a file keeps these things beside it. */
+  #memoryArtifacts: ArtifactStore | undefined;
+  #memoryBlobs: BlobStore | undefined;
   #hasAppended = false;
   /** How long the file was when it was last told the name. */
   #namedAtLength = 0;
@@ -239,11 +240,15 @@ export class SessionManager {
   }
 
   get artifacts(): ArtifactStore {
-    return this.#file?.artifacts ?? this.#memoryArtifacts;
+    if (this.#file) return this.#file.artifacts;
+    this.#memoryArtifacts ??= createMemoryArtifacts();
+    return this.#memoryArtifacts;
   }
 
   get blobs(): BlobStore {
-    return this.#file?.blobs ?? this.#memoryBlobs;
+    if (this.#file) return this.#file.blobs;
+    this.#memoryBlobs ??= createMemoryBlobs();
+    return this.#memoryBlobs;
   }
 
   /** Why entries are not safe on the disk at the moment, or undefined. */
@@ -442,8 +447,8 @@ export class SessionManager {
 
   #branchInMemory(header: SessionHeader, entries: readonly SessionEntry[]): SessionManager {
     const branch = new SessionManager(this.#options, { header, entries });
-    branch.#memoryArtifacts = this.#memoryArtifacts;
-    branch.#memoryBlobs = this.#memoryBlobs;
+    branch.#memoryArtifacts = this.artifacts;
+    branch.#memoryBlobs = this.blobs;
     return branch;
   }
 

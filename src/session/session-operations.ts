@@ -4,8 +4,6 @@
 import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import type { BranchSummaryEntry, SessionEntry } from "../protocol/entries.js";
-import type { ThinkingLevel } from "../protocol/model.js";
-import type { ProviderModel } from "../provider/provider.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
 import type { TreeVerdict } from "./compaction/compaction-guests.js";
 import { messageOfEntry } from "./entry-message.js";
@@ -49,16 +47,10 @@ export function switchSession(core: SessionCore, path: string, options: SwitchOp
       release?.();
     }
     core.afterReading(() => {
-      const problem = restoreModel(core);
+      const problem = core.models.restore();
       if (problem !== undefined) core.parts.log.warn(problem);
     });
   });
-}
-
-/** Takes the model and the thinking level that the record was left with; says so when the model cannot be had. */
-export function restoreModel(core: SessionCore, level?: ThinkingLevel): string | undefined {
-  const lost = core.models.restore(level);
-  return lost === undefined ? undefined : `Could not restore model ${lost}. Using ${nameOf(core.models.model)}`;
 }
 
 /** A new record with what came before a user message, whose text is returned. */
@@ -258,8 +250,4 @@ function openAt({ record, left, parts }: SessionCore, path: string): SessionMana
   } catch {
     return undefined; // a path that cannot be looked at: opening it tells why
   }
-}
-
-function nameOf(model: ProviderModel | undefined): string {
-  return model ? `${model.provider}/${model.id}` : "none";
 }

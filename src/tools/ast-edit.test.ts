@@ -6,7 +6,8 @@ import type { ToolResult } from "../protocol/events.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import type { Workspace } from "../workspace/workspace.js";
-import { type AstEditOptions, createAstEdit } from "./ast-edit.js";
+import { createAstEdit } from "./ast-edit.js";
+import type { AstEditOptions } from "./ast-edit-plan.js";
 import type { AstEditDetails } from "./ast-preview.js";
 import { toolParts } from "./parts.test-kit.js";
 

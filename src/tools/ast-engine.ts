@@ -4,7 +4,8 @@
 import { GalleyError } from "../base/errors.js";
 import type { PlannedChange } from "../preview/plan.js";
 import type { Workspace } from "../workspace/workspace.js";
-import { actionFor, planFor } from "./ast-edit.js";
+import { actionFor } from "./ast-edit-deliver.js";
+import { planFor } from "./ast-edit-plan.js";
 import type { Parsers } from "./ast-parsers.js";
 import { issueBlock } from "./ast-report.js";
 import type { PlannedFile } from "./ast-rewrite.js";

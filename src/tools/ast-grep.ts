@@ -50,7 +50,7 @@ export interface AstGrepOptions {
 
 export function createAstGrep(
   workspace: Workspace,
-  { parsers = sharedParsers(), ripgrep }: AstGrepOptions = {},
+  { parsers: given, ripgrep }: AstGrepOptions = {},
 ): AgentTool<AstGrepParams> {
   return {
     name: "ast_grep",
@@ -66,6 +66,7 @@ export function createAstGrep(
       const context = atLeast(0, params.context ?? 0, "Context must be a non-negative number");
       const { path = ".", glob, lang, sel } = params;
       const sieve = ripgrep && createSieve({ ...ripgrep, workspace }, { pats, sel, maxFileBytes, signal });
+      const parsers = given ?? sharedParsers();
       const ahead = createHeadStart(workspace, parsers, { pats, sel, signal });
       try {
         const found = await findFiles(workspace, parsers, { paths: [path], glob, lang, sieve, ahead, signal });

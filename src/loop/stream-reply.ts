@@ -164,7 +164,7 @@ function buildRequest(
     context: {
       systemPrompt: run.parts.systemPrompt(),
       messages,
-      tools: specsOf(offered),
+      tools: [...specsOf(offered)], // whoever is given the request may do with the list what he likes
     },
     options: { ...options, signal, ...(choice === undefined ? {} : { toolChoice: choice }) },
   };

@@ -31,12 +31,12 @@ export function encodeTools(tools: readonly ToolSpec[], write: ToolWriter, more?
 
 /** A schema stays as it is once it was offered: calls are checked against what it said then. */
 function areSame(before: readonly ToolSpec[], now: readonly ToolSpec[]): boolean {
-  if (before === now) return true;
   if (before.length !== now.length) return false;
   // No function for each tool: this is done for every request.
   for (let index = 0; index < now.length; index++) {
     const a = before[index] as ToolSpec;
     const b = now[index] as ToolSpec;
+    if (a === b) continue;
     if (a.parameters !== b.parameters || a.description !== b.description || a.name !== b.name || a.strict !== b.strict)
       return false;
   }

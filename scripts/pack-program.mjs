@@ -28,9 +28,14 @@ export async function findUnits(entry, { root, options }) {
     const external = isProgram ? target : `./lib/${libraryFile(target)}.js`;
     return `$(${idOf(target, { external })})`;
   };
+  // Each member of a table is a unit: whoever reads one of them does not pay for the others.
+  const member = (path, key, code) => `$(${idOf(`${path}#${key}`, { name: `${relative(root, path)}#${key}`, code })})`;
   idOf(entry, { path: entry, name: relative(root, entry) });
-  for (const unit of units)
-    if (unit.path) unit.code = await codeOf(unit.path, (target) => refer(unit.path, target), options);
+  for (const unit of units) {
+    const { path } = unit;
+    if (path?.endsWith(".json")) unit.code = jsonCode(path, member);
+    else if (path) unit.code = await codeOf(path, (target) => refer(path, target), options);
+  }
   return { units, libraries };
 }
 
@@ -111,7 +116,6 @@ function sourcePath(path) {
 /** One file as the body of a unit; `refer` gives the expression for what it imports. */
 async function codeOf(path, refer, { target, define }) {
   const source = readFileSync(path, "utf8");
-  if (path.endsWith(".json")) return jsonCode(JSON.parse(source));
   if (/\bimport_\w|\brequire\("|\$\(\d/.test(source))
     throw new Error(`${path}: import_…, require and $(1) are the build's own words.`);
   const made = await transform(source, {
@@ -142,11 +146,11 @@ async function codeOf(path, refer, { target, define }) {
   return head + bound + tail;
 }
 
-/** Every member is made when it is read: whoever reads one of a large table does not pay for the others. */
-function jsonCode(table) {
-  const members = Object.entries(table).map(
-    ([key, value]) => `get ${JSON.stringify(key)}() { return ${JSON.stringify(value)}; }`,
-  );
+function jsonCode(path, member) {
+  const members = Object.entries(JSON.parse(readFileSync(path, "utf8"))).map(([key, value]) => {
+    const unit = member(path, key, `exports.value = ${JSON.stringify(value)};\n`);
+    return `get ${JSON.stringify(key)}() { return ${unit}.value; }`;
+  });
   return `exports.default = { ${members.join(", ")} };\n`;
 }
 

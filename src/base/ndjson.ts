@@ -36,7 +36,6 @@ export class FrameReader {
   }
 
   push(chunk: Uint8Array): Frame[] {
-    if (this.#isLine(chunk)) return this.#finishLine(chunk);
     const frames: Frame[] = [];
     let start = 0;
     // LF only. U+2028 and friends are legal inside a JSON string, and a line reader would cut the frame there.
@@ -47,17 +46,6 @@ export class FrameReader {
     }
     if (start < chunk.length) this.#take(chunk.subarray(start), frames);
     return frames;
-  }
-
-  /** Most chunks are one command, and to cut it out takes longer than to parse it. */
-  #isLine(chunk: Uint8Array): chunk is Buffer {
-    const isAlone = this.#bytes === 0 && !this.#discarding && !this.#isFirst && chunk.length <= this.#maxBytes;
-    return isAlone && Buffer.isBuffer(chunk) && chunk.indexOf(LF) === chunk.length - 1;
-  }
-
-  #finishLine(line: Buffer): Frame[] {
-    const frame = parseRecord(line, line.length - 1);
-    return frame ? [frame] : [];
   }
 
   /** At the end of the stream a last record without LF still counts. */
@@ -95,16 +83,16 @@ export class FrameReader {
   }
 }
 
-/** One record up to its LF, if it has one. Blank records give nothing. */
-export function parseRecord(bytes: Buffer, length = bytes.length): Frame | undefined {
-  const end = bytes[length - 1] === CR ? length - 1 : length;
-  if (isBlank(bytes, end)) return undefined;
-  if (!isUtf8(bytes)) return { ok: false, problem: "Invalid UTF-8" };
-  const excess = structureProblem(bytes);
+/** One record without its LF. Blank records give nothing. */
+export function parseRecord(bytes: Buffer): Frame | undefined {
+  const record = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
+  if (isBlank(record)) return undefined;
+  if (!isUtf8(record)) return { ok: false, problem: "Invalid UTF-8" };
+  const excess = structureProblem(record);
   if (excess) return { ok: false, problem: excess };
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString("utf8", 0, end));
+    value = JSON.parse(record.toString("utf8"));
   } catch (error) {
     return { ok: false, problem: messageOf(error) };
   }
@@ -164,11 +152,8 @@ function endOfString(record: Buffer, open: number): number {
   return record.length - 1;
 }
 
-function isBlank(record: Buffer, end: number): boolean {
-  for (let index = 0; index < end; index++) {
-    const byte = record[index];
-    if (byte !== 0x20 && byte !== 0x09 && byte !== CR) return false;
-  }
+function isBlank(record: Buffer): boolean {
+  for (const byte of record) if (byte !== 0x20 && byte !== 0x09 && byte !== CR) return false;
   return true;
 }
 

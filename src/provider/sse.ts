@@ -68,9 +68,8 @@ function textDecoder(): (bytes: Uint8Array) => string {
   return (bytes) => {
     if (!decoder && !isAscii(bytes)) decoder = new TextDecoder("utf-8", { ignoreBOM: !isFirst });
     isFirst &&= bytes.length === 0; // a byte order mark is one at the very beginning only
-    if (decoder) return decoder.decode(bytes, { stream: true });
-    // Mostly it is one, and another view of the same bytes takes longer to make than the text.
-    const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    return buffer.toString("latin1");
+    return decoder
+      ? decoder.decode(bytes, { stream: true })
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
   };
 }

@@ -4,7 +4,7 @@ import { floor, galley } from "../kit/agent.mjs";
 import { alternate, expect, pluck, row, sleep } from "../kit/measure.mjs";
 import { Gate, gated, withAgent } from "../kit/model.mjs";
 
-/** Many: how fast a process is depends on where it happens to lie in memory, and stays so for all its prompts. */
+/** Many: some of the noise is a process's own, or that of the moment in which it runs. */
 const rounds = 15;
 const warmPrompts = 16;
 const marker = "the-first-delta";

@@ -3,7 +3,7 @@
 
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { AgentSessionEvent } from "../protocol/events.js";
-import type { StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
+import type { StreamEvent, StreamFunction, StreamRequest, ToolSpec } from "../provider/provider.js";
 import { zeroUsage } from "../provider/provider.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { textResult } from "../tools/tool.js";
@@ -403,6 +403,22 @@ describe("streamReply", () => {
       const { request, rejected } = await requestOf(choice);
       expect(request?.options.toolChoice).toEqual(choice);
       expect(rejected).toEqual([]);
+    });
+
+    it("has a list of tools of its own, whatever was done with that of the last one", async () => {
+      const offered = ["one", "two"].map((name) => fakeTool(name, async () => textResult("")));
+      const told: string[][] = [];
+      const stream: StreamFunction = ({ context }) => {
+        const tools = context.tools as ToolSpec[]; // somebody's stream function need not be typed
+        told.push(tools.map(({ name }) => name));
+        tools.length = 0;
+        return streamOf([...text("a"), done]);
+      };
+      for (let turn = 0; turn < 2; turn++) await streamReply(open(stream, { tools: () => offered }).run);
+      expect(told).toEqual([
+        ["one", "two"],
+        ["one", "two"],
+      ]);
     });
 
     it("drops a choice whose tool is not offered, and says so", async () => {

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
 import { EntryTree } from "../session/entry-tree.js";
-import { loadSession, readNow } from "../session/store-load.js";
+import { loadSession } from "../session/store-load.js";
 import { type PlaceOptions, SessionPlaces } from "../session/store-places.js";
 import type { ExportSource } from "./export-html.js";
 
@@ -20,7 +20,7 @@ export async function readSource(path: string, places: PlaceOptions & { clock?: 
     throw loaded.exists
       ? new GalleyError("file_refused", `Not a session file: ${path}`)
       : new GalleyError("not_found", `File not found: ${path}`);
-  const { header, entries } = readNow(loaded.session);
+  const { header, entries } = loaded.session;
   const blobs = new SessionPlaces(places, silentLog).blobs(loaded.path);
   return { header, tree: new EntryTree(header, entries), blobs, warnings: loaded.warnings };
 }

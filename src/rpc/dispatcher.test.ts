@@ -91,7 +91,7 @@ describe("the main lane", () => {
         type: "response",
         command: "parse",
         success: false,
-        error: "Failed to parse command: no messagesAsWritten",
+        error: "Failed to parse command: no withImages",
         requestId: "a",
         requestCommand: "get_messages",
       },

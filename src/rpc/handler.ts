@@ -26,10 +26,3 @@ export type Handler<C extends RpcCommandType> = (
   context: HandlerContext,
   command: Extract<RpcCommand, { type: C }>,
 ) => RpcData[C] | Promise<RpcData[C]>;
-
-/** Returned by a handler that has given the answer itself. */
-export const answered = Symbol("answered");
-
-export type AnsweringHandler<C extends RpcCommandType> = (
-  ...args: Parameters<Handler<C>>
-) => RpcData[C] | typeof answered | Promise<RpcData[C] | typeof answered>;

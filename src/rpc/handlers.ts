@@ -3,7 +3,7 @@
 import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
 import { toWireModel } from "../sdk/index.js";
 import { availableCommands } from "./command-news.js";
-import type { AnsweringHandler, HandlerContext } from "./handler.js";
+import type { Handler, HandlerContext } from "./handler.js";
 import { exportHtml } from "./handlers/export-html.js";
 import { getEntries, getTree } from "./handlers/get-entries.js";
 import { getMessagesPage } from "./handlers/get-messages-page.js";
@@ -13,10 +13,9 @@ import { negotiateProtocol } from "./handlers/negotiate-protocol.js";
 import { abortAndPrompt, prompt } from "./handlers/prompt.js";
 import { setEventFilter } from "./handlers/set-event-filter.js";
 import { setHostTools } from "./handlers/set-host-tools.js";
-import { getMessages, switchSession } from "./handlers/switch-session.js";
 import { decisionOf, undone } from "./handlers/undo.js";
 
-const table: { [C in RpcCommandType]: AnsweringHandler<C> } = {
+const table: { [C in RpcCommandType]: Handler<C> } = {
   abort: ({ session }) => session.abort(),
   abort_and_prompt: abortAndPrompt,
   abort_bash: ({ session }) => session.abortBash(),
@@ -44,7 +43,7 @@ const table: { [C in RpcCommandType]: AnsweringHandler<C> } = {
   get_entries: getEntries,
   get_fork_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
   get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
-  get_messages: getMessages,
+  get_messages: async ({ session }) => ({ messages: await session.withImages(session.messages) }),
   get_messages_page: getMessagesPage,
   get_commands: ({ session }) => ({ commands: session.getCommands() }),
   get_changes: async ({ session }, { all = false, diff = false, limit }) => ({
@@ -81,7 +80,9 @@ const table: { [C in RpcCommandType]: AnsweringHandler<C> } = {
   },
   set_thinking_level: ({ session }, { level }) => session.setThinkingLevel(level === "inherit" ? undefined : level),
   set_todos: ({ session }, { phases }) => ({ todoPhases: session.setTodoPhases(phases) }),
-  switch_session: switchSession,
+  switch_session: async ({ session }, { sessionPath }) => ({
+    cancelled: !(await session.switchSession(sessionPath)),
+  }),
   steer: ({ session }, command) => session.steer(command.message, boundedImages(command)),
   undo: async ({ session }, command) =>
     undone(await session.undo({ changeId: command.changeId, ...decisionOf(command) }), session),

@@ -53,30 +53,6 @@ describe("writing", () => {
     expect(output.frames.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it("makes a line that comes in pieces as it is read, with nothing in between", async () => {
-    const { outbox, output } = rig();
-    const piece = "x".repeat(40_000);
-    let made = 0;
-    const line = function* () {
-      yield '{"type":"a","text":"';
-      for (; made < 100; made++) yield piece;
-      yield '"}\n';
-    };
-    outbox.send({ type: "before" });
-    outbox.sendPieces(line(), { type: "a" }, 4_000_000);
-    outbox.send({ type: "after" });
-    output.isReading = false;
-    await tick();
-    expect(made).toBeLessThan(4);
-    while (made < 100) {
-      const before = made;
-      output.emit("drain"); // the reader takes what there is, and no more
-      expect(made - before).toBeLessThan(4);
-    }
-    output.drain();
-    expect(output.frames).toEqual([{ type: "before" }, { type: "a", text: piece.repeat(100) }, { type: "after" }]);
-  });
-
   it("cuts one long line after another, however they share a write", async () => {
     const { outbox, output } = rig({ features: [] });
     const long = "x".repeat(1_100_000);

@@ -27,8 +27,6 @@ export interface OutboxOptions {
 interface PlainItem {
   readonly kind: "plain";
   readonly text: string;
-  /** What follows the text, made as it is written. */
-  readonly rest?: Iterator<string, void>;
   readonly bytes: number;
   readonly mayBeCut: boolean;
   /** Set for `tool_execution_update`: under pressure only the newest per call is kept. */
@@ -49,8 +47,6 @@ type Item = PlainItem | UpdateItem;
 
 const frameOverheadBytes = 600;
 const maxWriteBytes = 1024 * 1024;
-/** Of a large frame, which is made while its beginning is read: as much as a pipe takes at once. */
-const maxPiecesBytes = 64 * 1024;
 
 export class Outbox {
   readonly #output: FrameOutput;
@@ -91,14 +87,6 @@ export class Outbox {
   send(frame: object): void {
     this.#releaseHeld();
     this.#enqueue(this.#plain(frame));
-  }
-
-  /** The same as a line that is put together elsewhere, while it is written; `bytes` is about as long as it gets. */
-  sendPieces(pieces: Iterable<string>, frame: object, bytes: number): void {
-    this.#releaseHeld();
-    // Where a long line has to be cut, its length is told first.
-    if (this.#features.version === 2) this.#enqueue(this.#plainLine([...pieces].join(""), frame));
-    else this.#enqueue({ kind: "plain", text: "", rest: pieces[Symbol.iterator](), bytes, mayBeCut: false });
   }
 
   /** A session event; the promise, if there is one, resolves when the reader has caught up. */
@@ -158,11 +146,8 @@ export class Outbox {
   }
 
   #plain(frame: object): PlainItem {
-    return this.#plainLine(encodeSafely(frame), frame);
-  }
-
-  #plainLine(whole: string, frame: object): PlainItem {
     const mayBeCut = this.#features.version === 2;
+    const whole = encodeSafely(frame);
     const text = mayBeCut && isBeyondHosts(whole) ? encodeSafely(tooLarge(frame)) : whole;
     return { kind: "plain", text, bytes: text.length, mayBeCut };
   }
@@ -265,7 +250,7 @@ export class Outbox {
     let isBlocked = false;
     while ((next < this.#queue.length || this.#pieces) && !isBlocked) {
       let text = this.#nextPieces();
-      for (let item = this.#queue[next]; item && this.#mayJoin(text); item = this.#queue[next]) {
+      for (let item = this.#queue[next]; item && text.length < maxWriteBytes; item = this.#queue[next]) {
         text += this.#lineOf(item);
         this.#queuedBytes -= item.bytes;
         next++;
@@ -284,17 +269,8 @@ export class Outbox {
     if (!this.isOverBudget) this.#wake();
   }
 
-  /** Nothing comes between the pieces of a frame. */
-  #mayJoin(text: string): boolean {
-    return !this.#pieces && text.length < maxWriteBytes;
-  }
-
-  /** Nothing for a frame that comes in pieces: those are next. */
+  /** Nothing for a frame that has to be cut: its pieces come next. */
   #lineOf(item: Item): string {
-    if (item.kind === "plain" && item.rest) {
-      this.#pieces = { lines: item.rest, bytes: item.bytes };
-      return "";
-    }
     const text = textOf(item);
     const json = item.mayBeCut ? oversized(text) : undefined;
     if (!json) return text;
@@ -305,7 +281,7 @@ export class Outbox {
   /** As many as still fit into a write. */
   #nextPieces(written = 0): string {
     let text = "";
-    while (this.#pieces && written + text.length < maxPiecesBytes) {
+    while (this.#pieces && written + text.length < maxWriteBytes) {
       const { value, done } = this.#pieces.lines.next();
       if (done) this.#pieces = undefined;
       else text += value;

@@ -35,15 +35,6 @@ export class Request {
     this.#outbox.send({ id: this.id, type: "response", command: this.type, success: true, data });
   }
 
-  /** The same with data of one member whose value is JSON already, in pieces that come to about so many bytes. */
-  succeedWith(name: string, json: Iterable<string>, bytes: number): void {
-    if (this.#isAnswered) return;
-    this.#isAnswered = true;
-    const frame = { id: this.id, type: "response", command: this.type, success: true };
-    const head = `${JSON.stringify(frame).slice(0, -1)},"data":{${JSON.stringify(name)}:`;
-    this.#outbox.sendPieces(around(head, json, "}}\n"), frame, bytes);
-  }
-
   /** A refusal: the sentence is part of the contract, and so is the code where there is one. */
   refuse(error: string, code?: string): void {
     this.#isAnswered = true;
@@ -74,12 +65,6 @@ export class Request {
   #hints(): object {
     return { requestId: this.id, requestCommand: this.type };
   }
-}
-
-function* around(head: string, pieces: Iterable<string>, tail: string): Generator<string, void> {
-  yield head;
-  yield* pieces;
-  yield tail;
 }
 
 function usableId(id: unknown): string | number | undefined {

@@ -27,9 +27,8 @@ export async function openRecord(
   const { persist, resume, checkNewPlace } = options;
   const records: SessionRecords = {
     create: (origin) => (persist ? SessionManager.create(where, origin) : SessionManager.inMemory(where, origin)),
-    open: (path, ask, how = {}) =>
+    open: (path, ask) =>
       SessionManager.open(resolve(where.cwd, path), where, {
-        ...how,
         ...(checkNewPlace ? { checkNewPlace: (place) => ask(() => checkNewPlace(place)) } : {}),
       }),
   };

@@ -47,17 +47,11 @@ import { resolveAllImages, resolveEntryImages } from "./store-blobs.js";
 export type { AgentSessionParts, CustomMessageInput, PromptOptions, SendCustomOptions };
 
 export class AgentSession {
-  readonly #joined: SessionCore;
+  readonly #core: SessionCore;
   #retryAborted = Promise.resolve();
 
   constructor(parts: AgentSessionParts) {
-    this.#joined = new SessionCore(parts);
-  }
-
-  /** Whoever does anything with the session finds all of it there, also after a switch that left the reading for later. */
-  get #core(): SessionCore {
-    this.#joined.readOn();
-    return this.#joined;
+    this.#core = new SessionCore(parts);
   }
 
   // Prompting
@@ -170,18 +164,6 @@ export class AgentSession {
 
   get messages(): readonly AgentMessage[] {
     return this.#core.record.context.messages;
-  }
-
-  /** The messages as JSON, where a switch has just left them in the file unread and they need no reading for it. */
-  messagesAsWritten(): { json: Iterable<string>; bytes: number } | undefined {
-    const { unread } = this.#joined.record;
-    const json = unread?.messages();
-    return unread && json && { json, bytes: unread.bytes.length };
-  }
-
-  /** Reads what a switch left unread, which is otherwise done when somebody asks for it. */
-  readOn(): void {
-    this.#joined.readOn();
   }
 
   /** For whoever cannot look into the files: images that the record only names are filled in. */
@@ -392,8 +374,8 @@ export class AgentSession {
   }
 
   /** Reads and checks the file first: when that fails, the session at hand goes on as if nothing had been asked. */
-  switchSession(path: string, options: operations.SwitchOptions = {}): Promise<boolean> {
-    return operations.switchSession(this.#core, path, options);
+  switchSession(path: string): Promise<boolean> {
+    return operations.switchSession(this.#core, path);
   }
 
   /** Takes the model and the level that the record was left with, or `level`; says so when the model cannot be had. */
@@ -547,8 +529,8 @@ export class AgentSession {
 
   /** Custom tools and extensions are loaded, templates and skills are read. Never rejects: what cannot be loaded is reported. */
   async whenLoaded(): Promise<void> {
-    await this.#joined.parts.guests?.loaded();
-    await this.#joined.parts.library?.ready();
+    await this.#core.parts.guests?.loaded();
+    await this.#core.parts.library?.ready();
   }
 
   /** The same, and they have heard that the session begins. */

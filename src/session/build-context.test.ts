@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { MessageEntry, SessionEntry } from "../protocol/entries.js";
+import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { buildContext, ContextBuilder } from "./build-context.js";
 import { assistant, chain, compaction, reply, said, user } from "./entries.test-kit.js";
@@ -291,16 +291,4 @@ function expected(path: readonly SessionEntry[]): ReturnType<typeof plain> {
 it("an assistant without a model is nobody's choice", () => {
   const nameless = said(assistant({ provider: "", model: "" }));
   expect(buildContext(chain(nameless)).models.size).toBe(0);
-});
-
-it("knows of how many messages, from the first on, somebody said that they hold no image", () => {
-  const [a, b, c, d] = chain(user("a"), user("b"), user("c"), compaction("e1")) as MessageEntry[];
-  const builder = new ContextBuilder();
-  for (const entry of [a, b]) builder.pushFit(entry as MessageEntry);
-  expect(builder).toMatchObject({ imagelessCount: 2, entryIds: ["e1", "e2"] });
-  builder.push(c as MessageEntry);
-  builder.pushFit({ ...(a as MessageEntry), id: "e9" });
-  expect(builder.imagelessCount).toBe(2);
-  builder.push(d as MessageEntry);
-  expect(builder.imagelessCount).toBe(0);
 });

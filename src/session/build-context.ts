@@ -1,7 +1,7 @@
 // What the agent knows at one place of the tree: a fold over the entries from the root to there. Pure. Fed one entry
 // at a time, so that a conversation of a hundred thousand entries grows by one at the price of one.
 
-import type { CompactionEntry, MessageEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
+import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import { messageOfEntry, timeOf } from "./entry-message.js";
 
@@ -10,8 +10,6 @@ export interface SessionContext {
   readonly messages: readonly AgentMessage[];
   /** For each message the id of the entry it comes from. */
   readonly entryIds: readonly string[];
-  /** So many of them, from the first on, are known to hold no image. */
-  readonly imagelessCount: number;
   /** Changes whenever something other than a new last message did: what was derived from `messages` is void then. */
   readonly revision: number;
   /** The last one recorded. Undefined: none was. Null: back to the default. */
@@ -42,7 +40,6 @@ export function buildContext(path: Iterable<SessionEntry>): SessionContext {
 export class ContextBuilder implements SessionContext {
   messages: AgentMessage[] = [];
   entryIds: string[] = [];
-  imagelessCount = 0;
   revision: number;
   thinkingLevel: string | null | undefined;
   mode: { name: string; data?: unknown } | undefined;
@@ -94,20 +91,12 @@ export class ContextBuilder implements SessionContext {
     }
   }
 
-  /** The same for one whose message was found fit for use, and without images. */
-  pushFit(entry: MessageEntry): void {
-    if (this.imagelessCount === this.messages.length) this.imagelessCount++;
-    this.path.push(entry);
-    this.#add(entry, entry.message);
-  }
-
   #addMessage(entry: SessionEntry): void {
     const message = messageOfEntry(entry);
-    if (message) this.#add(entry, message);
-    else if (entry.type === "message") this.warnings.push(`Entry ${entry.id} holds no message that can be used`);
-  }
-
-  #add(entry: SessionEntry, message: AgentMessage): void {
+    if (!message) {
+      if (entry.type === "message") this.warnings.push(`Entry ${entry.id} holds no message that can be used`);
+      return;
+    }
     this.messages.push(message);
     this.entryIds.push(entry.id);
     if (message.role === "assistant" && message.model !== "") this.#lastReply = message;
@@ -138,7 +127,6 @@ export class ContextBuilder implements SessionContext {
     }
     this.compaction = entry;
     this.messages = [summaryMessage(entry)];
-    this.imagelessCount = 0;
     this.entryIds = [entry.id];
     this.revision++;
     for (const kept of first === -1 ? [] : path.slice(first, at)) {

@@ -25,11 +25,11 @@ export class ModelMessages {
 
   /** Before a run: what came out of a file names its images only, and a model needs the images. */
   async loadImages(
-    { messages, imagelessCount, revision }: SessionContext,
+    { messages, revision }: SessionContext,
     load: (message: AgentMessage) => Promise<AgentMessage>,
   ): Promise<void> {
     if (this.#blocksImages) return;
-    if (revision !== this.#loaded.revision) this.#loaded = { revision, count: imagelessCount };
+    if (revision !== this.#loaded.revision) this.#loaded = { revision, count: 0 };
     for (; this.#loaded.count < messages.length; this.#loaded.count++) {
       const message = messages[this.#loaded.count];
       if (!message || !hasImage(message)) continue;

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parseObject } from "../base/json.js";
 import type { SessionEntry } from "../protocol/entries.js";
+import type { AgentMessage } from "../protocol/messages.js";
 import { LineReader, maxLineBytes, SessionReader } from "./read-entries.js";
 import { entryLists, header, linesOf, messageEntry, readText, userEntry } from "./store.test-kit.js";
 
@@ -153,6 +155,52 @@ describe("bad lines in the middle (S-3)", () => {
         for (let start = 0; start < bytes.length; start += size) reader.push(bytes.subarray(start, start + size));
         expect(reader.end()).toEqual(readText(bytes));
       }),
+    );
+  });
+
+  it("whatever stands between the lines, each sound entry is there, in its place", () => {
+    const rubbish = fc.constantFrom(
+      ...'|\r|{}|nothing|{"type":"mess|é\u2028|\u0000|[]'.split("|"),
+      line({ ...b, parentId: "gone" }),
+      line({ type: "theirs", id: "t", parentId: "a", timestamp: "now" }),
+      line(a) + line(b),
+      line({ ...b, message: { role: "user", content: 1e300 } }),
+    );
+    const added = fc.array(fc.tuple(fc.nat(40), rubbish), { maxLength: 3 });
+    fc.assert(
+      fc.property(entryLists, added, (entries, extra) => {
+        const lines = entries.map(line);
+        for (const [place, text] of extra) lines.splice(place % (lines.length + 1), 0, text);
+        const read = readText(`${[line(header), ...lines].join("\n")}\n`);
+        expect(read.entries.filter(({ id }) => id.startsWith("e"))).toEqual(entries);
+        expectTree(read.entries);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("any byte of a file may be another: each line that still is an object is read, in order", () => {
+    const call = { type: "toolCall", id: "t", name: "read", arguments: { path: 'a\\"b', lines: [1, 2.5e-7] } };
+    const reply = { role: "assistant", content: [call], timestamp: 2 } as unknown as AgentMessage;
+    const file = Buffer.from(linesOf(header, userEntry("a", null, 'o\\n"é'), messageEntry("b", "a", reply), c));
+    const start = Buffer.byteLength(linesOf(header));
+    const bytes = fc.constantFrom(...Buffer.from('{}[]",:\\ \t\r\n\u0000aé0-'));
+    fc.assert(
+      fc.property(fc.integer({ min: start, max: file.length - 1 }), bytes, (at, byte) => {
+        const changed = Buffer.from(file);
+        changed[at] = byte;
+        const read = readText(changed);
+        const found = read.entries.map((entry) => line({ ...entry, id: "", parentId: "", timestamp: "" }));
+        for (const text of changed.subarray(start).toString().split("\n")) {
+          const value = parseObject(text);
+          if (typeof value?.type !== "string") continue;
+          const index = found.indexOf(line({ ...value, id: "", parentId: "", timestamp: "" }));
+          expect(index, text).not.toBe(-1);
+          found.splice(0, index + 1);
+        }
+        expectTree(read.entries);
+      }),
+      { numRuns: 3000 },
     );
   });
 

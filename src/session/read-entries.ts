@@ -1,13 +1,12 @@
 // The bytes of a session file in, its header and entries out. Promises: one bad line never stops the rest, memory is
 // bounded by one line beyond what is returned, and nothing here depends on how the bytes are cut up.
 
-import { isAscii, isUtf8 } from "node:buffer";
+import { isUtf8 } from "node:buffer";
 import { GalleyError } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import { maxNesting, type TypedObject } from "../base/ndjson.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { type LinkedEntries, type LinkProblem, linkEntries } from "./link-entries.js";
-import { readMessageLine } from "./message-line.js";
 import { currentVersion, migrateEntries } from "./migrate-entries.js";
 
 export const maxLineBytes = 8 * 1024 * 1024;
@@ -33,8 +32,6 @@ export interface ReadSession extends LinkedEntries {
   /** Bytes behind the last LF. A whole one is an entry that only lacks its LF, and is among `entries`. */
   readonly tail: { readonly bytes: number; readonly isWhole: boolean };
   readonly length: number;
-  /** Every message was found fit for use as it is, and to hold no image. */
-  readonly isFit?: true;
 }
 
 /** Why a file of this version is only read, or undefined. */
@@ -55,7 +52,6 @@ export class SessionReader {
   #problemCount = 0;
   #header: TypedObject | undefined;
   #version = 1;
-  #lastId = "";
 
   /** The path is for the sentence when it is no session. */
   constructor(path: string, maxBytes = maxLineBytes) {
@@ -65,11 +61,7 @@ export class SessionReader {
 
   /** Throws `file_refused` as soon as it is clear that this is no session file. */
   push(chunk: Uint8Array): void {
-    this.#lines.push(
-      chunk,
-      (line) => this.#take(line),
-      (text, number) => this.#takeLines(text, number),
-    );
+    this.#lines.push(chunk, (line) => this.#take(line));
     if (!this.#header && this.#lines.isDiscarding) throw this.#refusal();
   }
 
@@ -104,32 +96,6 @@ export class SessionReader {
     };
   }
 
-  /** As many lines as the text has. Answers the number of the next one. */
-  #takeLines(text: string, number: number): number {
-    let next = number;
-    for (let start = 0, end = 0; start <= text.length; start = end + 1) {
-      end = text.indexOf("\n", start);
-      if (end === -1) end = text.length;
-      const entry = this.#header && readMessageLine(text, start, end, this.#lastId);
-      if (entry && flawOf(entry.message, 2) === Flaw.none) {
-        this.#entries.push(entry as object as TypedObject);
-        this.#lineOf.push(next);
-        this.#lastId = entry.id;
-      } else this.#takeText(text.slice(start, end), next);
-      next++;
-    }
-    return next;
-  }
-
-  /** An entry of ours, as nearly every line is. Anything else is taken the careful way, by its bytes. */
-  #takeText(text: string, number: number): void {
-    const value = this.#header && parseText(text, Flaw.none);
-    if (!value || !ownTypes.has(value.type) || typeof value.timestamp !== "string")
-      return this.#take({ record: Buffer.from(text), number });
-    this.#entries.push(value);
-    this.#lineOf.push(number);
-  }
-
   #take({ record, number }: Line): void {
     if (record === undefined) {
       if (!this.#header) throw this.#refusal();
@@ -140,7 +106,7 @@ export class SessionReader {
     for (const value of found.values) {
       if (!this.#header) this.#open(value);
       else if (value.type === "session") this.#report("extra_header", number);
-      else this.#add(value, record, number, found.problem);
+      else this.#add(value, number, found.text);
     }
     if (!this.#header) throw this.#refusal();
   }
@@ -156,12 +122,13 @@ export class SessionReader {
     this.#version = versionProblem(version) === undefined ? (version as number) : currentVersion;
   }
 
-  #add(value: TypedObject, record: Buffer, number: number, problem: ReadProblemKind | undefined): void {
+  /** `text`: its line, where the line is sound and holds nothing else. */
+  #add(value: TypedObject, number: number, text: string | undefined): void {
     this.#entries.push(value);
     this.#lineOf.push(number);
-    if (problem !== undefined) return;
-    const text = record.toString("utf8").replace(/\r$/, "");
-    if (!ownTypes.has(value.type) || isWordedOtherwise(value, text)) this.#originals.set(value, text);
+    if (text === undefined) return;
+    const line = text.endsWith("\r") ? text.slice(0, -1) : text;
+    if (mustKeepText(value, line)) this.#originals.set(value, line);
   }
 
   /** Whether an object found inside a damaged line is a line of its own, and not a piece of one. */
@@ -222,31 +189,16 @@ export class LineReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** With `takeLines`, lines that came in one piece and in good UTF-8 are given as one text. */
-  push(chunk: Uint8Array, take: (line: Line) => void, takeLines?: (text: string, number: number) => number): void {
+  push(chunk: Uint8Array, take: (line: Line) => void): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.length += bytes.length;
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      const isFirst = start === 0;
       const record = this.#finish(bytes.subarray(start, end));
       start = end + 1;
       take({ record, number: this.#number++ });
-      if (isFirst && takeLines) start += this.#takeTogether(bytes.subarray(start), takeLines);
     }
     if (start < bytes.length) this.#keep(bytes.subarray(start));
-  }
-
-  /** Decoded together: line by line, that is a good part of all the reading. Answers how many bytes were taken. */
-  #takeTogether(bytes: Buffer, take: (text: string, number: number) => number): number {
-    const end = bytes.lastIndexOf(LF);
-    const lines = bytes.subarray(0, Math.max(end, 0));
-    if (end === -1 || lines.length > this.#maxBytes) return 0;
-    // Bytes that are ASCII throughout need only be copied.
-    const encoding = isAscii(lines) ? "latin1" : isUtf8(lines) ? "utf8" : undefined;
-    if (!encoding) return 0;
-    this.#number = take(lines.toString(encoding), this.#number);
-    return end + 1;
   }
 
   /** What stands behind the last LF. */
@@ -288,13 +240,16 @@ function withoutMark(record: Buffer): Buffer {
 
 interface ParsedLine {
   readonly values: readonly TypedObject[];
+  /** The line itself, where it is one object and good UTF-8. */
+  readonly text?: string;
   readonly problem?: ReadProblemKind;
 }
 
 function parseLine(record: Buffer, isPart: (value: TypedObject) => boolean): ParsedLine {
-  const value = parseObject(record);
+  const text = record.toString("utf8");
+  const value = parseText(text);
   // One flipped bit in a text is no reason to lose the message: it is read with a mark in that place.
-  if (value) return isUtf8(record) ? { values: [value] } : { values: [value], problem: "bad_utf8" };
+  if (value) return isUtf8(record) ? { values: [value], text } : { values: [value], problem: "bad_utf8" };
   if (record.toString("latin1").trim() === "") return { values: [] };
   const values = partsOf(record, isPart);
   return { values, problem: values.length > 0 ? "fused" : "malformed" };
@@ -305,27 +260,26 @@ function parseObject(record: Buffer): TypedObject | undefined {
 }
 
 /** Parsed first and judged then: most of a long session's loading is this, and its lines are bounded already. */
-function parseText(text: string, worst: number = Flaw.inexact): TypedObject | undefined {
+function parseText(text: string): TypedObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) && typeof value.type === "string" && flawOf(value, 1) <= worst
-      ? (value as TypedObject)
-      : undefined;
+    const isSound = isObject(value) && typeof value.type === "string" && flawOf(value, 1) !== Flaw.tooDeep;
+    return isSound ? (value as TypedObject) : undefined;
   } catch {
     return undefined; // the caller looks for what can be saved
   }
 }
 
 /** What is wrong with a value that was parsed, the worst last. */
-export const Flaw = {
+const Flaw = {
   none: 0,
   /** It holds a number that is no longer to the digit what the text says. */
   inexact: 1,
   tooDeep: 2,
 } as const;
 
-/** Looks at members without lists or iterators of them: this runs over everything that is loaded, and at first cold. */
-export function flawOf(value: object, depth: number): number {
+/** Visits members without making lists or iterators: this runs over everything that is loaded. */
+function flawOf(value: object, depth: number): number {
   if (depth > maxNesting) return Flaw.tooDeep;
   let worst: number = Flaw.none;
   if (Array.isArray(value)) {
@@ -348,9 +302,9 @@ function isInexact(number: number): boolean {
   return number > Number.MAX_SAFE_INTEGER || number < Number.MIN_SAFE_INTEGER;
 }
 
-/** True for an entry of ours, by another program, that would not come out again as it came in. */
-function isWordedOtherwise(value: TypedObject, text: string): boolean {
-  if (typeof value.timestamp !== "string") return true;
+/** True for an entry of another program's own type, and for one that would not be written again as it was read. */
+function mustKeepText(value: TypedObject, text: string): boolean {
+  if (!ownTypes.has(value.type) || typeof value.timestamp !== "string") return true;
   return flawOf(value, 1) !== Flaw.none && JSON.stringify(value) !== text;
 }
 

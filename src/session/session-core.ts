@@ -127,8 +127,6 @@ export class SessionCore {
   #ttsr: TtsrController | undefined;
   #hasLoadedRules = false;
   #lastOperation: Promise<unknown> = Promise.resolve();
-  /** What waits until the entries of the record are read. */
-  #afterReading: (() => void)[] = [];
   #isOver = false;
   #changes: ChangeHistory | undefined;
   /** What the last request offered, and what of it is active: mostly the same again, and then the same list. */
@@ -268,24 +266,8 @@ export class SessionCore {
     this.#modelMessages = new ModelMessages({ blocksImages: this.settings.blockImages });
     this.queues.clear();
     this.toolChoice.clear();
-    if (record.unread) this.todos.restore([]); // nothing of the old list may still happen
-    this.afterReading(() => {
-      this.restoreBehaviour();
-      this.restored.begin();
-    });
-  }
-
-  /** At once, unless the entries of the record are still unread: then as soon as `readOn` is called. */
-  afterReading(work: () => void): void {
-    if (this.#record.unread || this.#afterReading.length > 0) this.#afterReading.push(work);
-    else work();
-  }
-
-  /** Reads what was left unread when the record was entered. Called before anything else is done with the session. */
-  readOn(): void {
-    if (this.#afterReading.length === 0) return;
-    this.#record.read();
-    for (const work of this.#afterReading.splice(0)) work();
+    this.restoreBehaviour();
+    this.restored.begin();
   }
 
   /** The record stands somewhere else now. */

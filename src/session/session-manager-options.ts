@@ -35,8 +35,6 @@ export interface OpenOptions {
   readonly waitMs?: number;
   /** No lock is asked for, and nothing is written. */
   readonly isReadOnly?: boolean;
-  /** The entries of a file that looks sound are read when somebody asks for them. */
-  readonly mayStayUnread?: boolean;
 }
 
 type MarginEntry = LabelEntry | LeafEntry | SessionInfoEntry;

@@ -35,35 +35,27 @@ import { type BlobStore, createMemoryBlobs } from "./store-blobs.js";
 import { readBreadcrumb } from "./store-breadcrumbs.js";
 import { deleteSession } from "./store-delete.js";
 import { endBytes, SessionIndex } from "./store-list.js";
-import { describeProblems, isUnread, loadSession, readNow } from "./store-load.js";
+import { loadSession } from "./store-load.js";
 import { SessionPlaces } from "./store-places.js";
 import { SessionFile } from "./store-session-file.js";
-import type { UnreadSession } from "./unread-session.js";
 
 export type { EntryFields, SessionManagerOptions, SessionMove };
 
-interface Start extends StartEntries {
+interface Start {
   readonly header: SessionHeader;
-  readonly unread?: UnreadSession;
-  readonly warnings?: readonly string[];
-}
-
-interface StartEntries {
   readonly entries?: readonly SessionEntry[];
   readonly indexById?: Map<string, number>;
   readonly originals?: ReadonlyMap<SessionEntry, string>;
-  readonly isFit?: true;
+  readonly warnings?: readonly string[];
 }
 
 export class SessionManager {
   readonly warnings: string[];
   #options: SessionManagerOptions | InMemoryOptions;
-  /** What stands in the file, as long as nobody has asked for it. */
-  #unread: UnreadSession | undefined;
-  #entries: EntryTree;
-  #originals: ReadonlyMap<SessionEntry, string> = new Map();
+  readonly #tree: EntryTree;
+  readonly #originals: ReadonlyMap<SessionEntry, string>;
   #header: SessionHeader;
-  #folded = new ContextBuilder();
+  #context = new ContextBuilder();
   /** Undefined for a session that leaves nothing on the disk. */
   #file: SessionFile | undefined;
   /** Made when somebody needs them: a session in a file keeps these things beside it. */
@@ -76,16 +68,10 @@ export class SessionManager {
   private constructor(options: SessionManagerOptions | InMemoryOptions, start: Start) {
     this.#options = options;
     this.#header = start.header;
-    this.#unread = start.unread;
+    this.#originals = start.originals ?? new Map();
     this.warnings = [...(start.warnings ?? [])];
-    this.#entries = new EntryTree(start.header);
-    if (!start.unread) this.#take(start);
-  }
-
-  #take({ entries, indexById, originals, isFit }: StartEntries): void {
-    this.#originals = originals ?? new Map();
-    this.#entries = new EntryTree(this.#header, entries, indexById);
-    this.#rebuildContext(isFit);
+    this.#tree = new EntryTree(start.header, start.entries, start.indexById);
+    this.#rebuildContext();
   }
 
   /** A new session. Nothing is on the disk before its first message. */
@@ -108,9 +94,7 @@ export class SessionManager {
       return SessionManager.create(options, {}, loaded.path);
     }
     const warnings = [...loaded.warnings, ...(loaded.readOnlyReason ? [loaded.readOnlyReason] : [])];
-    const { session } = loaded;
-    const start = isUnread(session) ? { header: session.header, unread: session } : session;
-    const manager = new SessionManager(options, { ...start, warnings });
+    const manager = new SessionManager(options, { ...loaded.session, warnings });
     manager.#file = SessionFile.resume(manager.#fileOptions(options), loaded);
     manager.#tellWarnings();
     return manager;
@@ -164,7 +148,7 @@ export class SessionManager {
   static async #readToCopy(path: string, options: SessionManagerOptions): Promise<{ start: Start; from: string }> {
     const loaded = await loadSession(resolve(path), { ...loadOptions(options), isReadOnly: true });
     if (loaded.kind === "absent") throw new GalleyError("not_found", `File not found: ${path}`);
-    const { header, entries, originals } = readNow(loaded.session);
+    const { header, entries, originals } = loaded.session;
     const child = newHeader(options, { parentSession: loaded.path, parentSessionId: header.id });
     const start = { header: { ...header, ...child }, entries, originals, warnings: loaded.warnings };
     return { start, from: loaded.path };
@@ -203,32 +187,6 @@ export class SessionManager {
 
   get cwd(): string {
     return this.#header.cwd || this.#options.cwd;
-  }
-
-  /** The file as it was taken in, as long as nobody has asked for what it says. */
-  get unread(): UnreadSession | undefined {
-    return this.#unread;
-  }
-
-  /** Reads what was left unread. Everything that needs it does so by itself. */
-  read(): void {
-    if (!this.#unread) return;
-    const session = this.#unread.read();
-    this.#unread = undefined;
-    this.#take(session);
-    const found = describeProblems(this.sessionFile ?? "", session);
-    this.warnings.push(...found);
-    for (const text of [...found, ...this.#folded.warnings]) this.#options.log?.warn(text);
-  }
-
-  get #tree(): EntryTree {
-    this.read();
-    return this.#entries;
-  }
-
-  get #context(): ContextBuilder {
-    this.read();
-    return this.#folded;
   }
 
   get tree(): Omit<EntryTree, "append" | "moveLeaf"> {
@@ -391,16 +349,13 @@ export class SessionManager {
 
   /** What was found in the file, and what its entries make of it. */
   #tellWarnings(): void {
-    for (const text of [...this.warnings, ...this.#folded.warnings]) this.#options.log?.warn(text);
+    for (const text of [...this.warnings, ...this.#context.warnings]) this.#options.log?.warn(text);
   }
 
-  #rebuildContext(isFit = false): void {
-    const context = new ContextBuilder(this.#folded.revision + 1);
-    for (const entry of this.#entries.pathTo()) {
-      if (isFit && entry.type === "message") context.pushFit(entry);
-      else context.push(entry);
-    }
-    this.#folded = context;
+  #rebuildContext(): void {
+    const context = new ContextBuilder(this.#context.revision + 1);
+    for (const entry of this.#tree.pathTo()) context.push(entry);
+    this.#context = context;
   }
 
   /** Of a session that descends from this one. */
@@ -420,8 +375,8 @@ export class SessionManager {
         get entries() {
           return manager.#tree.entries;
         },
-        originalOf: (entry: SessionEntry) => this.#originals.get(entry),
       },
+      originals: this.#originals,
       // Of its own working directory: one that was opened from another leaves its branches with its own kind.
       places: new SessionPlaces({ ...options, cwd: this.cwd }, log),
       clock,
@@ -454,11 +409,10 @@ export class SessionManager {
 
   /** A list reads only the ends of a long file: the name has to be at one of them. */
   #repeatName(): void {
-    if (!this.#hasAppended) return;
     const { name, nameSource } = this.#tree;
     const length = this.#file?.length ?? 0;
     const isFar = length > 2 * endBytes && length - this.#namedAtLength > endBytes / 2;
-    if (isFar && name !== undefined && name !== this.#header.title) this.setName(name, nameSource);
+    if (isFar && this.#hasAppended && name !== undefined && name !== this.#header.title) this.setName(name, nameSource);
   }
 }
 

@@ -23,33 +23,21 @@ export function newSession(core: SessionCore, origin: { parentSession?: string }
   });
 }
 
-export interface SwitchOptions {
-  /**
-   * What stands in the file may be read when somebody asks for it: the answer need not wait for that. Where modules of
-   * others hear of the switch they do ask, at once.
-   */
-  readonly mayStayUnread?: boolean;
-}
-
-/** Checks the file first. False: it was prevented. */
-export function switchSession(core: SessionCore, path: string, options: SwitchOptions = {}): Promise<boolean> {
-  const mayStayUnread = options.mayStayUnread === true && !core.parts.guests;
+/** Reads the file first. False: it was prevented. */
+export function switchSession(core: SessionCore, path: string): Promise<boolean> {
   return unlessPrevented(core, { kind: "switch", reason: "resume", targetSessionFile: path }, async () => {
     // Of its own files, which it alone may write: opening one again would only find it taken.
     const own = openAt(core, path);
     const release = own && core.left.use(own); // or the end of a command would close it on the way
     try {
       if (!own) await core.left.closed();
-      const record =
-        own ?? (await core.parts.records.open(path, (question) => core.questions.ask(question), { mayStayUnread }));
+      const record = own ?? (await core.parts.records.open(path, (question) => core.questions.ask(question)));
       await change(core, async () => record);
     } finally {
       release?.();
     }
-    core.afterReading(() => {
-      const problem = core.models.restore();
-      if (problem !== undefined) core.parts.log.warn(problem);
-    });
+    const problem = core.models.restore();
+    if (problem !== undefined) core.parts.log.warn(problem);
   });
 }
 

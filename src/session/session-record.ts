@@ -1,7 +1,6 @@
 // What the rest of the session layer needs of a record, whatever stands behind it.
 
 import type { EntryFields, SessionManager } from "./session-manager.js";
-import type { OpenOptions } from "./session-manager-options.js";
 
 export type SessionRecord = Pick<SessionManager, "context" | "tree" | "append" | "moveLeaf" | "sync">;
 
@@ -14,9 +13,5 @@ export interface SessionRecords {
    * Throws for what is no session, and leaves it as it is. A path where nothing is is a new session's place, and where a
    * person has to say so, `ask` puts the question: it may throw before the answer is there.
    */
-  open(
-    path: string,
-    ask: <Answer>(question: () => Promise<Answer>) => Promise<Answer>,
-    options?: Pick<OpenOptions, "mayStayUnread">,
-  ): Promise<SessionManager>;
+  open(path: string, ask: <Answer>(question: () => Promise<Answer>) => Promise<Answer>): Promise<SessionManager>;
 }

@@ -8,7 +8,6 @@ import { acquireLock, type FileLock, type LockAttempt } from "../base/path-lock.
 import { type ReadProblem, type ReadSession, SessionReader, versionProblem } from "./read-entries.js";
 import { writeAll } from "./store-append.js";
 import { nodeDisk, O_APPEND, O_CREAT, O_RDONLY, O_RDWR, realPath, type SessionDisk } from "./store-disk.js";
-import { chunkBytes, leaveUnread, readBytes, type UnreadSession } from "./unread-session.js";
 
 export interface LoadOptions {
   readonly clock: Clock;
@@ -17,8 +16,6 @@ export interface LoadOptions {
   readonly waitMs?: number;
   /** Neither lock nor write, for whoever only looks. */
   readonly isReadOnly?: boolean;
-  /** The entries of a file that looks sound may stay unread for now. */
-  readonly mayStayUnread?: boolean;
 }
 
 /** What a writer holds. */
@@ -35,7 +32,7 @@ export interface LoadedSession {
   readonly kind: "session";
   /** The real path. */
   readonly path: string;
-  readonly session: ReadSession | UnreadSession;
+  readonly session: ReadSession;
   /** Undefined when the file is only to be read; then `readOnlyReason` says why. */
   readonly access: WriteAccess | undefined;
   readonly readOnlyReason: string | undefined;
@@ -45,14 +42,6 @@ export interface LoadedSession {
 
 /** `absent` also stands for an empty file: there is nothing to read, and a new session may be put there. */
 export type LoadResult = LoadedSession | { readonly kind: "absent"; readonly path: string; readonly exists: boolean };
-
-export function isUnread(session: ReadSession | UnreadSession): session is UnreadSession {
-  return "read" in session;
-}
-
-export function readNow(session: ReadSession | UnreadSession): ReadSession {
-  return isUnread(session) ? session.read() : session;
-}
 
 /** Throws `file_refused` for what is no session, and for what cannot be read at all, with what the system says. */
 export async function loadSession(path: string, options: LoadOptions): Promise<LoadResult> {
@@ -84,17 +73,16 @@ async function load(path: string, options: LoadOptions): Promise<LoadResult> {
   try {
     const opened = openFile(disk, real, lock !== undefined);
     file = opened.file;
-    const isForLater = options.mayStayUnread && opened.isWritable && bytes <= maxUnreadBytes;
-    const session = isForLater ? await takeAll(disk, file, path, bytes) : await readAll(disk, file, path);
+    const session = await readAll(disk, file, path);
     const readOnlyReason =
-      (isUnread(session) ? undefined : versionProblem(session.version)) ??
+      versionProblem(session.version) ??
       (options.isReadOnly ? `${path} was opened for reading` : undefined) ??
       (lock ? undefined : inUseText(path, attempt.holderPid)) ??
       (opened.isWritable ? undefined : `${path} cannot be written by this user`);
-    const warnings = isUnread(session) ? [] : describeProblems(path, session);
+    const warnings = describeProblems(path, session);
     if (lock && readOnlyReason === undefined) {
       closeToOthers(disk, file, path, warnings);
-      access = { file, lock, ...(await mendEnd(disk, file, real, endOf(session), warnings)) };
+      access = { file, lock, ...(await mendEnd(disk, file, real, session, warnings)) };
     }
     return { kind: "session", path: real, session, access, readOnlyReason, warnings };
   } finally {
@@ -143,27 +131,8 @@ export function isForbidden(error: unknown): boolean {
   return ["EACCES", "EPERM", "EROFS"].includes(systemCode(error) ?? "");
 }
 
-/** Beyond that the bytes themselves are a burden. */
-const maxUnreadBytes = 64 * 1024 * 1024;
-
-/** All bytes, and no more made of them than must be. */
-async function takeAll(
-  disk: SessionDisk,
-  file: number,
-  path: string,
-  expectedBytes: number,
-): Promise<ReadSession | UnreadSession> {
-  let buffer = Buffer.allocUnsafe(expectedBytes + 1); // with room for the read that finds the end
-  let length = 0;
-  for (;;) {
-    if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(chunkBytes)]); // it has grown
-    const bytes = await disk.read(file, buffer.subarray(length), length);
-    if (bytes === 0) break;
-    length += bytes;
-  }
-  const all = buffer.subarray(0, length);
-  return leaveUnread(all, path) ?? readBytes(all, path);
-}
+/** A little less than Node begins to keep texts outside of V8's heap at, where they would pile up. */
+const chunkBytes = 1_000_000;
 
 /** Reads the next piece while one is being taken apart. */
 async function readAll(disk: SessionDisk, file: number, path: string): Promise<ReadSession> {
@@ -182,10 +151,6 @@ async function readAll(disk: SessionDisk, file: number, path: string): Promise<R
   } finally {
     await reading.catch(() => 0); // the file is closed next, and what is under way must not outlive that
   }
-}
-
-function endOf(session: ReadSession | UnreadSession): Pick<ReadSession, "length" | "tail"> {
-  return isUnread(session) ? { length: session.bytes.length, tail: { bytes: 0, isWhole: false } } : session;
 }
 
 function closeToOthers(disk: SessionDisk, file: number, path: string, warnings: string[]): void {
@@ -237,7 +202,7 @@ async function saveTail(disk: SessionDisk, from: number, path: string, start: nu
 }
 
 /** Sentences for the user. */
-export function describeProblems(path: string, { problems, problemCount }: ReadSession): string[] {
+function describeProblems(path: string, { problems, problemCount }: ReadSession): string[] {
   const lines = (kinds: readonly ReadProblem["kind"][]) =>
     problems.filter(({ kind }) => kinds.includes(kind)).map(({ line }) => line);
   const sentences = ([...sentenceByKind] as const).flatMap(([sentence, kinds]) => {

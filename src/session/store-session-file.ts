@@ -15,19 +15,19 @@ import { copyNamedBlobs, moveArtifacts, removeBlobs } from "./store-beside.js";
 import { type BlobStore, copyBlobs } from "./store-blobs.js";
 import { writeBreadcrumb } from "./store-breadcrumbs.js";
 import { realPath, type SessionDisk } from "./store-disk.js";
-import { isUnread, type LoadedSession } from "./store-load.js";
+import type { LoadedSession } from "./store-load.js";
 import { canonical, type SessionPlaces } from "./store-places.js";
 
 /** The record, as it is at the moment of asking. */
 export interface LiveRecord {
   readonly header: SessionHeader;
   readonly entries: readonly SessionEntry[];
-  /** The exact line of an entry that is not ours to word. */
-  originalOf(entry: SessionEntry): string | undefined;
 }
 
 export interface SessionFileOptions {
   readonly record: LiveRecord;
+  /** The exact lines of entries that are kept as another program wrote them. */
+  readonly originals: ReadonlyMap<SessionEntry, string>;
   readonly places: SessionPlaces;
   readonly clock: Clock;
   readonly log: Log;
@@ -65,7 +65,7 @@ export class SessionFile {
   static resume(options: SessionFileOptions, { path, access, readOnlyReason, session }: LoadedSession): SessionFile {
     const file = new SessionFile(options, path);
     file.#readOnlyReason = readOnlyReason;
-    const outdated = !isUnread(session) && session.version < currentVersion ? session : undefined;
+    const outdated = session.version < currentVersion ? session : undefined;
     if (access) file.#store = SessionStore.resume(file.#storeOptions(), access, outdated);
     file.#leaveBreadcrumb();
     return file;
@@ -172,14 +172,14 @@ export class SessionFile {
   }
 
   #storeOptions(at = this.#at, places = this.#places): StoreOptions {
-    const { record, clock, log, disk } = this.#options;
+    const { record, clock, log, disk, originals } = this.#options;
     return {
       path: at.path,
       header: { ...record.header, version: currentVersion },
       clock,
       log,
       ...(disk ? { disk } : {}),
-      originalOf: (entry) => record.originalOf(entry),
+      originals,
       ensureDirectory: places.ensureDirectory,
       sinks: {
         saveImage: (bytes) => this.#orWait("a large image was not put aside", at.blobs.put(bytes)),

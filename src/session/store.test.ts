@@ -21,7 +21,7 @@ import { SessionStore, type StoreOptions } from "./store.js";
 import { faultyDisk, header, heardLog, linesOf, readFile, temporaryDirectory, userEntry } from "./store.test-kit.js";
 import { draftPath } from "./store-create.js";
 import { ensureDirectory, nodeDisk, O_CREAT, type SessionDisk } from "./store-disk.js";
-import { type LoadedSession, loadSession, readNow } from "./store-load.js";
+import { type LoadedSession, loadSession } from "./store-load.js";
 
 const [a, b, c, d] = [userEntry("a", null), userEntry("b", "a"), userEntry("c", "b"), userEntry("d", "c")] as const;
 const model: SessionEntry = { type: "model_change", id: "m", parentId: null, timestamp: "t", model: "acme/x" };
@@ -47,7 +47,7 @@ function setUp({ path = join(temporaryDirectory(), "s.jsonl"), disk = nodeDisk, 
     ensureDirectory: (directory) => ensureDirectory(directory, [], () => {}),
     onReadOnly: (reason) => given.push(reason),
   };
-  const session = loaded && readNow(loaded.session);
+  const session = loaded?.session;
   const outdated = session && session.version < 3 ? session : undefined;
   const store = loaded?.access ? SessionStore.resume(options, loaded.access, outdated) : SessionStore.create(options);
   onTestFinished(() => store.close());
@@ -426,7 +426,7 @@ describe("opening", () => {
     const second = await look(path);
     expect(second.access).toBeUndefined();
     expect(second.readOnlyReason).toBe(`Session ${path} is in use by another galley (pid ${process.pid})`);
-    expect(readNow(second.session).entries).toHaveLength(2);
+    expect(second.session.entries).toHaveLength(2);
   });
 
   it("tells what is not there from what is empty", async () => {

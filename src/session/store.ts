@@ -22,8 +22,8 @@ export interface StoreOptions {
   readonly log: Log;
   readonly disk?: SessionDisk;
   readonly sinks: StoredFormSinks;
-  /** The exact line of an entry that is not ours to word. */
-  originalOf?(entry: SessionEntry): string | undefined;
+  /** The exact lines of entries that are kept as another program wrote them. */
+  readonly originals?: ReadonlyMap<SessionEntry, string>;
   ensureDirectory(path: string): void;
   /** Runs once the lock is held, before the file comes into being. */
   beforeCreate?(): Promise<void>;
@@ -268,7 +268,7 @@ export class SessionStore {
   }
 
   #directLine(entry: SessionEntry): Buffer | undefined {
-    const original = this.#options.originalOf?.(entry);
+    const original = this.#options.originals?.get(entry);
     return original === undefined ? plainLine(entry) : Buffer.from(`${original}\n`);
   }
 

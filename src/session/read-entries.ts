@@ -106,7 +106,7 @@ export class SessionReader {
     for (const value of found.values) {
       if (!this.#header) this.#open(value);
       else if (value.type === "session") this.#report("extra_header", number);
-      else this.#add(value, number, found.text);
+      else this.#add(value, number, found.original);
     }
     if (!this.#header) throw this.#refusal();
   }
@@ -122,13 +122,10 @@ export class SessionReader {
     this.#version = versionProblem(version) === undefined ? (version as number) : currentVersion;
   }
 
-  /** `text`: its line, where the line is sound and holds nothing else. */
-  #add(value: TypedObject, number: number, text: string | undefined): void {
+  #add(value: TypedObject, number: number, original: string | undefined): void {
     this.#entries.push(value);
     this.#lineOf.push(number);
-    if (text === undefined) return;
-    const line = text.endsWith("\r") ? text.slice(0, -1) : text;
-    if (mustKeepText(value, line)) this.#originals.set(value, line);
+    if (original !== undefined) this.#originals.set(value, original);
   }
 
   /** Whether an object found inside a damaged line is a line of its own, and not a piece of one. */
@@ -240,31 +237,39 @@ function withoutMark(record: Buffer): Buffer {
 
 interface ParsedLine {
   readonly values: readonly TypedObject[];
-  /** The line itself, where it is one object and good UTF-8. */
-  readonly text?: string;
+  /** The exact text of its one object, where that has to be kept. */
+  readonly original?: string | undefined;
   readonly problem?: ReadProblemKind;
 }
 
 function parseLine(record: Buffer, isPart: (value: TypedObject) => boolean): ParsedLine {
   const text = record.toString("utf8");
-  const value = parseText(text);
+  const parsed = parseText(text);
   // One flipped bit in a text is no reason to lose the message: it is read with a mark in that place.
-  if (value) return isUtf8(record) ? { values: [value], text } : { values: [value], problem: "bad_utf8" };
+  if (parsed && !isUtf8(record)) return { values: [parsed.value], problem: "bad_utf8" };
+  if (parsed) return { values: [parsed.value], original: originalOf(parsed, text) };
   if (record.toString("latin1").trim() === "") return { values: [] };
   const values = partsOf(record, isPart);
   return { values, problem: values.length > 0 ? "fused" : "malformed" };
 }
 
 function parseObject(record: Buffer): TypedObject | undefined {
-  return parseText(record.toString("utf8"));
+  return parseText(record.toString("utf8"))?.value;
+}
+
+interface ParsedText {
+  readonly value: TypedObject;
+  /** Every number in it is to the digit what the text says. */
+  readonly isExact: boolean;
 }
 
 /** Parsed first and judged then: most of a long session's loading is this, and its lines are bounded already. */
-function parseText(text: string): TypedObject | undefined {
+function parseText(text: string): ParsedText | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    const isSound = isObject(value) && typeof value.type === "string" && flawOf(value, 1) !== Flaw.tooDeep;
-    return isSound ? (value as TypedObject) : undefined;
+    if (!isObject(value) || typeof value.type !== "string") return undefined;
+    const flaw = flawOf(value, 1);
+    return flaw === Flaw.tooDeep ? undefined : { value: value as TypedObject, isExact: flaw === Flaw.none };
   } catch {
     return undefined; // the caller looks for what can be saved
   }
@@ -302,10 +307,11 @@ function isInexact(number: number): boolean {
   return number > Number.MAX_SAFE_INTEGER || number < Number.MIN_SAFE_INTEGER;
 }
 
-/** True for an entry of another program's own type, and for one that would not be written again as it was read. */
-function mustKeepText(value: TypedObject, text: string): boolean {
-  if (!ownTypes.has(value.type) || typeof value.timestamp !== "string") return true;
-  return flawOf(value, 1) !== Flaw.none && JSON.stringify(value) !== text;
+/** Of an entry of another program's own type, and of one that would not be written again as it was read. */
+function originalOf({ value, isExact }: ParsedText, text: string): string | undefined {
+  const line = text.endsWith("\r") ? text.slice(0, -1) : text;
+  const isOurs = ownTypes.has(value.type) && typeof value.timestamp === "string";
+  return isOurs && (isExact || JSON.stringify(value) === line) ? undefined : line;
 }
 
 /**

@@ -131,8 +131,7 @@ export function isForbidden(error: unknown): boolean {
   return ["EACCES", "EPERM", "EROFS"].includes(systemCode(error) ?? "");
 }
 
-/** A little less than Node begins to keep texts outside of V8's heap at, where they would pile up. */
-const chunkBytes = 1_000_000;
+const chunkBytes = 1024 * 1024;
 
 /** Reads the next piece while one is being taken apart. */
 async function readAll(disk: SessionDisk, file: number, path: string): Promise<ReadSession> {

@@ -6,7 +6,6 @@ import { resolve } from "node:path";
 import { systemClock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { randomIds } from "../base/ids.js";
-import { isoTime } from "../base/iso-time.js";
 import { silentLog } from "../base/log.js";
 import { type LockKind, platformLock } from "../base/path-lock.js";
 import type { MessageEntry, SessionEntry, SessionHeader } from "../protocol/entries.js";
@@ -379,7 +378,7 @@ export class SessionManager {
     let id = ids.entry();
     while (this.#tree.has(id)) id = ids.entry();
     const { type, ...rest } = fields;
-    return { type, id, parentId, timestamp: isoTime(clock.now()), ...rest } as SessionEntry;
+    return { type, id, parentId, timestamp: new Date(clock.now()).toISOString(), ...rest } as SessionEntry;
   }
 
   #add(entry: SessionEntry): void {

@@ -1,7 +1,6 @@
 // What session files and their directories are called. Pure: whoever calls has made the paths canonical.
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { isoTime } from "../base/iso-time.js";
 import { sha256Hex } from "../base/sha256.js";
 
 export interface WorkingPlace {
@@ -23,7 +22,7 @@ export function legacyDirectoryNames(place: WorkingPlace): string[] {
 
 /** Sorts by time. */
 export function sessionFileName(now: number, sessionId: string): string {
-  return `${isoTime(now).replace(/[:.]/g, "-")}_${sessionId}.jsonl`;
+  return `${new Date(now).toISOString().replace(/[:.]/g, "-")}_${sessionId}.jsonl`;
 }
 
 /** Where a session keeps its artifacts: beside the file, under the same name. */

@@ -38,7 +38,7 @@ import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { createPlanHands } from "./plan-hands.js";
 import { readPromptFiles } from "./prompt-files.js";
 import type { PromptTextOptions } from "./prompts/find-places.js";
-import { findSessionPrompts } from "./prompts/find-session-prompts.js";
+import { findSessionPrompts } from "./prompts/session-prompts.js";
 import { selectTools } from "./select-tools.js";
 import { sessionDirectory } from "./session-directory.js";
 import { createHands, toolSettingsOf } from "./session-hands.js";

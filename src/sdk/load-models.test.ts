@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { problemText } from "../provider/model-problem.js";
+import { problemText } from "../provider/models-file.js";
 import { type LoadModelsOptions, loadModelRegistry } from "./load-models.js";
 
 let agentDir: string;

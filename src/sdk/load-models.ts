@@ -11,9 +11,8 @@ import {
   readAuthFile,
   rememberCommands,
 } from "../provider/credentials.js";
-import { problemText } from "../provider/model-problem.js";
 import { ModelRegistry } from "../provider/model-registry.js";
-import { type ModelsFile, readModelsFile, unreadableModelsFile } from "../provider/models-file.js";
+import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models-file.js";
 import { type ConfigFile, readConfigFile, runForOutput } from "../workspace/config-files.js";
 import { parseConfig } from "./parse-config.js";
 

@@ -65,9 +65,8 @@ export class SessionManager {
   #folded = new ContextBuilder();
   /** Undefined for a session that leaves nothing on the disk. */
   #file: SessionFile | undefined;
-  /** Made when somebody needs them: a session in a file keeps these things beside it. */
-  #memoryArtifacts: ArtifactStore | undefined;
-  #memoryBlobs: BlobStore | undefined;
+  #memoryArtifacts: ArtifactStore = createMemoryArtifacts();
+  #memoryBlobs: BlobStore = createMemoryBlobs();
   #hasAppended = false;
   /** How long the file was when it was last told the name. */
   #namedAtLength = 0;
@@ -239,15 +238,11 @@ export class SessionManager {
   }
 
   get artifacts(): ArtifactStore {
-    if (this.#file) return this.#file.artifacts;
-    this.#memoryArtifacts ??= createMemoryArtifacts();
-    return this.#memoryArtifacts;
+    return this.#file?.artifacts ?? this.#memoryArtifacts;
   }
 
   get blobs(): BlobStore {
-    if (this.#file) return this.#file.blobs;
-    this.#memoryBlobs ??= createMemoryBlobs();
-    return this.#memoryBlobs;
+    return this.#file?.blobs ?? this.#memoryBlobs;
   }
 
   /** Why entries are not safe on the disk at the moment, or undefined. */

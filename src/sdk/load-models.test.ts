@@ -119,8 +119,10 @@ describe("auth.json", () => {
     put("models.yml", yaml);
     put("auth.json", auth);
     const env = { ACME_KEY: "k" };
-    expect(await (await load({ env })).apiKeyFor(fable)).toBe("stored");
-    expect(await (await load({ env, runtimeKeys: new Map([["acme", "run"]]) })).apiKeyFor(fable)).toBe("run");
+    const registry = await load({ env });
+    expect(await registry.apiKeyFor(fable)).toBe("stored");
+    registry.setRuntimeApiKey("acme", "run");
+    expect(await registry.apiKeyFor(fable)).toBe("run");
     expect(warnings).toEqual([]);
   });
 

@@ -429,7 +429,6 @@ export class SessionManager {
         const sentence = `${move.reason}. The conversation goes on in ${move.to}`;
         this.warnings.push(sentence);
         log.warn(sentence);
-        options.onMoved?.(move);
       },
     };
   }

@@ -13,8 +13,6 @@ import { chunkBytes, leaveUnread, readBytes, type UnreadSession } from "./unread
 export interface LoadOptions {
   readonly clock: Clock;
   readonly disk?: SessionDisk;
-  /** How long to wait for another holder of the lock. */
-  readonly waitMs?: number;
   /** Neither lock nor write, for whoever only looks. */
   readonly isReadOnly?: boolean;
   /** The entries of a file that looks sound may stay unread for now. */
@@ -77,7 +75,7 @@ async function load(path: string, options: LoadOptions): Promise<LoadResult> {
   if (!bytes) return { kind: "absent", path: real, exists: bytes === 0 };
   if (bytes > suspiciousBytes) await refuseUnlessItFits(bytes, path);
 
-  const attempt = options.isReadOnly ? nobody : await acquireLock(real, options.clock, options.waitMs);
+  const attempt = options.isReadOnly ? nobody : await acquireLock(real, options.clock);
   const { lock } = attempt;
   let file: number | undefined;
   let access: WriteAccess | undefined;

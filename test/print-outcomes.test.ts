@@ -124,6 +124,7 @@ describe("the last line of JSON mode", () => {
 
   it.each([
     [["--mode", "json", "-Z", "x"], "Unknown option -Z. See galley --help."],
+    [["--mode", "json", "--allow-home", "x"], "--allow-home is not supported in this version."],
     [["--mode=json", "hi", "--model"], "--model needs a value (PATTERN[:LEVEL])."],
   ])("is there for %j too", async (args, message) => {
     const outcome = await galley(...args);

@@ -25,36 +25,15 @@ export async function runGalleyKills({ module, directory, count, seed }) {
   return { ...figures, problems };
 }
 
-/** The same to one that has nothing but a shell for its next command, and whose watcher cannot help. */
-export async function killWhileShellWaits({ module, directory }) {
-  const tag = `galleywaits${process.pid}x`;
-  const child = startWorker({ module, directory, tag });
-  child.stdin.write("[]\n");
-  await said(child, "ready");
-  const waiting = bearers(tag).filter((pid) => pid !== `${child.pid}`).length;
-  const watchers = watchersOf(child.pid);
-  for (const pid of watchers) process.kill(Number(pid), "SIGSTOP");
-  child.kill("SIGKILL");
-  await untilNone(() => bearers(tag).length === 0, limitMs);
-  const left = bearers(tag);
-  killAll([...left, ...watchers]);
-  return { waiting, survivors: left.length };
-}
-
-function startWorker({ module, directory, tag }) {
-  const child = spawn(process.execPath, [worker, module, tag], { cwd: directory, stdio: ["pipe", "pipe", "inherit"] });
-  child.stdin.on("error", () => {}); // told by its end
-  return child;
-}
-
 async function killOnce({ module, directory, seed, round, figures, problems }) {
   const random = randomFrom(seed * 100_000 + round);
   const tag = `galleykill${process.pid}x${seed}x${round}x`;
   // Every kind in turn, and one more by chance. Some are killed while they start, but not the one that may escape then.
   const chosen = [names[round % names.length], random.pick(names)];
   const isEarly = !chosen.includes("emptiedLeader") && random.below(3) === 0;
-  const child = startWorker({ module, directory, tag });
+  const child = spawn(process.execPath, [worker, module, tag], { cwd: directory, stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise((resolve) => child.on("close", resolve));
+  child.stdin.on("error", () => {}); // told by its end
   child.stdin.write(`${JSON.stringify(chosen.map((name) => kinds[name](tag)))}\n`);
   await said(child, isEarly ? "starting" : "ready");
   if (isEarly) await new Promise((resolve) => setTimeout(resolve, random.below(25)));

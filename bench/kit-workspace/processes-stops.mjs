@@ -22,16 +22,15 @@ export async function runStops({ module, directory, count, seed }) {
     const name = names[number % names.length];
     const tag = `galleystop${process.pid}x${seed}x${number}x`;
     const isTimeout = random.below(2) === 1;
-    const line = stubbornKinds[name](tag);
-    // Without an environment of its own it may run in the shell that waits.
-    const usual = { command: { shell: `export TAG=${tag}; ${line}` }, mergesOutput: true };
     const controller = new AbortController();
     const timeoutMs = 150 + random.below(200);
     let said = "";
     let stoppedAt = performance.now() + timeoutMs;
     const end = await processes.run({
-      ...(random.below(2) === 1 ? usual : { command: { shell: line }, env: { TAG: tag } }),
+      command: { shell: stubbornKinds[name](tag) },
       cwd: directory,
+      env: { TAG: tag },
+      mergesOutput: random.below(2) === 1,
       signal: controller.signal,
       timeoutMs: isTimeout ? timeoutMs : undefined,
       onOutput(chunk) {
@@ -58,8 +57,7 @@ export async function runStops({ module, directory, count, seed }) {
     while (round < count) await stop();
   };
 
-  // The watcher is there from here on, and so is a shell for the next command.
-  await processes.run({ command: { shell: "true" }, cwd: directory, mergesOutput: true });
+  await processes.run({ command: { shell: "true" }, cwd: directory }); // the watcher is there from here on
   const before = readdirSync("/proc/self/fd").length;
   await Promise.all(Array.from({ length: lanes }, lane));
   for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate); // descriptors are closed in the background

@@ -18,9 +18,6 @@ export function runGalleyKills(options: Place & { count: number; seed: number })
   problems: string[];
 }>;
 
-/** SIGKILL to a process that runs nothing but has a shell waiting, with its watcher held. */
-export function killWhileShellWaits(options: Place): Promise<{ waiting: number; survivors: number }>;
-
 /** Aborts and timeouts of commands that ignore TERM, hold pipes, or went away. */
 export function runStops(options: Place & { count: number; seed: number }): Promise<{
   stops: number;

@@ -3,5 +3,5 @@
 export { buildProcessesModule } from "./processes-build.mjs";
 export { measureCost } from "./processes-cost.mjs";
 export { exhaustDescriptors, runFlood, runForkBomb } from "./processes-floods.mjs";
-export { killWhileShellWaits, runGalleyKills } from "./processes-kills.mjs";
+export { runGalleyKills } from "./processes-kills.mjs";
 export { runStops } from "./processes-stops.mjs";

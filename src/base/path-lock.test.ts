@@ -5,10 +5,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../session/store.test-kit.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { systemClock } from "./clock.js";
+import { sha256Of } from "./digest.js";
 import { acquireLock, type FileLock, platformLock } from "./path-lock.js";
-import { sha256Hex } from "./sha256.js";
 
-const socketName = (path: string) => `\0galley-${sha256Hex(path).slice(0, 32)}`;
+const socketName = (path: string) => `\0galley-${sha256Of(path).slice(0, 32)}`;
 
 async function held(path: string): Promise<FileLock> {
   const { lock } = await acquireLock(path, systemClock);

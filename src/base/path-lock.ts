@@ -4,8 +4,8 @@
 
 import type { Server, Socket } from "node:net";
 import { type Clock, sleep } from "./clock.js";
+import { sha256Of } from "./digest.js";
 import { systemCode } from "./errors.js";
-import { sha256Hex } from "./sha256.js";
 
 export type LockKind = "socket" | "pipe" | "none";
 
@@ -68,7 +68,7 @@ async function tryLock(path: string): Promise<LockAttempt> {
 }
 
 function socketName(path: string): string {
-  const name = `galley-${sha256Hex(path).slice(0, 32)}`;
+  const name = `galley-${sha256Of(path).slice(0, 32)}`;
   return platformLock === "pipe" ? `\\\\.\\pipe\\${name}` : `\0${name}`;
 }
 

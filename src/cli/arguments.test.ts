@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { modeOf, parseArguments } from "./arguments.js";
+import { modeOf, parseArguments, unknownText } from "./arguments.js";
 import { helpText } from "./help.js";
 import { optionSpecs } from "./options.js";
 
@@ -66,7 +66,19 @@ describe("parseArguments", () => {
       words: ["x"],
       warnings: ["Unknown option -x. See galley --help. It is ignored."],
     });
-    expect(parse("--mode=rpc", "--no-mcp").warnings).toEqual(["--no-mcp has no effect in this version."]);
+  });
+
+  it("refuses an option that this version does not support; in RPC mode it warns and ignores it", () => {
+    for (const { name } of optionSpecs.filter(({ isUnsupported }) => isUnsupported)) {
+      expect(() => parse("-p", `--${name}`, "hi")).toThrow(`--${name} is not supported in this version.`);
+      expect(parse("--mode=rpc", `--${name}`)).toEqual({
+        options: { mode: ["rpc"] },
+        words: [],
+        warnings: [`--${name} has no effect in this version.`],
+      });
+    }
+    expect(parse("--", "--no-mcp").words).toEqual(["--no-mcp"]);
+    expect(unknownText("--no-mcpp")).toBe("Unknown option --no-mcpp. See galley --help.");
   });
 
   it("refuses a missing value, a value for a switch, and an unknown mode", () => {
@@ -78,7 +90,9 @@ describe("parseArguments", () => {
 });
 
 describe("helpText", () => {
-  it("names every option", () => {
-    for (const { name } of optionSpecs) expect(helpText()).toContain(`--${name}`);
+  it("names every option that has an effect, and no other", () => {
+    for (const { name, isUnsupported = false } of optionSpecs)
+      expect(new RegExp(`--${name}\\b(?!-)`).test(helpText())).toBe(!isUnsupported);
+    expect(helpText()).not.toContain("not in this version");
   });
 });

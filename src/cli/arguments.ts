@@ -55,7 +55,11 @@ export function parseArguments(argv: readonly string[]): CommandLine {
     const next = argv[index + 1];
     const taken = takeValue(spec, { inline, next });
     if (taken.usedNext) index++;
-    if (spec.later) warnings.push(`--${spec.name} has no effect in this version.`);
+    if (spec.isUnsupported) {
+      if (!isRpc) throw new GalleyError("usage", `--${spec.name} is not supported in this version.`);
+      warnings.push(`--${spec.name} has no effect in this version.`);
+      continue;
+    }
     const earlier = spec.repeatable ? (options.get(spec.name) ?? []) : [];
     options.set(spec.name, [...earlier, taken.value]);
   }
@@ -118,7 +122,8 @@ export function wantsMode(argv: readonly string[], mode: Mode): boolean {
 function nearest(flag: string): string {
   const wanted = flag.replace(/^-+/, "");
   let best: { name: string; distance: number } | undefined;
-  for (const { name } of optionSpecs) {
+  for (const { name, isUnsupported } of optionSpecs) {
+    if (isUnsupported) continue;
     const distance = editDistance(wanted, name);
     if (distance <= 2 && distance < (best?.distance ?? 3)) best = { name, distance };
   }

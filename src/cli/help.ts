@@ -3,10 +3,11 @@
 import { optionSpecs } from "./options.js";
 
 export function helpText(): string {
-  const rows = optionSpecs.map(({ name, short, value, optional, help, later }) => {
+  const supported = optionSpecs.filter(({ isUnsupported }) => !isUnsupported);
+  const rows = supported.map(({ name, short, value, optional, help }) => {
     const shown = value === undefined ? "" : optional ? ` [${value}]` : ` ${value}`;
     const flags = `${short ? `-${short}, ` : "    "}--${name}${shown}`;
-    return `  ${flags.padEnd(40)} ${help}${later ? " (not in this version yet)" : ""}`;
+    return `  ${flags.padEnd(40)} ${help}`;
   });
   return `galley: a coding agent that previews, then applies
 

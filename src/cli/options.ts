@@ -9,8 +9,8 @@ export interface OptionSpec {
   readonly optional?: boolean;
   readonly repeatable?: boolean;
   readonly help: string;
-  /** Accepted, because programs that drive galley pass it, but without effect in this version. */
-  readonly later?: true;
+  /** Not in the help, and refused. In RPC mode ignored with a warning, because programs that drive galley pass it. */
+  readonly isUnsupported?: true;
 }
 
 /** What the help calls a value that may be any text. */
@@ -60,12 +60,12 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "no-prompt-templates", help: "no prompt templates but those that are named" },
   { name: "no-context-files", help: "no AGENTS.md and the like" },
   { name: "no-rules", help: "no rules" },
-  { name: "no-mcp", help: "no MCP servers", later: true },
-  { name: "no-lsp", help: "no language servers", later: true },
-  { name: "no-pty", help: "no pseudo terminal", later: true },
+  { name: "no-mcp", help: "no MCP servers", isUnsupported: true },
+  { name: "no-lsp", help: "no language servers", isUnsupported: true },
+  { name: "no-pty", help: "no pseudo terminal", isUnsupported: true },
   { name: "no-ui", help: "extensions have no user interface" },
   { name: "trust-project", help: "let the project run its own tools and extensions, for this run" },
-  { name: "allow-home", help: "allow running in the home directory", later: true },
+  { name: "allow-home", help: "allow running in the home directory", isUnsupported: true },
   { name: "stage", help: "stage every change for review" },
   { name: "allow-exec", help: "allow commands while staging" },
   { name: "yes", help: "apply what is pending at the end" },

@@ -34,7 +34,6 @@ export interface FileLimits {
   readonly isHostModule?: (specifier: string) => boolean;
   readonly maxFiles?: number;
   readonly maxFileBytes?: number;
-  readonly maxTotalBytes?: number;
   readonly maxImports?: number;
 }
 
@@ -50,7 +49,7 @@ export async function digestFiles(
   options: FileLimits,
 ): Promise<DigestedFiles> {
   const { isHostModule = () => false, maxFiles = 2000, maxFileBytes = 4 * mebibyte, maxImports = 20_000 } = options;
-  let leftBytes = options.maxTotalBytes ?? 64 * mebibyte;
+  let leftBytes = 64 * mebibyte;
   let sinceBreakBytes = 0;
   const files = new Map<string, DigestedFile & { specifiers: readonly string[] }>();
   const manifests = new Map<string, string>();

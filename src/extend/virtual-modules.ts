@@ -20,8 +20,6 @@ type Exports = Readonly<Record<string, unknown>>;
 /** What a layer above has to offer: the SDK's exports, and the functions that ask a model. */
 export interface HostModules {
   galley?(): Promise<object>;
-  /** Replaces the plain components. */
-  tui?(): Promise<object>;
   ai?(): Promise<object>;
 }
 
@@ -119,9 +117,13 @@ export class VirtualModules {
   async #make(name: ModuleName): Promise<Exports> {
     switch (name) {
       case "galley":
-        return asModule(await this.#components(), { defineCustomTool, defineTool }, await this.#host.galley?.());
+        return asModule(
+          await import("./render-library.js"),
+          { defineCustomTool, defineTool },
+          await this.#host.galley?.(),
+        );
       case "tui":
-        return asModule(await this.#components());
+        return asModule(await import("./render-library.js"));
       case "ai":
         return asModule({ StringEnum }, await this.#host.ai?.());
       case "core":
@@ -129,10 +131,6 @@ export class VirtualModules {
       default:
         return library(name);
     }
-  }
-
-  async #components(): Promise<object> {
-    return { ...(await import("./render-library.js")), ...(await this.#host.tui?.()) };
   }
 }
 

@@ -6,14 +6,7 @@ import { AbortRace } from "../base/abort.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
-import type {
-  ModelMessage,
-  ProviderModel,
-  StreamEvent,
-  StreamRequest,
-  ToolChoice,
-  ToolSpec,
-} from "../provider/provider.js";
+import type { ModelMessage, ProviderModel, StreamEvent, StreamRequest, ToolChoice } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
 import { type FinishedCall, ReplyBuilder } from "./reply-builder.js";
 import type { Run, RunParts } from "./run.js";
@@ -164,26 +157,15 @@ function buildRequest(
     context: {
       systemPrompt: run.parts.systemPrompt(),
       messages,
-      tools: [...specsOf(offered)], // whoever is given the request may do with the list what he likes
+      tools: offered.map(({ name, description, parameters, published = parameters, strict }) => ({
+        name,
+        description,
+        parameters: published,
+        ...(strict ? { strict } : {}),
+      })),
     },
     options: { ...options, signal, ...(choice === undefined ? {} : { toolChoice: choice }) },
   };
-}
-
-/** Of a list of tools, which is mostly the same in every request of a session. */
-const specs = new WeakMap<readonly AnyTool[], readonly ToolSpec[]>();
-
-function specsOf(tools: readonly AnyTool[]): readonly ToolSpec[] {
-  const known = specs.get(tools);
-  if (known) return known;
-  const made = tools.map(({ name, description, parameters, published = parameters, strict }) => ({
-    name,
-    description,
-    parameters: published,
-    ...(strict ? { strict } : {}),
-  }));
-  specs.set(tools, made);
-  return made;
 }
 
 /** A service that takes no name can still be made to call a tool: the one it is offered. */

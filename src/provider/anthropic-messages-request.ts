@@ -4,7 +4,6 @@ import type { JsonObject } from "../base/json.js";
 import type { InputContent } from "../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
 import { encodeConversation } from "./encoded-conversation.js";
-import { encodeTools } from "./encoded-tools.js";
 import type { ModelMessage, ProviderModel, StreamRequest, ToolSpec } from "./provider.js";
 import { plainIds, prepareReplay } from "./replay.js";
 import { resolveToolChoice } from "./wire.js";
@@ -31,7 +30,7 @@ export function messagesPayload(request: StreamRequest): JsonObject {
     stream: true,
     ...(context.systemPrompt === "" ? {} : { system: [{ type: "text", text: context.systemPrompt, ...cache }] }),
     messages: encodeConversation(context.messages, conversion),
-    ...(context.tools.length === 0 ? {} : { tools: encodeTools(context.tools, writeTool, cache) }),
+    ...(context.tools.length === 0 ? {} : { tools: wireTools(context.tools, cache) }),
     ...(choice === undefined ? {} : { tool_choice: wireChoice(choice) }),
     ...thinking,
     // Thinking allows the defaults only.
@@ -95,8 +94,14 @@ function lastReply(messages: readonly ModelMessage[], model: ProviderModel): Ass
   return undefined;
 }
 
-function writeTool({ name, description, parameters }: ToolSpec): JsonObject {
-  return { name, description, input_schema: parameters };
+/** The mark on the last one has the service cache them all. */
+function wireTools(tools: readonly ToolSpec[], cache: JsonObject): JsonObject[] {
+  return tools.map(({ name, description, parameters }, index) => ({
+    name,
+    description,
+    input_schema: parameters,
+    ...(index === tools.length - 1 ? cache : {}),
+  }));
 }
 
 function wireChoice(choice: NonNullable<ReturnType<typeof resolveToolChoice>>): JsonObject {

@@ -3,8 +3,8 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { ThinkingLevel } from "../protocol/model.js";
-import { problemText } from "./model-problem.js";
 import type { ModelRegistry, RequestedModel } from "./model-registry.js";
+import { problemText } from "./models-file.js";
 import type { ProviderModel } from "./provider.js";
 import type { Selection } from "./select-model.js";
 

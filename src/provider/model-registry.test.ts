@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { GalleyError } from "../base/errors.js";
 import type { CredentialSources } from "./credentials.js";
-import { problemText } from "./model-problem.js";
 import { ModelRegistry, type RegistryParts, toWireModel } from "./model-registry.js";
-import { readModelsFile, unreadableModelsFile } from "./models-file.js";
+import { problemText, readModelsFile, unreadableModelsFile } from "./models-file.js";
 import { plannerModel } from "./planner-model.js";
 import type { ProviderModel } from "./provider.js";
 

@@ -14,8 +14,7 @@ import {
   settle,
 } from "./credentials.js";
 import { type Headers, mergeCompat, mergeHeaders } from "./model-fields.js";
-import type { ModelProblem } from "./model-problem.js";
-import type { ModelsFile, ProviderEntry } from "./models-file.js";
+import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
 import { plannerModel } from "./planner-model.js";
 import type { ProviderModel } from "./provider.js";
 import { type Selection, selectModel, selectModels } from "./select-model.js";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { problemText } from "./model-problem.js";
-import { type ModelsFile, readModelsFile } from "./models-file.js";
+import { type ModelsFile, problemText, readModelsFile } from "./models-file.js";
 
 const good = {
   baseUrl: "https://llm.example/v1",

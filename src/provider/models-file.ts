@@ -27,7 +27,6 @@ import {
   readHeaders,
   readPatch,
 } from "./model-fields.js";
-import type { ModelProblem, ProblemSubject } from "./model-problem.js";
 import { plannerModel } from "./planner-model.js";
 import type { ProviderModel } from "./provider.js";
 
@@ -38,6 +37,20 @@ export interface ModelsFile {
   readonly problems: readonly ModelProblem[];
   readonly warnings: readonly string[];
 }
+
+export interface ModelProblem {
+  readonly file: string;
+  /** As in `providers.acme.models[2].id`; empty when the whole file is meant. */
+  readonly path: string;
+  readonly message: string;
+  readonly about: ProblemSubject;
+}
+
+/** What was left out. A `model` without an id is one whose id could not be read. */
+export type ProblemSubject =
+  | { kind: "file" }
+  | { kind: "provider"; provider: string }
+  | { kind: "model"; provider: string; id?: string };
 
 export interface ProviderEntry {
   readonly id: string;
@@ -90,6 +103,10 @@ export function readModelsFile(value: unknown, path: string): ModelsFile {
 export function unreadableModelsFile(path: string, message: string): ModelsFile {
   const problem: ModelProblem = { file: path, path: "", message, about: { kind: "file" } };
   return { path, providers: new Map(), problems: [problem], warnings: [] };
+}
+
+export function problemText({ file, path, message }: ModelProblem): string {
+  return path === "" ? `${file}: ${message}` : `${file}: ${path}: ${message}`;
 }
 
 /** What one pass over a file collects. */

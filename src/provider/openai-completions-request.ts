@@ -4,7 +4,6 @@ import type { JsonObject } from "../base/json.js";
 import type { AssistantContent, InputContent, TextContent } from "../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
 import { encodeConversation } from "./encoded-conversation.js";
-import { encodeTools } from "./encoded-tools.js";
 import { type CompletionsCompat, completionsCompat } from "./openai-completions-compat.js";
 import type { ModelMessage, Sampling, StreamRequest, ToolSpec } from "./provider.js";
 import { resolveToolChoice } from "./wire.js";
@@ -56,17 +55,14 @@ function wireTools({ context, options }: StreamRequest, compat: CompletionsCompa
   if (context.tools.length === 0) return {};
   const choice = compat.supportsToolChoice ? resolveToolChoice(options.toolChoice, context.tools) : undefined;
   return {
-    tools: encodeTools(context.tools, compat.supportsStrictMode ? writeTool : writeLooseTool),
+    tools: context.tools.map((tool) => wireTool(tool, compat)),
     ...(choice === undefined ? {} : { tool_choice: wireChoice(choice) }),
   };
 }
 
-function writeTool({ name, description, parameters, strict }: ToolSpec): JsonObject {
-  return { type: "function", function: { name, description, parameters, ...(strict ? { strict: true } : {}) } };
-}
-
-function writeLooseTool({ strict: _strict, ...tool }: ToolSpec): JsonObject {
-  return writeTool(tool);
+function wireTool({ name, description, parameters, strict }: ToolSpec, compat: CompletionsCompat): JsonObject {
+  const isStrict = strict && compat.supportsStrictMode;
+  return { type: "function", function: { name, description, parameters, ...(isStrict ? { strict: true } : {}) } };
 }
 
 function wireChoice(choice: NonNullable<ReturnType<typeof resolveToolChoice>>): unknown {

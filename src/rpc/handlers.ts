@@ -4,14 +4,12 @@ import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
 import { toWireModel } from "../sdk/index.js";
 import { availableCommands } from "./command-news.js";
 import type { Handler, HandlerContext } from "./handler.js";
-import { exportHtml } from "./handlers/export-html.js";
 import { getEntries, getTree } from "./handlers/get-entries.js";
 import { getMessagesPage } from "./handlers/get-messages-page.js";
 import { getState } from "./handlers/get-state.js";
 import { boundedImages } from "./handlers/images.js";
 import { negotiateProtocol } from "./handlers/negotiate-protocol.js";
 import { abortAndPrompt, prompt } from "./handlers/prompt.js";
-import { setEventFilter } from "./handlers/set-event-filter.js";
 import { setHostTools } from "./handlers/set-host-tools.js";
 import { decisionOf, undone } from "./handlers/undo.js";
 
@@ -33,7 +31,7 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     const level = session.cycleThinkingLevel();
     return level === null ? null : { level };
   },
-  export_html: exportHtml,
+  export_html: async ({ session }, { outputPath }) => ({ path: await session.exportToHtml(outputPath) }),
   follow_up: ({ session }, command) => session.followUp(command.message, boundedImages(command)),
   fork: ({ session }, { entryId }) => session.branch(entryId),
   get_available_commands: ({ session }) => ({ commands: availableCommands(session) }),
@@ -65,7 +63,11 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     session.resolvePendingAction({ ...decision, by: "host" }),
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
-  set_event_filter: setEventFilter,
+  set_event_filter: ({ features, request }, { events }) => {
+    features.filterEvents(events);
+    request.succeed({ events }); // in the same step: what is filtered comes after the answer
+    return { events };
+  },
   set_follow_up_mode: ({ session }, { mode }) => {
     session.followUpMode = mode;
   },

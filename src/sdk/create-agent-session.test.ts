@@ -334,7 +334,7 @@ describe("the thinking level of a session that is opened again", () => {
   });
 });
 
-describe("options of a later version", () => {
+describe("unsupported options", () => {
   it.each([
     [{ parentTaskPrefix: "x", hasUI: true }, "createAgentSession: not in this version yet: parentTaskPrefix, hasUI."],
     [{ taskDepth: 1 }, "createAgentSession: not in this version yet: taskDepth."],

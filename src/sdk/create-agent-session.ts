@@ -27,7 +27,6 @@ import type { Processes } from "../workspace/processes.js";
 import type { Permit, Workspace } from "../workspace/workspace.js";
 import { agentDirectory } from "./agent-directory.js";
 import { applyBeside, astEditBy } from "./ast-edit.js";
-import { refuseComingOptions } from "./coming-options.js";
 import { type ContextFile, findContextFiles } from "./context-files.js";
 import { type GivenTool, sortGivenTools, withoutReplaced } from "./custom-tools.js";
 import { discoverEnvironment, discoverSettings } from "./discover.js";
@@ -38,7 +37,7 @@ import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { createPlanHands } from "./plan-hands.js";
 import { readPromptFiles } from "./prompt-files.js";
 import type { PromptTextOptions } from "./prompts/find-places.js";
-import { findSessionPrompts } from "./prompts/find-session-prompts.js";
+import { findSessionPrompts } from "./prompts/session-prompts.js";
 import { selectTools } from "./select-tools.js";
 import { sessionDirectory } from "./session-directory.js";
 import { createHands, toolSettingsOf } from "./session-hands.js";
@@ -51,6 +50,7 @@ import { stagingOf } from "./staging.js";
 import { withStagingPolicy } from "./staging-policy.js";
 import { moduleRoots } from "./survey-modules.js";
 import { defaultPromptIn, withContextFiles, withPromptTexts } from "./system-prompt.js";
+import { refuseUnsupportedOptions } from "./unsupported-options.js";
 
 /** For a command that the user or the host runs. */
 const userCommandSeconds = 300;
@@ -122,7 +122,7 @@ export interface CreateAgentSessionResult {
 
 /** Throws `model_not_found` or `invalid_config` when the named model cannot be had, `not_found` for an unknown tool. */
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
-  refuseComingOptions(options);
+  refuseUnsupportedOptions(options);
   const { clock = systemClock, ids = randomIds, log: told = silentLog } = options;
   const cwd = resolvePath(options.cwd ?? ".");
   const agentDir = options.agentDir ?? agentDirectory(options.env ?? process.env);

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { problemText } from "../provider/model-problem.js";
+import { problemText } from "../provider/models-file.js";
 import { type LoadModelsOptions, loadModelRegistry } from "./load-models.js";
 
 let agentDir: string;
@@ -119,8 +119,10 @@ describe("auth.json", () => {
     put("models.yml", yaml);
     put("auth.json", auth);
     const env = { ACME_KEY: "k" };
-    expect(await (await load({ env })).apiKeyFor(fable)).toBe("stored");
-    expect(await (await load({ env, runtimeKeys: new Map([["acme", "run"]]) })).apiKeyFor(fable)).toBe("run");
+    const registry = await load({ env });
+    expect(await registry.apiKeyFor(fable)).toBe("stored");
+    registry.setRuntimeApiKey("acme", "run");
+    expect(await registry.apiKeyFor(fable)).toBe("run");
     expect(warnings).toEqual([]);
   });
 

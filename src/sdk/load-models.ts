@@ -11,17 +11,14 @@ import {
   readAuthFile,
   rememberCommands,
 } from "../provider/credentials.js";
-import { problemText } from "../provider/model-problem.js";
 import { ModelRegistry } from "../provider/model-registry.js";
-import { type ModelsFile, readModelsFile, unreadableModelsFile } from "../provider/models-file.js";
+import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models-file.js";
 import { type ConfigFile, readConfigFile, runForOutput } from "../workspace/config-files.js";
 import { parseConfig } from "./parse-config.js";
 
 export interface LoadModelsOptions {
   readonly agentDir: string;
   readonly env: Environment;
-  /** Keys for this run, by provider. */
-  readonly runtimeKeys?: ReadonlyMap<string, string>;
   readonly disabledProviders?: readonly string[];
   /** Keys by provider in place of the credential file. */
   readonly authStorage?: ReadonlyMap<string, string>;
@@ -33,14 +30,14 @@ const maxReported = 20;
 
 /** Never throws for what a file says: problems are logged, and kept in `problems` for whoever names a model. */
 export async function loadModelRegistry(options: LoadModelsOptions): Promise<ModelRegistry> {
-  const { agentDir, env, runtimeKeys = new Map(), disabledProviders = [], log } = options;
+  const { agentDir, env, disabledProviders = [], log } = options;
   const file = await loadModelsFile(agentDir, log);
   const authFile =
     options.authStorage ??
     (file.providers.size > 0 ? await loadAuthFile(join(agentDir, "auth.json"), log) : new Map<string, string>());
   const runCommand = (command: string) => commandsOf(agentDir, env)(command);
   const registry = new ModelRegistry({
-    sources: { env, authFile, runtimeKeys, runCommand },
+    sources: { env, authFile, runtimeKeys: new Map(), runCommand },
     file,
     disabledProviders,
   });

@@ -5,7 +5,6 @@ import { AbortRace } from "../base/abort.js";
 import { type Clock, sleep } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { HurriedClock } from "../base/hurried-clock.js";
-import { isoTime } from "../base/iso-time.js";
 import type { Log } from "../base/log.js";
 import { abortGraceMs } from "../loop/call-tool.js";
 import type { EventStream } from "../loop/event-stream.js";
@@ -314,5 +313,5 @@ export function entryOf(message: AgentMessage): EntryFields {
   if (message.role !== "custom") return { type: "message", message };
   const { role: _role, timestamp, ...fields } = message;
   // The entry has no other time to remember the message's by.
-  return { type: "custom_message", timestamp: isoTime(timestamp), ...fields };
+  return { type: "custom_message", timestamp: new Date(timestamp).toISOString(), ...fields };
 }

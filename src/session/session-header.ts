@@ -3,7 +3,6 @@
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
 import { type Ids, randomIds } from "../base/ids.js";
-import { isoTime } from "../base/iso-time.js";
 import type { SessionHeader } from "../protocol/entries.js";
 import { currentVersion } from "./migrate-entries.js";
 
@@ -26,7 +25,7 @@ export function newHeader({ cwd, clock = systemClock, ids = randomIds }: HeaderO
     type: "session",
     version: currentVersion,
     id: ids.session(now),
-    timestamp: isoTime(now),
+    timestamp: new Date(now).toISOString(),
     cwd: resolve(cwd),
     ...(parentSession === undefined ? {} : { parentSession }),
     ...(parentSessionId === undefined ? {} : { parentSessionId }),

@@ -14,8 +14,6 @@ export interface SessionManagerOptions extends PlaceOptions {
   readonly disk?: SessionDisk;
   /** Names this terminal, so that it finds its session again. */
   readonly terminalId?: string | undefined;
-  /** The record has left its file for another one: `sessionFile` and `sessionId` have changed. */
-  onMoved?(move: SessionMove): void;
 }
 
 export type InMemoryOptions = Pick<SessionManagerOptions, "cwd" | "clock" | "ids" | "log">;
@@ -31,8 +29,6 @@ export interface OpenOptions {
   readonly ifMissing?: "create" | "fail";
   /** Asked before a new session gets its place outside of where sessions are kept; throws where there must be none. */
   checkNewPlace?(path: string): Promise<unknown>;
-  /** How long to wait for another holder, before the file is only read. */
-  readonly waitMs?: number;
   /** No lock is asked for, and nothing is written. */
   readonly isReadOnly?: boolean;
 }

@@ -17,7 +17,7 @@ import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { buildContext } from "./build-context.js";
-import { SessionManager, type SessionManagerOptions, type SessionMove } from "./session-manager.js";
+import { SessionManager, type SessionManagerOptions } from "./session-manager.js";
 import {
   entryLists,
   faultyDisk,
@@ -35,7 +35,6 @@ const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: 
 
 function setUp(changes: Partial<SessionManagerOptions> = {}) {
   const home = temporaryDirectory();
-  const moves: SessionMove[] = [];
   const log = heardLog();
   const options: SessionManagerOptions = {
     cwd: join(home, "app"),
@@ -44,7 +43,6 @@ function setUp(changes: Partial<SessionManagerOptions> = {}) {
     clock: manualClock(),
     ids: countedIds(),
     log,
-    onMoved: (move) => moves.push(move),
     ...changes,
   };
   const managers: SessionManager[] = [];
@@ -59,7 +57,6 @@ function setUp(changes: Partial<SessionManagerOptions> = {}) {
     home,
     options,
     log,
-    moves,
     create: () => keep(SessionManager.create(options)),
     open: async (path: string | undefined, how = {}) => keep(await SessionManager.open(path ?? "", options, how)),
     continueRecent: async () => keep(await SessionManager.continueRecent(options)),
@@ -275,7 +272,7 @@ describe("opening", () => {
 
 describe("a file that is not ours to write", () => {
   it("in use: read only, and the first entry goes to a new file with all the rest", async () => {
-    const { create, open, moves, log } = setUp();
+    const { create, open, log } = setUp();
     const first = create();
     first.appendMessage(said("a"));
     await first.flush();
@@ -288,7 +285,6 @@ describe("a file that is not ours to write", () => {
     expect(fileOf(second)).not.toBe(fileOf(first));
     expect(second.sessionId).not.toBe(first.sessionId);
     expect(second.header).toMatchObject({ parentSession: first.sessionFile, parentSessionId: first.sessionId });
-    expect(moves).toEqual([{ reason: second.warnings[0], from: first.sessionFile, to: second.sessionFile }]);
     expect(log.heard.at(-1)).toBe(`${second.warnings[0]}. The conversation goes on in ${second.sessionFile}`);
     first.appendMessage(said("c"));
     second.appendMessage(said("d"));

@@ -6,7 +6,6 @@ import { resolve } from "node:path";
 import { systemClock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { randomIds } from "../base/ids.js";
-import { isoTime } from "../base/iso-time.js";
 import { silentLog } from "../base/log.js";
 import { type LockKind, platformLock } from "../base/path-lock.js";
 import type { MessageEntry, SessionEntry, SessionHeader } from "../protocol/entries.js";
@@ -58,9 +57,8 @@ export class SessionManager {
   #context = new ContextBuilder();
   /** Undefined for a session that leaves nothing on the disk. */
   #file: SessionFile | undefined;
-  /** Made when somebody needs them: a session in a file keeps these things beside it. */
-  #memoryArtifacts: ArtifactStore | undefined;
-  #memoryBlobs: BlobStore | undefined;
+  #memoryArtifacts: ArtifactStore = createMemoryArtifacts();
+  #memoryBlobs: BlobStore = createMemoryBlobs();
   #hasAppended = false;
   /** How long the file was when it was last told the name. */
   #namedAtLength = 0;
@@ -198,15 +196,11 @@ export class SessionManager {
   }
 
   get artifacts(): ArtifactStore {
-    if (this.#file) return this.#file.artifacts;
-    this.#memoryArtifacts ??= createMemoryArtifacts();
-    return this.#memoryArtifacts;
+    return this.#file?.artifacts ?? this.#memoryArtifacts;
   }
 
   get blobs(): BlobStore {
-    if (this.#file) return this.#file.blobs;
-    this.#memoryBlobs ??= createMemoryBlobs();
-    return this.#memoryBlobs;
+    return this.#file?.blobs ?? this.#memoryBlobs;
   }
 
   /** Why entries are not safe on the disk at the moment, or undefined. */
@@ -337,7 +331,7 @@ export class SessionManager {
     let id = ids.entry();
     while (this.#tree.has(id)) id = ids.entry();
     const { type, ...rest } = fields;
-    return { type, id, parentId, timestamp: isoTime(clock.now()), ...rest } as SessionEntry;
+    return { type, id, parentId, timestamp: new Date(clock.now()).toISOString(), ...rest } as SessionEntry;
   }
 
   #add(entry: SessionEntry): void {
@@ -390,7 +384,6 @@ export class SessionManager {
         const sentence = `${move.reason}. The conversation goes on in ${move.to}`;
         this.warnings.push(sentence);
         log.warn(sentence);
-        options.onMoved?.(move);
       },
     };
   }

@@ -1,8 +1,7 @@
 // What session files and their directories are called. Pure: whoever calls has made the paths canonical.
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { isoTime } from "../base/iso-time.js";
-import { sha256Hex } from "../base/sha256.js";
+import { sha256Of } from "../base/digest.js";
 
 export interface WorkingPlace {
   /** The canonical working directory. */
@@ -13,7 +12,7 @@ export interface WorkingPlace {
 
 /** Readable, and unlike another directory's even where the readable part is the same. */
 export function sessionDirectoryName(place: WorkingPlace): string {
-  return `${fileName(readableName(place))}-${sha256Hex(place.cwd).slice(0, 8)}`;
+  return `${fileName(readableName(place))}-${sha256Of(place.cwd).slice(0, 8)}`;
 }
 
 /** Names under which other programs keep the sessions of this directory. They may hold those of another one, too. */
@@ -23,7 +22,7 @@ export function legacyDirectoryNames(place: WorkingPlace): string[] {
 
 /** Sorts by time. */
 export function sessionFileName(now: number, sessionId: string): string {
-  return `${isoTime(now).replace(/[:.]/g, "-")}_${sessionId}.jsonl`;
+  return `${new Date(now).toISOString().replace(/[:.]/g, "-")}_${sessionId}.jsonl`;
 }
 
 /** Where a session keeps its artifacts: beside the file, under the same name. */

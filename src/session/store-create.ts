@@ -2,9 +2,9 @@
 // that an older program wrote. A crash on the way leaves what was there, and a draft that the next attempt removes.
 
 import { dirname, join } from "node:path";
+import { sha256Of } from "../base/digest.js";
 import { systemCode } from "../base/errors.js";
 import { encodeFrame } from "../base/ndjson.js";
-import { sha256Hex } from "../base/sha256.js";
 import type { SessionHeader } from "../protocol/entries.js";
 import { writeAll } from "./store-append.js";
 import { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, type SessionDisk } from "./store-disk.js";
@@ -58,7 +58,7 @@ export async function replaceFile(
 
 /** Always the same for one file, so that it is found again; unlike anything that a person would call a file. */
 export function draftPath(path: string): string {
-  return join(dirname(path), `.${sha256Hex(path).slice(0, 32)}.tmp`);
+  return join(dirname(path), `.${sha256Of(path).slice(0, 32)}.tmp`);
 }
 
 async function writeDraft(disk: SessionDisk, path: string, { header, lines }: FileContent): Promise<Draft> {

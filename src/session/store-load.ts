@@ -12,8 +12,6 @@ import { nodeDisk, O_APPEND, O_CREAT, O_RDONLY, O_RDWR, realPath, type SessionDi
 export interface LoadOptions {
   readonly clock: Clock;
   readonly disk?: SessionDisk;
-  /** How long to wait for another holder of the lock. */
-  readonly waitMs?: number;
   /** Neither lock nor write, for whoever only looks. */
   readonly isReadOnly?: boolean;
 }
@@ -66,7 +64,7 @@ async function load(path: string, options: LoadOptions): Promise<LoadResult> {
   if (!bytes) return { kind: "absent", path: real, exists: bytes === 0 };
   if (bytes > suspiciousBytes) await refuseUnlessItFits(bytes, path);
 
-  const attempt = options.isReadOnly ? nobody : await acquireLock(real, options.clock, options.waitMs);
+  const attempt = options.isReadOnly ? nobody : await acquireLock(real, options.clock);
   const { lock } = attempt;
   let file: number | undefined;
   let access: WriteAccess | undefined;

@@ -4,7 +4,7 @@
 import { GalleyError } from "../base/errors.js";
 import type { PlannedChange } from "../preview/plan.js";
 import type { Workspace } from "../workspace/workspace.js";
-import { actionFor } from "./ast-edit-deliver.js";
+import { actionFor } from "./ast-edit.js";
 import { planFor } from "./ast-edit-plan.js";
 import type { Parsers } from "./ast-parsers.js";
 import { issueBlock } from "./ast-report.js";

@@ -1,9 +1,26 @@
-// The edit tool: texts replaced in one or more files, however a model spells it.
+// The edit tool: texts replaced in one or more files. Everything is computed before anything is written, and several
+// files are written all or none, so that whatever fails leaves every file as it was.
 
 import type { XStatic } from "typebox/schema";
+import { throwIfAborted } from "../base/abort.js";
+import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
-import { type EditParts, editFiles } from "./edit-files.js";
-import type { AgentTool } from "./tool.js";
+import { diffFile, joinDiffs } from "../preview/file-diff.js";
+import { holdFiles } from "../workspace/hold-files.js";
+import type { Workspace, WriteTarget } from "../workspace/workspace.js";
+import { type ComputedEdit, computeEdit, type EditLeniency, type TextEdit } from "./edit-compute.js";
+import { notice } from "./output-text.js";
+import {
+  applyText,
+  type OpenFile,
+  openText,
+  stagedText,
+  stageText,
+  type TextChange,
+  type TextFileParts,
+  writeNoted,
+} from "./text-file.js";
+import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
 const parameters = {
   type: "object",
@@ -28,7 +45,10 @@ const parameters = {
 
 type EditParams = XStatic<typeof parameters>;
 
+type EditParts = TextFileParts & EditLeniency;
+
 export function createEdit(parts: EditParts): AgentTool<EditParams> {
+  const { workspace } = parts;
   return {
     name: "edit",
     label: "Edit",
@@ -36,8 +56,120 @@ export function createEdit(parts: EditParts): AgentTool<EditParams> {
     parameters,
     approval: "write",
     prepareArguments,
-    execute: (toolCallId, { edits }, signal) => editFiles(parts, edits, { toolCallId, signal }),
+    async execute(toolCallId, { edits }, signal) {
+      if (edits.length === 0) throw toolFailure("`edits` must include at least one edit.");
+      if (edits.some(({ old_text }) => old_text === "")) throw toolFailure("old_text must not be empty.");
+      const tasks = await groupByFile(workspace, edits);
+      const targets = tasks.map(({ target }) => target);
+      return holdFiles(workspace, targets, async () => {
+        const changes: Change[] = [];
+        for (const task of tasks) changes.push(await compute(parts, task, { signal, total: edits.length }));
+        throwIfAborted(signal);
+        const paths = changes.map(({ file }) => file.target.displayPath).join(", ");
+        const what = { label: `Edit: ${paths}`, sourceToolName: "edit" };
+        if (parts.staging.mode() === "all") {
+          const { details } = report(changes);
+          const { diff } = details as { diff: string };
+          const id = await stageText(parts, textsOf(changes), { ...what, toolCallId, diff });
+          return textResult(stagedText(id, paths), { ...(details as object), pendingId: id });
+        }
+        return report(await writeAll(parts, changes, what));
+      });
+    },
   };
+}
+
+/** The edits of one file, in the order in which they were given. */
+interface FileTask {
+  /** The path as the model wrote it first. */
+  readonly input: string;
+  readonly target: WriteTarget;
+  readonly edits: (TextEdit & { readonly position: number })[];
+}
+
+interface Change {
+  readonly file: OpenFile & Required<Pick<OpenFile, "before">>;
+  readonly computed: ComputedEdit;
+}
+
+/** Two spellings of a path are one file. */
+async function groupByFile(workspace: Workspace, edits: EditParams["edits"]): Promise<FileTask[]> {
+  const byInput = new Map<string, WriteTarget>();
+  const byPath = new Map<string, FileTask>();
+  for (const [index, { path: input, old_text: oldText, new_text: newText, all = false }] of edits.entries()) {
+    const target = byInput.get(input) ?? (await workspace.resolve(input, "write"));
+    byInput.set(input, target);
+    const task = byPath.get(target.path) ?? { input, target, edits: [] };
+    byPath.set(target.path, task);
+    task.edits.push({ oldText, newText, all, position: index + 1 });
+  }
+  return [...byPath.values()];
+}
+
+async function compute(
+  parts: EditParts,
+  { input, target, edits }: FileTask,
+  { signal, total }: { signal: AbortSignal | undefined; total: number },
+): Promise<Change> {
+  try {
+    const { before, ...file } = await openText(parts, { input, target }, signal);
+    const { displayPath } = file.target;
+    if (!before) throw new GalleyError("not_found", `File not found: ${displayPath}`);
+    return { file: { ...file, before }, computed: await computeEdit(displayPath, before.bytes, edits, parts) };
+  } catch (error) {
+    // With one edit that is plain; with several the model would wonder about the others.
+    if (total === 1 || !(error instanceof GalleyError) || error.code === "aborted") throw error;
+    const failed = edits[Number(error.details?.failedEdit)];
+    const which = failed ? `Edit ${failed.position} of ${total} failed. ` : "";
+    throw new GalleyError(error.code, `${error.message}\n\n${which}No file was changed.`, { cause: error });
+  }
+}
+
+interface Written extends Change {
+  readonly hardlinkBroken?: true;
+}
+
+/** One file at once, several through the journal: half of them would be worse than none. */
+async function writeAll(
+  parts: TextFileParts,
+  changes: readonly Change[],
+  what: { label: string; sourceToolName: string },
+): Promise<Written[]> {
+  const texts = textsOf(changes);
+  const [first, ...others] = texts;
+  if (first && others.length === 0) {
+    const { hardlinkBroken } = await writeNoted(parts, first, what);
+    return changes.map((change) => (hardlinkBroken ? { ...change, hardlinkBroken } : change));
+  }
+  const { hardlinkBroken: broken = [] } = await applyText(parts, texts, what);
+  return changes.map((change) =>
+    broken.includes(change.file.target.displayPath) ? { ...change, hardlinkBroken: true } : change,
+  );
+}
+
+function textsOf(changes: readonly Change[]): TextChange[] {
+  return changes.map(({ file, computed }) => ({ file, after: computed.after }));
+}
+
+function report(written: readonly Written[]) {
+  const perFileResults = written.map(({ file: { target, before }, computed, hardlinkBroken }) => ({
+    path: target.displayPath,
+    ...diffFile({ displayPath: target.displayPath, before: before.bytes, ...computed }),
+    replaced: computed.replaced,
+    ...(hardlinkBroken ? { hardlinkBroken } : {}),
+  }));
+  const text = perFileResults.map(({ path, replaced }, index) => {
+    const done = replaced === 1 ? "text" : `${replaced} occurrences`;
+    const looseLines = written[index]?.computed.looseLines ?? [];
+    const remarks = looseLines.map((line) => `From line ${line} on, space or look-alikes differ from old_text`);
+    return `Successfully replaced ${done} in ${path}.${notice(remarks)}`;
+  });
+  return textResult(text.join("\n"), {
+    diff: joinDiffs(perFileResults.map(({ diff }) => diff)),
+    firstChangedLine: perFileResults[0]?.firstChangedLine,
+    ...(written.some(({ hardlinkBroken }) => hardlinkBroken) ? { hardlinkBroken: true } : {}),
+    ...(perFileResults.length > 1 ? { perFileResults } : {}),
+  });
 }
 
 /** One edit spelled at the top is a list of one, unless there is a list. Entries may leave the path to the top. */

@@ -18,8 +18,6 @@ export interface TextFileParts {
   readonly workspace: Workspace;
   readonly seen: SeenFiles;
   readonly staging: Staging;
-  /** Files that say they are generated may be changed. */
-  readonly allowGenerated?: boolean | undefined;
 }
 
 export interface OpenFile {
@@ -30,7 +28,7 @@ export interface OpenFile {
 
 /** To be called, and its result used, inside `workspace.exclusively`. */
 export async function openText(
-  { workspace, seen, staging, allowGenerated = false }: TextFileParts,
+  { workspace, seen, staging }: TextFileParts,
   checked: { input: string; target: WriteTarget },
   signal: AbortSignal | undefined,
 ): Promise<OpenFile> {
@@ -44,7 +42,7 @@ export async function openText(
   if (file.isTruncated) throw toolFailure(`Cannot modify ${displayPath}: it is larger than ${sizeText(maxFileBytes)}.`);
   const bytes = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);
   if (seen.hasChanged(target.path, bytes)) throw changedSinceRead(displayPath);
-  if (!allowGenerated) refuseGenerated(bytes, displayPath);
+  refuseGenerated(bytes, displayPath);
   return { target, before: { bytes, hash: sha256Of(bytes) } };
 }
 

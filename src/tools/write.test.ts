@@ -7,10 +7,10 @@ import { createWrite } from "./write.js";
 
 const context = { cwd: "/project" };
 
-function tools(files: Record<string, string | Uint8Array>, options: { allowGenerated?: boolean } = {}) {
+function tools(files: Record<string, string | Uint8Array>) {
   const workspace: MemoryWorkspace = createMemoryWorkspace(files);
   const seen = new SeenFiles();
-  const writer = createWrite({ workspace, staging: stagingKit().staging, seen, ...options });
+  const writer = createWrite({ workspace, staging: stagingKit().staging, seen });
   const reader = createRead(workspace, { seen });
   return {
     workspace,
@@ -122,12 +122,11 @@ describe("what is refused, and leaves the file alone", () => {
     expect(workspace.files).toEqual({ "a.txt": "foreign\n" });
   });
 
-  it("a generated file, unless that is allowed", async () => {
+  it("a generated file", async () => {
     const files = { "a.ts": "// @generated\nx\n" };
     const { workspace, write } = tools(files);
     await expect(write("a.ts", "y")).rejects.toThrow("Cannot modify auto-generated file: a.ts");
     expect(workspace.files).toEqual(files);
-    await tools(files, { allowGenerated: true }).write("a.ts", "y");
   });
 
   it("UTF-16, half a character, a directory, an aborted call", async () => {

@@ -4,10 +4,10 @@
 import { promises } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
+import { sha256Of } from "../base/digest.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { acquireLock } from "../base/path-lock.js";
-import { sha256Hex } from "../base/sha256.js";
 import { mayExist } from "./find-roots.js";
 import type { AppliedSet, ChangeOutcome, ChangeSet, SeenPlace } from "./journal/change-set.js";
 import type { UndoRecord } from "./journal/undo-record.js";
@@ -53,7 +53,7 @@ const width = 8;
 
 export function createChanges(options: ChangesOptions): Changes {
   const { root, agentDir, clock = systemClock, settle } = options;
-  const key = sha256Hex(root).slice(0, 32);
+  const key = sha256Of(root).slice(0, 32);
   const places = { root, journalDir: join(agentDir, "journal", key), undoDir: join(agentDir, "undo", key) };
   // Loaded with the first change: most sessions begin with reading.
   const load = () => import("./journal/journal.js");

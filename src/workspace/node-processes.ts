@@ -9,20 +9,12 @@ import { GalleyError } from "../base/errors.js";
 import { randomIds } from "../base/ids.js";
 import type { Log } from "../base/log.js";
 import { childEnvironment, type Environment } from "./child-environment.js";
-import { type Begun, Child, stopGraceMs } from "./process-child.js";
-import {
-  type CommandLine,
-  findProgram,
-  findShell,
-  findSystemProgram,
-  limitedShell,
-  waitingShell,
-} from "./process-shell.js";
+import { Child, stopGraceMs } from "./process-child.js";
+import { type CommandLine, findProgram, findShell, findSystemProgram, limitedShell } from "./process-shell.js";
 import { type Spawn, start } from "./process-start.js";
-import { type Group, groupOf, isGroupAlive, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
+import { type Group, isGroupAlive, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
 import type { ProcessEnd, Processes, ProcessRequest } from "./processes.js";
 import { Reaper } from "./reaper.js";
-import { SpareShell } from "./spare-shell.js";
 
 /** A galley inside a command of another galley adds its own marker to the other's, so that each finds what is its. */
 const markerName = "GALLEY_RUN";
@@ -53,13 +45,11 @@ export function createNodeProcesses(options: NodeProcessesOptions): Processes {
 class NodeProcesses implements Processes {
   readonly #options: NodeProcessesOptions;
   readonly #clock: Clock;
-  readonly #platform: NodeJS.Platform;
   readonly #id: string;
   readonly #outerMarkers: string;
   readonly #running = new Set<Child>();
   /** Of those that run, and those that outlived their founder. */
   readonly #groups = new Set<Group>();
-  readonly #spare: SpareShell;
   #count = 0;
   #spawn: Spawn | undefined;
   #environment: Readonly<Record<string, string>> | undefined;
@@ -71,15 +61,13 @@ class NodeProcesses implements Processes {
   constructor(options: NodeProcessesOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#platform = options.platform ?? process.platform;
     this.#id = randomIds.session(this.#clock.now());
     const outer = options.env[markerName] ?? "";
     this.#outerMarkers = markers.test(outer) ? outer : "";
-    this.#spare = new SpareShell(this.#clock);
   }
 
   async run(request: ProcessRequest): Promise<ProcessEnd> {
-    if (this.#platform === "win32")
+    if ((this.#options.platform ?? process.platform) === "win32")
       throw new GalleyError("unsupported", "Commands need process groups, which Windows does not have.");
     // Here, because not every session starts a program; kept, so that the next one starts without a wait in between.
     this.#spawn ??= (await import("node:child_process")).spawn;
@@ -90,17 +78,28 @@ class NodeProcesses implements Processes {
 
     const command = this.#commandLine(request);
     const reaper = this.#ensureReaper(spawn);
-    const spare = this.#spare.take(request, command);
-    const starting = spare ?? this.#begin(spawn, command, request);
+    const marker = `${this.#id}:${++this.#count};`;
+    const starting = start(spawn, command, {
+      cwd: request.cwd,
+      env: {
+        // bash takes a socket for a login over the network, and runs ~/.bashrc unless it is a shell within a shell.
+        SHLVL: "1",
+        ...this.#environment,
+        ...request.env,
+        [markerName]: `${this.#outerMarkers}${marker}`,
+      },
+      detached: true, // its own group and session
+      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", command.mergesOutput ? "ignore" : "pipe"],
+    });
     // No wait where it has started: the child must hear of an abort from here on.
-    const begun = starting instanceof Promise ? await starting : starting;
-    this.#groups.add(begun.group);
-    reaper.watch(this.#groups); // before a waiting shell gets its script, so that it cannot escape in between
-    const child = new Child(begun, { request, clock: this.#clock, script: spare && command.script });
+    const child = new Child(starting instanceof Promise ? await starting : starting, {
+      request,
+      clock: this.#clock,
+      marker,
+    });
     this.#running.add(child);
-    // Only procfs tells whether a waiting shell still stands in the right directory.
-    if (this.#platform === "linux")
-      this.#spare.prepareFor(request, () => this.#begin(spawn, waitingShell, { cwd: request.cwd, stdin: "" }));
+    this.#groups.add(child.group);
+    reaper.watch(this.#groups);
     const release = keepAlive();
     try {
       return await child.ended;
@@ -116,28 +115,6 @@ class NodeProcesses implements Processes {
   shutdown(): Promise<void> {
     this.#shutdown ??= this.#stopAll();
     return this.#shutdown;
-  }
-
-  #begin(
-    spawn: Spawn,
-    command: CommandLine,
-    { cwd, env, stdin }: Pick<ProcessRequest, "cwd" | "env" | "stdin">,
-  ): Begun | Promise<never> {
-    const marker = `${this.#id}:${++this.#count};`;
-    const started = start(spawn, command, {
-      cwd,
-      env: {
-        // bash takes a socket for a login over the network, and runs ~/.bashrc unless it is a shell within a shell.
-        SHLVL: "1",
-        ...this.#environment,
-        ...env,
-        [markerName]: `${this.#outerMarkers}${marker}`,
-      },
-      detached: true, // its own group and session
-      stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", command.mergesOutput ? "ignore" : "pipe"],
-    });
-    if (started instanceof Promise) return started;
-    return { process: started.process, group: groupOf(started.pid), marker };
   }
 
   #commandLine({ command, mergesOutput = false }: ProcessRequest): CommandLine {
@@ -187,7 +164,6 @@ class NodeProcesses implements Processes {
 
   async #stopAll(): Promise<void> {
     if (this.#reaper === undefined) return; // nothing was ever started
-    this.#spare.close();
     const release = keepAlive();
     const left = this.#leftGroups();
     for (const group of left) signalGroup(group, "SIGTERM");

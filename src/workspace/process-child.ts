@@ -1,12 +1,12 @@
 // The life of one child: its output, its end, and being stopped. Stopping is TERM to the group, two seconds, KILL to
 // the group, and then KILL to whatever else carries this child's marker.
 
-import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.js";
 import { ProcessOutput } from "./process-output.js";
-import { type Group, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
+import type { Started } from "./process-start.js";
+import { type Group, groupOf, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
 import type { ProcessEnd, ProcessRequest } from "./processes.js";
 
 export const stopGraceMs = 2000;
@@ -17,26 +17,17 @@ const maxLateBytes = 1024 * 1024;
 
 export type StopReason = NonNullable<ProcessEnd["stopped"]>;
 
-/** A child that was started, and how what belongs to it is found. */
-export interface Begun {
-  readonly process: ChildProcess;
-  readonly group: Group;
-  readonly marker: string;
-}
-
 export interface ChildContext {
   readonly request: ProcessRequest;
   readonly clock: Clock;
-  /** For a shell that waits for it, in place of the command's own input. */
-  readonly script?: string | undefined;
+  readonly marker: string;
 }
 
 export class Child {
   readonly group: Group;
   /** Rejects only with what `onOutput` threw. */
   readonly ended: Promise<ProcessEnd>;
-  readonly #marker: string;
-  readonly #clock: Clock;
+  readonly #context: ChildContext;
   readonly #output: ProcessOutput;
   #exitCode: number | undefined;
   #stopped: StopReason | undefined;
@@ -47,10 +38,10 @@ export class Child {
     this.#exit = resolve;
   });
 
-  constructor({ process, group, marker }: Begun, { request, clock, script }: ChildContext) {
-    this.group = group;
-    this.#marker = marker;
-    this.#clock = clock;
+  constructor({ process, pid }: Started, context: ChildContext) {
+    const { request, clock } = context;
+    this.#context = context;
+    this.group = groupOf(pid);
     const source = { stdout: process.stdout as Readable, stderr: process.stderr };
     const sink = request.onOutput?.bind(request) ?? (() => undefined);
     this.#output = new ProcessOutput(source, sink, (error) => this.#fail(error));
@@ -59,7 +50,7 @@ export class Child {
     }).then(() => this.#result());
     process.on("exit", (code, signal) => this.#onExit(code, signal));
     process.stdin?.on("error", () => {}); // a child need not read what it is given
-    process.stdin?.end(script ?? request.stdin);
+    process.stdin?.end(request.stdin);
 
     const cancelTimeout =
       request.timeoutMs === undefined ? undefined : clock.after(request.timeoutMs, () => void this.stop("timed_out"));
@@ -84,11 +75,12 @@ export class Child {
   }
 
   async #kill(): Promise<void> {
+    const { clock, marker } = this.#context;
     signalGroup(this.group, "SIGTERM");
-    const isGone = await whenGroupGone(this.group, this.#clock, stopGraceMs);
+    const isGone = await whenGroupGone(this.group, clock, stopGraceMs);
     if (!isGone) signalGroup(this.group, "SIGKILL");
-    await killMarked(this.#marker);
-    if (!isGone) await whenGroupGone(this.group, this.#clock, closeGraceMs);
+    await killMarked(marker);
+    if (!isGone) await whenGroupGone(this.group, clock, closeGraceMs);
     // Not even KILL ends one that waits for a broken disk; the answer does not wait with it.
     await this.#within(closeGraceMs, Promise.all([this.#exited, this.#output.closed]));
   }
@@ -108,7 +100,7 @@ export class Child {
   /** Whether it happened in time. */
   #within(timeoutMs: number, event: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(timeoutMs, () => resolve(false));
+      const cancel = this.#context.clock.after(timeoutMs, () => resolve(false));
       void event.then(() => {
         cancel();
         resolve(true);

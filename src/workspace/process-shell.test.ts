@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,23 +44,4 @@ it("C-7: hands over the line as an argument, after the limits", () => {
     /^\{ ulimit -c 0; ulimit -n 4096; ulimit -u (\d+) \|\| ulimit -p \1; \} 2>\/dev\/null; exec "\$0" -c "\$1" "\$2"$/,
   );
   expect([args[0], ...args.slice(2)]).toEqual(["-c", "/bin/bash", `"; rm -rf '$x`, "bash"]);
-});
-
-it("has a script for a shell that waits, where it may be read: one group, the line one word of it", () => {
-  const { args, script } = limitedShell("/bin/bash", `it's; }\n{`, true);
-  const limits = args[1]?.split("; exec")[0];
-  expect(script).toBe(`{ ${limits}; exec '/bin/bash' -c 'it'\\''s; }\n{' 'bash' </dev/null 2>&1; }\n`);
-  expect(limitedShell("/bin/bash", "true", false).script).toBeUndefined();
-  expect(limitedShell("/bin/bash", "a\0b", true).script).toBeUndefined();
-  expect(limitedShell("/bin/bash", "x".repeat(5000), true).script).toBeUndefined();
-});
-
-it("runs nothing of a script that ends early", () => {
-  const { script = "" } = limitedShell("/bin/bash", "echo 'a'b'c'; echo d", true);
-  const say = (text: string) => spawnSync("/bin/sh", ["-s"], { input: text, encoding: "utf8" }).stdout;
-  expect(say(script)).toBe("abc\nd\n");
-  const cuts = Array.from({ length: script.length - script.indexOf("exec") - 2 }, (_, cut) =>
-    script.slice(0, -2 - cut),
-  );
-  expect(cuts.map(say).join("")).toBe("");
 });

@@ -1,5 +1,5 @@
 // Which shell runs a command line, and how its limits get there: Node cannot set any, so a small first shell does and
-// then becomes the real one. The command line travels as an argument, or as one quoted word to a shell that waits for it.
+// then becomes the real one. The command line travels as an argument and is never pasted into another.
 
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, isAbsolute, join } from "node:path";
@@ -10,9 +10,6 @@ import { isWithin } from "./resolve-path.js";
 /** Processes on top of those that run now. */
 const moreProcesses = 512;
 const openFiles = 4096;
-
-/** Some shells read a script byte by byte; beyond this a new process is quicker. */
-const maxReadLength = 4096;
 
 /** First, and whatever the project is: PATH may begin with a folder of its own. */
 const standardPlaces = ["/bin", "/usr/bin"].join(delimiter);
@@ -28,8 +25,6 @@ export interface CommandLine {
   readonly args: readonly string[];
   /** Standard error goes the way of standard output, and needs no pipe. */
   readonly mergesOutput: boolean;
-  /** What makes the `waitingShell` do the same, without any input; absent where a new process is the way. */
-  readonly script?: string | undefined;
 }
 
 /** bash where there is one, else sh. */
@@ -60,38 +55,14 @@ export function findProgram(name: string, { path = "", projectRoot }: ProgramSea
  * stands on everybody's threads: never too strict, and a bomb still ends.
  */
 export function limitedShell(shell: string, line: string, mergesOutput: boolean): CommandLine {
-  const limits = limitsNow();
-  const name = basename(shell);
-  return {
-    file: "/bin/sh",
-    args: ["-c", `${limits}; exec "$0" -c "$1" "$2"${mergesOutput ? " 2>&1" : ""}`, shell, line, name],
-    mergesOutput,
-    script: mergesOutput && mayBeRead(line) ? waitingScript(limits, [shell, line, name]) : undefined,
-  };
-}
-
-/** The first shell before there is a line for it. */
-export const waitingShell: CommandLine = { file: "/bin/sh", args: ["-s"], mergesOutput: true };
-
-/** One group, which a shell reads to the closing brace before it does anything: of half a script, nothing runs. */
-function waitingScript(limits: string, words: readonly string[]): string {
-  const [shell, line, name] = words.map(singleQuoted);
-  return `{ ${limits}; exec ${shell} -c ${line} ${name} </dev/null 2>&1; }\n`;
-}
-
-function mayBeRead(line: string): boolean {
-  return line.length <= maxReadLength && !line.includes("\0");
-}
-
-function limitsNow(): string {
   const threads = threadCount();
-  const processes =
-    threads === undefined ? "" : `; ulimit -u ${threads + moreProcesses} || ulimit -p ${threads + moreProcesses}`;
-  return `{ ulimit -c 0; ulimit -n ${openFiles}${processes}; } 2>/dev/null`;
-}
-
-function singleQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  const limits = [
+    "ulimit -c 0",
+    `ulimit -n ${openFiles}`,
+    ...(threads === undefined ? [] : [`ulimit -u ${threads + moreProcesses} || ulimit -p ${threads + moreProcesses}`]),
+  ];
+  const script = `{ ${limits.join("; ")}; } 2>/dev/null; exec "$0" -c "$1" "$2"${mergesOutput ? " 2>&1" : ""}`;
+  return { file: "/bin/sh", args: ["-c", script, shell, line, basename(shell)], mergesOutput };
 }
 
 function isExecutable(file: string): boolean {

@@ -10,7 +10,6 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   buildProcessesModule,
   exhaustDescriptors,
-  killWhileShellWaits,
   runFlood,
   runForkBomb,
   runGalleyKills,
@@ -37,11 +36,7 @@ it("F-50: SIGKILL to galley leaves nobody, and no watcher", async () => {
   expect(seen).toBeGreaterThan(15);
 }, 60_000);
 
-it("F-50: a shell that waits for its command ends with galley, also where no watcher can help", async () => {
-  expect(await killWhileShellWaits({ module, directory })).toEqual({ waiting: 1, survivors: 0 });
-}, 60_000);
-
-it("a shell that waits does not keep a program from its end", async () => {
+it("the watcher does not keep a program from its end", async () => {
   const script = `
     const { createNodeProcesses, silentLog } = await import(${JSON.stringify(module)});
     const processes = createNodeProcesses({ env: process.env, log: silentLog });

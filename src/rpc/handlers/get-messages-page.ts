@@ -1,8 +1,8 @@
 // `get_messages_page`: a long conversation in answers of bounded size. A cursor only fits the conversation it was made
 // for: pages of one series never mix two states of it.
 
+import { sha256Of } from "../../base/digest.js";
 import { GalleyError } from "../../base/errors.js";
-import { sha256Hex } from "../../base/sha256.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { AgentSession } from "../../sdk/index.js";
 import type { Handler } from "../handler.js";
@@ -41,7 +41,7 @@ async function pageFrom(session: AgentSession, start: number, limit: number): Pr
 
 /** A short name of what the pages are cut from. */
 function stateOf({ sessionId, sessionManager, messages }: AgentSession): string {
-  return sha256Hex(JSON.stringify([sessionId, sessionManager.tree.leafId, messages.length])).slice(0, 32);
+  return sha256Of(JSON.stringify([sessionId, sessionManager.tree.leafId, messages.length])).slice(0, 32);
 }
 
 function cursorAt(offset: number, state: string): string {

@@ -17,7 +17,7 @@ import { findPlaces, type Places, type PromptTextOptions, withoutProject } from 
 import { expandSkill, type Skill } from "./skill.js";
 import { expandTemplate, type PromptTemplate } from "./template.js";
 import type { TextReader } from "./text-files.js";
-import type { TextPlace } from "./text-places.js";
+import { type TextPlace, textKinds } from "./text-places.js";
 
 export interface SessionPromptsParts extends ModuleSpot {
   readonly log: Log;
@@ -38,6 +38,14 @@ export interface ProjectTrust {
   /** Never rejects. */
   ready(): Promise<void>;
   customCommands(): readonly { readonly name: string }[];
+}
+
+/** Undefined where there is nothing to read and nothing was given. */
+export function findSessionPrompts(parts: SessionPromptsParts, options: PromptTextOptions): SessionPrompts | undefined {
+  const places = findPlaces(parts, options, parts.roots);
+  const given = [options.skills, options.promptTemplates, options.slashCommands];
+  const isNeeded = textKinds.some((kind) => places[kind].length > 0) || given.some((list) => list?.length);
+  return isNeeded ? new SessionPrompts(parts, options, places) : undefined;
 }
 
 const noRules: Rules = { stream: [], prompt: [] };

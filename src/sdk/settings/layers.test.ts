@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../base/json.js";
-import { findSetting, readLayer, type SettingValues } from "./layers.js";
-import { mergeValue } from "./merge-value.js";
+import { findSetting, mergeValue, readLayer, type SettingValues } from "./layers.js";
 import type { SettingKey } from "./schema.js";
 
 const file = "/a/config.yml";

@@ -25,6 +25,18 @@ export function readLayer(value: JsonObject, file: string): { values: SettingVal
   return reader.result();
 }
 
+/** One setting over the layers, lowest first: records merge, everything else is replaced. */
+export function mergeValue(key: SettingKey, layers: readonly SettingValues[]): unknown {
+  const { kind, default: standard } = settingOf(key);
+  let merged: unknown = standard;
+  for (const layer of layers) {
+    const value = layer.get(key);
+    if (value === undefined) continue;
+    merged = kind.type === "record" ? Object.freeze({ ...(merged as object), ...(value as object) }) : value;
+  }
+  return merged;
+}
+
 /** `undefined` for a name that is no setting; a legacy name is none either. */
 export function findSetting(name: string): SettingName | undefined {
   if (isSettingKey(name)) return { key: name };

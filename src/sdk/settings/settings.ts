@@ -2,8 +2,7 @@
 // objects in one process know nothing of each other, and nothing here writes to a file.
 
 import { GalleyError } from "../../base/errors.js";
-import type { SettingValues } from "./layers.js";
-import { mergeValue } from "./merge-value.js";
+import { mergeValue, type SettingValues } from "./layers.js";
 import { rpcDefaultKeys, type SettingKey, type SettingValue, settingKeys, settingOf } from "./schema.js";
 import { checkValue } from "./setting.js";
 import type { SettingProblem } from "./setting-problems.js";

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { problemsOf } from "../../html/page.test-kit.js";
-import { openSession } from "../../testing/open-session.js";
-import { say } from "../../testing/scripted-model.js";
-import { createNodeWorkspace } from "../../workspace/node-workspace.js";
-import type { HandlerContext } from "../handler.js";
-import { exportHtml } from "./export-html.js";
+import { problemsOf } from "../html/page.test-kit.js";
+import { openSession } from "../testing/open-session.js";
+import { say } from "../testing/scripted-model.js";
+import { createNodeWorkspace } from "../workspace/node-workspace.js";
+import type { HandlerContext } from "./handler.js";
+import { handlers } from "./handlers.js";
 
 async function setUp({ persist = true } = {}) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "galley-export-")));
@@ -30,11 +30,11 @@ async function setUp({ persist = true } = {}) {
     session: { persist, cwd, agentDir, workspace },
   });
   onTestFinished(() => session.dispose());
-  const ask = (outputPath?: string) =>
-    exportHtml({ session } as HandlerContext, {
+  const ask = async (outputPath?: string) =>
+    handlers.get("export_html")?.({ session } as HandlerContext, {
       type: "export_html",
       ...(outputPath === undefined ? {} : { outputPath }),
-    });
+    }) as Promise<{ path: string }>;
   return { cwd, session, ask };
 }
 

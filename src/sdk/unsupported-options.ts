@@ -3,11 +3,13 @@
 
 import { GalleyError } from "../base/errors.js";
 
-const comingOptions = [...["hasUI", "taskDepth", "outputSchema", "parentTaskPrefix"]];
+const unsupportedOptions = ["hasUI", "taskDepth", "outputSchema", "parentTaskPrefix"];
 
 /** Throws `unsupported`. */
-export function refuseComingOptions(options: object): void {
-  const given = Object.entries(options).filter(([name, value]) => comingOptions.includes(name) && !isAbsence(value));
+export function refuseUnsupportedOptions(options: object): void {
+  const given = Object.entries(options).filter(
+    ([name, value]) => unsupportedOptions.includes(name) && !isAbsence(value),
+  );
   if (given.length === 0) return;
   const names = given.map(([name]) => name).join(", ");
   throw new GalleyError("unsupported", `createAgentSession: not in this version yet: ${names}.`);

@@ -1,14 +1,17 @@
 import { expect, it } from "vitest";
-import { assistant, deltaEvent, rig, tick } from "../../../test/outbox-rig.js";
-import type { HandlerContext } from "../handler.js";
-import { Request } from "../request.js";
-import { setEventFilter } from "./set-event-filter.js";
+import { assistant, deltaEvent, rig, tick } from "../../test/outbox-rig.js";
+import type { HandlerContext } from "./handler.js";
+import { handlers } from "./handlers.js";
+import { Request } from "./request.js";
 
 function connect() {
   const parts = rig({ features: ["delta-updates", "message-ids"] });
   const ask = (events: string[] | null) => {
     const request = new Request({ type: "set_event_filter", id: "f" }, parts.outbox, parts.features);
-    return setEventFilter({ ...parts, request } as unknown as HandlerContext, { type: "set_event_filter", events });
+    return handlers.get("set_event_filter")?.({ ...parts, request } as unknown as HandlerContext, {
+      type: "set_event_filter",
+      events,
+    });
   };
   return { ...parts, ask };
 }

@@ -36,9 +36,6 @@ function withSetting(...[key, value]: Parameters<Settings["override"]>): Setting
   return settings;
 }
 
-/** The one that `createAgentSession` makes, with its questions, and not the one of the test kit. */
-const realWorkspace = { workspace: undefined } as object;
-
 /** A run that is over. */
 async function settled(host: AnsweringHost) {
   await host.next({ type: "agent_settled" });
@@ -327,7 +324,8 @@ describe("approval", () => {
       const host = await answeringHost({
         hasUI: true,
         model: [call("read", { path: ".env" }), say("Done.")],
-        session: { ...place(), ...realWorkspace },
+        onDisk: true,
+        session: place(),
       });
       host.tell({ id: "p", type: "prompt", message: "Go" });
       const asked = await dialog(host, "confirm");

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../src/base/log.js";
 import { say } from "../src/testing/scripted-model.js";
 import { createNodeProcesses } from "../src/workspace/node-processes.js";
-import { createNodeWorkspace } from "../src/workspace/node-workspace.js";
 import { type InProcessHost, serveInProcess } from "./rpc-in-process.js";
 
 const models = `providers:
@@ -38,12 +37,12 @@ beforeAll(async () => {
   writeFileSync(join(agentDir, "models.yml"), models);
   host = await serveInProcess({
     model: [say("Hello"), say("Over")],
+    onDisk: true,
     session: {
       cwd: folder,
       agentDir,
       persist: true,
       sessionDir: join(folder, "sessions"),
-      workspace: createNodeWorkspace({ cwd: folder, agentDir }),
       processes: createNodeProcesses({ env: process.env, log: silentLog }),
     },
   });

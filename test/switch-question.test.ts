@@ -13,7 +13,6 @@ beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "galley-question-"));
   for (const name of ["project", "agent", "elsewhere"]) mkdirSync(join(base, name));
 });
-const onDisk: object = { workspace: undefined }; // the one in memory asks nobody
 afterEach(() => rmSync(base, { recursive: true }));
 
 it.each([true, false])("an abort calls it off (during a run: %s)", async (isRunning) => {
@@ -21,8 +20,9 @@ it.each([true, false])("an abort calls it off (during a run: %s)", async (isRunn
   const sessionPath = join(base, "elsewhere", "new.jsonl");
   const host = await serveInProcess({
     hasUI: true,
+    onDisk: true, // the workspace in memory asks no user
     model: isRunning ? [[{ type: "start" }, waiting.wait]] : [],
-    session: { cwd: join(base, "project"), agentDir: join(base, "agent"), persist: true, ...onDisk },
+    session: { cwd: join(base, "project"), agentDir: join(base, "agent"), persist: true },
   });
   const before = host.open.session.sessionFile;
   const send = (frame: object) => host.send(JSON.stringify(frame));

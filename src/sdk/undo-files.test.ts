@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createAgentSession } from "./index.js";
 import { Settings } from "./settings/settings.js";
 
@@ -46,10 +45,9 @@ const firstHunk = { action: "apply", reason: "half", by: "host", pendingId: "pa_
 
 describe("a hunk of an undo", () => {
   it("keeps a file that is longer than a tool reads at once", async () => {
-    const place = { cwd: join(home, "project"), home, agentDir: join(home, "agent") };
     write("a.txt", lines("a longer line"));
-    const workspace = createNodeWorkspace({ ...place, maxReadBytes: 400 });
-    const session = await open([twoEdits, say("Done.")], { workspace });
+    const settings = new Settings({ overrides: new Map([["maxReadBytes", 400]]) as never });
+    const session = await open([twoEdits, say("Done.")], { settings });
     await session.prompt("go");
     await session.undo();
     const [staged] = await session.getPendingActions();

@@ -9,7 +9,6 @@ import { Settings, type SettingsOptions } from "../../src/sdk/settings/settings.
 import { parseRule } from "../../src/session/ttsr/rule.js";
 import { parseTranscript, playTranscript, type Transcript } from "../../src/testing/transcript.js";
 import { createNodeProcesses } from "../../src/workspace/node-processes.js";
-import { createNodeWorkspace } from "../../src/workspace/node-workspace.js";
 import { serveInProcess } from "../rpc-in-process.js";
 
 export interface PlayOptions {
@@ -32,7 +31,10 @@ export async function play(text: string, { patienceMs, cut }: PlayOptions = {}):
   try {
     const session = { ...(await sessionOf(transcript)), ...disk?.session };
     const { model, files, extension } = transcript;
-    const host = await serveInProcess({ model, files, session, hasUI: extension !== undefined }, patienceMs);
+    const host = await serveInProcess(
+      { model, files, session, ...(disk ? { onDisk: true } : {}), hasUI: extension !== undefined },
+      patienceMs,
+    );
     const send = (line: string) => {
       if (cut) for (const piece of cut(Buffer.from(`${line}\n`))) host.sendBytes(piece);
       else host.send(line);
@@ -68,7 +70,7 @@ function onDisk(files: Record<string, string>) {
   const processes = createNodeProcesses({ env: process.env, log: silentLog });
   const agentDir = join(cwd, ".agent");
   return {
-    session: { cwd, agentDir, workspace: createNodeWorkspace({ cwd, agentDir }), processes },
+    session: { cwd, agentDir, processes },
     remove: () => rmSync(cwd, { recursive: true, force: true }),
   };
 }

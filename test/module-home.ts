@@ -10,6 +10,9 @@ import type { ScriptStep } from "../src/testing/scripted-model.js";
 
 export type ModuleHome = ReturnType<typeof createModuleHome>;
 
+/** In the session's workspace, which lies in memory; or the session works on the project directory. */
+type Files = Record<string, string> | "on disk";
+
 /** `remove` it after the test. Nothing of whoever runs the tests is found. */
 export function createModuleHome() {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "galley-modules-")));
@@ -23,11 +26,11 @@ export function createModuleHome() {
       writeFileSync(join(base, path), text);
       if (mode !== undefined) chmodSync(join(base, path), mode);
     },
-    async open(model: readonly ScriptStep[], session: CreateAgentSessionOptions = {}, files = {}) {
+    async open(model: readonly ScriptStep[], session: CreateAgentSessionOptions = {}, files: Files = {}) {
       const lines: string[] = [];
       const opened = await openSession({
         model,
-        files,
+        ...(files === "on disk" ? { onDisk: true } : { files }),
         session: {
           cwd: join(base, "project"),
           agentDir: join(base, ".galley/agent"),

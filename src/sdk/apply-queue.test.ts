@@ -1,10 +1,10 @@
 // One file, two writers in one process: a person applies a preview while the model edits. One goes after the other, and
 // nothing that was reported as written is lost.
 
-import { mkdirSync, mkdtempSync, promises, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, promises, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
@@ -19,13 +19,12 @@ import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-apply-queue-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
   for (const name of ["a.ts", "b.ts"]) writeFileSync(join(home, "project", name), "old(1);\nkeep(1);\n");
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  rmSync(home, { recursive: true, force: true });
 });
 
 const preview = call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: ["a.ts"] }, "p1");

@@ -1,9 +1,9 @@
 // A workspace that the host brings: everything that a session writes goes through it, and the disk stays as it is.
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { createMemoryWorkspace, type MemoryWorkspace } from "../testing/memory-workspace.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
@@ -15,11 +15,10 @@ let home: string;
 let cwd: string;
 let agentDir: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-host-workspace-")));
+  home = temporaryDirectory();
   [cwd, agentDir] = [join(home, "project"), join(home, "agent")];
   mkdirSync(cwd);
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const inMemory = (files: Record<string, string>) => createMemoryWorkspace(files, { cwd, home });
 

@@ -1,10 +1,10 @@
 // Through the process layer, with real shells. Which one a command got shows in its marker: they are counted, and a
 // waiting shell has taken the number before the next.
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { createNodeProcesses, type NodeProcessesOptions } from "./node-processes.js";
@@ -13,14 +13,13 @@ import type { Processes, ProcessRequest } from "./processes.js";
 import { alive, until } from "./processes.test-kit.js";
 import { SpareShell } from "./spare-shell.js";
 
-const directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-spare-")));
+const directory = temporaryDirectory();
 const opened: Processes[] = [];
 let tags = 0;
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((processes) => processes.shutdown()));
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Its commands carry a tag of its own, and so does the shell that waits for one. */
 function open(options: Partial<NodeProcessesOptions> = {}) {

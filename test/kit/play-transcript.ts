@@ -1,7 +1,6 @@
 // Sets the stage that a transcript asks for and plays it against the server, in one process.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { silentLog } from "../../src/base/log.js";
 import type { CreateAgentSessionOptions, ExtensionFactory } from "../../src/sdk/index.js";
@@ -10,6 +9,7 @@ import { parseRule } from "../../src/session/ttsr/rule.js";
 import { parseTranscript, playTranscript, type Transcript } from "../../src/testing/transcript.js";
 import { createNodeProcesses } from "../../src/workspace/node-processes.js";
 import { serveInProcess } from "../rpc-in-process.js";
+import { temporaryDirectory } from "./temporary-directory.js";
 
 export interface PlayOptions {
   patienceMs?: number;
@@ -62,7 +62,7 @@ async function sessionOf({ settings, rules, extension }: Transcript): Promise<Cr
 }
 
 function onDisk(files: Record<string, string>) {
-  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "galley-transcript-")));
+  const cwd = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(cwd, name)), { recursive: true });
     writeFileSync(join(cwd, name), text);

@@ -23,6 +23,8 @@ export default defineConfig({
     pool: "forks",
     // One more than two cores bear: many tests wait for a child process.
     maxWorkers: 3,
+    globalSetup: "test/kit/temporary-root.ts",
+    setupFiles: "test/kit/set-up-file.ts",
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [

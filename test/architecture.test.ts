@@ -1,7 +1,6 @@
 // The house rules that a program can check: the map names what exists, every command is whole, imports point down.
 
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TSchema } from "typebox";
@@ -19,6 +18,7 @@ import { createMemoryWorkspace } from "../src/testing/memory-workspace.js";
 import { createBuiltInTools } from "../src/tools/index.js";
 import { toolParts } from "../src/tools/parts.test-kit.js";
 import { dataByCommand, frames } from "./kit/strict-tables.mjs";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 const findViolations = untypedFindViolations as (root: string) => Promise<string[]>;
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -156,29 +156,25 @@ describe("layers", () => {
   });
 
   it("the check sees an upward import, a type-only one, a cycle, a missed contract and a forbidden module", async () => {
-    const copy = mkdtempSync(join(tmpdir(), "galley-layers-"));
-    try {
-      cpSync(join(root, "layers.mjs"), join(copy, "layers.mjs"));
-      const files = {
-        "base/up.ts": 'import type { Model } from "../protocol/model.js";',
-        "protocol/model.ts": 'import { other } from "./other.js";\nexport type Model = string;',
-        "protocol/other.ts": 'export { type Model } from "./model.js";\nexport const other = 1;',
-        "loop/vendor.ts": 'const load = () => import("../provider/planner.js");',
-        "loop/disk.ts": 'import { readFileSync } from "node:fs";',
-        "cellar/new.ts": "export const x = 1;",
-      };
-      for (const [name, text] of Object.entries(files)) {
-        mkdirSync(join(copy, "src", name, ".."), { recursive: true });
-        writeFileSync(join(copy, "src", name), text);
-      }
-      const problems = (await findViolations(copy)).join("\n");
-      expect(problems).toContain("base/up.ts: imports protocol/model.ts; protocol is not below base");
-      expect(problems).toContain("loop may only use the contract provider/provider.ts");
-      expect(problems).toContain("loop/disk.ts: imports node:fs");
-      expect(problems).toContain("cycle: protocol/model.ts -> protocol/other.ts -> protocol/model.ts");
-      expect(problems).toContain('folder "cellar" is not in layers.mjs');
-    } finally {
-      rmSync(copy, { recursive: true });
+    const copy = temporaryDirectory();
+    cpSync(join(root, "layers.mjs"), join(copy, "layers.mjs"));
+    const files = {
+      "base/up.ts": 'import type { Model } from "../protocol/model.js";',
+      "protocol/model.ts": 'import { other } from "./other.js";\nexport type Model = string;',
+      "protocol/other.ts": 'export { type Model } from "./model.js";\nexport const other = 1;',
+      "loop/vendor.ts": 'const load = () => import("../provider/planner.js");',
+      "loop/disk.ts": 'import { readFileSync } from "node:fs";',
+      "cellar/new.ts": "export const x = 1;",
+    };
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(join(copy, "src", name, ".."), { recursive: true });
+      writeFileSync(join(copy, "src", name), text);
     }
+    const problems = (await findViolations(copy)).join("\n");
+    expect(problems).toContain("base/up.ts: imports protocol/model.ts; protocol is not below base");
+    expect(problems).toContain("loop may only use the contract provider/provider.ts");
+    expect(problems).toContain("loop/disk.ts: imports node:fs");
+    expect(problems).toContain("cycle: protocol/model.ts -> protocol/other.ts -> protocol/model.ts");
+    expect(problems).toContain('folder "cellar" is not in layers.mjs');
   });
 });

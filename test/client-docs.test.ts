@@ -2,12 +2,12 @@
 // the block below it. A comment above a block scripts the agent; without one it is the real program.
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, transformSync } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accepted, type FakeScript, fakeAgent, said } from "./client-rig.js";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 import { ensureBuilt } from "./rpc-host.js";
 import { emptyHome, galleyBin, projectRoot, run } from "./run-galley.js";
 
@@ -25,7 +25,6 @@ const examples = [...page.matchAll(block)].map(([, agent, language = "", code = 
 const { home, env, remove } = emptyHome();
 const hasPython = spawnSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
 const hasBun = spawnSync("bun", ["--version"]).status === 0;
-const directories: string[] = [];
 
 beforeAll(async () => {
   await ensureBuilt();
@@ -42,15 +41,11 @@ beforeAll(async () => {
   });
   writeFileSync(join(home, "notes.txt"), "Buy ink.\n");
 }, 150_000);
-afterAll(() => {
-  remove();
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
-});
+afterAll(remove);
 
 /** A PATH whose first `galley` is the real program, or an agent that follows the script. */
 function pathWith(script: FakeScript | undefined): string {
-  const directory = mkdtempSync(join(tmpdir(), "galley-bin-"));
-  directories.push(directory);
+  const directory = temporaryDirectory();
   const galley = join(directory, "galley");
   if (script === undefined) symlinkSync(galleyBin, galley);
   else {

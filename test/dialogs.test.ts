@@ -1,25 +1,24 @@
 // Questions to the person behind the host: whoever asks, the host's answer arrives, and whatever is no answer is a no.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ExtensionAPI } from "../src/sdk/index.js";
 import { Settings } from "../src/sdk/settings/settings.js";
 import { call, calls, say } from "../src/testing/scripted-model.js";
 import { type AnsweringHost, answeringHost } from "./answering-host.js";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 let base: string;
 let realHome: string | undefined;
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "galley-dialogs-")));
+  base = temporaryDirectory();
   realHome = process.env.HOME;
   process.env.HOME = base; // so that nothing of whoever runs the tests is found
   mkdirSync(join(base, "project"));
 });
 afterEach(() => {
   process.env.HOME = realHome;
-  rmSync(base, { recursive: true, force: true });
 });
 const put = (path: string, text: string) => {
   mkdirSync(dirname(join(base, path)), { recursive: true });
@@ -35,9 +34,6 @@ function withSetting(...[key, value]: Parameters<Settings["override"]>): Setting
   settings.override(key, value);
   return settings;
 }
-
-/** The one that `createAgentSession` makes, with its questions, and not the one of the test kit. */
-const realWorkspace = { workspace: undefined } as object;
 
 /** A run that is over. */
 async function settled(host: AnsweringHost) {
@@ -327,7 +323,8 @@ describe("approval", () => {
       const host = await answeringHost({
         hasUI: true,
         model: [call("read", { path: ".env" }), say("Done.")],
-        session: { ...place(), ...realWorkspace },
+        onDisk: true,
+        session: place(),
       });
       host.tell({ id: "p", type: "prompt", message: "Go" });
       const asked = await dialog(host, "confirm");

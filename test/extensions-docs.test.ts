@@ -124,6 +124,7 @@ async function play(module: string, script: string, isProgram = false): Promise<
   const processes = watched(createNodeProcesses({ env: process.env, clock: systemClock, log: silentLog }));
   const extension = isProgram ? program(module, modules, processes) : modules.candidate("extension.ts");
   const opened = await openExtensions([extension], {
+    cwd: modules.directory, // programs start there; the page calls it /project
     processes,
     host: { getAllTools: () => ["read", "bash"].map((name) => ({ name, description: name, parameters: {} })) },
   });
@@ -139,7 +140,7 @@ async function play(module: string, script: string, isProgram = false): Promise<
       for (const text of [`> ${line}`, ...shown.lines.splice(0), ...asked, ...out, ...told]) played += `${text}\n`;
     }
     if (!script.startsWith("> load")) expect(opened.errors).toEqual([]);
-    return played;
+    return played.replaceAll(modules.directory, "/project");
   } finally {
     await processes.shutdown();
     modules.remove();

@@ -1,18 +1,21 @@
 // For tests of modules in a session: a home and a project of their own, and a session with a scripted model in them.
 
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { logTo } from "../src/base/log.js";
 import type { CreateAgentSessionOptions } from "../src/sdk/create-agent-session.js";
 import { openSession } from "../src/testing/open-session.js";
 import type { ScriptStep } from "../src/testing/scripted-model.js";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 export type ModuleHome = ReturnType<typeof createModuleHome>;
 
+/** In the session's workspace, which lies in memory; or the session works on the project directory. */
+type Files = Record<string, string> | "on disk";
+
 /** `remove` it after the test. Nothing of whoever runs the tests is found. */
 export function createModuleHome() {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "galley-modules-")));
+  const base = temporaryDirectory();
   const realHome = process.env.HOME;
   process.env.HOME = base;
   mkdirSync(join(base, "project"));
@@ -23,11 +26,11 @@ export function createModuleHome() {
       writeFileSync(join(base, path), text);
       if (mode !== undefined) chmodSync(join(base, path), mode);
     },
-    async open(model: readonly ScriptStep[], session: CreateAgentSessionOptions = {}, files = {}) {
+    async open(model: readonly ScriptStep[], session: CreateAgentSessionOptions = {}, files: Files = {}) {
       const lines: string[] = [];
       const opened = await openSession({
         model,
-        files,
+        ...(files === "on disk" ? { onDisk: true } : { files }),
         session: {
           cwd: join(base, "project"),
           agentDir: join(base, ".galley/agent"),
@@ -45,7 +48,6 @@ export function createModuleHome() {
     },
     remove() {
       process.env.HOME = realHome;
-      rmSync(base, { recursive: true, force: true });
     },
   };
 }

@@ -1,13 +1,13 @@
 // The packer of the program: files as units that are evaluated on first use, in packs that work as one.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { runInThisContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 // @ts-expect-error: a plain script without types
 import { findUnits as untypedFind, packUnits as untypedPack } from "../scripts/pack-program.mjs";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 interface Unit {
   id: number;
@@ -116,7 +116,7 @@ async function run(files: Record<string, string>): Promise<unknown[]> {
 }
 
 async function findIn(files: Record<string, string>): Promise<{ units: Unit[] }> {
-  const root = mkdtempSync(join(tmpdir(), "galley-pack-"));
+  const root = temporaryDirectory();
   folders.push(root);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });

@@ -2,17 +2,16 @@
 // declaration checked.
 
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 import { ensureBuilt } from "./rpc-host.js";
 import { projectRoot } from "./run-galley.js";
 
 beforeAll(ensureBuilt, 150_000);
 
-const place = mkdtempSync(join(tmpdir(), "galley-types-"));
-afterAll(() => rmSync(place, { recursive: true }));
+const place = temporaryDirectory();
 
 const program = `
 import { type AgentSessionEvent, createAgentSession, type CustomToolFactory, type ExtensionFactory } from "galley";

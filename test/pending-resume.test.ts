@@ -1,11 +1,10 @@
 // What a host learns about previews of an earlier process: their number with its first question, and that one was lost,
 // however early it was found to be.
 
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { systemClock } from "../src/base/clock.js";
 import { silentLog } from "../src/base/log.js";
 import { serveRpc } from "../src/rpc/server.js";
@@ -13,14 +12,14 @@ import { type AgentSession, type CreateAgentSessionOptions, createAgentSession }
 import { Settings } from "../src/sdk/settings/settings.js";
 import { scriptedProviderModel } from "../src/testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../src/testing/scripted-model.js";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-pending-resume-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
   writeFileSync(join(home, "project", "a.ts"), "old(1);\n");
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const preview = call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: ["."] }, "edit_1");
 

@@ -1,8 +1,7 @@
 // What docs/prompts.md shows is what happens: the files of each section are written, and every line of the block below
 // them is carried out and compared.
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { logTo } from "../src/base/log.js";
@@ -10,6 +9,7 @@ import type { CreateAgentSessionOptions } from "../src/sdk/index.js";
 import { type OpenSession, openSession } from "../src/testing/open-session.js";
 import { type ScriptStep, say } from "../src/testing/scripted-model.js";
 import { createNodeWorkspace } from "../src/workspace/node-workspace.js";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 import { projectRoot } from "./run-galley.js";
 
 const page = readFileSync(join(projectRoot, "docs/prompts.md"), "utf8");
@@ -35,7 +35,7 @@ describe("docs/prompts.md", () => {
 
 /** The script again, with what really came out. */
 async function play(files: readonly { path: string; text: string }[], script: string): Promise<string> {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), "galley-prompts-docs-")));
+  const home = temporaryDirectory();
   const realHome = process.env.HOME;
   process.env.HOME = home; // so that nothing of whoever runs the tests is found
   mkdirSync(join(home, "work/.git"), { recursive: true });
@@ -55,7 +55,6 @@ async function play(files: readonly { path: string; text: string }[], script: st
     return `${reordered(played).join("\n").replaceAll(home, "~")}\n`;
   } finally {
     process.env.HOME = realHome;
-    rmSync(home, { recursive: true, force: true });
   }
 }
 

@@ -1,14 +1,13 @@
 // Every command of the plain protocol once, with its request and its answer to the last byte: hosts were written against
 // these lines. Where an answer holds more than a host must find in it, the rest is cut away first.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../src/base/log.js";
 import { say } from "../src/testing/scripted-model.js";
 import { createNodeProcesses } from "../src/workspace/node-processes.js";
-import { createNodeWorkspace } from "../src/workspace/node-workspace.js";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 import { type InProcessHost, serveInProcess } from "./rpc-in-process.js";
 
 const models = `providers:
@@ -31,19 +30,19 @@ let folder: string;
 let host: InProcessHost;
 
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "galley-catalogue-")));
+  folder = temporaryDirectory();
   const agentDir = join(folder, "agent");
   mkdirSync(join(folder, "sessions"));
   mkdirSync(agentDir);
   writeFileSync(join(agentDir, "models.yml"), models);
   host = await serveInProcess({
     model: [say("Hello"), say("Over")],
+    onDisk: true,
     session: {
       cwd: folder,
       agentDir,
       persist: true,
       sessionDir: join(folder, "sessions"),
-      workspace: createNodeWorkspace({ cwd: folder, agentDir }),
       processes: createNodeProcesses({ env: process.env, log: silentLog }),
     },
   });
@@ -52,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(asked.size).toBe(31); // nothing was left out
   expect(await host.close()).toBe(0);
-  rmSync(folder, { recursive: true });
 });
 
 let requests = 0;

@@ -1,10 +1,10 @@
 // The real program, started as a user would: in its own home, without keys.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 export const projectRoot = fileURLToPath(new URL("..", import.meta.url));
 export const galleyBin = join(projectRoot, "bin/galley.js");
@@ -17,7 +17,7 @@ export interface Outcome {
 
 /** An environment with an empty home; `remove` takes it away again. */
 export function emptyHome(): { home: string; env: NodeJS.ProcessEnv; remove: () => void } {
-  const home = mkdtempSync(join(tmpdir(), "galley-home-"));
+  const home = temporaryDirectory();
   const { PATH } = process.env;
   return { home, env: { PATH, HOME: home }, remove: () => rmSync(home, { recursive: true, force: true }) };
 }

@@ -1,7 +1,6 @@
 // A directory on the real disk with the search tools in it, with ripgrep or without.
 
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { silentLog } from "../src/base/log.js";
 import type { ToolResult } from "../src/protocol/events.js";
@@ -12,6 +11,7 @@ import { createNodeProcesses } from "../src/workspace/node-processes.js";
 import { createNodeWorkspace } from "../src/workspace/node-workspace.js";
 import type { Processes } from "../src/workspace/processes.js";
 import type { Permit } from "../src/workspace/workspace.js";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 export interface SearchRig {
   readonly cwd: string;
@@ -32,7 +32,7 @@ export interface CallOptions {
 
 /** `files` maps paths below the working directory to contents; the home and the agent's directory are elsewhere. */
 export async function openSearchRig(files: Record<string, string | Uint8Array> = {}): Promise<SearchRig> {
-  const top = await realpath(await mkdtemp(join(tmpdir(), "galley-search-")));
+  const top = temporaryDirectory();
   const cwd = join(top, "project");
   await mkdir(cwd);
   const home = join(top, "home");
@@ -68,7 +68,6 @@ export async function openSearchRig(files: Record<string, string | Uint8Array> =
     },
     async close() {
       await processes.shutdown();
-      await rm(top, { recursive: true, force: true });
     },
   };
   await rig.write(files);

@@ -1,12 +1,12 @@
 // What a start reads and loads. None of it changes what the program does, so nothing else would notice.
 
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Script } from "node:vm";
-import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 import { ensureBuilt } from "./rpc-host.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -15,9 +15,8 @@ let home = "";
 
 beforeAll(ensureBuilt, 130_000);
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "galley-start-"));
+  home = temporaryDirectory();
 });
-afterEach(() => rmSync(home, { recursive: true }));
 
 it("answers get_state out of the first pack alone, with its code cache and few modules of Node's own", () => {
   const { scripts, builtin } = start(root);

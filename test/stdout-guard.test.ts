@@ -2,14 +2,14 @@
 // stdout as each kind of thing a host hands over.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 
-const directory = mkdtempSync(join(tmpdir(), "galley-guard-"));
+const directory = temporaryDirectory();
 const guard = join(directory, "guard.mjs");
 const fixture = fileURLToPath(new URL("fixtures/noisy-host.mjs", import.meta.url));
 
@@ -17,8 +17,6 @@ beforeAll(async () => {
   const source = fileURLToPath(new URL("../src/cli/guard-stdout.ts", import.meta.url));
   await build({ entryPoints: [source], outfile: guard, bundle: true, platform: "node", format: "esm" });
 });
-
-afterAll(() => rmSync(directory, { recursive: true }));
 
 interface Heard {
   stdout: string;

@@ -1,28 +1,27 @@
 // The question whether a session may begin at a place outside of the project: an abort calls it off, and what it asked
 // about does not happen.
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { gate } from "../src/testing/scripted-model.js";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 import { serveInProcess } from "./rpc-in-process.js";
 
 let base = "";
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), "galley-question-"));
+  base = temporaryDirectory();
   for (const name of ["project", "agent", "elsewhere"]) mkdirSync(join(base, name));
 });
-const onDisk: object = { workspace: undefined }; // the one in memory asks nobody
-afterEach(() => rmSync(base, { recursive: true }));
 
 it.each([true, false])("an abort calls it off (during a run: %s)", async (isRunning) => {
   const waiting = gate();
   const sessionPath = join(base, "elsewhere", "new.jsonl");
   const host = await serveInProcess({
     hasUI: true,
+    onDisk: true, // the workspace in memory asks no user
     model: isRunning ? [[{ type: "start" }, waiting.wait]] : [],
-    session: { cwd: join(base, "project"), agentDir: join(base, "agent"), persist: true, ...onDisk },
+    session: { cwd: join(base, "project"), agentDir: join(base, "agent"), persist: true },
   });
   const before = host.open.session.sessionFile;
   const send = (frame: object) => host.send(JSON.stringify(frame));

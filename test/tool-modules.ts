@@ -1,8 +1,7 @@
 // For tests of other people's modules: writes them to a directory of their own and loads them with parts that a test
 // can look at.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { JsonObject } from "../src/base/json.js";
 import type { Log } from "../src/base/log.js";
@@ -20,6 +19,7 @@ import type { ToolResult } from "../src/protocol/events.js";
 import { SessionManager } from "../src/session/session-manager.js";
 import { type ManualClock, manualClock } from "../src/testing/manual-clock.js";
 import type { Processes } from "../src/workspace/processes.js";
+import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 export interface ToolModules {
   readonly directory: string;
@@ -38,7 +38,7 @@ export const noProcesses: Processes = {
 };
 
 export function toolModules(): ToolModules {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-tools-")));
+  const directory = temporaryDirectory();
   const warnings: string[] = [];
   const clock = manualClock();
   const log: Log = { warn: (text) => void warnings.push(text), error: (text) => void warnings.push(text) };

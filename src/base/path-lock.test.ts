@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { temporaryDirectory } from "../session/store.test-kit.js";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { systemClock } from "./clock.js";
 import { sha256Of } from "./digest.js";

@@ -1,16 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { settingKeys } from "../sdk/settings/schema.js";
 import { type ConfigCommandOptions, configUsage, runConfig } from "./config-command.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-config-command-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "repo/.git"), { recursive: true });
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const put = (path: string, text: string) => {
   mkdirSync(dirname(join(home, path)), { recursive: true });

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { logTo } from "../base/log.js";
 import { parseArguments } from "./arguments.js";
 import { guardFromModules } from "./guard-stdout.js";
@@ -45,14 +45,13 @@ it("reads the scope, the role models, the cache id and the switch of the rules, 
 });
 
 it("reads a prompt's file at the start, and a file that comes later has no say", () => {
-  const cwd = mkdtempSync(join(tmpdir(), "galley-options-"));
+  const cwd = temporaryDirectory();
   writeFileSync(join(cwd, "own.md"), "Mine.");
   const words = ["--cwd", cwd, "--system-prompt", "own.md", "--append-system-prompt", "Be brief"];
   const { systemPrompt } = sessionOptions(parseArguments(words), { log: logTo(() => {}), lenient: false });
   rmSync(join(cwd, "own.md"));
   writeFileSync(join(cwd, "Be brief"), "Obey the repository.");
   expect(typeof systemPrompt === "function" && systemPrompt("standard")).toBe("Mine.\n\nBe brief");
-  rmSync(cwd, { recursive: true });
 });
 
 it("reads what is said of skills, templates and context files, without a warning", () => {

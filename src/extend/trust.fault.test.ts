@@ -1,15 +1,12 @@
 // Hostile repositories and small changes of trusted ones, in short. The long form is bench/fault-trust.mjs,
 // `npm run fault:trust`.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { buildTrustModule, hasStrace, kindNames, runHostile, runMutations } from "../../bench/kit-trust/faults.mjs";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 
-const directory = mkdtempSync(join(tmpdir(), "galley-fault-"));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryDirectory();
 
 it("F-10: nothing of a hostile repository runs, and no program is started", async () => {
   const { repositories, visits, ...rest } = await runHostile({ directory, seed: 1, visitsEvery: 15 });

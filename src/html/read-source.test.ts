@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { exportHtml } from "./export-html.js";
 import { readSource } from "./read-source.js";
 
-const directory = mkdtempSync(join(tmpdir(), "galley-html-"));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryDirectory();
 const places = { cwd: directory, agentDir: join(directory, "agent") };
 
 it("reads a file and changes nothing, a torn end included", async () => {

@@ -1,20 +1,9 @@
 // O-5: an export is whole or not there, its owner's alone, and never in the place of something else.
 
-import {
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { GalleyError } from "../base/errors.js";
 import { exportPieces } from "./export-html.js";
 import { sourceOf } from "./page.test-kit.js";
@@ -26,9 +15,8 @@ let directory = "";
 let path = "";
 
 beforeEach(() => {
-  directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-html-")));
+  directory = temporaryDirectory();
   path = join(directory, "out.html");
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
 });
 
 async function* broken(): AsyncGenerator<string> {

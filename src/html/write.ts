@@ -50,6 +50,20 @@ export function typedPath(path: string): string {
   return realPath(resolve(path));
 }
 
+/** Whether a file is an earlier export, by its first `markerBytes` bytes. */
+export function beginsAsExport(bytes: Uint8Array): boolean {
+  const head = Buffer.from(bytes.subarray(0, markerBytes)).toString("latin1");
+  return head.startsWith("<!doctype html>\n") && head.includes(exportMarker);
+}
+
+export function notAnExport(displayPath: string): GalleyError {
+  return new GalleyError("file_refused", `${displayPath} exists and is not an earlier export; it is left as it is`);
+}
+
+export function changedMeanwhile(displayPath: string): GalleyError {
+  return new GalleyError("file_changed", `${displayPath} was changed by somebody else meanwhile; nothing was written`);
+}
+
 interface Directory {
   readonly handle: fs.FileHandle;
   /** Leads to the very directory that was opened, where the system can do that. */
@@ -77,11 +91,7 @@ async function writeInto(directory: Directory, request: WriteExportRequest): Pro
     draft = join(directory.path, `.galley-export.${await randomName()}-0.new`);
     const bytes = await fill(draft, request);
     throwIfAborted(request.signal);
-    if (!isSame(await lookAt(target), before))
-      throw new GalleyError(
-        "file_changed",
-        `${displayPath} was changed by somebody else meanwhile; nothing was written`,
-      );
+    if (!isSame(await lookAt(target), before)) throw changedMeanwhile(displayPath);
     if (before) await fs.rename(draft, target);
     else await appear(draft, target, displayPath);
     await directory.handle.sync().catch(() => {}); // the page is there; should its name be lost, it can be made again
@@ -97,8 +107,7 @@ async function replaceable(target: string, { path, displayPath = path, overwrite
   const status = await lookAt(target);
   if (!status) return undefined;
   if (!status.isFile()) throw new GalleyError("file_refused", `Cannot write ${displayPath}: it is not a file`);
-  if (!overwrite && !(await isExport(target)))
-    throw new GalleyError("file_refused", `${displayPath} exists and is not an earlier export; it is left as it is`);
+  if (!overwrite && !(await isExport(target))) throw notAnExport(displayPath);
   return status;
 }
 
@@ -106,8 +115,7 @@ async function isExport(target: string): Promise<boolean> {
   const file = await fs.open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(markerBytes), 0, markerBytes, 0);
-    const head = buffer.toString("latin1", 0, bytesRead);
-    return head.startsWith("<!doctype html>\n") && head.includes(exportMarker);
+    return beginsAsExport(buffer.subarray(0, bytesRead));
   } finally {
     await file.close();
   }

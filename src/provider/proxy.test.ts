@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer as createHttp, type Server } from "node:http";
 import { createServer as createHttps, request as httpsRequest } from "node:https";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { manualClock } from "../testing/manual-clock.js";
@@ -57,7 +57,7 @@ describe("openTunnel", () => {
   const asked: { path: string | undefined; authorization: string | undefined }[] = [];
 
   beforeAll(async () => {
-    const folder = mkdtempSync(join(tmpdir(), "galley-proxy-"));
+    const folder = temporaryDirectory();
     const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
     const name = ["-subj", "/CN=api.example.test", "-addext", "subjectAltName=DNS:api.example.test"];
     const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
@@ -65,7 +65,6 @@ describe("openTunnel", () => {
     execFileSync("openssl", args, { stdio: "ignore" });
     certificate = readFileSync(certificateFile, "utf8");
     const key = readFileSync(keyFile, "utf8");
-    rmSync(folder, { recursive: true });
 
     secure = createHttps({ key, cert: certificate }, (_request, response) => response.end("through"));
     proxy = createHttp();

@@ -1,17 +1,7 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { problemsOf } from "../html/page.test-kit.js";
 import { openSession } from "../testing/open-session.js";
 import { say } from "../testing/scripted-model.js";
@@ -20,8 +10,7 @@ import type { HandlerContext } from "./handler.js";
 import { handlers } from "./handlers.js";
 
 async function setUp({ persist = true } = {}) {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), "galley-export-")));
-  onTestFinished(() => rmSync(home, { recursive: true }));
+  const home = temporaryDirectory();
   const [cwd, agentDir] = [join(home, "project"), join(home, "agent")];
   mkdirSync(cwd);
   const workspace = createNodeWorkspace({ cwd, agentDir, home, tempDir: join(home, "tmp") });

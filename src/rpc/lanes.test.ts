@@ -1,9 +1,8 @@
 // What the lanes promise, one by one, with real sessions behind them.
 
-import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { type AnyFrame, dispatcherFor, rig, tick } from "../../test/outbox-rig.js";
 import { silentLog } from "../base/log.js";
 import type { TypedObject } from "../base/ndjson.js";
@@ -64,8 +63,7 @@ async function compacting(): Promise<{ host: Host; waiting: ReturnType<typeof ga
 }
 
 function inFolder(): CreateAgentSessionOptions {
-  const folder = mkdtempSync(join(tmpdir(), "galley-lanes-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryDirectory();
   return { persist: true, sessionDir: folder, agentDir: folder };
 }
 

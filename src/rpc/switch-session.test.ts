@@ -1,10 +1,10 @@
 // What a host is told after `switch_session`: the file is read by then, and what is damaged in it was reported.
 
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { FakeOutput, tick } from "../../test/outbox-rig.js";
 import { logTo } from "../base/log.js";
 import type { AgentMessage } from "../protocol/messages.js";
@@ -16,7 +16,7 @@ import { serveRpc } from "./server.js";
 const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
 
 async function setUp({ texts = ["one", "two"], damage = "" } = {}) {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), "galley-switch-")));
+  const home = temporaryDirectory();
   const places = { cwd: home, agentDir: join(home, "agent") };
   const record = SessionManager.create(places, {}, join(home, "a.jsonl"));
   for (const text of texts) record.appendMessage(user(text));
@@ -36,7 +36,6 @@ async function setUp({ texts = ["one", "two"], damage = "" } = {}) {
   onTestFinished(async () => {
     input.end();
     await server.done;
-    rmSync(home, { recursive: true });
   });
   const ask = async (frame: { type: string; [name: string]: unknown }) => {
     const before = output.frames.length;

@@ -4,7 +4,6 @@
 import {
   chmodSync,
   mkdirSync,
-  mkdtempSync,
   promises,
   readdirSync,
   readFileSync,
@@ -14,9 +13,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import type { ToolResult } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
@@ -28,13 +27,12 @@ import { Settings } from "./settings/settings.js";
 let home: string;
 let project: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-apply-files-")));
+  home = temporaryDirectory();
   project = join(home, "project");
   mkdirSync(project);
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  rmSync(home, { recursive: true, force: true });
 });
 
 const place = () => ({ cwd: project, agentDir: join(home, "agent") });

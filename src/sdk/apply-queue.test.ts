@@ -1,10 +1,10 @@
 // One file, two writers in one process: a person applies a preview while the model edits. One goes after the other, and
 // nothing that was reported as written is lost.
 
-import { mkdirSync, mkdtempSync, promises, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, promises, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
@@ -12,19 +12,19 @@ import { stampOf } from "../preview/plan.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, say, scriptedModel } from "../testing/scripted-model.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
+import type { Workspace } from "../workspace/workspace.js";
 import { createAgentSession } from "./index.js";
 import { createPlanHands } from "./plan-hands.js";
 import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-apply-queue-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
   for (const name of ["a.ts", "b.ts"]) writeFileSync(join(home, "project", name), "old(1);\nkeep(1);\n");
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  rmSync(home, { recursive: true, force: true });
 });
 
 const preview = call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: ["a.ts"] }, "p1");
@@ -59,17 +59,28 @@ function setUp() {
     }
     return rename(from, to);
   });
-  return { place, workspace: { ...workspace, exclusively }, held: held.passed, release: asked.open };
+  return { place, ...onDisk(place, { ...workspace, exclusively }), held: held.passed, release: asked.open };
+}
+
+/** With the journal, which a session that is given a workspace has not by itself. */
+function onDisk(place: { cwd: string; agentDir: string }, workspace: Workspace) {
+  const [settings, log, clock] = [new Settings(), silentLog, systemClock];
+  const sessions = { ...place, clock, log, ids: randomIds };
+  return {
+    workspace,
+    plans: createPlanHands({ ...place, root: place.cwd, workspace, settings, clock, log, sessions }),
+  };
 }
 
 it.each([
   ["one file", ["a.ts"]],
   ["several files", ["b.ts", "a.ts"]],
 ])("an apply waits for an edit of %s, and is stale then", async (_, paths) => {
-  const { place, workspace, held, release } = setUp();
+  const { place, workspace, plans, held, release } = setUp();
   const { session } = await createAgentSession({
     ...place,
     workspace,
+    plans,
     env: {},
     model: scriptedProviderModel,
     streamFn: scriptedModel([preview, say("Later."), editOf(...paths), say("Done.")]).stream,
@@ -96,10 +107,7 @@ it("what is applied at once waits as well, unless whoever asks holds the file al
     asked.open();
     return disk.exclusively(file, work);
   };
-  const workspace = { ...disk, exclusively };
-  const [settings, log, clock] = [new Settings(), silentLog, systemClock];
-  const sessions = { ...place, clock, log, ids: randomIds };
-  const plans = createPlanHands({ ...place, root: place.cwd, workspace, settings, clock, log, sessions });
+  const { plans } = onDisk(place, { ...disk, exclusively });
   const path = join(place.cwd, "b.ts");
   const owner = { pendingId: "", label: "Change", sourceToolName: "ast_edit", by: "model", reason: "" } as const;
   const bytes = Buffer.from(text("b.ts"));

@@ -1,16 +1,16 @@
 // The engine of `ast_edit` as a function: the same bytes, told as data, and written only if that is asked for.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { astEdit } from "./index.js";
 
 let home: string;
 let cwd: string;
 let realHome: string | undefined;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-ast-edit-")));
+  home = temporaryDirectory();
   realHome = process.env.HOME;
   process.env.HOME = home;
   cwd = join(home, "project");
@@ -20,7 +20,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   process.env.HOME = realHome;
-  rmSync(home, { recursive: true, force: true });
 });
 
 const place = () => ({ cwd, agentDir: join(home, "agent") });

@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { resourceDirectories, resourceFiles } from "./config-resources.js";
 import { type ConfigPlace, configRootDirectory, findConfigRoots } from "./config-roots.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-config-roots-")));
+  home = temporaryDirectory();
   make("repo/.git", "repo/sub");
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const make = (...paths: string[]) => {
   for (const path of paths) mkdirSync(join(home, path), { recursive: true });

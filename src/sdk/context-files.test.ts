@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { logTo } from "../base/log.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { findContextFiles, maxContextFileBytes } from "./context-files.js";
@@ -9,9 +9,8 @@ import { withContextFiles } from "./system-prompt.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-context-")));
+  home = temporaryDirectory();
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const at = (path: string) => join(home, path);
 const put = (path: string, content: string | Uint8Array) => {

@@ -1,9 +1,9 @@
 // The options of `createAgentSession`, each seen in what the session does with it.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { logTo } from "../base/log.js";
 import { ModelRegistry } from "../provider/model-registry.js";
 import { plannerModel } from "../provider/planner-model.js";
@@ -15,9 +15,8 @@ import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "galley-sdk-"));
+  home = temporaryDirectory();
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const put = (path: string, text: string) => {
   mkdirSync(dirname(join(home, path)), { recursive: true });
@@ -279,28 +278,24 @@ describe("where sessions are kept", () => {
   });
 
   it("may be anywhere for a session that is there; a new one goes only where something may be written", async () => {
-    const outside = mkdtempSync(join(tmpdir(), "galley-outside-"));
-    try {
-      const cwd = join(home, "app");
-      put("app/.git/HEAD", "ref: refs/heads/main\n");
-      put("app/.git/hooks/empty", "");
-      const { session } = await create({ cwd, persist: true });
-      const first = session.sessionFile ?? "";
-      for (const path of [".git/hooks/post-commit", ".git/hooks/empty", join(outside, "new.jsonl")])
-        await expect(session.switchSession(path)).rejects.toMatchObject({ code: "file_refused" });
-      expect(session.sessionFile).toBe(first);
-      for (const path of [join(cwd, "new.jsonl"), join(dirname(first), "new.jsonl")]) {
-        await session.switchSession(path);
-        expect(session.sessionFile).toBe(path.replace(home, realpathSync(home)));
-      }
-      const header = { type: "session", version: 3, id: "theirs", timestamp: "2026-01-05T08:00:00.000Z", cwd: "/" };
-      writeFileSync(join(outside, "theirs.jsonl"), `${JSON.stringify(header)}\n`);
-      await session.switchSession(join(outside, "theirs.jsonl"));
-      expect(session.sessionId).toBe("theirs");
-      await session.dispose();
-    } finally {
-      rmSync(outside, { recursive: true });
+    const outside = temporaryDirectory();
+    const cwd = join(home, "app");
+    put("app/.git/HEAD", "ref: refs/heads/main\n");
+    put("app/.git/hooks/empty", "");
+    const { session } = await create({ cwd, persist: true });
+    const first = session.sessionFile ?? "";
+    for (const path of [".git/hooks/post-commit", ".git/hooks/empty", join(outside, "new.jsonl")])
+      await expect(session.switchSession(path)).rejects.toMatchObject({ code: "file_refused" });
+    expect(session.sessionFile).toBe(first);
+    for (const path of [join(cwd, "new.jsonl"), join(dirname(first), "new.jsonl")]) {
+      await session.switchSession(path);
+      expect(session.sessionFile).toBe(path.replace(home, realpathSync(home)));
     }
+    const header = { type: "session", version: 3, id: "theirs", timestamp: "2026-01-05T08:00:00.000Z", cwd: "/" };
+    writeFileSync(join(outside, "theirs.jsonl"), `${JSON.stringify(header)}\n`);
+    await session.switchSession(join(outside, "theirs.jsonl"));
+    expect(session.sessionId).toBe("theirs");
+    await session.dispose();
   });
 
   it("is where autoResume goes on, and only a session on disk does", async () => {

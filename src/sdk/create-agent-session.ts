@@ -3,6 +3,7 @@
 
 import { resolve as resolvePath } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { type Ids, randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
@@ -34,7 +35,7 @@ import { variable } from "./environment.js";
 import { findSessionModules } from "./find-session-modules.js";
 import type { ModuleOptions } from "./load-session-modules.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
-import { createPlanHands } from "./plan-hands.js";
+import { createPlanHands, undoRetention } from "./plan-hands.js";
 import { readPromptFiles } from "./prompt-files.js";
 import type { PromptTextOptions } from "./prompts/find-places.js";
 import { findSessionPrompts } from "./prompts/session-prompts.js";
@@ -51,9 +52,13 @@ import { withStagingPolicy } from "./staging-policy.js";
 import { moduleRoots } from "./survey-modules.js";
 import { defaultPromptIn, withContextFiles, withPromptTexts } from "./system-prompt.js";
 import { refuseUnsupportedOptions } from "./unsupported-options.js";
+import { createWorkspacePlans } from "./workspace-plans.js";
 
 /** For a command that the user or the host runs. */
 const userCommandSeconds = 300;
+
+const onlyHereText =
+  "The host brought the workspace of this session. Tools can be made for the session's own directory only.";
 
 export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, PromptTextOptions {
   cwd?: string;
@@ -79,10 +84,14 @@ export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, 
   onShutdownRequest?: () => void;
   /** Replaces the provider layer (tests, proxies), and with it the question of keys. */
   streamFn?: StreamFunction;
+  /**
+   * The files that the session works on; default: those on the disk, by the rules of the settings. What tools, plans and
+   * exports write goes through it. It has no journal: see docs/workspace.md. Programs are a matter of `processes`.
+   */
   workspace?: Workspace;
   /** What starts programs; default: the system's. */
   processes?: Processes;
-  /** How plans reach the disk; default: through the journal of the project. */
+  /** How plans are written; default: through `workspace` where one is given, else through the journal of the project. */
   plans?: PlanHands;
   /** Asked where only the user may decide about a file; default: nobody is there, and the answer is no. */
   permit?: Permit;
@@ -155,15 +164,17 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const promptFiles = readPromptFiles(agentDir, log);
   const plans =
     options.plans ??
-    createPlanHands({
-      root: project.writableRoot,
-      agentDir,
-      workspace,
-      settings,
-      clock,
-      log,
-      sessions: { cwd, agentDir, clock, ids, log },
-    });
+    (options.workspace
+      ? createWorkspacePlans({ workspace, clock, retention: () => undoRetention(settings) })
+      : createPlanHands({
+          root: project.writableRoot,
+          agentDir,
+          workspace,
+          settings,
+          clock,
+          log,
+          sessions: { cwd, agentDir, clock, ids, log },
+        }));
   const opened = await openRecords(options, { env, settings, workspace }, { cwd, agentDir, clock, ids, log });
   const sources = options.streamFn ? withoutKeys(models.source) : models.source;
   const given = await sortGivenTools(options.customTools ?? []);
@@ -222,6 +233,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       toolsIn = (elsewhere) => {
         const place = { cwd: elsewhere, agentDir, env, settings, clock, log, permit };
         if (elsewhere === cwd) return createBuiltInTools(tools);
+        if (options.workspace) throw new GalleyError("unsupported", onlyHereText);
         const there = createHands(place, { processes });
         const { workspace } = there;
         return createBuiltInTools({
@@ -264,7 +276,11 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       );
     },
     exportPage: async (source, outputPath) =>
-      (await import("./export-page.js")).exportPage(source, outputPath, workspace),
+      (await import("./export-page.js")).exportPage(source, {
+        outputPath,
+        workspace,
+        isHostWorkspace: options.workspace !== undefined,
+      }),
     release: async (modulesMs) => {
       await modules?.shutdown(modulesMs);
       await processes.shutdown();

@@ -1,19 +1,10 @@
 // The edit tool on real files, through a whole session: several files change together or not at all, and are taken back
 // together.
 
-import {
-  chmodSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { ToolResult } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, say, scriptedModel } from "../testing/scripted-model.js";
@@ -22,11 +13,10 @@ import { createAgentSession } from "./index.js";
 const names = ["a.txt", "b.txt", "c.txt"];
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-edit-files-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
   for (const name of names) writeFileSync(at(name), "old\n");
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const at = (name: string) => join(home, "project", name);
 const texts = () => names.map((name) => readFileSync(at(name), "utf8").trim());

@@ -1,17 +1,48 @@
-// A session as one HTML page on the disk. What makes pages is loaded with the first one.
+// A session as one HTML page: on the disk, or in the workspace that the host brought. What makes pages is loaded with
+// the first one.
 
+import { sha256Of } from "../base/digest.js";
+import { GalleyError } from "../base/errors.js";
 import { exportPieces } from "../html/export-html.js";
-import { exportName, writeExport } from "../html/write.js";
+import { beginsAsExport, changedMeanwhile, exportName, notAnExport, writeExport } from "../html/write.js";
 import type { KeptPageSource } from "../session/page-source.js";
-import type { Workspace } from "../workspace/workspace.js";
+import type { Workspace, WriteTarget } from "../workspace/workspace.js";
 
-/** Where it may be is for the workspace to say. Answers its absolute path. */
-export async function exportPage(
-  source: KeptPageSource,
-  outputPath: string | undefined,
-  workspace: Workspace,
-): Promise<string> {
-  const { path, displayPath } = await workspace.resolve(outputPath ?? exportName(source), "write");
-  await writeExport({ path, displayPath, pieces: exportPieces(source) });
+export interface ExportPageRequest {
+  readonly outputPath: string | undefined;
+  /** Says where the page may be. */
+  readonly workspace: Workspace;
+  /** The workspace is the host's own: the page goes through it, and the disk is not touched. */
+  readonly isHostWorkspace: boolean;
+}
+
+/** Answers the page's absolute path. */
+export async function exportPage(source: KeptPageSource, request: ExportPageRequest): Promise<string> {
+  const { outputPath, workspace, isHostWorkspace } = request;
+  const target = await workspace.resolve(outputPath ?? exportName(source), "write");
+  const { path, displayPath } = target;
+  const pieces = exportPieces(source);
+  if (isHostWorkspace) await writeThrough(workspace, target, pieces);
+  else await writeExport({ path, displayPath, pieces });
   return path;
+}
+
+/** By the rules of `writeExport`: the owner's only, whole or not at all, and only an earlier export is replaced. */
+async function writeThrough(workspace: Workspace, target: WriteTarget, pieces: AsyncIterable<string>): Promise<void> {
+  const expected = target.kind === "absent" ? "absent" : await hashOfExport(workspace, target);
+  const page: Buffer[] = [];
+  for await (const piece of pieces) page.push(Buffer.from(piece));
+  try {
+    await workspace.writeFile(target, { bytes: Buffer.concat(page), expected, mode: 0o600 });
+  } catch (error) {
+    throw GalleyError.is(error, "file_changed") ? changedMeanwhile(target.displayPath) : error;
+  }
+}
+
+async function hashOfExport(workspace: Workspace, { path, displayPath }: WriteTarget): Promise<string> {
+  const target = await workspace.resolve(path, "read");
+  const { sizeBytes } = await workspace.stat(target);
+  const { bytes } = await workspace.readFile(target, { maxBytes: sizeBytes + 1 });
+  if (!beginsAsExport(bytes)) throw notAnExport(displayPath);
+  return sha256Of(bytes);
 }

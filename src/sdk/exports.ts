@@ -28,7 +28,26 @@ export { SessionManager, type SessionManagerOptions } from "../session/session-m
 export { SessionIndex, type SessionInfo } from "../session/store-list.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
 export type { ProcessEnd, Processes, ProcessRequest } from "../workspace/processes.js";
-export type { Permit, PermitQuestion } from "../workspace/workspace.js";
+export type {
+  DirectoryEntry,
+  DirectoryListing,
+  FileBytes,
+  FileStat,
+  Intent,
+  ModifiedTimes,
+  Permit,
+  PermitQuestion,
+  ReadOptions,
+  RemoveRequest,
+  Survey,
+  SurveyedFile,
+  Target,
+  WalkOptions,
+  Workspace,
+  WriteOutcome,
+  WriteRequest,
+  WriteTarget,
+} from "../workspace/workspace.js";
 export { type AstChange, type AstEditOutcome, type AstEditPlace, type AstEditRequest, astEdit } from "./ast-edit.js";
 export type { ContextFile } from "./context-files.js";
 export type { Skill } from "./prompts/skill.js";

@@ -1,10 +1,10 @@
 // How a model is brought to decide about a preview, as its service sees it: through the real provider modules, one per
 // kind of forcing.
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { ProviderModel } from "../provider/provider.js";
 import { anthropic, openAi, type ScriptedCall } from "../testing/scripted-replies.js";
 import { type Reply, type ScriptedServer, startScriptedServer } from "../testing/scripted-server.js";
@@ -13,12 +13,11 @@ import { createAgentSession } from "./index.js";
 let home: string;
 let server: ScriptedServer;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-forcing-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
   writeFileSync(join(home, "project/a.ts"), "old(1);\n");
 });
 afterEach(async () => {
-  rmSync(home, { recursive: true, force: true });
   await server.close();
 });
 

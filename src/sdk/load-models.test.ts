@@ -1,17 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { problemText } from "../provider/models-file.js";
 import { type LoadModelsOptions, loadModelRegistry } from "./load-models.js";
 
 let agentDir: string;
 let warnings: string[];
 beforeEach(() => {
-  agentDir = mkdtempSync(join(tmpdir(), "galley-models-"));
+  agentDir = temporaryDirectory();
   warnings = [];
 });
-afterEach(() => rmSync(agentDir, { recursive: true, force: true }));
 
 const at = (name: string) => join(agentDir, name);
 const put = (name: string, text: string, mode = 0o600) => {

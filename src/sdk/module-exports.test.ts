@@ -26,7 +26,7 @@ const names = {
 async function inside(
   script: Parameters<ModuleHome["open"]>[0],
   body: string,
-  files: Record<string, string> = {},
+  files: Record<string, string> | "on disk" = {},
 ): Promise<unknown> {
   const imports = Object.entries(names)
     .map(([name, list]) => `import { ${list.split(" ").join(", ")} } from "${scope}/${name}";`)
@@ -205,7 +205,6 @@ it("the built-in tools, made for a directory, with the rules of the workspace", 
     return { names: [createBashTool, createReadTool, createWriteTool, createEditTool, createFindTool, createGrepTool, createLsTool].map((make) => make(place).name),
       read: (await text(createReadTool(place), { path: "a.txt" })).includes("hello"),
       ls: (await text(createLsTool(place), {})).includes("b.txt"),
-      bash: (await text(createBashTool(process.cwd(), { commandPrefix: "word=said" }), { command: "echo $word" })).trim(),
       missing: await failure(text(createReadTool(place), { path: "none.txt" })),
       refused: (() => { try { createBashTool(place, { operations: {} }); } catch (error) { return error.message; } })(),
       clipboard: await failure(copyToClipboard("x")).then((text) => /none|no clipboard/.test(text)) };`,
@@ -215,11 +214,22 @@ it("the built-in tools, made for a directory, with the rules of the workspace", 
     names: ["bash", "read", "write", "edit", "find", "grep", "ls"],
     read: true,
     ls: true,
-    bash: "said",
     missing: expect.stringContaining("none.txt"),
     refused: "The bash tool cannot be made with operations in this version.",
     clipboard: true,
   });
+});
+
+it("a built-in tool made for another directory", async () => {
+  home.put("elsewhere/a.txt", "hello\n");
+  const answer = await inside(
+    [],
+    `const tool = createBashTool("../elsewhere", { commandPrefix: "word=said" });
+    const { content } = await tool.execute("1", { command: "echo $word; cat a.txt" }, undefined, () => {}, { cwd: ctx.cwd });
+    return content.map((block) => block.text).join("").trim();`,
+    "on disk",
+  );
+  expect(answer).toBe("said\nhello");
 });
 
 it("models: asked, streamed, and used for a summary", async () => {

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, promises, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, promises, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
@@ -12,12 +12,11 @@ import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-module-pending-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  rmSync(home, { recursive: true, force: true });
 });
 
 /** Files of which a tool reads the first few bytes only, unless it asks for more. */

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { SessionManager } from "../session/session-manager.js";
 import { openRecord, type Resume } from "./open-record.js";
@@ -10,8 +10,7 @@ const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: 
 
 /** A session of `app` with an output and an image beside it. */
 async function setUp() {
-  const home = mkdtempSync(join(tmpdir(), "galley-open-record-"));
-  onTestFinished(() => rmSync(home, { recursive: true }));
+  const home = temporaryDirectory();
   for (const name of ["app", "other"]) mkdirSync(join(home, name));
   const placeOf = (name: string) => ({ cwd: join(home, name), agentDir: join(home, "agent"), home });
   const stored = SessionManager.create(placeOf("app"));

@@ -36,7 +36,7 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
   const applying = new Set<ApplyOwner & { session: string }>();
   const changes = createChanges({
     ...parts,
-    retention: () => ({ keep: settings.get("undo.keep"), maxBytes: settings.get("undo.maxBytes") }),
+    retention: () => undoRetention(settings),
     settle: async (outcome) => settle(outcome),
   });
 
@@ -143,6 +143,10 @@ export function createPlanHands(parts: PlanHandsParts): PlanHands {
   }
 }
 
+export function undoRetention(settings: Settings): { keep: number; maxBytes: number } {
+  return { keep: settings.get("undo.keep"), maxBytes: settings.get("undo.maxBytes") };
+}
+
 /** In the file of another session, unless it is there. False while somebody has that session open. */
 async function settleElsewhere(
   options: SessionManagerOptions,
@@ -163,7 +167,7 @@ async function settleElsewhere(
 }
 
 /** What was staged may have become protected, or led elsewhere, since then. */
-async function checkStillAllowed(workspace: Workspace, planned: readonly PlannedChange[]): Promise<void> {
+export async function checkStillAllowed(workspace: Workspace, planned: readonly PlannedChange[]): Promise<void> {
   const places = planned.flatMap(({ path, to, stamp }) =>
     [path, ...(to === undefined ? [] : [to])].map((place) => ({ place, shown: stamp.path })),
   );

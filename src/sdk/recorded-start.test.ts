@@ -1,19 +1,18 @@
 // The model and the level that a session begins with are on record with its first prompt, so that whoever opens it later
 // goes on with them; who only looks leaves a record as it is.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { say, scriptedModel } from "../testing/scripted-model.js";
 import { type CreateAgentSessionOptions, createAgentSession } from "./create-agent-session.js";
 import { Settings } from "./settings/settings.js";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "galley-start-"));
+  folder = temporaryDirectory();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const resume = { kind: "continue" } as const;
 

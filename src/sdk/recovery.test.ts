@@ -1,10 +1,10 @@
 // A process that dies between the files and the record: the next one finishes the story, wherever the session is.
 
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
@@ -26,11 +26,10 @@ import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-recovery-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
   writeFileSync(join(home, "project/a.ts"), "old(1);\n");
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const place = () => ({ cwd: join(home, "project"), agentDir: join(home, "agent") });
 

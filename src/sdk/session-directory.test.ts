@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { findSessionDirectory, sessionDirectory } from "./session-directory.js";
 import { Settings } from "./settings/settings.js";
 
 function emptyHome() {
-  const home = mkdtempSync(join(tmpdir(), "galley-session-directory-"));
+  const home = temporaryDirectory();
   onTestFinished(() => {
     vi.unstubAllEnvs();
-    rmSync(home, { recursive: true });
   });
   vi.stubEnv("HOME", home);
   for (const name of ["GALLEY_SESSION_DIR", "PI_CODING_AGENT_SESSION_DIR"]) vi.stubEnv(name, undefined);

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { silentLog } from "../base/log.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
@@ -71,7 +69,7 @@ it.each([
   [{ GALLEY_BASH_NO_CI: "1" }, "unset and 1"],
   [{ PI_BASH_NO_CI: "yes", GALLEY_SHELL_PREFIX: "N=2;" }, "unset and 2"],
 ])("with %j a shell knows of CI and begins with the user's words as it should", async (env, wanted) => {
-  const cwd = mkdtempSync(join(tmpdir(), "galley-hands-"));
+  const cwd = temporaryDirectory();
   const place = { cwd, agentDir: cwd, env: { PATH: process.env.PATH, ...env }, clock: systemClock, log: silentLog };
   const { processes } = createHands({ ...place, settings: new Settings() });
   let output = "";
@@ -84,6 +82,5 @@ it.each([
     },
   });
   await processes.shutdown();
-  rmSync(cwd, { recursive: true });
   expect(output).toBe(wanted);
 });

@@ -1,9 +1,9 @@
 // `GALLEY_LOG` in a whole session: what modules and the session itself have to say reaches the file, whoever else hears it.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, say, scriptedModel } from "../testing/scripted-model.js";
 import { createAgentSession } from "./index.js";
@@ -11,11 +11,10 @@ import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "galley-session-log-"));
+  home = temporaryDirectory();
   mkdirSync(join(home, "agent/tools"), { recursive: true });
   mkdirSync(join(home, "agent/extensions"));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 it("modules log to it at every level", async () => {
   const logAll = (who: string) =>

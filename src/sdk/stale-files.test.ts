@@ -2,20 +2,10 @@
 // whoever looks later, and what was made anew is on record as what it is now.
 
 import { execFileSync } from "node:child_process";
-import {
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
@@ -25,10 +15,9 @@ import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-stale-files-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const place = () => ({ cwd: join(home, "project"), agentDir: join(home, "agent") });
 const inProject = (name: string) => join(home, "project", name);

@@ -1,10 +1,10 @@
 // Two sessions in one process, made and run at the same time, with nothing in common: settings, models, keys, queues,
 // records, tools, context files and environment of one are never seen by the other.
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { logTo } from "../base/log.js";
 import { openAi } from "../testing/scripted-replies.js";
 import {
@@ -36,13 +36,12 @@ const sides = {} as Record<Name, Side>;
 const processBefore = { env: { ...process.env }, cwd: process.cwd() };
 
 beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), "galley-two-"));
+  root = temporaryDirectory();
   const made = await Promise.all(names.map((name) => open(name)));
   for (const [index, name] of names.entries()) sides[name] = made[index] as Side;
 });
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.close()));
-  rmSync(root, { recursive: true, force: true });
 });
 
 const put = (path: string, text: string) => {

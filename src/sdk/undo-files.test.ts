@@ -1,22 +1,20 @@
 // Undo and redo through a session on real files: a part of an undo is made of the bytes that the change left and of no
 // others, however long the file is and whatever it may hold.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createAgentSession } from "./index.js";
 import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-undo-files-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const write = (name: string, text: string) => writeFileSync(join(home, "project", name), text);
 const read = (name: string) => readFileSync(join(home, "project", name), "utf8");
@@ -46,10 +44,9 @@ const firstHunk = { action: "apply", reason: "half", by: "host", pendingId: "pa_
 
 describe("a hunk of an undo", () => {
   it("keeps a file that is longer than a tool reads at once", async () => {
-    const place = { cwd: join(home, "project"), home, agentDir: join(home, "agent") };
     write("a.txt", lines("a longer line"));
-    const workspace = createNodeWorkspace({ ...place, maxReadBytes: 400 });
-    const session = await open([twoEdits, say("Done.")], { workspace });
+    const settings = new Settings({ overrides: new Map([["maxReadBytes", 400]]) as never });
+    const session = await open([twoEdits, say("Done.")], { settings });
     await session.prompt("go");
     await session.undo();
     const [staged] = await session.getPendingActions();

@@ -1,10 +1,8 @@
 // What happens beside a prompt while it goes on by itself: decisions, choices and notes that are made meanwhile last,
 // whatever becomes of the reply behind which they were written.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
 import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
@@ -16,9 +14,8 @@ import { parseRule } from "./ttsr/rule.js";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "galley-continuation-"));
+  folder = temporaryDirectory();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const preview = call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: ["a.ts"] }, "edit_1");
 const overloaded = fail("overloaded", { failure: { kind: "overloaded" } });

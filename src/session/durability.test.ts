@@ -3,12 +3,12 @@
 
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { countedIds } from "../base/ids.js";
 import { openSession } from "../testing/open-session.js";
 import { call, gate, type ScriptStep, say } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
 import { SessionManager } from "./session-manager.js";
-import { temporaryDirectory } from "./store.test-kit.js";
 import { nodeDisk, type SessionDisk } from "./store-disk.js";
 
 async function setUp(model: ScriptStep[], makeTools: (safe: () => string) => AnyTool[] = () => []) {

@@ -5,11 +5,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hostileSession } from "../../bench/kit-html/hostile.mjs";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { contextUsage } from "./context-usage.js";
 import { ModelMessages } from "./model-messages.js";
 import { SessionManager } from "./session-manager.js";
 import { sessionStats } from "./session-stats.js";
-import { linesOf, temporaryDirectory } from "./store.test-kit.js";
+import { linesOf } from "./store.test-kit.js";
 
 /** No template and no `String()` takes it. */
 const noText = { toString: 1 };

@@ -1,9 +1,9 @@
 // A command that outlives its session's turn: the result goes where it was asked for, and the file stays ours till then.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { silentLog } from "../base/log.js";
 import { acquireLock } from "../base/path-lock.js";
@@ -14,9 +14,8 @@ import { SessionManager } from "./session-manager.js";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "galley-left-"));
+  folder = temporaryDirectory();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** A session with one prompt behind it, whose commands end when the test says. */
 async function open(...more: ScriptStep[]) {

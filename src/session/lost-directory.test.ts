@@ -1,9 +1,10 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { SessionManager } from "./session-manager.js";
-import { header, heardLog, linesOf, readFile, temporaryDirectory, userEntry } from "./store.test-kit.js";
+import { header, heardLog, linesOf, readFile, userEntry } from "./store.test-kit.js";
 
 const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
 

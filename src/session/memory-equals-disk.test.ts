@@ -1,9 +1,8 @@
 // What is in memory is what a reload gives: after every kind of run the file is opened again and its context compared.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
 import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
@@ -14,9 +13,8 @@ import { parseRule } from "./ttsr/rule.js";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "galley-equal-"));
+  folder = temporaryDirectory();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const overrides = new Map<"compaction.thresholdTokens" | "compaction.keepRecentTokens", number>([
   ["compaction.thresholdTokens", 12_000],

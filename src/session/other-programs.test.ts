@@ -4,11 +4,12 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { countedIds } from "../base/ids.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { SessionManager, type SessionManagerOptions } from "./session-manager.js";
-import { readFile, temporaryDirectory } from "./store.test-kit.js";
+import { readFile } from "./store.test-kit.js";
 import { resolveImages } from "./store-blobs.js";
 
 const fixtures = fileURLToPath(new URL("../../test/fixtures/sessions/", import.meta.url));

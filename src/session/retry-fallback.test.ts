@@ -1,10 +1,8 @@
 // Another model takes over where one is overloaded: through whole sessions, since what counts is what hosts hear, which
 // model is asked, and what a later process finds.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { ProviderFailure } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import { ModelRegistry } from "../provider/model-registry.js";
@@ -16,8 +14,7 @@ import { type OpenSession, openSession } from "../testing/open-session.js";
 import { fail, gate, type ScriptStep, say, usageOf } from "../testing/scripted-model.js";
 import { SessionManager } from "./session-manager.js";
 
-const folder = mkdtempSync(join(tmpdir(), "galley-fallback-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryDirectory();
 
 function registryOf(): ModelRegistry {
   const thinks = { reasoning: true };

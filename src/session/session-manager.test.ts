@@ -12,22 +12,14 @@ import {
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { countedIds } from "../base/ids.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { buildContext } from "./build-context.js";
 import { SessionManager, type SessionManagerOptions } from "./session-manager.js";
-import {
-  entryLists,
-  faultyDisk,
-  header,
-  heardLog,
-  linesOf,
-  readFile,
-  temporaryDirectory,
-  userEntry,
-} from "./store.test-kit.js";
+import { entryLists, faultyDisk, header, heardLog, linesOf, readFile, userEntry } from "./store.test-kit.js";
 import { resolveImages } from "./store-blobs.js";
 import { SessionIndex } from "./store-list.js";
 

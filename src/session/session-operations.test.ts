@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { countedIds } from "../base/ids.js";
 import { acquireLock } from "../base/path-lock.js";
@@ -14,9 +14,8 @@ import { faultyDisk } from "./store.test-kit.js";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "galley-operations-"));
+  folder = temporaryDirectory();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const open = (model: ScriptStep[], tools: AnyTool[] = []) =>
   openSession({ model, tools, session: { persist: true, sessionDir: folder, agentDir: folder } });

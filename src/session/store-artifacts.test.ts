@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "./store.test-kit.js";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { copyArtifacts, createDiskArtifacts, createMemoryArtifacts, maxMemoryBytes } from "./store-artifacts.js";
 import { ensureDirectory } from "./store-disk.js";
 

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { AgentMessage } from "../protocol/messages.js";
-import { temporaryDirectory } from "./store.test-kit.js";
 import { createDiskBlobs, createMemoryBlobs, resolveImages } from "./store-blobs.js";
 import { ensureDirectory } from "./store-disk.js";
 

@@ -1,7 +1,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "./store.test-kit.js";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { readBreadcrumb, terminalId, ttyPath, writeBreadcrumb } from "./store-breadcrumbs.js";
 
 describe("a terminal's id", () => {

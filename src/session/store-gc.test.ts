@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";
-import { header, linesOf, temporaryDirectory } from "./store.test-kit.js";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { header, linesOf } from "./store.test-kit.js";
 import { draftPath } from "./store-create.js";
 import { collectGarbage } from "./store-gc.js";
 

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { header, linesOf, temporaryDirectory, userEntry } from "./store.test-kit.js";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { header, linesOf, userEntry } from "./store.test-kit.js";
 import { displayName, SessionIndex } from "./store-list.js";
 
 function put(directory: string, name: string, content: string, second = 1): string {

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { countedIds } from "../base/ids.js";
 import { acquireLock } from "../base/path-lock.js";
@@ -8,7 +9,7 @@ import type { AgentMessage } from "../protocol/messages.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { SessionManager, type SessionManagerOptions } from "./session-manager.js";
 import { artifactDirectory } from "./session-paths.js";
-import { faultyDisk, header, linesOf, readFile, temporaryDirectory, userEntry } from "./store.test-kit.js";
+import { faultyDisk, header, linesOf, readFile, userEntry } from "./store.test-kit.js";
 import { SessionIndex } from "./store-list.js";
 import { SessionPlaces } from "./store-places.js";
 

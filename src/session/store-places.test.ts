@@ -1,9 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { sha256Of } from "../base/digest.js";
 import { silentLog } from "../base/log.js";
-import { header, linesOf, temporaryDirectory, userEntry } from "./store.test-kit.js";
+import { header, linesOf, userEntry } from "./store.test-kit.js";
 import { SessionIndex } from "./store-list.js";
 import { SessionPlaces } from "./store-places.js";
 

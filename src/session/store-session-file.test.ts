@@ -1,9 +1,10 @@
 import { promises as fs, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { SessionManager } from "./session-manager.js";
-import { header, heardLog, linesOf, readFile, temporaryDirectory } from "./store.test-kit.js";
+import { header, heardLog, linesOf, readFile } from "./store.test-kit.js";
 import { cutNotice, imageUnavailable } from "./stored-form.js";
 
 type Content = (AgentMessage & { role: "user" })["content"];

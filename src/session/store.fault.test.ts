@@ -1,10 +1,7 @@
 // Session files under attack, in short: killed writers, torn ends, damaged middles, crowds. The long form is
 // bench/fault-session.mjs, `npm run fault:session`.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import {
   buildSessionModule,
   readGiantLine,
@@ -13,14 +10,14 @@ import {
   runCuts,
   runKills,
 } from "../../bench/kit-session/faults.mjs";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 
-const directory = mkdtempSync(join(tmpdir(), "galley-fault-"));
+const directory = temporaryDirectory();
 let module = "";
 
 beforeAll(async () => {
   module = await buildSessionModule(directory);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 it("F-30: SIGKILL while appending loses nothing that was told, and no file", async () => {
   const { told, kills, problems, ...figures } = await runKills({ module, directory, count: 12, seed: 1 });

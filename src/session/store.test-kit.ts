@@ -1,22 +1,13 @@
-// For tests of session files: a directory that goes away again, a disk that fails on demand, and random trees.
+// For tests of session files: a disk that fails on demand, and random trees.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { onTestFinished } from "vitest";
 import type { Log } from "../base/log.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { EntryTree } from "./entry-tree.js";
 import { type ReadSession, SessionReader } from "./read-entries.js";
-import { nodeDisk, realPath, type SessionDisk } from "./store-disk.js";
-
-export function temporaryDirectory(): string {
-  const directory = realPath(mkdtempSync(join(tmpdir(), "galley-session-")));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
+import { nodeDisk, type SessionDisk } from "./store-disk.js";
 
 export function heardLog(): Log & { heard: string[] } {
   const heard: string[] = [];

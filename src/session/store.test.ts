@@ -15,10 +15,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { SessionStore, type StoreOptions } from "./store.js";
-import { faultyDisk, header, heardLog, linesOf, readFile, temporaryDirectory, userEntry } from "./store.test-kit.js";
+import { faultyDisk, header, heardLog, linesOf, readFile, userEntry } from "./store.test-kit.js";
 import { draftPath } from "./store-create.js";
 import { ensureDirectory, nodeDisk, O_CREAT, type SessionDisk } from "./store-disk.js";
 import { type LoadedSession, loadSession } from "./store-load.js";

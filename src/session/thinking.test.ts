@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { Model, ThinkingLevel } from "../protocol/model.js";
 import { openSession, scriptedProviderModel } from "../testing/open-session.js";
 import { call, say } from "../testing/scripted-model.js";
@@ -86,7 +84,7 @@ it("a level is known by its name, and no other word is one", () => {
 
 it("a session that says nothing of its level has the usual one, and a branch keeps the one it was made with", async () => {
   const model = { ...scriptedProviderModel, reasoning: true };
-  const folder = mkdtempSync(join(tmpdir(), "galley-thinking-"));
+  const folder = temporaryDirectory();
   const place = { agentDir: folder, sessionDir: folder, persist: true, model, thinkingLevel: "low" as const };
   const { session } = await openSession({ model: [say("1"), say("2"), say("3")], session: place });
   await session.prompt("one");
@@ -105,7 +103,6 @@ it("a session that says nothing of its level has the usual one, and a branch kee
   const reader = await SessionManager.open(branch, { cwd: folder, agentDir: folder });
   expect(reader.context.thinkingLevel).toBe("high");
   await reader.close();
-  rmSync(folder, { recursive: true });
 });
 
 it("a run thinks as it began; a change counts from the next one on", async () => {

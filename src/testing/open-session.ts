@@ -20,6 +20,8 @@ import { type ScriptedModel, type ScriptStep, scriptedModel } from "./scripted-m
 export interface OpenSessionOptions {
   model?: readonly ScriptStep[];
   files?: Record<string, string | Uint8Array>;
+  /** The workspace that `createAgentSession` makes, and not one in memory; with `cwd` and `agentDir` in `session`. */
+  onDisk?: true;
   tools?: readonly AnyTool[];
   /** Anything else `createAgentSession` takes. */
   session?: CreateAgentSessionOptions;
@@ -29,7 +31,7 @@ export interface OpenSession {
   session: AgentSession;
   model: ScriptedModel;
   clock: ManualClock;
-  /** What the session's tools see, unless another was given. */
+  /** What the session works on, unless another was given or it works on the disk. */
   workspace: MemoryWorkspace;
   /** Every event so far. */
   events: AgentSessionEvent[];
@@ -52,14 +54,15 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
   const model = scriptedModel(options.model ?? []);
   const workspace = createMemoryWorkspace(options.files ?? {});
   const clock = manualClock();
+  if (options.onDisk && !(options.session?.cwd && options.session.agentDir))
+    throw new Error("openSession: onDisk needs a cwd and an agentDir");
   const { session } = await createAgentSession({
     cwd: "/project",
     agentDir: "/nowhere/galley-agent",
     env: {},
     model: scriptedProviderModel,
     streamFn: model.stream,
-    workspace,
-    ...(options.session?.workspace ? {} : { plans: createMemoryPlans(workspace) }),
+    ...(options.onDisk || options.session?.workspace ? {} : { workspace, plans: createMemoryPlans(workspace) }),
     customTools: (options.tools ?? []).map(defineAgentTool),
     clock,
     ids: countedIds(),

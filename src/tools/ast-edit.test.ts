@@ -1,7 +1,7 @@
-import { link, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { link, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { ToolResult } from "../protocol/events.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
@@ -352,7 +352,7 @@ describe("limits", () => {
 
 describe("a long scan on a real disk", () => {
   it("of 2,000 files reports progress, writes nothing, and stops when told to", async () => {
-    const cwd = await mkdtemp(join(tmpdir(), "galley-scan-"));
+    const cwd = temporaryDirectory();
     const source = (index: number) =>
       index % 100 === 0 ? `console.log(${index});\n` : `console.warn("log", ${index});\n`;
     for (let folder = 0; folder < 20; folder++) {
@@ -381,38 +381,29 @@ describe("a long scan on a real disk", () => {
     });
     await expect(stopped).rejects.toMatchObject({ code: "aborted", message: "Operation aborted" });
     expect(seen).toHaveLength(1);
-    await rm(cwd, { recursive: true });
   });
 });
 
 it("visits a file of two names once, and names the other one", async () => {
-  const cwd = await mkdtemp(join(tmpdir(), "galley-links-"));
-  try {
-    await writeFile(join(cwd, "a.ts"), "foo(1);\n");
-    await writeFile(join(cwd, "b.ts"), "foo(1);\n");
-    await writeFile(join(cwd, "c.ts"), "nothing();\n");
-    await link(join(cwd, "a.ts"), join(cwd, "h.ts"));
-    await link(join(cwd, "c.ts"), join(cwd, "d.ts"));
-    const workspace = createNodeWorkspace({ cwd, agentDir: join(cwd, "agent") });
-    const result = await run(workspace, { args: { ops: [{ pat: "foo($A)", out: "bar($A)" }] } });
-    expect(detailsOf(result)).toMatchObject({ totalReplacements: 2, files: ["a.ts", "b.ts"], filesSearched: 3 });
-    expect(textOf(result)).toContain("Parse issues:\n- h.ts: left out (a hard link to a.ts; it keeps the old text)");
-    expect(textOf(result)).not.toContain("d.ts");
-  } finally {
-    await rm(cwd, { recursive: true });
-  }
+  const cwd = temporaryDirectory();
+  await writeFile(join(cwd, "a.ts"), "foo(1);\n");
+  await writeFile(join(cwd, "b.ts"), "foo(1);\n");
+  await writeFile(join(cwd, "c.ts"), "nothing();\n");
+  await link(join(cwd, "a.ts"), join(cwd, "h.ts"));
+  await link(join(cwd, "c.ts"), join(cwd, "d.ts"));
+  const workspace = createNodeWorkspace({ cwd, agentDir: join(cwd, "agent") });
+  const result = await run(workspace, { args: { ops: [{ pat: "foo($A)", out: "bar($A)" }] } });
+  expect(detailsOf(result)).toMatchObject({ totalReplacements: 2, files: ["a.ts", "b.ts"], filesSearched: 3 });
+  expect(textOf(result)).toContain("Parse issues:\n- h.ts: left out (a hard link to a.ts; it keeps the old text)");
+  expect(textOf(result)).not.toContain("d.ts");
 });
 
 it("leaves a file out whose name could not be written, and goes on with the others", async () => {
-  const cwd = await mkdtemp(join(tmpdir(), "galley-names-"));
-  try {
-    await writeFile(join(cwd, "a.ts"), "foo(1);\n");
-    await writeFile(join(cwd, "new\nline.ts"), "foo(1);\n");
-    const workspace = createNodeWorkspace({ cwd, agentDir: join(cwd, "agent") });
-    const result = await run(workspace, { args: { ops: [{ pat: "foo($A)", out: "bar($A)" }] } });
-    expect(detailsOf(result)).toMatchObject({ totalReplacements: 1, files: ["a.ts"] });
-    expect(textOf(result)).toContain("- new\\nline.ts: left out (its name holds a control character)");
-  } finally {
-    await rm(cwd, { recursive: true });
-  }
+  const cwd = temporaryDirectory();
+  await writeFile(join(cwd, "a.ts"), "foo(1);\n");
+  await writeFile(join(cwd, "new\nline.ts"), "foo(1);\n");
+  const workspace = createNodeWorkspace({ cwd, agentDir: join(cwd, "agent") });
+  const result = await run(workspace, { args: { ops: [{ pat: "foo($A)", out: "bar($A)" }] } });
+  expect(detailsOf(result)).toMatchObject({ totalReplacements: 1, files: ["a.ts"] });
+  expect(textOf(result)).toContain("- new\\nline.ts: left out (its name holds a control character)");
 });

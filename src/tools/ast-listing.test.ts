@@ -1,10 +1,10 @@
 // Whether a directory is listed by ripgrep or walked, the ast tools must say the same about it.
 
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
 import { createNodeProcesses } from "../workspace/node-processes.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
@@ -104,13 +104,12 @@ function build(cwd: string, entries: readonly Entry[], oddity: string): void {
 }
 
 async function inTree(entries: readonly Entry[], oddity: string, act: (cwd: string) => Promise<void>): Promise<void> {
-  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "galley-listing-")));
+  const cwd = temporaryDirectory();
   try {
     build(cwd, entries, oddity);
     await act(cwd);
   } finally {
     attempt(() => chmodSync(join(cwd, "closed"), 0o755));
-    rmSync(cwd, { recursive: true });
   }
 }
 

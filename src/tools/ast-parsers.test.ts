@@ -1,11 +1,11 @@
 // Whatever happens in a parser process stays there: damaged grammars, crashes, parses without end.
 
 import { cpSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createAstEdit } from "./ast-edit.js";
 import { createAstGrep } from "./ast-grep.js";
@@ -124,7 +124,7 @@ describe("grammars", () => {
   const grammarsFrom = () => join(directory, "index.js");
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "galley-grammars-"));
+    directory = temporaryDirectory();
     const packages = join(directory, "node_modules/@ast-grep");
     const fake = async (name: string, libraryPath: string, symbol = `tree_sitter_${name}`) => {
       await mkdir(join(packages, `lang-${name}`), { recursive: true });
@@ -144,7 +144,6 @@ describe("grammars", () => {
       "console.log('noise'); throw new Error('built for another day')",
     );
   });
-  afterAll(() => rm(directory, { recursive: true }));
 
   it("that are damaged are told apart from those that are missing, and the rest works", async () => {
     const parsers = pool({ grammarsFrom: grammarsFrom() });

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
 import { createNodeProcesses } from "../workspace/node-processes.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
@@ -23,9 +23,8 @@ afterAll(() => processes.shutdown());
 
 let cwd = "";
 beforeEach(async () => {
-  cwd = await realpath(await mkdtemp(join(tmpdir(), "galley-sieve-")));
+  cwd = temporaryDirectory();
 });
-afterEach(() => rm(cwd, { recursive: true }));
 
 async function put(files: Record<string, string | Buffer>): Promise<void> {
   for (const [name, content] of Object.entries(files)) {

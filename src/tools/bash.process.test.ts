@@ -1,9 +1,7 @@
 // The bash tool with real processes.
 
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { silentLog } from "../base/log.js";
 import type { ToolResult } from "../protocol/events.js";
@@ -14,7 +12,7 @@ import { recordingSink } from "./output.test-kit.js";
 import { runCommand } from "./output-command.js";
 import type { OnUpdate } from "./tool.js";
 
-const directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-bash-")));
+const directory = temporaryDirectory();
 const processes = createNodeProcesses({ env: process.env, log: silentLog });
 const sink = recordingSink();
 const tool = createBash({
@@ -26,7 +24,6 @@ const tool = createBash({
 
 afterAll(async () => {
   await processes.shutdown();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 type Params = Parameters<typeof tool.execute>[1];

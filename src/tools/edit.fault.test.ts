@@ -1,17 +1,14 @@
 // Edits on the real disk against files of every kind, in short. The long form runs the same loop on the built module:
 // `runEdits` of bench/kit-workspace/edits.mjs.
 
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { runEdits } from "../../bench/kit-workspace/edits.mjs";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createEdit } from "./edit.js";
 import { SeenFiles } from "./seen-files.js";
 
-const directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-edits-")));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryDirectory();
 
 it("F-27: no byte, mode or link changes but those that were meant", async () => {
   const tools = { createEdit, createNodeWorkspace, SeenFiles };

@@ -1,7 +1,7 @@
-import { mkdtemp, open, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { ToolResult } from "../protocol/events.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createNodeWorkspace } from "../workspace/node-workspace.js";
@@ -138,13 +138,12 @@ describe("what is no text", () => {
   });
 
   it("looks at a 100 MB sparse file and does not read it", async () => {
-    const cwd = await mkdtemp(join(tmpdir(), "galley-read-"));
+    const cwd = temporaryDirectory();
     const file = await open(join(cwd, "sparse"), "w");
     await file.truncate(100 * 1024 * 1024);
     await file.close();
     const tool = createRead(createNodeWorkspace({ cwd }));
     const result = await tool.execute("call_1", { path: "sparse" }, undefined, () => {}, { cwd });
-    await rm(cwd, { recursive: true });
     expect(result.content).toEqual([
       { type: "text", text: "sparse is a binary file (100MB); its content is not shown." },
     ]);

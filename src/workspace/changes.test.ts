@@ -1,16 +1,16 @@
 // What is kept for undo when files are written directly: by many at once, and where there is no room for it.
 
-import { mkdirSync, mkdtempSync, promises, readdirSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, promises, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
 import { type Changes, createChanges, type DirectChange } from "./changes.js";
 
 let home: string;
 let changes: Changes;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "galley-changes-")));
+  home = temporaryDirectory();
   mkdirSync(join(home, "project"));
   changes = createChanges({
     root: join(home, "project"),
@@ -20,7 +20,6 @@ beforeEach(() => {
     settle: async () => true,
   });
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function created(name: string): DirectChange {
   const path = join(home, "project", name);

@@ -1,16 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { maxConfigBytes, readConfigFile, runForOutput } from "./config-files.js";
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "galley-config-"));
+  directory = temporaryDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const at = (name: string) => join(directory, name);
 const refusal = (message: string) => expect.objectContaining({ code: "file_refused", message });

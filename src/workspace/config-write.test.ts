@@ -1,28 +1,17 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { prepareConfigPath, replaceConfigFile, withConfigLock } from "./config-write.js";
 
 let directory: string;
 beforeEach(() => {
-  directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-write-")));
+  directory = temporaryDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const at = (name: string) => join(directory, name);
 const refused = (message: string) => expect.objectContaining({ code: "file_refused", message });

@@ -16,6 +16,7 @@ import {
   type ReadPolicy,
 } from "./read-denials.js";
 import { cannotOpen, refusal } from "./refusals.js";
+import { removeFile } from "./remove-file.js";
 import { displayPath, quoted, shownBelow, spellings } from "./resolve-path.js";
 import { createWriteResolver, isAllowed } from "./resolve-write.js";
 import { defaultSecretPaths, secretTest } from "./secret-paths.js";
@@ -142,6 +143,8 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     },
 
     writeFile: (target, request) => replaceFile(disk, target, request),
+
+    removeFile: (target, request) => removeFile(disk, target, request),
 
     exclusively: (target, work) => queueOf(disk).run(target, work),
   };

@@ -1,17 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { directoryAt, findProject, namesIn } from "./find-roots.js";
 
 let base: string;
 let home: string;
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "galley-roots-")));
+  base = temporaryDirectory();
   home = join(base, "home");
   mkdirSync(home);
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const make = (...paths: string[]) => {
   for (const path of paths) mkdirSync(join(base, path), { recursive: true });

@@ -1,18 +1,17 @@
 // The log file holds what was asked for, a line at once, and hurts nobody when it cannot be written.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { Log } from "../base/log.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { withLogFile } from "./log-file.js";
 
 let home: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "galley-log-file-"));
+  home = temporaryDirectory();
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function open(wish: string) {
   const told: string[] = [];

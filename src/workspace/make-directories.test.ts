@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { makeDirectories } from "./make-directories.js";
 
-const scratch = () => mkdtempSync(join(tmpdir(), "galley-make-"));
+const scratch = () => temporaryDirectory();
 
 it("makes what is missing and tells the first", () => {
   const root = scratch();

@@ -1,15 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { isOwnDirectory, lookAt, readModuleFile } from "./module-files.js";
 
 let base: string;
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "galley-modules-")));
+  base = temporaryDirectory();
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
 const at = (name: string) => join(base, name);
 
 it("tells what a path really leads to", () => {

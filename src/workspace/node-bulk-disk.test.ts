@@ -1,10 +1,10 @@
 // The calls for many files answer as the others do, whatever lies there.
 
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { BulkDisk } from "./disk.js";
 import { createBulkDisk } from "./node-bulk-disk.js";
 import { nodeDisk } from "./node-disk.js";
@@ -14,10 +14,9 @@ let directory = "";
 const at = (name: string) => join(directory, name);
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "galley-bulk-"));
+  directory = temporaryDirectory();
   inBulk = await bulkAt(directory);
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 const bulkAt = async (path: string) => nodeDisk.inBulk({ path, identity: (await nodeDisk.lstat(path)).identity });
 const outcome = <T>(work: Promise<T>) => work.catch(({ code }: { code: string }) => code);

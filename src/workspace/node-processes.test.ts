@@ -1,9 +1,9 @@
 // Real processes. What is alive is asked of the system, by a tag in the environment or on the command line.
 
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { Clock } from "../base/clock.js";
 import { type Log, silentLog } from "../base/log.js";
 import { manualClock } from "../testing/manual-clock.js";
@@ -11,7 +11,7 @@ import { createNodeProcesses, type NodeProcessesOptions } from "./node-processes
 import type { Processes, ProcessRequest } from "./processes.js";
 import { alive, until } from "./processes.test-kit.js";
 
-const directory = mkdtempSync(join(tmpdir(), "galley-processes-"));
+const directory = temporaryDirectory();
 const opened: Processes[] = [];
 let tags = 0;
 
@@ -20,7 +20,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await common?.shutdown();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 /** For commands that leave nothing behind: a watcher for each would be most of the time. */

@@ -1,11 +1,11 @@
 // Hostile things on a real disk.
 
 import { execFileSync } from "node:child_process";
-import { chmod, link, mkdir, mkdtemp, open, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { createWorkspace } from "./create-workspace.js";
 import { nodeDisk } from "./node-disk.js";
 import { createNodeWorkspace } from "./node-workspace.js";
@@ -16,7 +16,7 @@ let home: string;
 let workspace: Workspace;
 
 beforeEach(async () => {
-  const root = await realpath(await mkdtemp(join(tmpdir(), "galley-disk-")));
+  const root = temporaryDirectory();
   cwd = join(root, "project");
   home = join(root, "me");
   await mkdir(join(home, ".galley/agent"), { recursive: true });

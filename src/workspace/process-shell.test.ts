@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { findProgram, findShell, limitedShell } from "./process-shell.js";
 
-const root = mkdtempSync(join(tmpdir(), "galley-shell-"));
+const root = temporaryDirectory();
 const project = join(root, "project");
 const outside = join(root, "outside");
 for (const place of [project, outside]) {
@@ -15,7 +15,6 @@ for (const place of [project, outside]) {
   mkdirSync(join(place, "folder"));
 }
 symlinkSync(project, join(root, "link"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 it("takes the first program from an absolute place outside the project", () => {
   const find = (name: string, ...places: string[]) =>

@@ -3,10 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import {
   buildProcessesModule,
   exhaustDescriptors,
@@ -15,14 +12,14 @@ import {
   runGalleyKills,
   runStops,
 } from "../../bench/kit-workspace/processes.mjs";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 
-const directory = mkdtempSync(join(tmpdir(), "galley-fault-"));
+const directory = temporaryDirectory();
 let module = "";
 
 beforeAll(async () => {
   module = await buildProcessesModule(directory);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 it("F-50: SIGKILL to galley leaves nobody, and no watcher", async () => {
   const {

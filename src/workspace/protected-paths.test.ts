@@ -1,7 +1,7 @@
-import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { link, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { createWorkspace } from "./create-workspace.js";
 import type { Disk } from "./disk.js";
 import { nodeDisk } from "./node-disk.js";
@@ -67,12 +67,11 @@ describe("W-5: known by its words, there or not", () => {
 describe("W-4: known by what it leads to", () => {
   let base: string;
   beforeEach(async () => {
-    base = await realpath(await mkdtemp(join(tmpdir(), "galley-protected-")));
+    base = temporaryDirectory();
     await mkdir(join(base, "project/.git/hooks"), { recursive: true });
     await mkdir(join(base, "me/.ssh"), { recursive: true });
     for (const name of ["a.ts", "b.ts", "c.ts"]) await writeFile(join(base, "project", name), "");
   });
-  afterEach(() => rm(base, { recursive: true }));
 
   const on = (disk: Partial<Disk>, more: object = {}) =>
     createWorkspace(

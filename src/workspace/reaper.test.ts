@@ -2,21 +2,20 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { groupOf } from "./process-table.js";
 import { reaperScript } from "./reaper-script.js";
 
-const directory = mkdtempSync(join(tmpdir(), "galley-reaper-"));
+const directory = temporaryDirectory();
 const started: ChildProcess[] = [];
 let count = 0;
 
 afterEach(() => {
   for (const child of started.splice(0)) child.kill("SIGKILL");
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** By their other name, because then they behave as `sh` does where that is what they are. */
 function shells(): [string, string][] {

@@ -1,10 +1,10 @@
 // Where a model may write, on a real disk full of links.
 
 import { execFileSync } from "node:child_process";
-import { link, mkdir, mkdtemp, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { link, mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { createNodeWorkspace } from "./node-workspace.js";
 import type { PermitQuestion } from "./workspace.js";
 
@@ -14,7 +14,7 @@ let home: string;
 let asked: PermitQuestion[];
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "galley-write-")));
+  base = temporaryDirectory();
   cwd = join(base, "project");
   home = join(base, "me");
   asked = [];
@@ -23,7 +23,6 @@ beforeEach(async () => {
   await mkdir(join(home, ".galley/agent"), { recursive: true });
   await writeFile(join(cwd, "src/a.ts"), "a");
 });
-afterEach(() => rm(base, { recursive: true }));
 
 type Options = Partial<Parameters<typeof createNodeWorkspace>[0]>;
 const resolve = (input: string, options: Options = {}) =>

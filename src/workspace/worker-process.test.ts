@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { startWorker, type WorkerProcess } from "./worker-process.js";
 
 const echo = `
@@ -84,7 +83,7 @@ it("says why it ended, after everything that was sent before", async () => {
 });
 
 it.runIf(process.platform === "linux")("ends when we are killed", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "galley-worker-"));
+  const directory = temporaryDirectory();
   const outfile = join(directory, "host.mjs");
   const source = fileURLToPath(new URL("worker-process.ts", import.meta.url));
   const contents = `
@@ -103,5 +102,4 @@ it.runIf(process.platform === "linux")("ends when we are killed", async () => {
   expect(isAlive(pid)).toBe(true);
   host.kill("SIGKILL");
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 10_000 });
-  await rm(directory, { recursive: true });
 });

@@ -1,10 +1,10 @@
 // The contract, played on the real disk and in memory: both must tell the same story.
 
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, realpath, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { ErrorCode } from "../base/errors.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createNodeWorkspace } from "./node-workspace.js";
@@ -12,15 +12,9 @@ import type { Permit, Target, WalkOptions, Workspace } from "./workspace.js";
 
 type Files = Record<string, string | Uint8Array>;
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
 const makers: Record<string, (files: Files, options?: { permit: Permit }) => Promise<Workspace>> = {
   async "on disk"(files, options) {
-    const cwd = await realpath(await mkdtemp(join(tmpdir(), "galley-workspace-")));
-    cleanups.push(() => rm(cwd, { recursive: true }));
+    const cwd = temporaryDirectory();
     for (const [name, content] of Object.entries(files)) {
       const path = join(cwd, name);
       await mkdir(name.endsWith("/") ? path : dirname(path), { recursive: true });

@@ -33,7 +33,14 @@ export interface WriteRequest {
    * by now, but another file that took its place, or one that appeared where there was none, is a `file_changed`.
    */
   readonly expected?: string;
+  /** Permission bits. Default: those of the file that is replaced; a new file gets what the umask leaves of 0666. */
+  readonly mode?: number;
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface RemoveRequest {
+  /** The SHA-256, in hex, of the bytes that the caller saw. Anything else there is a `file_changed`. */
+  readonly expected: string;
 }
 
 export interface WriteOutcome {
@@ -163,6 +170,8 @@ export interface Workspace {
    * step, the sync of the directory, comes after; its failure says that the file was written.
    */
   writeFile(target: WriteTarget, request: WriteRequest): Promise<WriteOutcome>;
+  /** Removes a file that still holds the expected bytes. Directories stay. A failure leaves the file. */
+  removeFile(target: WriteTarget, request: RemoveRequest): Promise<void>;
   /**
    * Runs `work` when no other work on the same file runs in this process: read, change and write without a gap. Who
    * came before may have replaced the file, so `work` resolves again what it reads and writes. It must not ask for the

@@ -2,9 +2,9 @@
 
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { createWorkspace } from "./create-workspace.js";
 import type { Disk, DiskFile, PinnedDirectory } from "./disk.js";
 import { nodeDisk } from "./node-disk.js";
@@ -14,11 +14,10 @@ let base: string;
 let cwd: string;
 
 beforeEach(() => {
-  base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "galley-write-")));
+  base = temporaryDirectory();
   cwd = join(base, "project");
   fs.mkdirSync(cwd);
 });
-afterEach(() => fs.rmSync(base, { recursive: true }));
 
 const at = (name: string) => join(cwd, name);
 const put = (name: string, text: string, mode = 0o644) => {

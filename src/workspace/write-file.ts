@@ -42,7 +42,7 @@ async function replaceIn(disk: Disk, directory: PinnedDirectory, job: Job): Prom
   const path = join(directory.path, name);
   const before = await look(disk, path, job);
   const staged = join(directory.path, stagedName(name, await newTransaction(), 0));
-  const file = await disk.create(staged, before ? 0o600 : 0o666);
+  const file = await disk.create(staged, before || job.request.mode !== undefined ? 0o600 : 0o666);
   let isStaged = true;
   try {
     try {
@@ -83,7 +83,7 @@ async function look(disk: Disk, path: string, { target, request }: Job): Promise
   return stat;
 }
 
-/** All bytes, then owner, group and mode of the old file, then down to the disk. */
+/** All bytes, then owner, group and mode (that of the old file unless another is asked for), then down to the disk. */
 async function fill(file: DiskFile, old: DiskStat | undefined, { target, request }: Job): Promise<void> {
   for (let start = 0; start < request.bytes.length; start += chunkBytes) {
     throwIfAborted(request.signal);
@@ -95,9 +95,10 @@ async function fill(file: DiskFile, old: DiskStat | undefined, { target, request
       await file.chown(old.uid, old.gid).catch((error: unknown) => {
         throw cannotWrite(target.displayPath, "its owner and group cannot be kept", error);
       });
-    await file.chmod(old.mode); // after chown, which takes the set-group bit away
-    if (!isAlike(await file.stat(), old)) throw cannotWrite(target.displayPath, "its mode cannot be kept");
-  }
+    const mode = request.mode ?? old.mode;
+    await file.chmod(mode); // after chown, which takes the set-group bit away
+    if (!isAlike(await file.stat(), { ...old, mode })) throw cannotWrite(target.displayPath, "its mode cannot be kept");
+  } else if (request.mode !== undefined) await file.chmod(request.mode);
   await file.fsync();
 }
 

@@ -1,20 +1,17 @@
 // Writing under attack, in short: generated paths, links that are swapped meanwhile, files of every make. The long
 // form is the same with larger counts, from bench/kit-workspace.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { runFidelity } from "../../bench/kit-workspace/fidelity.mjs";
 import { buildWorkspaceModule, runPaths, runSwaps } from "../../bench/kit-workspace/paths.mjs";
+import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 
-const directory = mkdtempSync(join(tmpdir(), "galley-fault-"));
+const directory = temporaryDirectory();
 let module = "";
 
 beforeAll(async () => {
   module = await buildWorkspaceModule(directory);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 it("F-12: of generated paths none escapes, and none is accepted or refused wrongly", async () => {
   const run = await runPaths({ module, directory, count: 20_000, seed: 1 });

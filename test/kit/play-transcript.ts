@@ -1,7 +1,6 @@
 // Sets the stage that a transcript asks for and plays it against the server, in one process.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { silentLog } from "../../src/base/log.js";
 import type { CreateAgentSessionOptions, ExtensionFactory } from "../../src/sdk/index.js";
@@ -9,8 +8,8 @@ import { Settings, type SettingsOptions } from "../../src/sdk/settings/settings.
 import { parseRule } from "../../src/session/ttsr/rule.js";
 import { parseTranscript, playTranscript, type Transcript } from "../../src/testing/transcript.js";
 import { createNodeProcesses } from "../../src/workspace/node-processes.js";
-import { createNodeWorkspace } from "../../src/workspace/node-workspace.js";
 import { serveInProcess } from "../rpc-in-process.js";
+import { temporaryDirectory } from "./temporary-directory.js";
 
 export interface PlayOptions {
   patienceMs?: number;
@@ -32,7 +31,10 @@ export async function play(text: string, { patienceMs, cut }: PlayOptions = {}):
   try {
     const session = { ...(await sessionOf(transcript)), ...disk?.session };
     const { model, files, extension } = transcript;
-    const host = await serveInProcess({ model, files, session, hasUI: extension !== undefined }, patienceMs);
+    const host = await serveInProcess(
+      { model, files, session, ...(disk ? { onDisk: true } : {}), hasUI: extension !== undefined },
+      patienceMs,
+    );
     const send = (line: string) => {
       if (cut) for (const piece of cut(Buffer.from(`${line}\n`))) host.sendBytes(piece);
       else host.send(line);
@@ -60,7 +62,7 @@ async function sessionOf({ settings, rules, extension }: Transcript): Promise<Cr
 }
 
 function onDisk(files: Record<string, string>) {
-  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "galley-transcript-")));
+  const cwd = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(cwd, name)), { recursive: true });
     writeFileSync(join(cwd, name), text);
@@ -68,7 +70,7 @@ function onDisk(files: Record<string, string>) {
   const processes = createNodeProcesses({ env: process.env, log: silentLog });
   const agentDir = join(cwd, ".agent");
   return {
-    session: { cwd, agentDir, workspace: createNodeWorkspace({ cwd, agentDir }), processes },
+    session: { cwd, agentDir, processes },
     remove: () => rmSync(cwd, { recursive: true, force: true }),
   };
 }

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { randomIds } from "../../base/ids.js";
 import { FrameReader } from "../../base/ndjson.js";
 import type { RpcData } from "../../protocol/data.js";
@@ -17,8 +15,7 @@ async function entries(session: AgentSession, since?: string): Promise<RpcData["
 }
 
 it("a host that comes back gets exactly what it missed, also from another process", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "galley-entries-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryDirectory();
   const stored = { persist: true, sessionDir: folder, agentDir: folder, ids: randomIds };
   const before = await openSession({ model: [say("First"), say("Second")], session: stored });
   await before.session.prompt("One");

@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { openSession } from "../../testing/open-session.js";
 import { Features } from "../features.js";
 import type { HandlerContext } from "../handler.js";
 import { getState } from "./get-state.js";
 
 async function stateOf(persist: boolean, lockKind?: "none" | "socket") {
-  const folder = mkdtempSync(join(tmpdir(), "galley-state-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryDirectory();
   const { session } = await openSession({ session: { persist, sessionDir: folder, agentDir: folder } });
   if (lockKind) Object.defineProperty(session, "lockKind", { value: lockKind });
   return getState({ session, features: new Features() } as HandlerContext);

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { createAgentSession } from "../../sdk/index.js";
 import { Settings } from "../../sdk/settings/settings.js";
 import { scriptedProviderModel } from "../../testing/open-session.js";
@@ -9,7 +9,7 @@ import { call, say, scriptedModel } from "../../testing/scripted-model.js";
 import { decisionOf, undone } from "./undo.js";
 
 it("an undo that was written is told, also where what it replaced is too large to be kept", async () => {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), "galley-undo-")));
+  const home = temporaryDirectory();
   const file = join(home, "project/f.txt");
   mkdirSync(join(home, "project"));
   writeFileSync(file, "small\n");
@@ -40,5 +40,4 @@ it("an undo that was written is told, also where what it replaced is too large t
     },
   });
   await session.dispose();
-  rmSync(home, { recursive: true });
 });

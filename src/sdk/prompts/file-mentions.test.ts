@@ -1,18 +1,17 @@
 // Files that a prompt mentions: which words count, what goes along, what is left out, and where the message stands.
 
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { silentLog } from "../../base/log.js";
 import { createNodeWorkspace } from "../../workspace/node-workspace.js";
 import { maxMentionedTextBytes, maxMentions, readMentions } from "./file-mentions.js";
 
 let cwd: string;
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), "galley-mentions-"));
+  cwd = temporaryDirectory();
 });
-afterEach(() => rmSync(cwd, { recursive: true }));
 
 function mentioned(text: string, log = silentLog) {
   return readMentions(text, createNodeWorkspace({ cwd, agentDir: join(cwd, ".agent") }), log);

@@ -2,10 +2,10 @@
 // trusted reaches a model.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { systemClock } from "../../base/clock.js";
 import { logTo } from "../../base/log.js";
 import type { ExtensionAPI } from "../../extend/extension.js";
@@ -21,14 +21,13 @@ import { maxTexts } from "./load-prompts.js";
 let base: string;
 let realHome: string | undefined;
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "galley-prompts-")));
+  base = temporaryDirectory();
   realHome = process.env.HOME;
   process.env.HOME = base; // so that nothing of whoever runs the tests is found
   mkdirSync(join(base, "project/.git"), { recursive: true });
 });
 afterEach(() => {
   process.env.HOME = realHome;
-  rmSync(base, { recursive: true, force: true });
 });
 
 const put = (path: string, text: string | Uint8Array) => {

@@ -5,22 +5,20 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { parseAssignment, readAssignment } from "./assignment.js";
 import { readLayer } from "./layers.js";
 import { saveSetting } from "./save-setting.js";
@@ -29,12 +27,11 @@ import { settingOf } from "./schema.js";
 let directory: string;
 let file: string;
 beforeEach(() => {
-  directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-save-")));
+  directory = temporaryDirectory();
   file = join(directory, "config.yml");
 });
 afterEach(() => {
   vi.unstubAllGlobals();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 const save = (...words: string[]) => saveSetting(file, parseAssignment(words.join("=")));

@@ -80,8 +80,9 @@ export class ChangeHistory {
         ? await this.#newest(this.#own(all, request).filter((record) => !record.undoes && !isUndone(record, all)))
         : all.find(({ txid }) => changeIdOf(txid) === changeId);
     if (found) return this.#takeBack({ record: found, all }, `Undo: ${found.label}`, request);
-    if (changeId === undefined) throw new GalleyError("not_found", "Nothing to undo.");
-    throw new GalleyError("not_found", `Change ${changeId} can no longer be undone.`);
+    throw this.#nothingFound(
+      changeId === undefined ? "Nothing to undo." : `Change ${changeId} can no longer be undone.`,
+    );
   }
 
   /**
@@ -112,8 +113,13 @@ export class ChangeHistory {
       return original ? original.undoes === undefined : !label.startsWith(redoPrefix); // it may not be kept any more
     };
     const found = this.#own(all, request).find((record) => isUndo(record) && !isUndone(record, all));
-    if (!found) throw new GalleyError("not_found", "Nothing to redo.");
+    if (!found) throw this.#nothingFound("Nothing to redo.");
     return this.#takeBack({ record: found, all }, `${redoPrefix}${found.label.replace(/^Undo: /, "")}`, request);
+  }
+
+  #nothingFound(sentence: string): GalleyError {
+    const { historyLimit } = this.#parts.plans;
+    return new GalleyError("not_found", historyLimit === undefined ? sentence : `${sentence} ${historyLimit}`);
   }
 
   /** The newest first. */

@@ -1,10 +1,9 @@
 // A decision under way when its session is left: it ends where it began, and never touches what another session staged
 // under the same id.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { randomIds } from "../../base/ids.js";
 import type { NewAction } from "../../preview/pending-action-store.js";
 import { createMemoryPlans } from "../../testing/memory-plans.js";
@@ -14,9 +13,8 @@ import { call, say } from "../../testing/scripted-model.js";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "galley-leave-"));
+  folder = temporaryDirectory();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const rename = (path: string, id: string) =>
   call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: [path] }, id);

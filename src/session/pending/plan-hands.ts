@@ -40,6 +40,8 @@ export interface PlanHands {
   recover(): Promise<readonly ChangeOutcome[] | undefined>;
   /** What was applied and can be undone, the newest first; of all sessions that work on this project. */
   history(): Promise<UndoRecord[]>;
+  /** A sentence for the user who finds nothing to undo; absent where changes are kept on the disk. */
+  readonly historyLimit?: string | undefined;
   /**
    * The file as it is now, for the other side of an undo; undefined where there is none. `left`: the hash of what the
    * change left there, which may be read again whatever the file may hold; anything else is only shown if it may be read.

@@ -1,10 +1,9 @@
 // A disk that takes no plan: what was staged stays pending, the record says that it is not safe, and it is put there as
 // soon as the disk lets it.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { rmSync, writeFileSync } from "node:fs";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { randomIds } from "../../base/ids.js";
 import { createMemoryPlans } from "../../testing/memory-plans.js";
 import { createMemoryWorkspace } from "../../testing/memory-workspace.js";
@@ -14,9 +13,8 @@ import { artifactDirectory } from "../session-paths.js";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "galley-unsaved-"));
+  folder = temporaryDirectory();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const rename = (path: string, id: string) =>
   call("ast_edit", { ops: [{ pat: "old($A)", out: "fresh($A)" }], paths: [path] }, id);

@@ -1,9 +1,6 @@
 // Change sets under attack, in short. The long form is bench/fault-apply.mjs, `npm run fault:apply`.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   buildJournalModule,
   measureCrowd,
@@ -12,6 +9,7 @@ import {
   runPreviews,
   runRealKills,
 } from "../../../bench/kit-apply/faults.mjs";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { runKills, runPowerCuts } from "./crash-runs.test-kit.js";
 import { runErrors } from "./error-runs.test-kit.js";
 import { runForeign } from "./foreign-runs.test-kit.js";
@@ -49,12 +47,11 @@ describe("a change set on a simulated disk", () => {
 });
 
 describe("the journal in a process of its own", () => {
-  const directory = mkdtempSync(join(tmpdir(), "galley-fault-"));
+  const directory = temporaryDirectory();
   let module = "";
   beforeAll(async () => {
     module = await buildJournalModule(directory);
   });
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   it("F-24: one step left out is noticed", async () => {
     const names = ["no sync of a staged file", "commit before staging", "no checksum"];

@@ -1,26 +1,16 @@
 // A project in a temporary directory on the real disk, and change sets for it.
 
 import { createHash, randomBytes } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
 import type { AppliedSet, ChangeDisk, ChangeOp, ChangeOutcome, ChangeSet } from "./change-set.js";
 import { nodeChangeDisk } from "./node-change-disk.js";
 import { recoverChanges } from "./recover.js";
 
 export class Project {
-  readonly home = realpathSync(mkdtempSync(join(tmpdir(), "galley-apply-")));
+  readonly home = temporaryDirectory();
   readonly root = join(this.home, "project");
   readonly places = { root: this.root, journalDir: join(this.home, "journal"), undoDir: join(this.home, "undo") };
   readonly settled: ChangeOutcome[] = [];

@@ -1,0 +1,6 @@
+// Runs before each test file.
+
+import { afterAll } from "vitest";
+import { removeDirectoriesOfFile } from "./temporary-directory.js";
+
+afterAll(removeDirectoriesOfFile);

@@ -26,5 +26,13 @@ export const contracts = { provider: "provider/provider.ts", tools: "tools/tool.
 /** Only what begins like this may touch the disk or start a process (`session/store` is store.ts and its store-*.ts). */
 export const hands = {
   modules: ["node:fs", "node:fs/promises", "node:child_process", "fs", "fs/promises", "child_process"],
-  allowed: ["workspace/", "session/store", "extend/load.ts", "html/write.ts", "cli/", "client/spawn.ts"],
+  allowed: [
+    "workspace/",
+    "session/store",
+    "extend/load.ts",
+    "html/write.ts",
+    "cli/",
+    "client/spawn.ts",
+    "base/socket-file-lock.ts",
+  ],
 };

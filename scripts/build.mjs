@@ -82,6 +82,7 @@ async function packProgram() {
   await runSession(dist, ["run.js"]);
   await runTools(dist, ["tools.js", ...[...libraries].map((library) => `${libraryFile(library)}.js`)]);
   cacheTable(join(dist, "cli/rest.js"));
+  writeFileSync(join(dist, "cli/v8-version"), process.versions.v8); // the one whose caches these are
 }
 
 /** Of a pack that no usual run needs: only where its units begin and end. */

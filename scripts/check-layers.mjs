@@ -17,7 +17,7 @@ export async function findViolations(root) {
   const graph = new Map();
 
   for (const file of files) {
-    const isTest = file.endsWith(".test.ts");
+    const isTest = /\.test(-kit)?\.ts$/.test(file);
     const folder = file.split("/")[0];
     const specifiers = importsOf(readFileSync(join(source, file), "utf8"));
     if (!isTest && layers[folder] === undefined) problems.push(`${file}: folder "${folder}" is not in layers.mjs`);

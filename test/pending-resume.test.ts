@@ -65,12 +65,18 @@ const resumed = (target: string) => ({ resume: { kind: "open" as const, target }
 async function host(session: Promise<AgentSession>, commands: readonly object[]) {
   const input = new PassThrough();
   const output = new PassThrough();
+  let text = "";
+  output.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
   const server = serveRpc({ input, output, session, clock: systemClock, log: silentLog });
   for (const command of commands) input.write(`${JSON.stringify(command)}\n`);
   input.end();
   await server.done;
-  const lines = String(output.read() ?? "").trim();
-  return lines.split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 async function serve(target: string | undefined, commands: readonly object[], { isLate = false } = {}) {

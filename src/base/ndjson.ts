@@ -94,7 +94,8 @@ export function parseRecord(bytes: Buffer): Frame | undefined {
   try {
     value = JSON.parse(record.toString("utf8"));
   } catch (error) {
-    return { ok: false, problem: messageOf(error) };
+    // Newer versions of Node also tell line and column. A record is one line, so the position says it all.
+    return { ok: false, problem: messageOf(error).replace(/ \(line 1 column \d+\)$/, "") };
   }
   if (!isObject(value)) return { ok: false, problem: `Expected a JSON object, got ${kindOf(value)}` };
   if (typeof value.type !== "string") return { ok: false, problem: 'Expected a string member "type"' };

@@ -1,28 +1,37 @@
 // A lock on a path that the kernel takes back when its holder dies, however it dies. It is a listening socket with a
-// name made from the path: no file is left behind, and no two can listen. Who is refused may ask the holder its pid.
-// It does not reach into other containers; there the check before each append is the second line.
+// name made from the path, and no two processes can listen on one. Which kind of name depends on the system:
+//   socket       Linux, an abstract one: no file is left behind
+//   socket-file  macOS, BSD: a file in a private directory of the user, see socket-file-lock.ts
+//   pipe         Windows: a named pipe
+// The lock does not reach into other containers, nor with a socket file to other users; there the check before each
+// append is the second line.
 
-import type { Server, Socket } from "node:net";
 import { type Clock, sleep } from "./clock.js";
 import { sha256Of } from "./digest.js";
 import { systemCode } from "./errors.js";
+import { type LockServer, listenForCallers } from "./lock-server.js";
 
-export type LockKind = "socket" | "pipe" | "none";
+export type LockKind = "socket" | "socket-file" | "pipe" | "none";
 
 export interface FileLock {
-  /** `none` also where the platform's way is closed to us, as in some sandboxes. */
+  /** `none` where the platform's way is closed to us, as in some sandboxes. */
   readonly kind: LockKind;
   release(): Promise<void>;
 }
 
 export type LockAttempt =
   | { readonly lock: FileLock }
-  /** Held by somebody else. The pid is for people to read. */
+  /** Held by another process, or elsewhere in this one. The pid is for people to read. */
   | { readonly lock: undefined; readonly holderPid: number | undefined };
 
-/** What this platform offers. With `none` only holders in this process know of each other. */
+/** With `none` only holders in this process know of each other. */
+export type LockStrategy =
+  | { readonly kind: Exclude<LockKind, "socket-file"> }
+  | { readonly kind: "socket-file"; readonly directory?: string };
+
+/** What this platform offers. */
 export const platformLock: LockKind =
-  process.platform === "linux" ? "socket" : process.platform === "win32" ? "pipe" : "none";
+  process.platform === "linux" ? "socket" : process.platform === "win32" ? "pipe" : "socket-file";
 
 /** What this process holds or is about to: two parts of one program exclude each other like two programs. */
 const heldHere = new Set<string>();
@@ -31,71 +40,64 @@ const pollMs = 25;
 const answerMs = 250;
 
 /** `path` is canonical. With `waitMs` a lock that is held is tried again until then. */
-export async function acquireLock(path: string, clock: Clock, waitMs = 0): Promise<LockAttempt> {
+export function acquireLock(path: string, clock: Clock, waitMs = 0): Promise<LockAttempt> {
+  return acquireLockBy({ kind: platformLock }, { path, clock, waitMs });
+}
+
+/** As `acquireLock`, in the way of another platform. All processes have to use the same one. */
+export async function acquireLockBy(
+  strategy: LockStrategy,
+  { path, clock, waitMs = 0 }: { path: string; clock: Clock; waitMs?: number },
+): Promise<LockAttempt> {
   const until = clock.now() + waitMs;
   for (;;) {
-    const attempt = await tryLock(path);
+    const attempt = await tryLock(path, strategy);
     const leftMs = until - clock.now();
     if (attempt.lock || leftMs <= 0) return attempt;
     await sleep(clock, Math.min(pollMs, leftMs));
   }
 }
 
-async function tryLock(path: string): Promise<LockAttempt> {
+async function tryLock(path: string, strategy: LockStrategy): Promise<LockAttempt> {
   if (heldHere.has(path)) return { lock: undefined, holderPid: process.pid };
   heldHere.add(path);
-  let server: { close(): Promise<void> } | undefined;
-  try {
-    if (platformLock !== "none") server = await listen(socketName(path));
-  } catch (error) {
-    if (systemCode(error) === "EADDRINUSE") {
-      heldHere.delete(path);
-      return { lock: undefined, holderPid: await askPid(socketName(path)) };
-    }
+  const taken = await take(path, strategy).catch(() => undefined); // no lock is to be had here: kind "none" says so
+  if (taken && !("close" in taken)) {
+    heldHere.delete(path);
+    return { lock: undefined, holderPid: taken.holderPid };
   }
   let isHeld = true;
   return {
     lock: {
-      kind: server ? platformLock : "none",
+      kind: taken ? strategy.kind : "none",
       async release() {
         if (!isHeld) return;
         isHeld = false;
-        await server?.close();
-        heldHere.delete(path);
+        try {
+          await taken?.close();
+        } finally {
+          heldHere.delete(path);
+        }
       },
     },
   };
 }
 
-function socketName(path: string): string {
-  const name = `galley-${sha256Of(path).slice(0, 32)}`;
-  return platformLock === "pipe" ? `\\\\.\\pipe\\${name}` : `\0${name}`;
-}
+type Taken = LockServer | { readonly holderPid: number | undefined } | undefined;
 
-async function listen(name: string): Promise<{ close(): Promise<void> }> {
-  const { createServer } = await import("node:net");
-  const callers = new Set<Socket>();
-  const server: Server = createServer((caller) => {
-    callers.add(caller);
-    caller.unref();
-    caller.on("error", () => {}); // a caller that hung up early has nothing to hear
-    caller.on("close", () => callers.delete(caller));
-    caller.end(`${process.pid}\n`);
-  });
-  server.unref();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    // Not shared: the workers of a cluster would all be let in.
-    server.listen({ path: name, exclusive: true }, resolve);
-  });
-  server.on("error", () => {}); // one caller that could not be taken in; the lock stands
-  return {
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const caller of callers) caller.destroy();
-      }),
-  };
+async function take(path: string, strategy: LockStrategy): Promise<Taken> {
+  if (strategy.kind === "none") return undefined;
+  if (strategy.kind === "socket-file") {
+    const { socketFileDirectory, takeSocketFile } = await import("./socket-file-lock.js");
+    return takeSocketFile(path, strategy.directory ?? socketFileDirectory());
+  }
+  const name = `${strategy.kind === "pipe" ? "\\\\.\\pipe\\" : "\0"}galley-${sha256Of(path).slice(0, 32)}`;
+  try {
+    return await listenForCallers(name);
+  } catch (error) {
+    if (systemCode(error) !== "EADDRINUSE") throw error;
+    return { holderPid: await askPid(name) };
+  }
 }
 
 /** Undefined when the holder is too busy to answer, or gone by now. */

@@ -44,13 +44,27 @@ export function encodeSafely(frame: object): string {
 /** A lost frame would leave the host waiting, so what JSON cannot hold (see `writable`) is shown as text. */
 function jsonOf(value: object): string {
   try {
-    return JSON.stringify(value);
+    const text = JSON.stringify(value);
+    // Two brackets a level: a shorter text cannot be too deep.
+    if (text.length < 2 * maxWholeDepth || !isDeeper(value, maxWholeDepth)) return text;
   } catch {
-    return JSON.stringify(writable(() => value, []));
+    // below
   }
+  return JSON.stringify(writable(() => value, []));
 }
 
-/** Arguments that a model nests deeper than this are noise; JSON.stringify gives up at some thousand levels. */
+/**
+ * Up to Node 24 JSON.stringify itself gives up soon behind this. Node 26 goes on for some hundred thousand levels, which
+ * few hosts could read.
+ */
+const maxWholeDepth = 4000;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+/** What such arguments of a model are cut to: deeper they are noise. */
 const maxDepth = 128;
 
 /** A copy without cycles, bigints, endless depth, and members that throw when they are read. */

@@ -13,11 +13,10 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import type { Server, Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
-import { sha256Of } from "../base/digest.js";
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
+import { acquireLock } from "../base/path-lock.js";
 import { readConfigFile } from "./config-files.js";
 import { makeDirectories } from "./make-directories.js";
 
@@ -86,76 +85,17 @@ function cannotWrite(path: string, error: unknown): GalleyError {
 }
 
 const lockLimitMs = 5000;
-const pauseMs = 10;
 
 /**
- * Runs `work` while nobody else holds the lock of this file. Throws `timeout` after five seconds of waiting. Where the
- * system has no such lock (neither Linux nor Windows) `work` runs at once and the check in `replaceConfigFile` decides.
+ * Runs `work` while no other caller holds the lock of this file. Throws `timeout` after five seconds of waiting. Where
+ * no lock between processes is to be had, the check in `replaceConfigFile` decides.
  */
 export async function withConfigLock<T>(path: string, work: () => Promise<T>, clock: Clock = systemClock): Promise<T> {
-  const name = lockName(path);
-  if (name === undefined) return work();
-  const release = await acquire(name, clock);
-  if (!release) throw new GalleyError("timeout", `Another program is writing ${path}. Nothing was changed.`);
+  const { lock } = await acquireLock(`${path}#config`, clock, lockLimitMs);
+  if (!lock) throw new GalleyError("timeout", `Another program is writing ${path}. Nothing was changed.`);
   try {
     return await work();
   } finally {
-    await release();
+    await lock.release();
   }
-}
-
-/** An abstract socket or a named pipe: no file, and gone with the process. */
-function lockName(path: string): string | undefined {
-  const digest = sha256Of(path).slice(0, 32);
-  if (process.platform === "linux") return `\0galley-config-${digest}`;
-  return process.platform === "win32" ? `\\\\.\\pipe\\galley-config-${digest}` : undefined;
-}
-
-type Release = () => Promise<void>;
-
-async function acquire(name: string, clock: Clock): Promise<Release | undefined> {
-  const { connect, createServer } = await import("node:net"); // only writing needs it
-  const deadline = clock.now() + lockLimitMs;
-  for (;;) {
-    const release = await hold(createServer(), name);
-    if (release) return release;
-    const leftMs = deadline - clock.now();
-    if (leftMs <= 0) return undefined;
-    // The holder keeps the connection until it lets go, or dies.
-    const wasHeld = await untilClosed(connect(name), { clock, leftMs });
-    // The name is taken by something that does not answer: look again, but not all the time. Not a timer of the
-    // clock, because those do not keep the process alive.
-    if (!wasHeld) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
-}
-
-function hold(server: Server, name: string): Promise<Release | undefined> {
-  const waiting = new Set<Socket>();
-  server.on("connection", (socket) => {
-    waiting.add(socket);
-    socket.on("error", () => {}); // a waiter that dies is no longer waiting
-    socket.on("close", () => waiting.delete(socket));
-  });
-  const release = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of waiting) socket.destroy();
-    });
-  return new Promise((resolve, reject) => {
-    server.on("error", (error) => (systemCode(error) === "EADDRINUSE" ? resolve(undefined) : reject(error)));
-    server.listen({ path: name, exclusive: true }, () => resolve(release)); // not shared among the workers of a cluster
-  });
-}
-
-/** Was there a holder at all? */
-function untilClosed(socket: Socket, { clock, leftMs }: { clock: Clock; leftMs: number }): Promise<boolean> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(leftMs, () => socket.destroy());
-    socket.on("error", () => {}); // it let go before we came, or died; the close below follows
-    socket.on("close", (hadError) => {
-      cancel();
-      resolve(!hadError);
-    });
-    socket.resume();
-  });
 }

@@ -24,6 +24,7 @@ it("goes through links, and refuses files and links that lead nowhere", () => {
   expect(statSync(join(root, "real/x")).isDirectory()).toBe(true);
   expect(() => makeDirectories(join(root, "file"))).toThrow("EEXIST");
   expect(() => makeDirectories(join(root, "file/x"))).toThrow("ENOTDIR");
+  expect(() => makeDirectories(join(root, "file/x/y"))).toThrow("ENOTDIR");
   expect(() => makeDirectories(join(root, "broken"))).toThrow("EEXIST");
 });
 

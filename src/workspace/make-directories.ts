@@ -9,7 +9,8 @@ import { systemCode } from "../base/errors.js";
 export function makeDirectories(path: string, mode?: number): string | undefined {
   if (isDirectory(path)) return undefined;
   const parent = dirname(path);
-  const first = parent === path ? undefined : makeDirectories(parent, mode);
+  // What is there is not made. If it is no directory, making the next level says so: ENOTDIR.
+  const first = isThere(parent) ? undefined : makeDirectories(parent, mode);
   try {
     mkdirSync(path, mode);
   } catch (error) {
@@ -21,4 +22,8 @@ export function makeDirectories(path: string, mode?: number): string | undefined
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -188,6 +188,17 @@ function endOf(handle: FileHandle): Pick<PinnedDirectory, "fsync" | "close"> {
   };
 }
 
+/**
+ * Whole microseconds, on every version of Node: up to 22 it cuts off after the microsecond, and a binary fraction may
+ * just fall short of one; later it sets nanoseconds. So this is the nearest number that falls short of none.
+ */
+function toSeconds(ms: number): number {
+  const microseconds = Math.round(ms * 1000);
+  const seconds = microseconds / 1e6;
+  const fallsShort = (seconds - Math.floor(seconds)) * 1e9 < (microseconds % 1e6) * 1000;
+  return fallsShort ? seconds * (1 + Number.EPSILON) : seconds;
+}
+
 function fileOf(handle: FileHandle): DiskFile {
   return {
     stat: async () => describe(await handle.stat({ bigint: true })),
@@ -197,7 +208,7 @@ function fileOf(handle: FileHandle): DiskFile {
     },
     chown: (uid, gid) => handle.chown(uid, gid),
     chmod: (mode) => handle.chmod(mode),
-    utimes: (modifiedMs) => handle.utimes(modifiedMs / 1000, modifiedMs / 1000),
+    utimes: (modifiedMs) => handle.utimes(toSeconds(modifiedMs), toSeconds(modifiedMs)),
     fsync: () => handle.sync(),
     close: () => handle.close(),
   };

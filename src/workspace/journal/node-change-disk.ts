@@ -11,12 +11,6 @@ export const nodeChangeDisk: ChangeDisk = {
 
   mkdir: (path, mode = 0o777) => promises.mkdir(path, mode),
 
-  async create(path, mode) {
-    const file = await nodeDisk.create(path, mode);
-    // Node cuts off after the microsecond what a binary fraction may just fall short of.
-    return { ...file, utimes: (modifiedMs) => file.utimes(modifiedMs + 0.0005) };
-  },
-
   async openAppend(path) {
     const handle = await promises.open(path, appendFlags);
     return {

@@ -1,9 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { sleep, systemClock } from "./clock.js";
 import { HurriedClock } from "./hurried-clock.js";
 
 /** Timers that keep this process alive. */
 const held = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe.each([
   ["the system's clock", systemClock],
@@ -18,6 +22,28 @@ describe.each([
     cancel();
     cancelIdle();
     expect(held()).toBe(before);
+  });
+
+  it.each([2 ** 31, 30 * 24 * 60 * 60 * 1000, 2 ** 33])("waits %d ms, which is more than a timer holds", (delayMs) => {
+    vi.useFakeTimers();
+    const ended: number[] = [];
+    const began = Date.now();
+    clock.after(delayMs, () => ended.push(Date.now() - began));
+    vi.advanceTimersByTime(delayMs - 1);
+    expect(ended).toEqual([]);
+    vi.advanceTimersByTime(2 ** 31);
+    expect(ended).toEqual([delayMs]);
+  });
+
+  it("never ends a wait for ever, and can cancel what is far away", () => {
+    vi.useFakeTimers();
+    const cancels = [Number.POSITIVE_INFINITY, 2 ** 32].map((delayMs) =>
+      clock.after(delayMs, () => expect.unreachable("it was cancelled, or is never due")),
+    );
+    vi.advanceTimersByTime(2 ** 31 + 1);
+    for (const cancel of cancels) cancel();
+    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(2 ** 32);
   });
 
   it("keeps it alive while somebody sleeps, and no longer", async () => {

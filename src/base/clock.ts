@@ -5,7 +5,7 @@ import { GalleyError } from "./errors.js";
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Calls `callback` once after `delayMs`; the returned function cancels. */
+  /** Calls `callback` once after `delayMs`, however long that is; the returned function cancels. */
   after(delayMs: number, callback: () => void, use?: TimerUse): () => void;
 }
 
@@ -14,11 +14,19 @@ export interface TimerUse {
   readonly isAwaited?: boolean;
 }
 
+/** `setTimeout` takes no longer delay: it would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, callback, use) {
-    const timer = setTimeout(callback, delayMs);
-    if (!use?.isAwaited) timer.unref();
+    let timer: NodeJS.Timeout;
+    const wait = (leftMs: number) => {
+      const ms = Math.min(leftMs, longestTimerMs);
+      timer = setTimeout(() => (leftMs > ms ? wait(leftMs - ms) : callback()), ms);
+      if (!use?.isAwaited) timer.unref();
+    };
+    wait(delayMs);
     return () => clearTimeout(timer);
   },
 };

@@ -58,6 +58,16 @@ describe("FrameReader", () => {
     expect(values(read(`${wide}\n`))).toEqual(["An object has more than 100000 keys"]);
   });
 
+  it("sees where a string ends that backslashes stand at the end of", () => {
+    const deep = `${"[".repeat(200)}${"]".repeat(200)}`;
+    for (const backslashes of ["\\\\", "\\\\\\\\", '\\"\\\\'])
+      expect(values(read(`{"type":"a","a":"${backslashes}","v":${deep}}\n`))).toEqual([
+        `Nesting exceeds ${maxNesting} levels`,
+      ]);
+    for (const escapedQuote of ['\\"', '\\\\\\"'])
+      expect(read(`{"type":"a","v":"${escapedQuote}${"[".repeat(200)}"}\n`)[0]?.ok).toBe(true);
+  });
+
   it("gives the same frames however the bytes are cut", () => {
     const record = fc.oneof(
       fc.json().map((text) => `{"type":"x","v":${text}}`),

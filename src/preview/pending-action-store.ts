@@ -303,13 +303,13 @@ export class PendingActionStore {
 
   #expireAt(id: string, expiresAt: number): void {
     const { clock } = this.#options;
-    const waitMs = Math.min(Math.max(expiresAt - clock.now(), 0), 2 ** 31 - 1); // a longer timer would fire at once
+    const waitMs = Math.max(expiresAt - clock.now(), 0);
     this.#timers.set(
       id,
       clock.after(waitMs, () => {
         const stored = this.#stored.get(id);
         if (!stored) return;
-        // Being applied, or further away than a timer reaches: look again.
+        // Being applied, or the clock was set back: look again.
         if (stored.action.status === "applying") return this.#expireAt(id, clock.now() + 1000);
         if (clock.now() < expiresAt) return this.#expireAt(id, expiresAt);
         const seconds = Math.round((expiresAt - stored.action.createdAt) / 1000);

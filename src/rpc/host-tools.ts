@@ -28,8 +28,6 @@ interface OpenCall {
 }
 
 const disconnectedText = "RPC client disconnected before host tool execution completed";
-/** What a timer can hold. */
-const longestMs = 2 ** 31 - 1;
 
 export class HostTools {
   /** Frames for no open call. */
@@ -123,7 +121,7 @@ export class HostTools {
         end();
         resolve(result);
       };
-      const cancelTimer = timeoutMs === undefined ? () => {} : clock.after(Math.min(timeoutMs, longestMs), onLate);
+      const cancelTimer = timeoutMs === undefined ? () => {} : clock.after(timeoutMs, onLate);
       signal?.addEventListener("abort", onAbort, { once: true });
       this.#open.set(id, { name, onUpdate, succeed, fail });
       send({ type: "host_tool_call", id, toolCallId, toolName: name, arguments: args });

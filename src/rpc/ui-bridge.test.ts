@@ -32,6 +32,18 @@ const each = Object.entries(dialogs).map(([method, ask]) => ({
 }));
 
 describe("what goes out", () => {
+  it.each([
+    [2 ** 31, { timeout: 2 ** 31 - 1 }],
+    [1e15, { timeout: 2 ** 31 - 1 }],
+    [Number.POSITIVE_INFINITY, {}],
+  ])("has no timeout that a timer of the host cannot hold: %d", (timeout, sent) => {
+    const { ui, frames } = open();
+    void ui.confirm("Sure?", "", { timeout });
+    expect(frames).toEqual([
+      { type: "extension_ui_request", id: "ui_1", method: "confirm", title: "Sure?", message: "", ...sent },
+    ]);
+  });
+
   it("has the members of its method, an id of its own and nothing else", () => {
     const { ui, frames } = open({ emitsTitle: true });
     void ui.select("Allow?", ["Allow", { label: "Block", description: "for ever" }], { timeout: 9999.5 });

@@ -2,16 +2,23 @@
 // whoever looks later, and what was made anew is on record as what it is now.
 
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { systemClock } from "../base/clock.js";
+import { randomIds } from "../base/ids.js";
+import { silentLog } from "../base/log.js";
+import { combinePlans, type PlannedChange, stampOf } from "../preview/plan.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
+import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createAgentSession } from "./index.js";
 import { listPendingSessions } from "./pending-sessions.js";
+import { createPlanHands, undoRetention } from "./plan-hands.js";
 import { Settings } from "./settings/settings.js";
+import { createWorkspacePlans } from "./workspace-plans.js";
 
 let home: string;
 beforeEach(() => {
@@ -313,3 +320,44 @@ it.each(inItsPlace)("%s makes a preview stale, however often it is tried", async
   expect(read("a.ts")).toBe("old(1);\n");
   await session.dispose();
 });
+
+const settings = new Settings();
+const writers = {
+  "the journal": () => {
+    const parts = { ...place(), clock: systemClock, log: silentLog };
+    const workspace = createNodeWorkspace({ ...place(), home });
+    return createPlanHands({ ...parts, root: parts.cwd, workspace, settings, sessions: { ...parts, ids: randomIds } });
+  },
+  "a workspace of the host": () =>
+    createWorkspacePlans({
+      workspace: createNodeWorkspace({ ...place(), home }),
+      clock: systemClock,
+      retention: () => undoRetention(settings),
+    }),
+};
+
+it.each(Object.entries(writers))(
+  "a file that plans create and delete again must be absent still: %s",
+  async (_, make) => {
+    write("a.ts", "1");
+    const [bytes, none] = [Buffer.from("x"), new Uint8Array()];
+    const [path, absent] = [inProject("new.ts"), stampOf("new.ts", undefined)];
+    const seen = { bytes: Buffer.from("1"), mode: 0o644 };
+    const changes = combinePlans(
+      [
+        { kind: "modify", path: inProject("a.ts"), stamp: stampOf("a.ts", seen), before: seen.bytes, after: bytes },
+        { kind: "create", path, stamp: absent, before: none, after: bytes },
+        { kind: "delete", path, stamp: stampOf("new.ts", { bytes, mode: 0o644 }), before: bytes, after: none },
+      ].map((change) => ({ changes: [change as PlannedChange], applied: { text: "" } })),
+    );
+    const owner = { pendingId: "", label: "Change", sourceToolName: "test", by: "model", reason: "" } as const;
+    const apply = () => make().apply(changes, owner);
+    write("new.ts", "of another program");
+    await expect(apply()).rejects.toMatchObject({ code: "stale_preview", details: { files: ["new.ts"], total: 2 } });
+    expect([read("a.ts"), read("new.ts")]).toEqual(["1", "of another program"]);
+    rmSync(path);
+    await apply();
+    expect(read("a.ts")).toBe("x");
+    expect(existsSync(path)).toBe(false);
+  },
+);

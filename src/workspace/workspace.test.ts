@@ -240,6 +240,43 @@ describe.each(Object.entries(makers))("a workspace %s", (_name, make) => {
     await expect(workspace.resolve(".git/config", "write")).rejects.toThrow("is protected");
   });
 
+  it("gives a file the mode that is asked for, and else leaves it", async () => {
+    const workspace = await make({ "a.ts": "old" });
+    const modeOf = async (path: string) => (await workspace.stat(await workspace.resolve(path, "read"))).mode;
+    const write = async (path: string, mode?: number) =>
+      workspace.writeFile(await workspace.resolve(path, "write"), {
+        bytes: Buffer.from("x"),
+        ...(mode === undefined ? {} : { mode }),
+      });
+    for (const path of ["a.ts", "new.sh"]) {
+      await write(path, 0o750);
+      expect(await modeOf(path)).toBe(0o750);
+      await write(path);
+      expect(await modeOf(path)).toBe(0o750);
+    }
+  });
+
+  it("removes a file that is as the caller saw it, and no other", async () => {
+    const workspace = await make({ "d/a.ts": "old", "read-only.ts": "old" });
+    const target = await workspace.resolve("d/a.ts", "write");
+    await expect(workspace.removeFile(target, { expected: hashOf("else") })).rejects.toMatchObject({
+      code: "file_changed",
+    });
+    expect(await text(workspace, await workspace.resolve("d/a.ts", "read"))).toBe("old");
+    await workspace.removeFile(target, { expected: hashOf("old") });
+    await expect(workspace.resolve("d/a.ts", "read")).rejects.toMatchObject({ code: "not_found" });
+    expect(await workspace.resolve("d", "read")).toMatchObject({ kind: "directory" });
+    for (const again of [target, await workspace.resolve("d/a.ts", "write")])
+      await expect(workspace.removeFile(again, { expected: hashOf("old") })).rejects.toMatchObject({
+        code: "file_changed",
+      });
+    const kept = await workspace.resolve("read-only.ts", "write");
+    await workspace.writeFile(kept, { bytes: Buffer.from("old"), mode: 0o444 });
+    await expect(workspace.removeFile(kept, { expected: hashOf("old") })).rejects.toThrow(
+      "Cannot write read-only.ts: it is read-only.",
+    );
+  });
+
   it("L-3: lets one work at a time on a file", async () => {
     const workspace = await make({ n: "0" });
     const addOne = async () => {

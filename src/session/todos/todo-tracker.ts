@@ -44,9 +44,6 @@ export interface TodoReminder {
 
 type Path = readonly { readonly type: string; readonly message?: unknown }[];
 
-/** The longest that a timer takes. */
-const maxDelayMs = 2 ** 31 - 1;
-
 export class TodoTracker {
   readonly #options: TodoTrackerOptions;
   /** Replaced, never changed: what was given out stays as it was. */
@@ -153,7 +150,7 @@ export class TodoTracker {
   #clearLater(finished: ReadonlySet<TodoTask>): void {
     const { clearDelaySeconds } = this.#options.settings();
     if (clearDelaySeconds < 0) return;
-    const cancel = this.#options.clock.after(Math.min(clearDelaySeconds * 1000, maxDelayMs), () => {
+    const cancel = this.#options.clock.after(clearDelaySeconds * 1000, () => {
       this.#timers.delete(cancel);
       const rest = without(this.#phases, (task) => finished.has(task));
       if (allTasks(rest).length === allTasks(this.#phases).length) return;

@@ -14,7 +14,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { isTempName } from "../temp-names.js";
 import { nodeChangeDisk } from "./node-change-disk.js";
 import { failingDisk, Project } from "./real-disk.test-kit.js";
@@ -22,9 +23,8 @@ import { readUndoRecord } from "./undo-record.js";
 
 let project: Project;
 beforeEach(() => {
-  project = new Project();
+  project = new Project(temporaryDirectory());
 });
-afterEach(() => project.remove());
 
 const isRoot = process.getuid?.() === 0;
 

@@ -1,23 +1,25 @@
-// A project in a temporary directory on the real disk, and change sets for it.
+// A project on the real disk, in a directory that the test gives, and change sets for it.
 
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
 import type { AppliedSet, ChangeDisk, ChangeOp, ChangeOutcome, ChangeSet } from "./change-set.js";
 import { nodeChangeDisk } from "./node-change-disk.js";
 import { recoverChanges } from "./recover.js";
 
 export class Project {
-  readonly home = temporaryDirectory();
-  readonly root = join(this.home, "project");
-  readonly places = { root: this.root, journalDir: join(this.home, "journal"), undoDir: join(this.home, "undo") };
+  readonly home: string;
+  readonly root: string;
+  readonly places: { readonly root: string; readonly journalDir: string; readonly undoDir: string };
   readonly settled: ChangeOutcome[] = [];
   disk: ChangeDisk = nodeChangeDisk;
   settles: () => Promise<boolean> = async () => true;
 
-  constructor() {
+  constructor(home: string) {
+    this.home = home;
+    this.root = join(home, "project");
+    this.places = { root: this.root, journalDir: join(home, "journal"), undoDir: join(home, "undo") };
     for (const directory of [this.root, this.places.journalDir, this.places.undoDir]) mkdirSync(directory);
   }
 
@@ -99,10 +101,6 @@ export class Project {
       width: 8,
       settle: (outcome) => this.#settle(outcome),
     });
-  }
-
-  remove(): void {
-    rmSync(this.home, { recursive: true, force: true });
   }
 
   #seen(name: string): { path: string; shownPath: string; beforeHash: string } {

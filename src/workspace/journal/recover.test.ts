@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import type { ChangeOp } from "./change-set.js";
 import { nodeChangeDisk } from "./node-change-disk.js";
 import { failingDisk, Project } from "./real-disk.test-kit.js";
@@ -9,10 +10,9 @@ import { recoverChanges } from "./recover.js";
 
 let project: Project;
 beforeEach(() => {
-  project = new Project();
+  project = new Project(temporaryDirectory());
   for (const name of ["a", "b", "c"]) project.write(name, "old");
 });
-afterEach(() => project.remove());
 
 const before = { a: "old", b: "old", c: "old" };
 

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { FakeOutput, tick } from "../../test/outbox-rig.js";
@@ -90,7 +91,7 @@ describe("the end of input", () => {
 
   it("cancels a running command and one that has not begun, and answers both at once", async () => {
     const host = await serveSession({
-      session: { processes: createNodeProcesses({ env: process.env, log: silentLog }) },
+      session: { cwd: tmpdir(), processes: createNodeProcesses({ env: process.env, log: silentLog }) },
     });
     host.send({ type: "bash", id: "a", command: "sleep 60" });
     host.input.end('{"type":"bash","id":"b","command":"sleep 60"}');

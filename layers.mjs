@@ -4,32 +4,54 @@
 export const layers = {
   base: [],
   protocol: ["base"],
-  workspace: ["base"],
+  files: ["base"],
+  processes: ["base", "files"],
   provider: ["base", "protocol"],
-  preview: ["base", "protocol"],
-  tools: ["base", "protocol", "workspace", "preview"],
+  preview: ["base", "protocol", "files"],
+  journal: ["base", "protocol", "files", "preview"],
+  tools: ["base", "protocol", "files", "processes", "preview"],
   loop: ["base", "protocol", "provider*", "tools*"],
-  session: ["base", "protocol", "workspace", "preview", "provider*", "tools*", "loop"],
-  extend: ["base", "protocol", "workspace", "preview", "tools*", "session"],
-  html: ["base", "protocol", "session"],
-  sdk: ["base", "protocol", "workspace", "provider", "preview", "tools", "loop", "session", "extend", "html"],
+  record: ["base", "protocol", "files", "provider*", "tools*"],
+  pending: ["base", "protocol", "preview", "provider*", "loop", "record"],
+  session: ["base", "protocol", "files", "preview", "provider*", "tools*", "loop", "record", "pending"],
+  extensions: ["base", "protocol", "files", "processes", "preview", "tools*", "record", "pending", "session"],
+  config: ["base", "protocol", "files", "provider", "tools", "session", "extensions"],
+  html: ["base", "protocol", "files", "record"],
+  sdk: [
+    "base",
+    "protocol",
+    "files",
+    "processes",
+    "provider",
+    "preview",
+    "journal",
+    "tools",
+    "loop",
+    "record",
+    "pending",
+    "session",
+    "extensions",
+    "config",
+    "html",
+  ],
   rpc: ["base", "protocol", "tools*", "sdk"],
   client: ["base", "protocol"],
-  tui: ["base", "protocol", "sdk"],
-  testing: ["base", "protocol", "workspace", "provider", "sdk"],
-  cli: ["base", "protocol", "sdk", "rpc", "tui", "html"],
+  testing: ["base", "protocol", "files", "processes", "provider", "config", "sdk"],
+  cli: ["base", "protocol", "config", "sdk", "rpc", "html"],
 };
 
 /** What `folder*` may reach. */
 export const contracts = { provider: "provider/provider.ts", tools: "tools/tool.ts" };
 
-/** Only what begins like this may touch the disk or start a process (`session/store` is store.ts and its store-*.ts). */
-export const hands = {
+/** Only what begins like this may touch the disk or start a process. */
+export const ioAllowedIn = {
   modules: ["node:fs", "node:fs/promises", "node:child_process", "fs", "fs/promises", "child_process"],
-  allowed: [
-    "workspace/",
-    "session/store",
-    "extend/load.ts",
+  places: [
+    "files/",
+    "processes/",
+    "journal/",
+    "record/store/",
+    "extensions/load/load.ts",
     "html/write.ts",
     "cli/",
     "client/spawn.ts",

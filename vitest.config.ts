@@ -9,11 +9,14 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.
  */
 const alone = [
   "test/**/*.test.ts",
-  "src/extend/**/*.test.ts",
+  "src/config/**/*.test.ts",
+  "src/extensions/**/*.test.ts",
+  "src/files/**/*.test.ts",
+  "src/journal/**/*.test.ts",
+  "src/processes/**/*.test.ts",
   "src/sdk/**/*.test.ts",
-  "src/workspace/**/*.test.ts",
-  "src/session/read-entries.test.ts",
-  "src/tools/output-capture.test.ts",
+  "src/record/read/read-entries.test.ts",
+  "src/tools/output/capture.test.ts",
 ];
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-// `npm run fault:apply [-- SCALE [SEED]]`: the long form of src/workspace/journal/apply.fault.test.ts. Prints the
+// `npm run fault:apply [-- SCALE [SEED]]`: the long form of src/journal/apply.fault.test.ts. Prints the
 // figures; the exit code says whether change sets kept their promises.
 
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// `npm run fault:trust [-- SCALE [SEED]]`: the long form of src/extend/trust.fault.test.ts. Prints the figures; the exit
+// `npm run fault:trust [-- SCALE [SEED]]`: the long form of src/extensions/trust/trust.fault.test.ts. Prints the figures; the exit
 // code says whether nothing ran and every change was noticed.
 
 import { mkdtempSync, rmSync } from "node:fs";

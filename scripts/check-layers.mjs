@@ -8,7 +8,7 @@ import { Lang, parse } from "@ast-grep/napi";
 
 /** Every rule that the tree below `src` breaks, as one sentence each. */
 export async function findViolations(root) {
-  const { layers, contracts, hands } = await import(pathToFileURL(join(root, "layers.mjs")).href);
+  const { layers, contracts, ioAllowedIn } = await import(pathToFileURL(join(root, "layers.mjs")).href);
   const source = join(root, "src");
   const files = readdirSync(source, { recursive: true })
     .filter((name) => name.endsWith(".ts"))
@@ -23,8 +23,12 @@ export async function findViolations(root) {
     if (!isTest && layers[folder] === undefined) problems.push(`${file}: folder "${folder}" is not in layers.mjs`);
     const targets = [];
     for (const specifier of specifiers) {
-      if (hands.modules.includes(specifier) && !isTest && !hands.allowed.some((place) => file.startsWith(place)))
-        problems.push(`${file}: imports ${specifier}; only ${hands.allowed.join(", ")} may`);
+      if (
+        ioAllowedIn.modules.includes(specifier) &&
+        !isTest &&
+        !ioAllowedIn.places.some((place) => file.startsWith(place))
+      )
+        problems.push(`${file}: imports ${specifier}; only ${ioAllowedIn.places.join(", ")} may`);
       if (!specifier.startsWith(".")) continue;
       const target = relative(source, resolve(source, dirname(file), specifier)).replace(/\.js$/, ".ts");
       targets.push(target);

@@ -16,7 +16,7 @@ import { OutboundFrame } from "../src/protocol/frames.js";
 import { handlers } from "../src/rpc/handlers.js";
 import { createMemoryWorkspace } from "../src/testing/memory-workspace.js";
 import { createBuiltInTools } from "../src/tools/index.js";
-import { toolParts } from "../src/tools/parts.test-kit.js";
+import { toolParts } from "../src/tools/tools.test-kit.js";
 import { dataByCommand, frames } from "./kit/strict-tables.mjs";
 import { temporaryDirectory } from "./kit/temporary-directory.js";
 

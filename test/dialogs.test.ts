@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Settings } from "../src/config/settings/settings.js";
 import type { ExtensionAPI } from "../src/sdk/index.js";
-import { Settings } from "../src/sdk/settings/settings.js";
 import { call, calls, say } from "../src/testing/scripted-model.js";
 import { type AnsweringHost, answeringHost } from "./answering-host.js";
 import { temporaryDirectory } from "./kit/temporary-directory.js";

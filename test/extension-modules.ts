@@ -2,17 +2,17 @@
 // writes down what it was asked to do.
 
 import { silentLog } from "../src/base/log.js";
-import type { ToolFailure } from "../src/extend/custom-tool-failure.js";
-import { createLiveUI } from "../src/extend/custom-tool-ui.js";
-import type { ExtensionFactory, ExtensionHost } from "../src/extend/extension.js";
-import type { SendFailure } from "../src/extend/extension-api.js";
+import type { ToolFailure } from "../src/extensions/api/custom-tool-failure.js";
+import { createLiveUI } from "../src/extensions/api/custom-tool-ui.js";
+import type { ExtensionFactory, ExtensionHost } from "../src/extensions/api/extension.js";
+import type { SendFailure } from "../src/extensions/api/extension-api.js";
+import type { ModuleCandidate } from "../src/extensions/load/load.js";
 import {
   type InlineExtension,
   type LoadExtensionsParts,
   type LoadedExtensions,
   loadExtensions,
-} from "../src/extend/extension-load.js";
-import type { ModuleCandidate } from "../src/extend/load.js";
+} from "../src/extensions/load/load-extensions.js";
 import { type ManualClock, manualClock } from "../src/testing/manual-clock.js";
 import { noProcesses, quietHost } from "./tool-modules.js";
 

@@ -7,7 +7,7 @@ import { silentLog } from "../src/base/log.js";
 import type { AgentSessionEvent } from "../src/protocol/events.js";
 import type { AssistantMessage } from "../src/protocol/messages.js";
 import { zeroUsage } from "../src/provider/provider.js";
-import { CommandNews } from "../src/rpc/command-news.js";
+import { CommandNews } from "../src/rpc/command-list-updates.js";
 import { ControlLane } from "../src/rpc/control-lane.js";
 import { Dispatcher } from "../src/rpc/dispatcher.js";
 import type { UpdateEvent } from "../src/rpc/encode.js";

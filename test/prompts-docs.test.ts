@@ -5,10 +5,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { logTo } from "../src/base/log.js";
+import { createNodeWorkspace } from "../src/files/node-workspace.js";
 import type { CreateAgentSessionOptions } from "../src/sdk/index.js";
 import { type OpenSession, openSession } from "../src/testing/open-session.js";
 import { type ScriptStep, say } from "../src/testing/scripted-model.js";
-import { createNodeWorkspace } from "../src/workspace/node-workspace.js";
 import { temporaryDirectory } from "./kit/temporary-directory.js";
 import { projectRoot } from "./run-galley.js";
 

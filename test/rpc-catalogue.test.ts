@@ -5,8 +5,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../src/base/log.js";
+import { createNodeProcesses } from "../src/processes/node-processes.js";
 import { say } from "../src/testing/scripted-model.js";
-import { createNodeProcesses } from "../src/workspace/node-processes.js";
 import { temporaryDirectory } from "./kit/temporary-directory.js";
 import { type InProcessHost, serveInProcess } from "./rpc-in-process.js";
 

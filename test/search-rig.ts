@@ -3,14 +3,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { silentLog } from "../src/base/log.js";
+import { createNodeWorkspace } from "../src/files/node-workspace.js";
+import type { Permit } from "../src/files/workspace.js";
+import { createNodeProcesses } from "../src/processes/node-processes.js";
+import type { Processes } from "../src/processes/processes.js";
 import type { ToolResult } from "../src/protocol/events.js";
 import { createFind, type FindOptions } from "../src/tools/find.js";
 import { createGrep } from "../src/tools/grep.js";
 import type { AnyTool } from "../src/tools/tool.js";
-import { createNodeProcesses } from "../src/workspace/node-processes.js";
-import { createNodeWorkspace } from "../src/workspace/node-workspace.js";
-import type { Processes } from "../src/workspace/processes.js";
-import type { Permit } from "../src/workspace/workspace.js";
 import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 export interface SearchRig {

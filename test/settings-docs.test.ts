@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { settingKeys, settingOf } from "../src/sdk/settings/schema.js";
-import type { Kind, Setting } from "../src/sdk/settings/setting.js";
+import { settingKeys, settingOf } from "../src/config/settings/schema.js";
+import type { Kind, Setting } from "../src/config/settings/setting.js";
 import { ensureBuilt } from "./rpc-host.js";
 import { emptyHome, galleyBin, projectRoot, run } from "./run-galley.js";
 

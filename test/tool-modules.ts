@@ -5,20 +5,20 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { JsonObject } from "../src/base/json.js";
 import type { Log } from "../src/base/log.js";
-import { adaptCustomTool } from "../src/extend/custom-tool-adapter.js";
-import type { ToolHost } from "../src/extend/custom-tool-context.js";
-import { readonlySession } from "../src/extend/custom-tool-session.js";
+import { adaptCustomTool } from "../src/extensions/api/custom-tool-adapter.js";
+import type { ToolHost } from "../src/extensions/api/custom-tool-context.js";
+import { readonlySession } from "../src/extensions/api/custom-tool-session.js";
 import {
   type LoadedCustomTool,
   type LoadedCustomTools,
   type LoadToolsParts,
   loadCustomTools,
   type ModuleCandidate,
-} from "../src/extend/load.js";
+} from "../src/extensions/load/load.js";
+import type { Processes } from "../src/processes/processes.js";
 import type { ToolResult } from "../src/protocol/events.js";
-import { SessionManager } from "../src/session/session-manager.js";
+import { SessionManager } from "../src/record/record.js";
 import { type ManualClock, manualClock } from "../src/testing/manual-clock.js";
-import type { Processes } from "../src/workspace/processes.js";
 import { temporaryDirectory } from "./kit/temporary-directory.js";
 
 export interface ToolModules {

@@ -15,9 +15,9 @@ export async function buildTrustModule(directory) {
         export { decideTrust } from "./trust.ts";
         export { recordTrust } from "./trust-record.ts";
         export { surveyProject } from "./trust-survey.ts";
-        export { findConfigRoots } from "../sdk/config-roots.ts";
-        export { systemClock } from "../base/clock.ts";`,
-      resolveDir: join(root, "src/extend"),
+        export { findConfigRoots } from "../../config/config-roots.ts";
+        export { systemClock } from "../../base/clock.ts";`,
+      resolveDir: join(root, "src/extensions/trust"),
       loader: "ts",
     },
     bundle: true,

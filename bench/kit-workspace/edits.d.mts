@@ -1,6 +1,6 @@
+import type { createNodeWorkspace } from "../../src/files/node-workspace.js";
 import type { createEdit } from "../../src/tools/edit.js";
 import type { SeenFiles } from "../../src/tools/seen-files.js";
-import type { createNodeWorkspace } from "../../src/workspace/node-workspace.js";
 
 export function buildEditsModule(directory: string): Promise<string>;
 

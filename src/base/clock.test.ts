@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { sleep, systemClock } from "./clock.js";
-import { HurriedClock } from "./hurried-clock.js";
+import { HurriedClock } from "./shortening-clock.js";
 
 /** Timers that keep this process alive. */
 const held = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;

@@ -5,8 +5,8 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import { encodeFrame } from "../base/ndjson.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { type CommandLine, modeOf, parseArguments, refuseForeign, wantsMode } from "./arguments.js";
+import { isPendingVerb } from "./commands/pending-words.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
-import { isPendingVerb } from "./pending-words.js";
 import { runRpc } from "./run-rpc.js";
 
 declare const GALLEY_VERSION: string;
@@ -24,11 +24,12 @@ start(process.argv.slice(2)).catch((error: unknown) => {
 });
 
 async function start(argv: readonly string[]): Promise<void> {
-  if (argv[0] === "sessions") return (await import("./sessions-command.js")).runSessionsCommand(argv.slice(1));
-  if (isPendingVerb(argv[0])) return (await import("./pending-command.js")).runPendingCommand(argv[0], argv.slice(1));
-  if (argv[0] === "config") return (await import("./run-config.js")).runConfigCommand(argv.slice(1));
-  if (argv[0] === "tools") return (await import("./tools-command.js")).runToolsCommand(argv.slice(1));
-  if (argv[0] === "trust") return (await import("./trust-command.js")).runTrustCommand(argv.slice(1));
+  if (argv[0] === "sessions") return (await import("./commands/sessions-command.js")).runSessionsCommand(argv.slice(1));
+  if (isPendingVerb(argv[0]))
+    return (await import("./commands/pending-command.js")).runPendingCommand(argv[0], argv.slice(1));
+  if (argv[0] === "config") return (await import("./commands/run-config.js")).runConfigCommand(argv.slice(1));
+  if (argv[0] === "tools") return (await import("./commands/tools-command.js")).runToolsCommand(argv.slice(1));
+  if (argv[0] === "trust") return (await import("./commands/trust-command.js")).runTrustCommand(argv.slice(1));
   if (argv[0] === "models") return start(["--list-models", ...argv.slice(1)]);
   const line: CommandLine = parseArguments(argv);
   const { options, words } = line;
@@ -40,16 +41,16 @@ async function start(argv: readonly string[]): Promise<void> {
   if (options.has("help")) {
     const [{ helpText }, { bearLostOutput }] = await Promise.all([
       import("./help.js"),
-      import("./bear-lost-output.js"),
+      import("./ignore-broken-pipe.js"),
     ]);
     bearLostOutput();
     process.stdout.write(helpText());
     return;
   }
   const mode = modeOf(line);
-  if (options.has("export")) return (await import("./export-command.js")).runExport(line);
+  if (options.has("export")) return (await import("./commands/export-command.js")).runExport(line);
   if (mode === "rpc") return runRpc(line);
-  if (options.has("list-models")) return (await import("./list-models.js")).listModels(line);
+  if (options.has("list-models")) return (await import("./commands/list-models.js")).listModels(line);
   if (mode === undefined && !options.has("print")) await refuseMisspelt(words);
   const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;
   if (isOneShot) return (await import("./print.js")).runPrint(line, mode ?? "text");

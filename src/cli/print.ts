@@ -9,11 +9,11 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import { type AgentSession, createAgentSession } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
-import { bearSurprises } from "./bear-surprises.js";
 import { type ExitReason, exitCodes, signalCodes } from "./exit-codes.js";
 import { resolveFlags as resolveForeign } from "./extension-flags.js";
 import { firstMessage, type Prompt } from "./first-message.js";
 import { bearBrokenStderr, guardStdout } from "./guard-stdout.js";
+import { bearSurprises } from "./report-uncaught.js";
 import { isNamedModule, sessionOptions, unknownTools } from "./session-options.js";
 import { shellWord } from "./shell-word.js";
 

@@ -5,9 +5,9 @@ import { resolve, sep } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
+import { parseAssignment } from "../config/settings/assignment.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
-import { parseAssignment } from "../sdk/settings/assignment.js";
 import type { CommandLine } from "./arguments.js";
 import { guardFromModules } from "./guard-stdout.js";
 

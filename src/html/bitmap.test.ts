@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryBlobs } from "../session/store-blobs.js";
+import { createMemoryBlobs } from "../record/store/blobs.js";
 import { Bitmaps, maxImageBytes, maxPageImageBytes } from "./bitmap.js";
 
 const png = Buffer.from("\u0089PNG\r\n\u001a\n rest", "latin1");

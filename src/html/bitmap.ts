@@ -2,8 +2,8 @@
 // and its bytes are encoded anew: an address from here is a bitmap, and holds no character but those of base64.
 
 import { isObject } from "../base/json.js";
-import type { BlobStore } from "../session/store-blobs.js";
-import { blobPrefix, imageUnavailable } from "../session/stored-form.js";
+import type { BlobStore } from "../record/store/blobs.js";
+import { blobPrefix, imageUnavailable } from "../record/stored-form.js";
 
 export const maxImageBytes = 8 * 1024 * 1024;
 /** Of all pictures of one page: a browser holds them all. */

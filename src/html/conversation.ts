@@ -4,7 +4,7 @@
 import type { ToolCall } from "../protocol/content.js";
 import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
-import { messageOfEntry, timeOf } from "../session/entry-message.js";
+import { messageOfEntry, timeOf } from "../record/entry-message.js";
 import { renderMessage } from "./message.js";
 import { asText, type Renderer } from "./renderer.js";
 import { renderTime } from "./time.js";

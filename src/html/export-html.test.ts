@@ -17,9 +17,9 @@ import {
   said,
   usage,
   user,
-} from "../session/entries.test-kit.js";
-import { EntryTree } from "../session/entry-tree.js";
-import { createMemoryBlobs } from "../session/store-blobs.js";
+} from "../record/entries.test-kit.js";
+import { EntryTree } from "../record/entry-tree.js";
+import { createMemoryBlobs } from "../record/store/blobs.js";
 import { type ExportOptions, exportHtml } from "./export-html.js";
 import { problemsOf, sourceOf } from "./page.test-kit.js";
 

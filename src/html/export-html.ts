@@ -2,10 +2,10 @@
 // field of a session is taken for hostile. The page comes in pieces, so that its size is nobody's memory.
 
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
-import { messageOfEntry } from "../session/entry-message.js";
-import { type EntryTree, isBookkeeping, userText } from "../session/entry-tree.js";
-import { sessionStats } from "../session/session-stats.js";
-import type { BlobStore } from "../session/store-blobs.js";
+import { messageOfEntry } from "../record/entry-message.js";
+import { type EntryTree, isBookkeeping, userText } from "../record/entry-tree.js";
+import { sessionStats } from "../record/session-stats.js";
+import type { BlobStore } from "../record/store/blobs.js";
 import { renderConversation } from "./conversation.js";
 import { type LiveSession, renderFoot, renderHead, renderHeader, renderLive } from "./page.js";
 import { createRenderer, type ExportOptions, type Renderer } from "./renderer.js";

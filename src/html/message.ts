@@ -8,7 +8,7 @@ import type {
   FileMentionMessage,
   PythonExecutionMessage,
 } from "../protocol/messages.js";
-import { timeOf } from "../session/entry-message.js";
+import { timeOf } from "../record/entry-message.js";
 import { renderContent } from "./content.js";
 import type { Renderer } from "./renderer.js";
 import { renderTime } from "./time.js";

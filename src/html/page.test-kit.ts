@@ -1,9 +1,9 @@
 // For tests of exported pages: a session from the text of its file, and a strict reader of pages. The reader knows
 // only what an export may hold, written down once more and independently; anything else is a problem.
 
-import { EntryTree } from "../session/entry-tree.js";
-import { SessionReader } from "../session/read-entries.js";
-import { createMemoryBlobs } from "../session/store-blobs.js";
+import { EntryTree } from "../record/entry-tree.js";
+import { SessionReader } from "../record/read/read-entries.js";
+import { createMemoryBlobs } from "../record/store/blobs.js";
 import type { ExportSource } from "./export-html.js";
 
 export function sourceOf(sessionText: string): ExportSource {

@@ -3,7 +3,7 @@
 
 import type { SessionStats } from "../protocol/data.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
-import { userText } from "../session/entry-tree.js";
+import { userText } from "../record/entry-tree.js";
 import { anchorOf } from "./conversation.js";
 import type { Renderer } from "./renderer.js";
 import { style } from "./style.js";

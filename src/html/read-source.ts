@@ -3,9 +3,9 @@
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
-import { EntryTree } from "../session/entry-tree.js";
-import { loadSession } from "../session/store-load.js";
-import { type PlaceOptions, SessionPlaces } from "../session/store-places.js";
+import { EntryTree } from "../record/entry-tree.js";
+import { loadSession } from "../record/store/load.js";
+import { type PlaceOptions, SessionPlaces } from "../record/store/session-directories.js";
 import type { ExportSource } from "./export-html.js";
 
 export interface ReadSource extends ExportSource {

@@ -1,7 +1,7 @@
 // What every part of the page is written with: the ways in which a value of a session may get into it.
 
 import { isObject } from "../base/json.js";
-import type { BlobStore } from "../session/store-blobs.js";
+import type { BlobStore } from "../record/store/blobs.js";
 import { Bitmaps } from "./bitmap.js";
 import { escapeHtml, oneLine } from "./escape.js";
 import { createMarkdown, plainText } from "./markdown.js";

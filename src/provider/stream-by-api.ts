@@ -4,9 +4,9 @@ import { problemOfException } from "./failures.js";
 import type { StreamEvent, StreamFunction, StreamRequest } from "./provider.js";
 
 const apis: { [api: string]: () => Promise<StreamFunction> } = {
-  "anthropic-messages": async () => (await import("./anthropic-messages.js")).streamAnthropicMessages,
-  "openai-completions": async () => (await import("./openai-completions.js")).streamOpenAiCompletions,
-  "galley-planner": async () => (await import("./planner.js")).streamPlanner,
+  "anthropic-messages": async () => (await import("./anthropic/anthropic-messages.js")).streamAnthropicMessages,
+  "openai-completions": async () => (await import("./openai/openai-completions.js")).streamOpenAiCompletions,
+  "galley-planner": async () => (await import("./planner/planner.js")).streamPlanner,
 };
 
 export async function* streamByApi(request: StreamRequest): AsyncGenerator<StreamEvent> {

@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock.js";
 import type { TypedObject } from "../base/ndjson.js";
 import { checkCommand } from "../protocol/check-command.js";
 import type { AgentSession } from "../sdk/index.js";
-import type { CommandNews } from "./command-news.js";
+import type { CommandNews } from "./command-list-updates.js";
 import type { ControlLane } from "./control-lane.js";
 import type { Features } from "./features.js";
 import { handlers } from "./handlers.js";

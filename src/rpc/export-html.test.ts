@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { createNodeWorkspace } from "../files/node-workspace.js";
 import { problemsOf } from "../html/page.test-kit.js";
 import { openSession } from "../testing/open-session.js";
 import { say } from "../testing/scripted-model.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import type { HandlerContext } from "./handler.js";
 import { handlers } from "./handlers.js";
 

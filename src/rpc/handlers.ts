@@ -2,7 +2,7 @@
 
 import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
 import { toWireModel } from "../sdk/index.js";
-import { availableCommands } from "./command-news.js";
+import { availableCommands } from "./command-list-updates.js";
 import type { Handler, HandlerContext } from "./handler.js";
 import { getEntries, getTree } from "./handlers/get-entries.js";
 import { getMessagesPage } from "./handlers/get-messages-page.js";

@@ -6,10 +6,10 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { type AnyFrame, dispatcherFor, rig, tick } from "../../test/outbox-rig.js";
 import { silentLog } from "../base/log.js";
 import type { TypedObject } from "../base/ndjson.js";
+import { createNodeProcesses } from "../processes/node-processes.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import { type OpenSessionOptions, openSession } from "../testing/open-session.js";
 import { fail, gate, type ScriptStep, say } from "../testing/scripted-model.js";
-import { createNodeProcesses } from "../workspace/node-processes.js";
 
 async function connect(options: OpenSessionOptions = {}) {
   const open = await openSession(options);

@@ -3,11 +3,11 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { FakeOutput, tick } from "../../test/outbox-rig.js";
 import { type Log, silentLog } from "../base/log.js";
+import { createNodeProcesses } from "../processes/node-processes.js";
 import type { AgentSession, AnyTool } from "../sdk/index.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { type OpenSessionOptions, openSession } from "../testing/open-session.js";
 import { call, gate, say } from "../testing/scripted-model.js";
-import { createNodeProcesses } from "../workspace/node-processes.js";
 import { serveRpc } from "./server.js";
 
 function serve(session: Promise<AgentSession>, clock = manualClock()) {

@@ -5,7 +5,7 @@ import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { type Frame, FrameReader } from "../base/ndjson.js";
 import type { AgentSession } from "../sdk/index.js";
-import { CommandNews } from "./command-news.js";
+import { CommandNews } from "./command-list-updates.js";
 import { ControlLane } from "./control-lane.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Features } from "./features.js";

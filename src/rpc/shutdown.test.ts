@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { FakeOutput, tick } from "../../test/outbox-rig.js";
 import { silentLog } from "../base/log.js";
-import type { ExtensionAPI } from "../extend/extension.js";
+import type { ExtensionAPI } from "../extensions/api/extension.js";
 import { type OpenSessionOptions, openSession } from "../testing/open-session.js";
 import { call, gate } from "../testing/scripted-model.js";
 import type { AnyTool } from "../tools/tool.js";

@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { FakeOutput, tick } from "../../test/outbox-rig.js";
 import { logTo } from "../base/log.js";
 import type { AgentMessage } from "../protocol/messages.js";
-import { SessionManager } from "../session/session-manager.js";
+import { SessionManager } from "../record/record.js";
 import { openSession } from "../testing/open-session.js";
 import { say } from "../testing/scripted-model.js";
 import { serveRpc } from "./server.js";

@@ -4,8 +4,8 @@
 import { describe, expect, it } from "vitest";
 import { type AnyFrame, dispatcherFor, rig, tick } from "../../test/outbox-rig.js";
 import type { TypedObject } from "../base/ndjson.js";
-import type { ExtensionAPI } from "../extend/extension.js";
-import { Settings } from "../sdk/settings/settings.js";
+import { Settings } from "../config/settings/settings.js";
+import type { ExtensionAPI } from "../extensions/api/extension.js";
 import { type OpenSessionOptions, openSession } from "../testing/open-session.js";
 import { call, gate, say } from "../testing/scripted-model.js";
 

@@ -17,12 +17,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
+import { Settings } from "../config/settings/settings.js";
 import type { ToolResult } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
 import { type AgentSession, createAgentSession, SessionManager } from "./index.js";
 import { recoverProject } from "./pending-sessions.js";
-import { Settings } from "./settings/settings.js";
 
 let home: string;
 let project: string;

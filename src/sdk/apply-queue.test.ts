@@ -8,14 +8,14 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
+import { Settings } from "../config/settings/settings.js";
+import { createNodeWorkspace } from "../files/node-workspace.js";
+import type { Workspace } from "../files/workspace.js";
 import { stampOf } from "../preview/plan.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, say, scriptedModel } from "../testing/scripted-model.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
-import type { Workspace } from "../workspace/workspace.js";
+import { createPlanHands } from "./create-change-writer.js";
 import { createAgentSession } from "./index.js";
-import { createPlanHands } from "./plan-hands.js";
-import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {

@@ -5,13 +5,13 @@ import { dirname, join, relative } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { logTo } from "../base/log.js";
-import { ModelRegistry } from "../provider/model-registry.js";
-import { plannerModel } from "../provider/planner-model.js";
+import { Settings } from "../config/settings/settings.js";
+import { ModelRegistry } from "../provider/models/model-registry.js";
+import { plannerModel } from "../provider/planner/planner-model.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { openSession } from "../testing/open-session.js";
 import { say, scriptedModel } from "../testing/scripted-model.js";
 import { type CreateAgentSessionOptions, createAgentSession } from "./create-agent-session.js";
-import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {

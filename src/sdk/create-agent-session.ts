@@ -7,52 +7,52 @@ import { GalleyError } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { type Ids, randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
-import { createLiveUI } from "../extend/custom-tool-ui.js";
+import { agentDirectory } from "../config/agent-directory.js";
+import { type ContextFile, findContextFiles } from "../config/context-files.js";
+import { discoverEnvironment, discoverSettings } from "../config/discover.js";
+import { variable } from "../config/environment.js";
+import { readPromptFiles } from "../config/prompt-files.js";
+import type { PromptTextOptions } from "../config/prompts/find-prompt-texts.js";
+import { findSessionPrompts } from "../config/prompts/session-prompts.js";
+import { sessionDirectory } from "../config/session-directory.js";
+import type { Assignment } from "../config/settings/assignment.js";
+import type { Settings } from "../config/settings/settings.js";
+import { moduleRoots } from "../config/survey-modules.js";
+import { defaultPromptIn, withContextFiles, withPromptTexts } from "../config/system-prompt.js";
+import { createLiveUI } from "../extensions/api/custom-tool-ui.js";
+import { findProject, mayExist } from "../files/paths/find-roots.js";
+import type { Permit, Workspace } from "../files/workspace.js";
 import type { ToolHooks } from "../loop/run.js";
+import type { PlanHands } from "../preview/change-writer.js";
+import type { Processes } from "../processes/processes.js";
 import type { Environment } from "../provider/credentials.js";
 import type { StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
+import type { SessionManager, SessionManagerOptions } from "../record/record.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { ApprovalPolicy } from "../session/approval.js";
-import type { PlanHands } from "../session/pending/plan-hands.js";
-import type { SessionManager, SessionManagerOptions } from "../session/session-manager.js";
-import { levelNamed } from "../session/thinking.js";
-import type { StreamRule } from "../session/ttsr/rule.js";
+import { levelNamed } from "../session/models/thinking.js";
+import type { StreamRule } from "../session/rules/rule.js";
 import { createBuiltInTools } from "../tools/index.js";
 import { createResolve } from "../tools/resolve.js";
 import type { Staging } from "../tools/staging.js";
 import type { AnyTool } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
-import { findProject, mayExist } from "../workspace/find-roots.js";
-import type { Processes } from "../workspace/processes.js";
-import type { Permit, Workspace } from "../workspace/workspace.js";
-import { agentDirectory } from "./agent-directory.js";
-import { applyBeside, astEditBy } from "./ast-edit.js";
-import { type ContextFile, findContextFiles } from "./context-files.js";
+import { applyBeside, astEditBy } from "./ast-edit-function.js";
+import { createPlanHands, undoRetention } from "./create-change-writer.js";
 import { type GivenTool, sortGivenTools, withoutReplaced } from "./custom-tools.js";
-import { discoverEnvironment, discoverSettings } from "./discover.js";
-import { variable } from "./environment.js";
-import { findSessionModules } from "./find-session-modules.js";
-import type { ModuleOptions } from "./load-session-modules.js";
+import { findSessionModules } from "./extensions/find-session-modules.js";
+import type { ModuleOptions } from "./extensions/load-session-modules.js";
+import { sessionSettingsOf } from "./map-session-settings.js";
 import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
-import { createPlanHands, undoRetention } from "./plan-hands.js";
-import { readPromptFiles } from "./prompt-files.js";
-import type { PromptTextOptions } from "./prompts/find-places.js";
-import { findSessionPrompts } from "./prompts/session-prompts.js";
 import { selectTools } from "./select-tools.js";
-import { sessionDirectory } from "./session-directory.js";
-import { createHands, toolSettingsOf } from "./session-hands.js";
 import { findSessionModels, type ModelOptions, type SessionModels, withoutKeys } from "./session-models.js";
-import { sessionSettingsOf } from "./session-settings.js";
 import { applyConfirmationBy, callApprovalBy, dialogsOf, permitBy, type SessionUI } from "./session-ui.js";
-import type { Assignment } from "./settings/assignment.js";
-import type { Settings } from "./settings/settings.js";
-import { stagingOf } from "./staging.js";
 import { withStagingPolicy } from "./staging-policy.js";
-import { moduleRoots } from "./survey-modules.js";
-import { defaultPromptIn, withContextFiles, withPromptTexts } from "./system-prompt.js";
+import { createHands, toolSettingsOf } from "./tool-access.js";
+import { stagingOf } from "./tool-staging.js";
 import { refuseUnsupportedOptions } from "./unsupported-options.js";
-import { createWorkspacePlans } from "./workspace-plans.js";
+import { createWorkspacePlans } from "./workspace-change-writer.js";
 
 /** For a command that the user or the host runs. */
 const userCommandSeconds = 300;
@@ -140,7 +140,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const log =
     logFile === undefined
       ? told
-      : (await import("../workspace/log-file.js")).withLogFile(told, logFile, { cwd, agentDir, clock });
+      : (await import("../files/log-file.js")).withLogFile(told, logFile, { cwd, agentDir, clock });
   const home = homedir();
   const project = findProject({ cwd, home }); // once, so that all parts see the same
   const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log, project }, { ...options, env }));
@@ -189,7 +189,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       mode: options.mode ?? "print",
       hostModules: {
         async galley() {
-          const { moduleExports } = await import("./module-exports.js");
+          const { moduleExports } = await import("./extensions/module-exports.js");
           const apply = applyBeside(() => staging);
           const astEdit = astEditBy({ workspace, processes, apply, maxFiles: toolSettings.astEdit?.maxFiles });
           return {
@@ -197,7 +197,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
             createAgentSession,
           };
         },
-        ai: async () => (await import("./module-ai.js")).modelFunctions({ models: sources, stream, clock }),
+        ai: async () => (await import("./extensions/module-ai.js")).modelFunctions({ models: sources, stream, clock }),
       },
       shutdown: () => options.onShutdownRequest?.(),
     },
@@ -221,7 +221,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     models: sources,
     guests: modules,
     library: prompts,
-    readMentions: async (text) => (await import("./prompts/file-mentions.js")).readMentions(text, workspace, log),
+    readMentions: async (text) =>
+      (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
     stream,
     createTools: (own) => {
       const isPersistent = options.persist ?? false;
@@ -269,7 +270,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
       const { command, excludeFromContext, signal } = request;
       const outcome = await modules?.runUserBash({ command, excludeFromContext, cwd }, signal);
       if (outcome) return outcome;
-      const { runCommand } = await import("../tools/output-command.js");
+      const { runCommand } = await import("../tools/output/run-command.js");
       return runCommand(
         { processes, artifacts, output: toolSettings.bash?.output },
         { ...request, cwd, timeoutSeconds: userCommandSeconds },

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createModuleHome, type ModuleHome } from "../../test/module-home.js";
-import { defineAgentTool, defineCustomTool, defineTool } from "../extend/custom-tool.js";
+import { defineAgentTool, defineCustomTool, defineTool } from "../extensions/api/custom-tool.js";
 import { call, say } from "../testing/scripted-model.js";
 
 let home: ModuleHome;

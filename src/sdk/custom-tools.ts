@@ -3,9 +3,9 @@
 
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
-import { type CustomTool, isAgentTool } from "../extend/custom-tool.js";
-import type { ToolDefinition } from "../extend/extension.js";
-import type { FoundTool } from "../extend/load-factory.js";
+import { type CustomTool, isAgentTool } from "../extensions/api/custom-tool.js";
+import type { ToolDefinition } from "../extensions/api/extension.js";
+import type { FoundTool } from "../extensions/load/load-factory.js";
 import type { AnyTool } from "../tools/tool.js";
 
 /** `defineAgentTool` and `defineTool` say what a tool is; one that nobody marked is a custom tool. */
@@ -21,7 +21,7 @@ export async function sortGivenTools(given: readonly GivenTool[]): Promise<Given
   const isAgent = (tool: GivenTool) => isObject(tool) && isAgentTool(tool); // no compiler looks at a plain program
   const agent = given.filter(isAgent) as readonly AnyTool[];
   if (agent.length === given.length) return { agent, custom: [] };
-  const { checkTool } = await import("../extend/load-factory.js");
+  const { checkTool } = await import("../extensions/load/load-factory.js");
   const custom = given
     .filter((tool) => !isAgent(tool))
     .map((tool, index) => {

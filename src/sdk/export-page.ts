@@ -3,10 +3,10 @@
 
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
+import type { Workspace, WriteTarget } from "../files/workspace.js";
 import { exportPieces } from "../html/export-html.js";
 import { beginsAsExport, changedMeanwhile, exportName, notAnExport, writeExport } from "../html/write.js";
-import type { KeptPageSource } from "../session/page-source.js";
-import type { Workspace, WriteTarget } from "../workspace/workspace.js";
+import type { KeptPageSource } from "../record/page-source.js";
 
 export interface ExportPageRequest {
   readonly outputPath: string | undefined;

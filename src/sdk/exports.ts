@@ -2,7 +2,11 @@
 // are served it, and a session cannot import its own maker.
 
 export { GalleyError } from "../base/errors.js";
-export type { CustomCommand, CustomCommandFactory } from "../extend/custom-command.js";
+export type { ContextFile } from "../config/context-files.js";
+export type { Skill } from "../config/prompts/skill.js";
+export type { PromptTemplate } from "../config/prompts/template.js";
+export { Settings } from "../config/settings/settings.js";
+export type { CustomCommand, CustomCommandFactory } from "../extensions/api/custom-command.js";
 export {
   type CustomTool,
   type CustomToolAPI,
@@ -12,22 +16,10 @@ export {
   defineAgentTool,
   defineCustomTool,
   defineTool,
-} from "../extend/custom-tool.js";
-export type { CustomToolContext } from "../extend/custom-tool-context.js";
-export type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "../extend/extension.js";
-export type { ExtensionCommandContext, ExtensionContext } from "../extend/extension-context.js";
-export type { AgentSessionEvent } from "../protocol/events.js";
-export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
-export { toWireModel } from "../provider/model-registry.js";
-export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
-export { AgentSession, type PromptOptions } from "../session/agent-session.js";
-export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
-export type { ModelChoice } from "../session/model-source.js";
-export type { PlanHands, PlanSession } from "../session/pending/plan-hands.js";
-export { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
-export { SessionIndex, type SessionInfo } from "../session/store-list.js";
-export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
-export type { ProcessEnd, Processes, ProcessRequest } from "../workspace/processes.js";
+} from "../extensions/api/custom-tool.js";
+export type { CustomToolContext } from "../extensions/api/custom-tool-context.js";
+export type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "../extensions/api/extension.js";
+export type { ExtensionCommandContext, ExtensionContext } from "../extensions/api/extension-context.js";
 export type {
   DirectoryEntry,
   DirectoryListing,
@@ -47,11 +39,25 @@ export type {
   WriteOutcome,
   WriteRequest,
   WriteTarget,
-} from "../workspace/workspace.js";
-export { type AstChange, type AstEditOutcome, type AstEditPlace, type AstEditRequest, astEdit } from "./ast-edit.js";
-export type { ContextFile } from "./context-files.js";
-export type { Skill } from "./prompts/skill.js";
-export type { PromptTemplate } from "./prompts/template.js";
+} from "../files/workspace.js";
+export type { PlanHands, PlanSession } from "../preview/change-writer.js";
+export type { ProcessEnd, Processes, ProcessRequest } from "../processes/processes.js";
+export type { AgentSessionEvent } from "../protocol/events.js";
+export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
+export { toWireModel } from "../provider/models/model-registry.js";
+export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
+export { SessionManager, type SessionManagerOptions } from "../record/record.js";
+export { SessionIndex, type SessionInfo } from "../record/store/list.js";
+export { AgentSession, type PromptOptions } from "../session/agent-session.js";
+export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
+export type { ModelChoice } from "../session/models/model-source.js";
+export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
+export {
+  type AstChange,
+  type AstEditOutcome,
+  type AstEditPlace,
+  type AstEditRequest,
+  astEdit,
+} from "./ast-edit-function.js";
 export { queueResolveHandler, type ResolveHandler } from "./queue-resolve-handler.js";
 export type { SessionUI } from "./session-ui.js";
-export { Settings } from "./settings/settings.js";

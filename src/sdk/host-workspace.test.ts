@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { Settings } from "../config/settings/settings.js";
+import type { Workspace } from "../files/workspace.js";
 import { createMemoryWorkspace, type MemoryWorkspace } from "../testing/memory-workspace.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
-import type { Workspace } from "../workspace/workspace.js";
 import { type CreateAgentSessionOptions, createAgentSession } from "./index.js";
-import { Settings } from "./settings/settings.js";
 
 let home: string;
 let cwd: string;

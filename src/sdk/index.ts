@@ -6,4 +6,4 @@ export {
   createAgentSession,
 } from "./create-agent-session.js";
 export * from "./exports.js";
-export { discoverAndLoadCustomTools, discoverCustomToolPaths, loadCustomTools } from "./load-tools.js";
+export { discoverAndLoadCustomTools, discoverCustomToolPaths, loadCustomTools } from "./extensions/load-tools.js";

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
-import { problemText } from "../provider/models-file.js";
+import { problemText } from "../provider/models/models-file.js";
 import { type LoadModelsOptions, loadModelRegistry } from "./load-models.js";
 
 let agentDir: string;

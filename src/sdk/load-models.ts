@@ -4,6 +4,8 @@
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
+import { parseConfig } from "../config/parse-config.js";
+import { type ConfigFile, readConfigFile, runForOutput } from "../files/config/config-files.js";
 import {
   type CredentialSources,
   type Environment,
@@ -11,10 +13,8 @@ import {
   readAuthFile,
   rememberCommands,
 } from "../provider/credentials.js";
-import { ModelRegistry } from "../provider/model-registry.js";
-import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models-file.js";
-import { type ConfigFile, readConfigFile, runForOutput } from "../workspace/config-files.js";
-import { parseConfig } from "./parse-config.js";
+import { ModelRegistry } from "../provider/models/model-registry.js";
+import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models/models-file.js";
 
 export interface LoadModelsOptions {
   readonly agentDir: string;

@@ -1,11 +1,11 @@
 // Looking after session files: what there is, and what nobody needs any more.
 
 import { silentLog } from "../base/log.js";
-import { agentPlaces } from "../session/session-paths.js";
-import { collectGarbage, type GarbageReport } from "../session/store-gc.js";
-import { displayName, SessionIndex, type SessionInfo } from "../session/store-list.js";
-import { SessionPlaces } from "../session/store-places.js";
-import { findSessionDirectory, type SessionSpot } from "./session-directory.js";
+import { findSessionDirectory, type SessionSpot } from "../config/session-directory.js";
+import { agentPlaces } from "../record/session-paths.js";
+import { collectGarbage, type GarbageReport } from "../record/store/collect-garbage.js";
+import { displayName, SessionIndex, type SessionInfo } from "../record/store/list.js";
+import { SessionPlaces } from "../record/store/session-directories.js";
 
 export { displayName, type GarbageReport, type SessionInfo };
 

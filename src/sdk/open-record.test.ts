@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { AgentMessage } from "../protocol/messages.js";
-import { SessionManager } from "../session/session-manager.js";
+import { SessionManager } from "../record/record.js";
 import { openRecord, type Resume } from "./open-record.js";
 
 const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });

@@ -3,12 +3,12 @@
 import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
-import { SessionManager, type SessionManagerOptions } from "../session/session-manager.js";
-import type { OpenOptions } from "../session/session-manager-options.js";
-import type { SessionRecords } from "../session/session-record.js";
-import { SessionIndex } from "../session/store-list.js";
-import { SessionPlaces } from "../session/store-places.js";
-import { mayExist } from "../workspace/find-roots.js";
+import { mayExist } from "../files/paths/find-roots.js";
+import { SessionManager, type SessionManagerOptions } from "../record/record.js";
+import type { OpenOptions } from "../record/record-options.js";
+import type { SessionRecords } from "../record/session-record.js";
+import { SessionIndex } from "../record/store/list.js";
+import { SessionPlaces } from "../record/store/session-directories.js";
 
 export type Resume =
   | { readonly kind: "continue" }

@@ -5,9 +5,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { Settings } from "../config/settings/settings.js";
 import { say, scriptedModel } from "../testing/scripted-model.js";
 import { type CreateAgentSessionOptions, createAgentSession } from "./create-agent-session.js";
-import { Settings } from "./settings/settings.js";
 
 let folder = "";
 beforeEach(() => {

@@ -8,10 +8,12 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
+import { Settings } from "../config/settings/settings.js";
+import { createChanges } from "../journal/changes.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, say, scriptedModel } from "../testing/scripted-model.js";
-import { createChanges } from "../workspace/changes.js";
+import { createPlanHands } from "./create-change-writer.js";
 import {
   type AgentSession,
   type CreateAgentSessionOptions,
@@ -20,9 +22,7 @@ import {
   SessionManager,
 } from "./index.js";
 import { recoverProject } from "./pending-sessions.js";
-import { createPlanHands } from "./plan-hands.js";
-import { createHands } from "./session-hands.js";
-import { Settings } from "./settings/settings.js";
+import { createHands } from "./tool-access.js";
 
 let home: string;
 beforeEach(() => {

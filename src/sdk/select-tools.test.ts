@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
+import { settingKeys } from "../config/settings/schema.js";
+import type { Settings } from "../config/settings/settings.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createBuiltInTools } from "../tools/index.js";
-import { toolParts } from "../tools/parts.test-kit.js";
+import { toolParts } from "../tools/tools.test-kit.js";
 import { selectTools } from "./select-tools.js";
-import { settingKeys } from "./settings/schema.js";
-import type { Settings } from "./settings/settings.js";
 
 const builtIn = createBuiltInTools(toolParts(createMemoryWorkspace({})));
 

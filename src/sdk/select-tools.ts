@@ -1,9 +1,9 @@
 // Which built-in tools a session has: those that are named, else all that the settings leave on.
 
 import { GalleyError } from "../base/errors.js";
+import { isSettingKey } from "../config/settings/schema.js";
+import type { Settings } from "../config/settings/settings.js";
 import type { AnyTool } from "../tools/tool.js";
-import { isSettingKey } from "./settings/schema.js";
-import type { Settings } from "./settings/settings.js";
 
 /** Throws `not_found` for a name that no built-in tool has. */
 export function selectTools(

@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { Settings } from "../config/settings/settings.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, say, scriptedModel } from "../testing/scripted-model.js";
 import { createAgentSession } from "./index.js";
-import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {

@@ -3,16 +3,16 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { Log } from "../base/log.js";
+import { variable, wholeNumber } from "../config/environment.js";
+import type { Settings } from "../config/settings/settings.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { Environment } from "../provider/credentials.js";
-import { chooseInitialModel, type InitialModel } from "../provider/initial-model.js";
-import type { ModelRegistry } from "../provider/model-registry.js";
-import { plannerModel } from "../provider/planner-model.js";
+import { chooseInitialModel, type InitialModel } from "../provider/models/initial-model.js";
+import type { ModelRegistry } from "../provider/models/model-registry.js";
+import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel } from "../provider/provider.js";
-import type { ModelChoice, ModelSource, RequestSettings } from "../session/model-source.js";
-import { variable, wholeNumber } from "./environment.js";
+import type { ModelChoice, ModelSource, RequestSettings } from "../session/models/model-source.js";
 import { loadModelRegistry } from "./load-models.js";
-import type { Settings } from "./settings/settings.js";
 
 export interface ModelOptions {
   /** A model object, when the caller has one; else `provider` and `modelPattern` select. */

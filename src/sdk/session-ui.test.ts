@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ToolUI } from "../extend/custom-tool-ui.js";
+import type { ToolUI } from "../extensions/api/custom-tool-ui.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
 import { applyConfirmationBy, callApprovalBy, permitBy } from "./session-ui.js";
 

@@ -1,13 +1,13 @@
 // What a session asks of the person behind it, in words: whether a call may run, a file may be touched, a change may be
 // written. Whatever is not a clear yes is a no. Everything that a model chose is shown whole and visibly.
 
-import type { ToolUI } from "../extend/custom-tool-ui.js";
-import { written } from "../extend/trust-question.js";
+import type { ToolUI } from "../extensions/api/custom-tool-ui.js";
+import { written } from "../extensions/trust/trust-question.js";
+import type { Permit, PermitQuestion } from "../files/workspace.js";
 import type { Plan } from "../preview/plan.js";
 import type { ApprovalRequest } from "../session/approval.js";
 import type { AgentSessionParts } from "../session/session-core.js";
 import type { DialogOptions, Dialogs } from "../tools/tool.js";
-import type { Permit, PermitQuestion } from "../workspace/workspace.js";
 
 /** What a front end or a host can do for the person behind it, as far as it can. */
 export type SessionUI = Partial<ToolUI>;

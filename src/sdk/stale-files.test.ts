@@ -9,16 +9,16 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
+import { Settings } from "../config/settings/settings.js";
+import { createNodeWorkspace } from "../files/node-workspace.js";
 import { combinePlans, type PlannedChange, stampOf } from "../preview/plan.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
+import { createPlanHands, undoRetention } from "./create-change-writer.js";
 import { createAgentSession } from "./index.js";
 import { listPendingSessions } from "./pending-sessions.js";
-import { createPlanHands, undoRetention } from "./plan-hands.js";
-import { Settings } from "./settings/settings.js";
-import { createWorkspacePlans } from "./workspace-plans.js";
+import { createWorkspacePlans } from "./workspace-change-writer.js";
 
 let home: string;
 beforeEach(() => {

@@ -5,10 +5,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { Settings } from "../config/settings/settings.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
 import { createAgentSession } from "./index.js";
-import { Settings } from "./settings/settings.js";
 
 let home: string;
 beforeEach(() => {

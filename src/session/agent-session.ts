@@ -6,6 +6,10 @@ import type { LockKind } from "../base/path-lock.js";
 import type { Subscriber } from "../loop/event-stream.js";
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import type { ChangeListOptions, ChangeOwnership, Undone, UndoRequest } from "../pending/change-history.js";
+import { decidePending, type PendingDecision } from "../pending/decide-pending.js";
+import type { StandingHandler } from "../pending/standing-handler.js";
+import { type PendingViewOptions, viewPending } from "../pending/view-pending.js";
 import type { NewAction } from "../preview/pending-action-store.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
 import type { BashResult, ContextUsage, ResolveDetails, SessionStats, SlashCommand } from "../protocol/data.js";
@@ -16,17 +20,15 @@ import type { ThinkingLevel } from "../protocol/model.js";
 import type { Change, PendingAction, PendingActionView } from "../protocol/pending.js";
 import type { TodoPhase, TodoPhaseInput } from "../protocol/todos.js";
 import type { ProviderModel } from "../provider/provider.js";
+import type { BranchPoint } from "../record/entry-tree.js";
+import type { PageSource } from "../record/page-source.js";
+import type { SessionManager } from "../record/record.js";
+import { sessionStats } from "../record/session-stats.js";
+import { resolveAllImages, resolveEntryImages } from "../record/store/blobs.js";
 import type { AnyTool } from "../tools/tool.js";
 import { type AddedTool, namesOf } from "./active-tools.js";
 import { contextUsage } from "./context-usage.js";
-import type { BranchPoint } from "./entry-tree.js";
-import type { CycledModel } from "./model-control.js";
-import type { PageSource } from "./page-source.js";
-import type { ChangeListOptions, ChangeOwnership, Undone, UndoRequest } from "./pending/change-history.js";
-import { decidePending, type PendingDecision } from "./pending/decide-pending.js";
-import type { StandingHandler } from "./pending/standing-handler.js";
-import { type PendingViewOptions, viewPending } from "./pending/view-pending.js";
-import type { PromptOutcome } from "./prompt-outcome.js";
+import type { CycledModel } from "./models/model-control.js";
 import {
   followUp,
   type PromptOptions,
@@ -35,14 +37,12 @@ import {
   type SendCustomOptions,
   sendCustomMessage,
   steer,
-} from "./prompting.js";
+} from "./prompt.js";
+import type { PromptOutcome } from "./prompt-outcome.js";
 import { type AgentSessionParts, SessionCore } from "./session-core.js";
-import type { GuestReport } from "./session-guests.js";
-import type { SessionManager } from "./session-manager.js";
+import type { GuestReport } from "./session-extensions.js";
 import { type CustomMessageInput, partsOf, plainText } from "./session-messages.js";
 import * as operations from "./session-operations.js";
-import { sessionStats } from "./session-stats.js";
-import { resolveAllImages, resolveEntryImages } from "./store-blobs.js";
 
 export type { AgentSessionParts, CustomMessageInput, PromptOptions, SendCustomOptions };
 

@@ -4,7 +4,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { SessionEntry } from "../protocol/entries.js";
-import { contextTokens } from "./context-usage.js";
 import {
   assistant,
   chain,
@@ -17,8 +16,9 @@ import {
   usage,
   user,
   words,
-} from "./entries.test-kit.js";
-import { type EntryFields, SessionManager } from "./session-manager.js";
+} from "../record/entries.test-kit.js";
+import { type EntryFields, SessionManager } from "../record/record.js";
+import { contextTokens } from "./context-usage.js";
 
 /** Any entry of the first ones, whether it is there by then or not: a file may name what comes later. */
 const entryId = fc.nat(40).map((index) => `e${index}`);

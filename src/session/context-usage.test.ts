@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../protocol/messages.js";
 import {
-  contextLimit,
-  contextStart,
-  contextTokens,
-  contextUsage,
-  estimateRatio,
-  estimateTokens,
-  prunedText,
-  tokensPerImage,
-} from "./context-usage.js";
-import {
   assistant,
   calls,
   chain,
@@ -24,7 +14,17 @@ import {
   usage,
   user,
   words,
-} from "./entries.test-kit.js";
+} from "../record/entries.test-kit.js";
+import {
+  contextLimit,
+  contextStart,
+  contextTokens,
+  contextUsage,
+  estimateRatio,
+  estimateTokens,
+  prunedText,
+  tokensPerImage,
+} from "./context-usage.js";
 
 const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
 const execution = { output: words(10), cancelled: false, truncated: false, timestamp: 1 };

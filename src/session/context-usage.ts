@@ -5,7 +5,7 @@ import type { InputContent } from "../protocol/content.js";
 import type { ContextUsage } from "../protocol/data.js";
 import type { CompactionEntry, SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, AssistantMessage, Usage } from "../protocol/messages.js";
-import { messageOfEntry } from "./entry-message.js";
+import { messageOfEntry } from "../record/entry-message.js";
 
 export const tokensPerImage = 1200;
 const charactersPerToken = 4;

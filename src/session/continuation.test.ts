@@ -4,13 +4,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
-import { Settings } from "../sdk/settings/settings.js";
+import { Settings } from "../config/settings/settings.js";
+import { foldPending } from "../pending/pending-entries.js";
+import { SessionManager } from "../record/record.js";
+import { sessionStats } from "../record/session-stats.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, calls, fail, type ScriptStep, say, textBlock, usageOf } from "../testing/scripted-model.js";
-import { foldPending } from "./pending/pending-entries.js";
-import { SessionManager } from "./session-manager.js";
-import { sessionStats } from "./session-stats.js";
-import { parseRule } from "./ttsr/rule.js";
+import { parseRule } from "./rules/rule.js";
 
 let folder = "";
 beforeEach(() => {

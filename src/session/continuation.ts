@@ -7,14 +7,14 @@ import type { SessionEntry } from "../protocol/entries.js";
 import type { ContinueReason, SessionEvent } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
-import { billedUsageType } from "./billing.js";
+import { billedUsageType } from "../record/billing.js";
+import type { EntryFields, SessionRecord } from "../record/session-record.js";
 import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
 import type { RetryController } from "./retry.js";
 import type { PlannedFallback, RetryFallback } from "./retry-fallback.js";
-import type { EntryFields, SessionRecord } from "./session-record.js";
+import type { TtsrController } from "./rules/rules-controller.js";
 import type { SessionSettings } from "./session-settings.js";
 import type { TodoTracker } from "./todos/todo-tracker.js";
-import type { TtsrController } from "./ttsr/ttsr-controller.js";
 
 export type Continuation =
   | { readonly reason: "ttsr" }

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { AgentMessage } from "../protocol/messages.js";
-import { encodeBody } from "../provider/json-body.js";
-import { completionsPayload } from "../provider/openai-completions-request.js";
+import { encodeBody } from "../provider/http/json-body.js";
+import { completionsPayload } from "../provider/openai/request.js";
+import { buildContext } from "../record/build-context.js";
+import { SessionManager } from "../record/record.js";
+import { entryLists } from "../record/store/store.test-kit.js";
 import { openAi, streamRequest } from "../testing/scripted-replies.js";
-import { buildContext } from "./build-context.js";
 import { ModelMessages } from "./model-messages.js";
-import { SessionManager } from "./session-manager.js";
-import { entryLists } from "./store.test-kit.js";
 
 const models = [openAi.model("http://127.0.0.1:1"), { ...openAi.model("http://127.0.0.1:1"), id: "other" }];
 

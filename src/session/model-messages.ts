@@ -4,7 +4,7 @@
 import type { InputContent } from "../protocol/content.js";
 import type { AgentMessage, FileMentionMessage, UserMessage } from "../protocol/messages.js";
 import type { ModelMessage } from "../provider/provider.js";
-import type { SessionContext } from "./build-context.js";
+import type { SessionContext } from "../record/build-context.js";
 import { estimateTokens, prunedText } from "./context-usage.js";
 import { executionText } from "./execution-text.js";
 

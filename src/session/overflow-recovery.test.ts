@@ -3,8 +3,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { AgentSessionEvent } from "../protocol/events.js";
-import { ModelRegistry } from "../provider/model-registry.js";
-import { readModelsFile } from "../provider/models-file.js";
+import { ModelRegistry } from "../provider/models/model-registry.js";
+import { readModelsFile } from "../provider/models/models-file.js";
 import { type OpenSession, openSession, scriptedProviderModel } from "../testing/open-session.js";
 import { call, fail, type ScriptStep, say, textBlock, usageOf } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";

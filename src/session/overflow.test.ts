@@ -10,7 +10,7 @@ import {
   testModel,
   usage,
   user,
-} from "./entries.test-kit.js";
+} from "../record/entries.test-kit.js";
 import { findOverflow, isOverflowError } from "./overflow.js";
 
 describe("isOverflowError", () => {

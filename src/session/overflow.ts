@@ -5,8 +5,8 @@ import { overflowText, throttleText } from "../base/service-texts.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import type { Model } from "../protocol/model.js";
+import { messageOfEntry } from "../record/entry-message.js";
 import { isCompaction, promptTokens } from "./context-usage.js";
-import { messageOfEntry } from "./entry-message.js";
 
 /** How a model call ended, as far as recovering from it is concerned. */
 export type FailedReply = Pick<AssistantMessage, "stopReason" | "errorMessage" | "error">;

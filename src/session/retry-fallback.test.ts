@@ -3,16 +3,16 @@
 
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { Settings } from "../config/settings/settings.js";
 import type { ProviderFailure } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
-import { ModelRegistry } from "../provider/model-registry.js";
-import { readModelsFile } from "../provider/models-file.js";
+import { ModelRegistry } from "../provider/models/model-registry.js";
+import { readModelsFile } from "../provider/models/models-file.js";
 import type { ProviderModel } from "../provider/provider.js";
+import { SessionManager } from "../record/record.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
-import { Settings } from "../sdk/settings/settings.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { fail, gate, type ScriptStep, say, usageOf } from "../testing/scripted-model.js";
-import { SessionManager } from "./session-manager.js";
 
 const folder = temporaryDirectory();
 

@@ -6,10 +6,10 @@ import type { Log } from "../base/log.js";
 import type { SessionEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
-import type { ModelControl } from "./model-control.js";
-import type { ModelChoice } from "./model-source.js";
+import type { ModelControl } from "./models/model-control.js";
+import type { ModelChoice } from "./models/model-source.js";
+import { levelSuffix } from "./models/thinking.js";
 import type { RetrySettings } from "./retry.js";
-import { levelSuffix } from "./thinking.js";
 
 export type FallbackEvent = Extract<SessionEvent, { type: `retry_fallback_${string}` }>;
 

@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../base/clock.js";
 import type { ProviderFailure } from "../protocol/messages.js";
+import { assistant, failed, plannerTestModel, retrySettings } from "../record/entries.test-kit.js";
 import { manualClock } from "../testing/manual-clock.js";
-import { assistant, failed, plannerTestModel, retrySettings } from "./entries.test-kit.js";
 import { failureText, RetryController, type RetryEvent, type RetrySettings, retryDecision } from "./retry.js";
 
 const middle = () => 0.5;

@@ -5,12 +5,12 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { countedIds } from "../base/ids.js";
 import { acquireLock } from "../base/path-lock.js";
+import { SessionManager } from "../record/record.js";
+import { faultyDisk } from "../record/store/store.test-kit.js";
 import { type OpenSession, openSession, scriptedProviderModel } from "../testing/open-session.js";
 import { call, gate, type ScriptStep, say, textBlock, usageOf } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
 import type { AgentSession } from "./agent-session.js";
-import { SessionManager } from "./session-manager.js";
-import { faultyDisk } from "./store.test-kit.js";
 
 let folder = "";
 beforeEach(() => {

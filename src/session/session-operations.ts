@@ -4,16 +4,16 @@
 import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import type { BranchSummaryEntry, SessionEntry } from "../protocol/entries.js";
+import { messageOfEntry } from "../record/entry-message.js";
+import { entryNotFound, userText } from "../record/entry-tree.js";
+import type { SessionManager } from "../record/record.js";
+import { realPath } from "../record/store/disk-access.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
-import type { TreeVerdict } from "./compaction/compaction-guests.js";
-import { messageOfEntry } from "./entry-message.js";
-import { entryNotFound, userText } from "./entry-tree.js";
+import type { TreeVerdict } from "./compaction/compaction-extensions.js";
 import type { SessionCore } from "./session-core.js";
-import type { RecordWish } from "./session-guests.js";
-import type { SessionManager } from "./session-manager.js";
+import type { RecordWish } from "./session-extensions.js";
 import { plainText } from "./session-messages.js";
 import { defaultSessionSettings } from "./session-settings.js";
-import { realPath } from "./store-disk.js";
 
 /** An empty record; model, thinking level and modes stay. The old one keeps what it has. False: it was prevented. */
 export function newSession(core: SessionCore, origin: { parentSession?: string }): Promise<boolean> {

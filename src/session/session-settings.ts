@@ -1,11 +1,11 @@
 // What a session can be told about its behaviour, with the built-in values. Changes over RPC are the session's own.
 
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
+import { defaultPendingSettings, type PendingSettings } from "../pending/pending-settings.js";
 import type { CompactionSettings } from "./compaction/compaction-controller.js";
-import { defaultPendingSettings, type PendingSettings } from "./pending/pending-settings.js";
 import type { RetrySettings } from "./retry.js";
+import { defaultTtsrSettings, type TtsrSettings } from "./rules/rules-controller.js";
 import { defaultTodoSettings, type TodoSettings } from "./todos/todo-tracker.js";
-import { defaultTtsrSettings, type TtsrSettings } from "./ttsr/ttsr-controller.js";
 
 export interface BranchSummarySettings {
   /** Whether one is made where nobody says. */

@@ -1,7 +1,7 @@
 // Plans on the in-memory workspace, as for any workspace that a host brings, with ids and times that count.
 
 import type { PlanHands } from "../sdk/index.js";
-import { createWorkspacePlans } from "../sdk/workspace-plans.js";
+import { createWorkspacePlans } from "../sdk/workspace-change-writer.js";
 import type { MemoryWorkspace } from "./memory-workspace.js";
 
 export function createMemoryPlans(workspace: MemoryWorkspace): PlanHands {

@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import { dirname, posix } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
-import { createWorkspace, type WorkspaceOptions } from "../workspace/create-workspace.js";
-import { type Disk, type DiskEntry, type DiskFile, type DiskStat, oneByOne } from "../workspace/disk.js";
-import type { Workspace } from "../workspace/workspace.js";
+import { createWorkspace, type WorkspaceOptions } from "../files/create-workspace.js";
+import { type Disk, type DiskEntry, type DiskFile, type DiskStat, oneByOne } from "../files/disk/disk.js";
+import type { Workspace } from "../files/workspace.js";
 
 export interface MemoryWorkspaceOptions
   extends Pick<WorkspaceOptions, "permit" | "roots" | "secretPaths" | "tempDir" | "projectRoot"> {

@@ -2,6 +2,7 @@
 // emits is collected, so that whole runs compare with `toEqual`.
 
 import { countedIds } from "../base/ids.js";
+import { Settings } from "../config/settings/settings.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { ProviderModel } from "../provider/provider.js";
 import {
@@ -11,7 +12,6 @@ import {
   createAgentSession,
   defineAgentTool,
 } from "../sdk/index.js";
-import { Settings } from "../sdk/settings/settings.js";
 import { type ManualClock, manualClock } from "./manual-clock.js";
 import { createMemoryPlans } from "./memory-plans.js";
 import { createMemoryWorkspace, type MemoryWorkspace } from "./memory-workspace.js";

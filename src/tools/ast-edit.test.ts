@@ -2,14 +2,14 @@ import { link, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { createNodeWorkspace } from "../files/node-workspace.js";
+import type { Workspace } from "../files/workspace.js";
 import type { ToolResult } from "../protocol/events.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
-import type { Workspace } from "../workspace/workspace.js";
+import type { AstEditOptions } from "./ast/plan-rewrite.js";
+import type { AstEditDetails } from "./ast/preview.js";
 import { createAstEdit } from "./ast-edit.js";
-import type { AstEditOptions } from "./ast-edit-plan.js";
-import type { AstEditDetails } from "./ast-preview.js";
-import { toolParts } from "./parts.test-kit.js";
+import { toolParts } from "./tools.test-kit.js";
 
 type Files = Parameters<typeof createMemoryWorkspace>[0];
 interface Call {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ToolResult } from "../protocol/events.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
+import type { AstGrepDetails } from "./ast/grep-report.js";
 import { createAstGrep } from "./ast-grep.js";
-import type { AstGrepDetails } from "./ast-grep-report.js";
 
 type Files = Parameters<typeof createMemoryWorkspace>[0];
 

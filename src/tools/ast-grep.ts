@@ -2,18 +2,18 @@
 // rewrite.
 
 import type { XStatic } from "typebox/schema";
+import type { Workspace } from "../files/workspace.js";
 import type { ToolResult } from "../protocol/events.js";
-import type { Workspace } from "../workspace/workspace.js";
-import { type Match, maxFileBytes } from "./ast-begin.js";
-import { findFiles } from "./ast-files.js";
-import { AstGrepReport } from "./ast-grep-report.js";
-import { createHeadStart } from "./ast-head-start.js";
-import { type Parsers, sharedParsers } from "./ast-parsers.js";
-import { maxPatternLength } from "./ast-pattern.js";
-import { prepareSearch, type Search } from "./ast-search.js";
-import { createSieve } from "./ast-sieve.js";
-import { count } from "./output-text.js";
-import type { RipgrepParts } from "./ripgrep.js";
+import { type Match, maxFileBytes } from "./ast/begin-file.js";
+import { findFiles } from "./ast/files.js";
+import { AstGrepReport } from "./ast/grep-report.js";
+import { createHeadStart } from "./ast/head-start.js";
+import { type Parsers, sharedParsers } from "./ast/parsers.js";
+import { maxPatternLength } from "./ast/pattern.js";
+import { createSieve } from "./ast/ripgrep-prefilter.js";
+import { prepareSearch, type Search } from "./ast/search.js";
+import { count } from "./output/text.js";
+import type { RipgrepParts } from "./search/ripgrep.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
 const parameters = {

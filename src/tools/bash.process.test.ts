@@ -4,12 +4,12 @@ import { afterAll, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { silentLog } from "../base/log.js";
+import { createNodeProcesses } from "../processes/node-processes.js";
 import type { ToolResult } from "../protocol/events.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
-import { createNodeProcesses } from "../workspace/node-processes.js";
 import { createBash } from "./bash.js";
-import { recordingSink } from "./output.test-kit.js";
-import { runCommand } from "./output-command.js";
+import { recordingSink } from "./output/output.test-kit.js";
+import { runCommand } from "./output/run-command.js";
 import type { OnUpdate } from "./tool.js";
 
 const directory = temporaryDirectory();

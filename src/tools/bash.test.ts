@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { validateArguments } from "../loop/validate-arguments.js";
+import type { ProcessEnd, Processes } from "../processes/processes.js";
 import type { ToolResult } from "../protocol/events.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
-import type { ProcessEnd, Processes } from "../workspace/processes.js";
 import { type BashParts, createBash } from "./bash.js";
-import { recordingSink, type ScriptedChild, scriptedProcesses } from "./output.test-kit.js";
+import { recordingSink, type ScriptedChild, scriptedProcesses } from "./output/output.test-kit.js";
 
 type Play = (child: ScriptedChild) => ProcessEnd | Promise<ProcessEnd>;
 

@@ -4,14 +4,14 @@
 import type { XStatic } from "typebox/schema";
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { printable } from "../files/paths/resolve-path.js";
+import type { Workspace } from "../files/workspace.js";
+import { checkEnvironmentNames } from "../processes/child-environment.js";
+import type { Processes } from "../processes/processes.js";
 import type { ToolResult } from "../protocol/events.js";
-import { checkEnvironmentNames } from "../workspace/child-environment.js";
-import type { Processes } from "../workspace/processes.js";
-import { printable } from "../workspace/resolve-path.js";
-import type { Workspace } from "../workspace/workspace.js";
-import type { CapturedOutput, OutputSettings } from "./output-capture.js";
-import { type CommandOutcome, runCommand } from "./output-command.js";
-import { cutText, notice } from "./output-text.js";
+import type { CapturedOutput, OutputSettings } from "./output/capture.js";
+import { type CommandOutcome, runCommand } from "./output/run-command.js";
+import { cutText, notice } from "./output/text.js";
 import { type AgentTool, type ArtifactSink, type OnUpdate, textResult, toolFailure } from "./tool.js";
 
 const lineCount = { type: "integer", minimum: 1 } as const;

@@ -4,7 +4,7 @@
 import { expect, it } from "vitest";
 import { runEdits } from "../../bench/kit-workspace/edits.mjs";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
+import { createNodeWorkspace } from "../files/node-workspace.js";
 import { createEdit } from "./edit.js";
 import { SeenFiles } from "./seen-files.js";
 

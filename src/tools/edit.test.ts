@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { createMemoryPlans } from "../testing/memory-plans.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createEdit } from "./edit.js";
-import { stagingKit } from "./parts.test-kit.js";
 import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
 import type { Staging } from "./staging.js";
+import { stagingKit } from "./tools.test-kit.js";
 import { createWrite } from "./write.js";
 
 const context = { cwd: "/project" };

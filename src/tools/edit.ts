@@ -5,11 +5,11 @@ import type { XStatic } from "typebox/schema";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
+import { holdFiles } from "../files/disk/hold-files.js";
+import type { Workspace, WriteTarget } from "../files/workspace.js";
 import { diffFile, joinDiffs } from "../preview/file-diff.js";
-import { holdFiles } from "../workspace/hold-files.js";
-import type { Workspace, WriteTarget } from "../workspace/workspace.js";
-import { type ComputedEdit, computeEdit, type EditLeniency, type TextEdit } from "./edit-compute.js";
-import { notice } from "./output-text.js";
+import { notice } from "./output/text.js";
+import { type ComputedEdit, computeEdit, type EditLeniency, type TextEdit } from "./text/compute-edit.js";
 import {
   applyText,
   type OpenFile,
@@ -19,7 +19,7 @@ import {
   type TextChange,
   type TextFileParts,
   writeNoted,
-} from "./text-file.js";
+} from "./text/text-file.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
 const parameters = {

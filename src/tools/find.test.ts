@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSearchRig, type SearchRig, textOf } from "../../test/search-rig.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
-import type { ProcessRequest } from "../workspace/processes.js";
-import type { Workspace } from "../workspace/workspace.js";
+import { createNodeWorkspace } from "../files/node-workspace.js";
+import type { Workspace } from "../files/workspace.js";
+import type { ProcessRequest } from "../processes/processes.js";
 import { createFind } from "./find.js";
 
 const engines = [

@@ -3,14 +3,14 @@
 import { parse } from "node:path";
 import type { XStatic } from "typebox/schema";
 import { type Clock, systemClock } from "../base/clock.js";
-import { printable } from "../workspace/resolve-path.js";
-import type { Target, Workspace } from "../workspace/workspace.js";
-import { notFound, placeOf } from "./find-places.js";
-import { listResult, resultLimit } from "./find-result.js";
-import { findPaths } from "./find-search.js";
-import { hasWildcard, splitGlob } from "./glob.js";
-import { cutText } from "./output-text.js";
-import type { SearchParts } from "./ripgrep.js";
+import { printable } from "../files/paths/resolve-path.js";
+import type { Target, Workspace } from "../files/workspace.js";
+import { cutText } from "./output/text.js";
+import { listResult, resultLimit } from "./search/find-result.js";
+import { findPaths } from "./search/find-search.js";
+import { hasWildcard, splitGlob } from "./search/glob.js";
+import type { SearchParts } from "./search/ripgrep.js";
+import { notFound, placeOf } from "./search/search-roots.js";
 import { type AgentTool, toolFailure } from "./tool.js";
 
 const defaultLimit = 1000;

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSearchRig, type SearchRig, textOf } from "../../test/search-rig.js";
 import { GalleyError } from "../base/errors.js";
-import type { ProcessRequest } from "../workspace/processes.js";
+import type { ProcessRequest } from "../processes/processes.js";
 
 const fallbackNote = "Searched without ripgrep, with JavaScript's regular expressions";
 const engines = [

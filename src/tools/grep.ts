@@ -2,15 +2,15 @@
 
 import type { XStatic } from "typebox/schema";
 import type { ToolResult } from "../protocol/events.js";
-import { placesOf } from "./find-places.js";
-import { limitRemark } from "./find-result.js";
-import type { FileMatches, GrepLine } from "./grep-first.js";
-import { checkQuery, type GrepQuery, prepareGrep } from "./grep-query.js";
-import { maxLineLength } from "./grep-reader.js";
-import { type GrepFound, searchFirst } from "./grep-search.js";
-import { type FileLines, groupByDirectory, headOfLines } from "./grouped-output.js";
-import { count, notice } from "./output-text.js";
-import type { SearchParts } from "./ripgrep.js";
+import { count, notice } from "./output/text.js";
+import { limitRemark } from "./search/find-result.js";
+import type { FileMatches, GrepLine } from "./search/grep-first.js";
+import { checkQuery, type GrepQuery, prepareGrep } from "./search/grep-query.js";
+import { maxLineLength } from "./search/grep-reader.js";
+import { type GrepFound, searchFirst } from "./search/grep-search.js";
+import { type FileLines, groupByDirectory, headOfLines } from "./search/grouped-output.js";
+import type { SearchParts } from "./search/ripgrep.js";
+import { placesOf } from "./search/search-roots.js";
 import type { AgentTool } from "./tool.js";
 
 const parameters = {

@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { expect, it } from "vitest";
+import { createNodeWorkspace } from "../files/node-workspace.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
 import { createBuiltInTools } from "./index.js";
-import { toolParts } from "./parts.test-kit.js";
+import { toolParts } from "./tools.test-kit.js";
 
 it("makes the tools, each with its tier", () => {
   const parts = toolParts(createMemoryWorkspace({}));

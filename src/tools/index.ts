@@ -1,14 +1,13 @@
 // The built-in tools. Making them costs nothing: what is heavy is loaded by the first call that needs it.
 
 import type { Clock } from "../base/clock.js";
-import type { Processes } from "../workspace/processes.js";
-import type { Workspace } from "../workspace/workspace.js";
+import type { Workspace } from "../files/workspace.js";
+import type { Processes } from "../processes/processes.js";
 import { createAsk } from "./ask.js";
 import { createAstEdit } from "./ast-edit.js";
 import { createAstGrep } from "./ast-grep.js";
 import { type BashSettings, createBash } from "./bash.js";
 import { createEdit } from "./edit.js";
-import type { EditLeniency } from "./edit-compute.js";
 import { createFind } from "./find.js";
 import { createGrep } from "./grep.js";
 import { createLs } from "./ls.js";
@@ -17,6 +16,7 @@ import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
 import { stagedWorkspace } from "./staged-workspace.js";
 import type { Staging } from "./staging.js";
+import type { EditLeniency } from "./text/compute-edit.js";
 import { createTodoWrite, type TodoStore } from "./todo-write.js";
 import type { AnyTool, ArtifactSource, Dialogs } from "./tool.js";
 import { createWrite } from "./write.js";

@@ -2,11 +2,11 @@
 
 import type { XStatic } from "typebox/schema";
 import { GalleyError } from "../base/errors.js";
-import { printable } from "../workspace/resolve-path.js";
-import type { Workspace } from "../workspace/workspace.js";
-import { notFound } from "./find-places.js";
-import { listResult, resultLimit } from "./find-result.js";
-import { cutText } from "./output-text.js";
+import { printable } from "../files/paths/resolve-path.js";
+import type { Workspace } from "../files/workspace.js";
+import { cutText } from "./output/text.js";
+import { listResult, resultLimit } from "./search/find-result.js";
+import { notFound } from "./search/search-roots.js";
 import { type AgentTool, toolFailure } from "./tool.js";
 
 const defaultLimit = 500;

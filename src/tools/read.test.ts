@@ -2,10 +2,10 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
+import { createNodeWorkspace } from "../files/node-workspace.js";
 import type { ToolResult } from "../protocol/events.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
-import { createNodeWorkspace } from "../workspace/node-workspace.js";
-import { drawPng } from "./png.test-kit.js";
+import { drawPng } from "./images/png.test-kit.js";
 import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
 

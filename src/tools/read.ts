@@ -5,14 +5,14 @@ import type { XStatic } from "typebox/schema";
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { stripEscapes } from "../base/sanitize.js";
+import { printable, quoted } from "../files/paths/resolve-path.js";
+import type { FileBytes, Target, Workspace } from "../files/workspace.js";
 import type { ToolResult } from "../protocol/events.js";
-import { printable, quoted } from "../workspace/resolve-path.js";
-import type { FileBytes, Target, Workspace } from "../workspace/workspace.js";
-import { closeNames } from "./close-names.js";
-import { notice, sizeText } from "./output-text.js";
-import { type LineSelection, parseSelection, selectLines } from "./read-lines.js";
+import { imageType, isBinary } from "./images/sniff.js";
+import { notice, sizeText } from "./output/text.js";
+import { closeNames } from "./search/close-names.js";
 import { SeenFiles } from "./seen-files.js";
-import { imageType, isBinary } from "./sniff.js";
+import { type LineSelection, parseSelection, selectLines } from "./text/read-lines.js";
 import { type AgentTool, type ArtifactSource, toolFailure } from "./tool.js";
 
 const maxEntries = 500;
@@ -62,7 +62,7 @@ export function createRead(workspace: Workspace, options: ReadOptions = {}): Age
       const mimeType = imageType(head.bytes);
       if (mimeType) {
         const { autoResize = true } = options;
-        const { readImage } = await import("./read-image.js"); // most sessions see none
+        const { readImage } = await import("./images/read-image.js"); // most sessions see none
         return readImage(workspace, target, { mimeType, seen, autoResize, signal });
       }
       if (isBinary(head.bytes)) return binaryNote(target, (await workspace.stat(target)).sizeBytes);

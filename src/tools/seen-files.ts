@@ -2,7 +2,7 @@
 // last shown or wrote itself. One per session, shared by every tool that shows or writes files.
 
 import { sha256Of } from "../base/digest.js";
-import type { FileBytes } from "../workspace/workspace.js";
+import type { FileBytes } from "../files/workspace.js";
 
 export interface SeenFilesOptions {
   /** Off, every file counts as unchanged. */

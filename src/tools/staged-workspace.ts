@@ -3,8 +3,8 @@
 
 import { relative, sep } from "node:path";
 import { GalleyError } from "../base/errors.js";
-import { displayPath, isWithin, quoted } from "../workspace/resolve-path.js";
-import type { DirectoryListing, Target, Workspace } from "../workspace/workspace.js";
+import { displayPath, isWithin, quoted } from "../files/paths/resolve-path.js";
+import type { DirectoryListing, Target, Workspace } from "../files/workspace.js";
 import type { Staging } from "./staging.js";
 
 type View = Pick<Staging, "staged" | "stagedPaths">;

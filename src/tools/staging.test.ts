@@ -3,10 +3,10 @@
 import { expect, it } from "vitest";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createAstEdit } from "./ast-edit.js";
-import { stagingKit } from "./parts.test-kit.js";
 import { SeenFiles } from "./seen-files.js";
 import { stagedWorkspace } from "./staged-workspace.js";
 import type { Staging } from "./staging.js";
+import { stagingKit } from "./tools.test-kit.js";
 import { createWrite } from "./write.js";
 
 const path = "/project/a.ts";

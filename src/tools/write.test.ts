@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryWorkspace, type MemoryWorkspace } from "../testing/memory-workspace.js";
-import { stagingKit } from "./parts.test-kit.js";
 import { createRead } from "./read.js";
 import { SeenFiles } from "./seen-files.js";
+import { stagingKit } from "./tools.test-kit.js";
 import { createWrite } from "./write.js";
 
 const context = { cwd: "/project" };

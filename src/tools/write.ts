@@ -4,10 +4,10 @@ import type { XStatic } from "typebox/schema";
 import { throwIfAborted } from "../base/abort.js";
 import { compareTexts } from "../preview/compare-texts.js";
 import { diffFile } from "../preview/file-diff.js";
-import { notice } from "./output-text.js";
-import { openText, stagedText, stageText, type TextFileParts, writeNoted } from "./text-file.js";
-import { computeWrite } from "./text-keep.js";
-import { isUtf16 } from "./text-view.js";
+import { notice } from "./output/text.js";
+import { computeWrite } from "./text/keep-form.js";
+import { openText, stagedText, stageText, type TextFileParts, writeNoted } from "./text/text-file.js";
+import { isUtf16 } from "./text/text-view.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
 const parameters = {

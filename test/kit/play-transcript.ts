@@ -3,11 +3,11 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { silentLog } from "../../src/base/log.js";
+import { Settings, type SettingsOptions } from "../../src/config/settings/settings.js";
+import { createNodeProcesses } from "../../src/processes/node-processes.js";
 import type { CreateAgentSessionOptions, ExtensionFactory } from "../../src/sdk/index.js";
-import { Settings, type SettingsOptions } from "../../src/sdk/settings/settings.js";
-import { parseRule } from "../../src/session/ttsr/rule.js";
+import { parseRule } from "../../src/session/rules/rule.js";
 import { parseTranscript, playTranscript, type Transcript } from "../../src/testing/transcript.js";
-import { createNodeProcesses } from "../../src/workspace/node-processes.js";
 import { serveInProcess } from "../rpc-in-process.js";
 import { temporaryDirectory } from "./temporary-directory.js";
 

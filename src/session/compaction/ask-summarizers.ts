@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import { plannerApi, type StreamFunction } from "../../provider/provider.js";
-import { Bill, type UsageByModel } from "../billing.js";
+import { Bill, type UsageByModel } from "../../record/billing.js";
 import { estimateRatio } from "../context-usage.js";
 import type { FailedReply } from "../overflow.js";
 import type { RetrySettings } from "../retry.js";

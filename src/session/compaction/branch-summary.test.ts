@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { manualClock } from "../../testing/manual-clock.js";
-import { fail, type ScriptStep, say, scriptedModel } from "../../testing/scripted-model.js";
 import {
   calls,
   chain,
@@ -12,7 +10,9 @@ import {
   testModel,
   usage,
   user,
-} from "../entries.test-kit.js";
+} from "../../record/entries.test-kit.js";
+import { manualClock } from "../../testing/manual-clock.js";
+import { fail, type ScriptStep, say, scriptedModel } from "../../testing/scripted-model.js";
 import { branchOf, summarizeBranch } from "./branch-summary.js";
 
 const ids = (branch: ReturnType<typeof branchOf>) =>

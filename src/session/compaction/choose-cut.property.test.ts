@@ -4,7 +4,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { SessionEntry } from "../../protocol/entries.js";
-import { contextStart, latestCompactionIndex } from "../context-usage.js";
 import {
   calls,
   compaction,
@@ -16,7 +15,8 @@ import {
   said,
   user,
   words,
-} from "../entries.test-kit.js";
+} from "../../record/entries.test-kit.js";
+import { contextStart, latestCompactionIndex } from "../context-usage.js";
 import { chooseCut } from "./choose-cut.js";
 
 const size = fc.integer({ min: 0, max: 40 });

@@ -12,7 +12,7 @@ import {
   said,
   user,
   words,
-} from "../entries.test-kit.js";
+} from "../../record/entries.test-kit.js";
 import { chooseCut } from "./choose-cut.js";
 
 /** The cut as ids: history, turn head, first kept. */

@@ -2,8 +2,8 @@
 // results stay together, and nothing falls between the previous compaction's kept part and this one's span.
 
 import type { CompactionEntry, SessionEntry } from "../../protocol/entries.js";
+import { messageOfEntry } from "../../record/entry-message.js";
 import { contextStart, entryTokens, latestCompactionIndex, prunedIds } from "../context-usage.js";
-import { messageOfEntry } from "../entry-message.js";
 
 export interface Cut {
   /** Its summary stands for everything before the span. */

@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { GalleyError } from "../../base/errors.js";
 import type { StreamRequest } from "../../provider/provider.js";
-import { type ManualClock, manualClock } from "../../testing/manual-clock.js";
-import {
-  fail,
-  gate,
-  type ScriptedModel,
-  type ScriptStep,
-  say,
-  scriptedModel,
-  textBlock,
-} from "../../testing/scripted-model.js";
 import {
   calls,
   chain,
@@ -24,7 +14,17 @@ import {
   usage,
   user,
   words,
-} from "../entries.test-kit.js";
+} from "../../record/entries.test-kit.js";
+import { type ManualClock, manualClock } from "../../testing/manual-clock.js";
+import {
+  fail,
+  gate,
+  type ScriptedModel,
+  type ScriptStep,
+  say,
+  scriptedModel,
+  textBlock,
+} from "../../testing/scripted-model.js";
 import { type CompactionRequest, compact } from "./compact.js";
 import type { Summarizer } from "./summarize.js";
 import { systemPrompt } from "./summary-prompt.js";

@@ -3,7 +3,7 @@
 
 import { GalleyError } from "../../base/errors.js";
 import type { CompactionResult } from "../../protocol/events.js";
-import type { UsageByModel } from "../billing.js";
+import type { UsageByModel } from "../../record/billing.js";
 import {
   contextLimit,
   contextTokens,

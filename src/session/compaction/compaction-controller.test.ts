@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CompactionEntry, SessionEntry } from "../../protocol/entries.js";
-import { manualClock } from "../../testing/manual-clock.js";
-import { fail, gate, type ScriptStep, say, scriptedModel, textBlock } from "../../testing/scripted-model.js";
-import type { UsageByModel } from "../billing.js";
+import type { UsageByModel } from "../../record/billing.js";
 import {
   calls,
   chain,
@@ -19,7 +17,9 @@ import {
   usage,
   user,
   words,
-} from "../entries.test-kit.js";
+} from "../../record/entries.test-kit.js";
+import { manualClock } from "../../testing/manual-clock.js";
+import { fail, gate, type ScriptStep, say, scriptedModel, textBlock } from "../../testing/scripted-model.js";
 import { CompactionController, type CompactionEvent, type CompactionSettings } from "./compaction-controller.js";
 
 const overflow = said(failed("prompt is too long: 210000 tokens > 200000 maximum", { kind: "overflow" }));

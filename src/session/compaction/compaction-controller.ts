@@ -7,15 +7,15 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import type { CompactionEntry, SessionEntry } from "../../protocol/entries.js";
 import type { CompactionResult, SessionEvent } from "../../protocol/events.js";
 import { type ProviderModel, plannerApi, type StreamFunction } from "../../provider/provider.js";
-import { Bill, type UsageByModel } from "../billing.js";
+import { Bill, type UsageByModel } from "../../record/billing.js";
 import { contextLimit, contextTokens, entryTokens } from "../context-usage.js";
 import { findOverflow } from "../overflow.js";
 import type { RetrySettings } from "../retry.js";
 import { failedText, usable } from "./ask-summarizers.js";
 import { type BranchNotes, branchOf, summarizeBranch } from "./branch-summary.js";
 import { type CompactionRequest, type CutSettings, compact, planCut } from "./compact.js";
-import { compactWithGuests } from "./compact-with-guests.js";
-import type { CompactionGuests } from "./compaction-guests.js";
+import { compactWithGuests } from "./compact-with-extensions.js";
+import type { CompactionGuests } from "./compaction-extensions.js";
 import { chooseOversized, choosePruned } from "./prune.js";
 import type { Summarizer } from "./summarize.js";
 

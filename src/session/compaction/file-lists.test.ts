@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { calls, chain, type Draft, result } from "../entries.test-kit.js";
+import { calls, chain, type Draft, result } from "../../record/entries.test-kit.js";
 import { collectFiles, maxListedFiles, withFileLists, withoutFileLists } from "./file-lists.js";
 
 let ids = 0;

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../base/json.js";
 import type { ToolCall } from "../../protocol/content.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { ToolResultMessage } from "../../protocol/messages.js";
-import { messageOfEntry } from "../entry-message.js";
+import { messageOfEntry } from "../../record/entry-message.js";
 
 export interface FileLists {
   /** Newest last; none of them is in `modifiedFiles`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { calls, chain, compaction, type Draft, result, user, words } from "../entries.test-kit.js";
+import { calls, chain, compaction, type Draft, result, user, words } from "../../record/entries.test-kit.js";
 import { chooseOversized, choosePruned } from "./prune.js";
 
 const output = (tokens: number, toolName = "grep"): Draft => result("c", words(tokens), { toolName });

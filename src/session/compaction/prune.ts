@@ -2,8 +2,8 @@
 // with the ids makes the context show a short text in their place.
 
 import type { SessionEntry } from "../../protocol/entries.js";
+import { messageOfEntry } from "../../record/entry-message.js";
 import { contextStart, entryTokens, prunedIds } from "../context-usage.js";
-import { messageOfEntry } from "../entry-message.js";
 
 const keptOutputTokens = 40_000;
 const leastSavedTokens = 20_000;

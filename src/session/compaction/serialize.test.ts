@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assistant, chain, compaction, modelChange, result, said, user } from "../entries.test-kit.js";
+import { assistant, chain, compaction, modelChange, result, said, user } from "../../record/entries.test-kit.js";
 import { headOf, maxResultCharacters, serializeEntries } from "./serialize.js";
 
 describe("serializeEntries", () => {

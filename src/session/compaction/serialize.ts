@@ -3,7 +3,7 @@
 
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.js";
-import { messageOfEntry } from "../entry-message.js";
+import { messageOfEntry } from "../../record/entry-message.js";
 import { toModelMessage } from "../model-messages.js";
 
 export const maxResultCharacters = 2000;

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { manualClock } from "../testing/manual-clock.js";
+import { HurriedClock } from "./shortening-clock.js";
+
+it("waits as it is told, until it is hurried: then nothing waits longer, new or old, and nothing waits twice", () => {
+  const clock = manualClock();
+  const hurried = new HurriedClock(clock);
+  const heard: string[] = [];
+  const wait = (name: string, ms: number) => hurried.after(ms, () => heard.push(name));
+  wait("early", 100);
+  wait("old", 5000);
+  wait("soon", 300);
+  wait("cancelled", 5000)();
+  clock.advance(200);
+  expect(heard).toEqual(["early"]);
+  hurried.hurry(500);
+  wait("new", 5000);
+  wait("short", 50);
+  clock.advance(50);
+  expect(heard).toEqual(["early", "short"]);
+  clock.advance(50);
+  expect(heard).toEqual(["early", "short", "soon"]);
+  clock.advance(399);
+  expect(heard).toHaveLength(3);
+  clock.advance(1);
+  expect(heard.slice(3)).toEqual(["old", "new"]);
+  const cancel = wait("never", 1000);
+  wait("as before", 1000);
+  hurried.hurry(2000);
+  wait("longer", 5000);
+  cancel();
+  clock.advance(500);
+  expect(heard.slice(5)).toEqual(["as before"]);
+  clock.advance(1500);
+  expect(heard.slice(6)).toEqual(["longer"]);
+  expect([hurried.now(), clock.pendingTimers]).toEqual([clock.now(), 0]);
+});

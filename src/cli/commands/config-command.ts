@@ -1,0 +1,134 @@
+// `galley config`: shows and changes the user's settings, and shows where configuration was found.
+
+import { GalleyError } from "../../base/errors.js";
+import { homedir } from "../../base/home.js";
+import { isObject } from "../../base/json.js";
+import { sanitizeForTerminal } from "../../base/sanitize.js";
+import { agentDirectory } from "../../config/agent-directory.js";
+import { trustIn } from "../../config/discover.js";
+import { nameOf, readAssignment } from "../../config/settings/assignment.js";
+import { loadSettings, userSettingsFile } from "../../config/settings/load-settings.js";
+import { type SettingKey, settingKeys, settingOf } from "../../config/settings/schema.js";
+import type { Settings } from "../../config/settings/settings.js";
+import { exitCodes } from "../exit-codes.js";
+
+export interface ConfigCommandOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly home?: string;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+}
+
+export const configUsage = `Usage
+  galley config get KEY          one setting as it is here
+  galley config set KEY VALUE    change it in the user's settings file
+  galley config list             every setting, and which file says it
+  galley config paths            where configuration is looked for, what was found, what hides what
+Options
+  --json                         for programs
+Exit codes
+  0 done, 2 wrong usage or unknown setting, 3 refused
+`;
+
+/** `words` is what follows `galley config`. Gives the exit code. */
+export async function runConfig(words: readonly string[], options: ConfigCommandOptions): Promise<number> {
+  try {
+    return await run(words, options);
+  } catch (error) {
+    if (!(error instanceof GalleyError)) throw error;
+    options.stderr(sanitizeForTerminal(`${error.message}\n`));
+    return error.code === "usage" ? exitCodes.usage : exitCodes.failed;
+  }
+}
+
+async function run(given: readonly string[], options: ConfigCommandOptions): Promise<number> {
+  const { stdout } = options;
+  const end = given.indexOf("--");
+  const isOption = (word: string, index: number) => word === "--json" && (end === -1 || index < end);
+  const isJson = given.some(isOption);
+  const [command, ...words] = given.filter((word, index) => !isOption(word, index) && index !== end);
+  if (command === "--help" || command === "-h") {
+    stdout(configUsage);
+    return exitCodes.done;
+  }
+  const handler = handlers.get(command ?? "");
+  if (!handler || words.length !== handler.words) throw new GalleyError("usage", configUsage.trimEnd());
+  const { json, text } = await handler.run(words, contextOf(options));
+  stdout(isJson ? `${JSON.stringify(json ?? null)}\n` : sanitizeForTerminal(text));
+  return exitCodes.done;
+}
+
+interface Context extends ConfigCommandOptions {
+  readonly home: string;
+  readonly agentDir: string;
+}
+
+interface Answer {
+  readonly json: unknown;
+  readonly text: string;
+}
+
+interface Handler {
+  readonly words: number;
+  readonly run: (words: readonly string[], context: Context) => Promise<Answer>;
+}
+
+const handlers: ReadonlyMap<string, Handler> = new Map([
+  ["get", { words: 1, run: ([name = ""], context) => get(name, context) }],
+  ["set", { words: 2, run: ([name = "", text = ""], context) => set(name, text, context) }],
+  ["list", { words: 0, run: (_, context) => list(context) }],
+  ["paths", { words: 0, run: async (_, context) => (await import("./config-paths.js")).configPaths(context) }],
+] satisfies [string, Handler][]);
+
+function contextOf(options: ConfigCommandOptions): Context {
+  const home = options.home ?? homedir();
+  return { ...options, home, agentDir: agentDirectory(options.env, home) };
+}
+
+async function get(name: string, context: Context): Promise<Answer> {
+  const { key, member } = nameOf(name);
+  const value: unknown = (await load(context)).get(key);
+  const json = member === undefined ? value : (value as Record<string, unknown>)[member];
+  return { json, text: `${json === undefined ? "" : typeof json === "string" ? json : JSON.stringify(json)}\n` };
+}
+
+async function set(name: string, text: string, context: Context): Promise<Answer> {
+  const assignment = readAssignment(name, text);
+  const file = userSettingsFile(context.agentDir);
+  const { saveSetting } = await import("../../config/settings/save-setting.js");
+  await saveSetting(file, assignment);
+  const source = (await load(context)).sourceOf(assignment.key);
+  if (source === "project") context.stderr("The project's own settings file says it too, and wins here.\n");
+  const value = hidden(assignment.key, assignment.value);
+  return { json: { key: name, value, file }, text: `${name} = ${JSON.stringify(value)} in ${file}\n` };
+}
+
+async function list(context: Context): Promise<Answer> {
+  const settings = await load(context);
+  const rows = settingKeys.map((key) => ({
+    key,
+    value: hidden(key, settings.get(key)),
+    source: settings.sourceOf(key),
+  }));
+  const text = rows.map(({ key, value, source }) => {
+    const said = value === undefined ? "" : ` ${JSON.stringify(value)}`;
+    return `${key}:${said}${source === "default" ? "" : `  # ${source}`}\n`;
+  });
+  return {
+    json: Object.fromEntries(rows.map(({ key, value = null, source }) => [key, { value, source }])),
+    text: text.join(""),
+  };
+}
+
+/** What is printed here is often shown to others: a value that may be a secret shows only that it is there. */
+function hidden(key: SettingKey, value: unknown): unknown {
+  if (!settingOf(key).isPrivate || value === undefined) return value;
+  return isObject(value) ? Object.fromEntries(Object.keys(value).map((name) => [name, "***"])) : "***";
+}
+
+async function load({ stderr, ...place }: Context): Promise<Settings> {
+  const settings = await loadSettings({ ...place, isProjectTrusted: trustIn(place) });
+  for (const { text } of settings.problems) stderr(sanitizeForTerminal(`galley: ${text}\n`));
+  return settings;
+}

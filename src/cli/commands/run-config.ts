@@ -1,0 +1,14 @@
+// `galley config …` on a real terminal.
+
+import { bearLostOutput } from "../ignore-broken-pipe.js";
+import { runConfig } from "./config-command.js";
+
+export async function runConfigCommand(words: readonly string[]): Promise<void> {
+  bearLostOutput();
+  process.exitCode = await runConfig(words, {
+    cwd: process.cwd(),
+    env: process.env,
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+  });
+}

@@ -1,0 +1,86 @@
+// `galley tools`: the custom tools of this place, a check of a module, and the beginning of a new one.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { GalleyError, systemCode } from "../../base/errors.js";
+import {
+  checkModule,
+  listTools,
+  type ModulePlace,
+  newTool,
+  type ToolReport,
+} from "../../sdk/extensions/manage-modules.js";
+import { exitCodes } from "../exit-codes.js";
+import { type CommandOutput, runModuleCommand } from "./module-command.js";
+
+const usage = `Usage
+  galley tools list [--trust-project] [--json]   the custom tools that a session here has
+  galley tools check PATH [--json]               load a module and say whether it is fit for use
+  galley tools new NAME [--project]              write a first version of a tool
+`;
+
+export async function runToolsCommand(words: readonly string[]): Promise<void> {
+  const [verb, ...rest] = words;
+  const names = rest.filter((word) => !word.startsWith("--"));
+  const flags = rest.filter((word) => word.startsWith("--"));
+  if (verb === "--help" || verb === "-h") return void process.stdout.write(usage);
+  const rule = verb !== undefined && Object.hasOwn(verbs, verb) ? verbs[verb as keyof typeof verbs] : undefined;
+  if (!rule || names.length !== rule.names || !flags.every((flag) => rule.flags.includes(flag)))
+    throw new GalleyError("usage", usage.trimEnd());
+  await runModuleCommand((place, output) => rule.run({ place, output, name: names[0] ?? "", flags }));
+}
+
+interface Request {
+  readonly place: ModulePlace;
+  readonly output: CommandOutput;
+  readonly name: string;
+  readonly flags: readonly string[];
+}
+
+const verbs = {
+  list: { names: 0, flags: ["--json", "--trust-project"], run: list },
+  check: { names: 1, flags: ["--json"], run: check },
+  new: { names: 1, flags: ["--project"], run: create },
+};
+
+async function list({ place, output, flags }: Request): Promise<number> {
+  const found = await listTools(place, { trustProject: flags.includes("--trust-project") });
+  if (flags.includes("--json")) output.print(`${JSON.stringify(found)}\n`);
+  else {
+    for (const { path, error } of found.errors) place.log.error(`${path}: ${error}`);
+    output.print(found.tools.length === 0 ? "No custom tools here.\n" : found.tools.map(lineOf).join(""));
+  }
+  return exitCodes.done;
+}
+
+async function check({ place, output, name, flags }: Request): Promise<number> {
+  const result = await checkModule(place, name);
+  const { tools, problems, advice } = result;
+  if (flags.includes("--json")) output.print(`${JSON.stringify(result)}\n`);
+  else {
+    output.print(tools.map(lineOf).join(""));
+    for (const problem of problems) output.print(`problem: ${problem}\n`);
+    for (const hint of advice) output.print(`advice: ${hint}\n`);
+    if (tools.length + problems.length === 0) output.print("The module makes no tool on this machine.\n");
+  }
+  return problems.length === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+async function create({ place, output, name, flags }: Request): Promise<number> {
+  const { path, text } = await newTool(place, name, { isForProject: flags.includes("--project") });
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { flag: "wx" });
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+    throw new GalleyError("file_refused", `${path} is there already. Nothing was written.`);
+  }
+  output.print(`Wrote ${path}\n`);
+  return exitCodes.done;
+}
+
+function lineOf({ name, approval, isHidden, isDeferrable, path, source }: ToolReport): string {
+  const marks = [approval, ...(isDeferrable ? ["previews"] : []), ...(isHidden ? ["hidden"] : [])].join(", ");
+  const origin = source ? `${source.level}, ${source.providerName}` : "named";
+  return `${name.padEnd(24)} ${marks.padEnd(16)} ${path} (${origin})\n`;
+}

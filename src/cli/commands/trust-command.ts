@@ -1,0 +1,87 @@
+// `galley trust`: whether the project here may run its own tools and extensions. Everything that would run is shown
+// before anything is decided, and without a person or a `--yes` nothing is.
+
+import { createInterface } from "node:readline/promises";
+import { GalleyError } from "../../base/errors.js";
+import {
+  forgetTrust,
+  listDecisions,
+  type ModulePlace,
+  reviewTrust,
+  trustReviewed,
+} from "../../sdk/extensions/manage-modules.js";
+import { exitCodes } from "../exit-codes.js";
+import { shellWord } from "../shell-word.js";
+import { type CommandOutput, runModuleCommand } from "./module-command.js";
+
+const usage = `Usage
+  galley trust [DIR] [--yes]     show what the project would run, and trust it as it is now
+  galley trust [DIR] --revoke    forget what was decided about the project
+  galley trust --list            the decisions so far
+Without DIR the project is the one here.
+`;
+
+const known = ["--yes", "--revoke", "--list"];
+
+export async function runTrustCommand(words: readonly string[]): Promise<void> {
+  if (words[0] === "--help" || words[0] === "-h") return void process.stdout.write(usage);
+  const flags = words.filter((word) => word.startsWith("-"));
+  const directories = words.filter((word) => !word.startsWith("-"));
+  if (flags.length > 1 || directories.length > 1 || !flags.every((flag) => known.includes(flag)))
+    throw new GalleyError("usage", usage.trimEnd());
+  const [flag] = flags;
+  const { isTTY } = process.stdin;
+  await runModuleCommand((place, output) => {
+    if (flag === "--list") return list(place, output);
+    if (flag === "--revoke") return revoke(place, output);
+    return trust(place, output, { isAgreed: flag === "--yes", isTTY, directory: directories[0] });
+  }, directories[0]);
+}
+
+async function trust(
+  place: ModulePlace,
+  output: CommandOutput,
+  { isAgreed, isTTY, directory }: { isAgreed: boolean; isTTY: boolean; directory: string | undefined },
+): Promise<number> {
+  const review = await reviewTrust(place);
+  const { decision, question } = review;
+  const { state, by, items } = decision;
+  output.print(`${question.title}\n${question.lines.map((line) => `${line}\n`).join("")}`);
+  if (items.length === 0) return exitCodes.done;
+  if (state === "trusted" && by === "earlier decision") {
+    output.print("It is trusted, as it is now.\n");
+    return exitCodes.done;
+  }
+  if (!isAgreed && !(isTTY && (await asked()))) {
+    const words = ["galley trust", ...(directory === undefined ? [] : [shellWord(directory)]), "--yes"].join(" ");
+    place.log.error(isTTY ? "Nothing was decided." : `Nothing was decided. To trust it: ${words}`);
+    return exitCodes.denied;
+  }
+  await trustReviewed(place, review);
+  output.print("Trusted. When any of it changes, the question comes back.\n");
+  return exitCodes.done;
+}
+
+/** On stderr: stdout may be read by a program. Anything but a plain yes is a no. */
+async function asked(): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(?:es)?$/i.test((await terminal.question("Trust it? [y/N] ")).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+async function revoke(place: ModulePlace, output: CommandOutput): Promise<number> {
+  const { root, wasKnown } = await forgetTrust(place);
+  output.print(wasKnown ? `Forgot what was decided about ${root}\n` : `Nothing was decided about ${root}\n`);
+  return exitCodes.done;
+}
+
+async function list(place: ModulePlace, output: CommandOutput): Promise<number> {
+  const { records, problem } = await listDecisions(place);
+  if (problem !== undefined) place.log.error(problem);
+  const lines = records.map(({ decision, decidedAt, root }) => `${decidedAt}  ${decision.padEnd(9)}  ${root}\n`);
+  output.print(lines.length === 0 ? "No decisions.\n" : lines.join(""));
+  return problem === undefined ? exitCodes.done : exitCodes.failed;
+}

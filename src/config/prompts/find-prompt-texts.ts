@@ -1,0 +1,82 @@
+// Which texts a session would read, out of what lies in the configuration directories and what it was told.
+
+import type { Log } from "../../base/log.js";
+import { lookAt } from "../../files/module-files.js";
+import { printable } from "../../files/paths/resolve-path.js";
+import type { ConfigRoot } from "../config-roots.js";
+import type { Settings } from "../settings/settings.js";
+import type { Skill } from "./skill.js";
+import type { PromptTemplate } from "./template.js";
+import {
+  namedPath,
+  projectSkillPlaces,
+  skillPlaces,
+  type TextKind,
+  type TextPlace,
+  templateFolders,
+  templatePlaces,
+  textPlaces,
+} from "./text-places.js";
+
+export interface PromptTextOptions {
+  /** Default: found in the configuration directories. An empty list is none. */
+  skills?: readonly Skill[];
+  promptTemplates?: readonly PromptTemplate[];
+  slashCommands?: readonly PromptTemplate[];
+  /** Only skills with such a name; `*` and `?` stand for anything. */
+  skillPatterns?: readonly string[];
+  /** Skills, directories of one, or directories of those, beside what is found. */
+  additionalSkillPaths?: readonly string[];
+  /** Templates or directories of them, beside what is found. */
+  additionalPromptTemplatePaths?: readonly string[];
+}
+
+export type Places = { readonly [K in TextKind]: readonly TextPlace[] };
+
+export interface FindPlacesParts {
+  readonly cwd: string;
+  readonly home: string;
+  readonly settings: Settings;
+  readonly log: Log;
+  /** Rules come from elsewhere. */
+  readonly withoutRules: boolean;
+}
+
+export function findPlaces(parts: FindPlacesParts, options: PromptTextOptions, roots: readonly ConfigRoot[]): Places {
+  const { settings } = parts;
+  const isOff: Partial<Record<TextKind, boolean>> = {
+    skills: options.skills !== undefined || !settings.get("skills.enabled"),
+    rules: parts.withoutRules,
+  };
+  const isOpen = { commands: options.slashCommands === undefined, prompts: options.promptTemplates === undefined };
+  const folders = templateFolders.filter((folder) => isOpen[folder]);
+  const found = (kind: TextKind) => (isOff[kind] ? [] : textPlaces(roots, kind, folders));
+  const named = (paths: readonly string[] = []) => {
+    const places = paths.map((path) => namedPath(path, parts));
+    for (const path of places)
+      if (lookAt(path).kind === "missing") parts.log.warn(`${printable(path)}: No such file or directory`);
+    return places;
+  };
+  const configured = isOff.skills
+    ? []
+    : [
+        ...named(settings.get("skills.customDirectories")).flatMap((path) => skillPlaces(path)),
+        ...projectSkillPlaces(settings),
+      ];
+  return {
+    templates: [...found("templates"), ...named(options.additionalPromptTemplatePaths).flatMap(templatePlaces)],
+    skills: [
+      ...found("skills"),
+      ...configured,
+      ...named(options.additionalSkillPaths).flatMap((path) => skillPlaces(path)),
+    ],
+    rules: found("rules"),
+    system: found("system"),
+  };
+}
+
+/** Those of the user. */
+export function withoutProject(places: Places): Places {
+  const own = (kind: TextKind) => places[kind].filter(({ level }) => level === "user");
+  return { templates: own("templates"), skills: own("skills"), rules: own("rules"), system: own("system") };
+}

@@ -1,0 +1,72 @@
+// Reads the templates, skills and rules of a session, and a project's system prompt. A file
+// that cannot be used is one line in the log and keeps no other from being used. Bounded in number.
+
+import { GalleyError, messageOf } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import { printable } from "../../files/paths/resolve-path.js";
+import { loadRules, type Rules } from "../../session/rules/load-rules.js";
+import { parseSkill, type Skill } from "./skill.js";
+import { type PromptTemplate, parseTemplate } from "./template.js";
+import { cleanText, readTextFile, type TextFile, type TextReader } from "./text-files.js";
+import type { TextPlace } from "./text-places.js";
+
+/** Of one kind. */
+export const maxTexts = 256;
+
+export function loadTemplates(places: readonly TextPlace[], reader: TextReader): Promise<PromptTemplate[]> {
+  return parseEach(places, reader, parseTemplate);
+}
+
+export function loadSkills(places: readonly TextPlace[], reader: TextReader): Promise<Skill[]> {
+  return parseEach(places, reader, parseSkill);
+}
+
+export function loadRuleFiles(places: readonly TextPlace[], reader: TextReader): Promise<Rules> {
+  const files = [...readEach(places, reader)];
+  return loadRules({ directories: [""], readDirectory: () => files, log: reader.log });
+}
+
+/** The nearest that is there; what the user's own say holds where there is none. */
+export function loadSystem(places: readonly TextPlace[], reader: TextReader): { replaced?: string; added?: string } {
+  const nearest = (ending: RegExp) => {
+    for (const place of places.filter(({ path }) => ending.test(path))) {
+      const file = readTextFile(place, reader);
+      const text = file && cleanText(file.text, file.path, reader.log);
+      if (text) return text;
+    }
+    return undefined;
+  };
+  const replaced = nearest(/[\\/]SYSTEM\.md$/);
+  const added = nearest(/[\\/]APPEND_SYSTEM\.md$/);
+  return { ...(replaced === undefined ? {} : { replaced }), ...(added === undefined ? {} : { added }) };
+}
+
+async function parseEach<Value>(
+  places: readonly TextPlace[],
+  reader: TextReader,
+  parse: (file: TextFile, log: Log) => Promise<Value>,
+): Promise<Value[]> {
+  const parsed: Value[] = [];
+  for (const file of readEach(places, reader)) {
+    try {
+      parsed.push(await parse(file, reader.log));
+    } catch (error) {
+      if (!(error instanceof GalleyError)) throw error;
+      reader.log.warn(`${printable(file.path)} ${messageOf(error)}; it is not used`);
+    }
+  }
+  return parsed;
+}
+
+function* readEach(places: readonly TextPlace[], reader: TextReader): Generator<TextFile> {
+  let read = 0;
+  for (const place of places) {
+    const file = readTextFile(place, reader);
+    if (!file) continue;
+    if (++read > maxTexts) {
+      reader.log.warn(`${printable(place.path)} and later ones are not used: there are more than ${maxTexts}`);
+      return;
+    }
+    yield file;
+  }
+}

@@ -1,0 +1,206 @@
+// The templates, skills and rules of one session. Read once, behind the session's start and before its first model call.
+// Where there are none, a session has no such object. Promises: nothing of a project that is not trusted is read, and no
+// file keeps the others from being used.
+
+import type { Log } from "../../base/log.js";
+import { matchesGlob } from "../../base/match-glob.js";
+import type { Coverage } from "../../extensions/trust/digest-project.js";
+import { lookAt } from "../../files/module-files.js";
+import { findProject } from "../../files/paths/find-roots.js";
+import { printable } from "../../files/paths/resolve-path.js";
+import type { SlashCommand } from "../../protocol/data.js";
+import type { PromptLibrary } from "../../session/prompt-library.js";
+import type { Rules } from "../../session/rules/load-rules.js";
+import type { ConfigRoot } from "../config-roots.js";
+import { type ModuleSpot, type ModuleSurvey, moduleRoots, surveyModules } from "../survey-modules.js";
+import { findPlaces, type Places, type PromptTextOptions, withoutProject } from "./find-prompt-texts.js";
+import { expandSkill, type Skill } from "./skill.js";
+import { expandTemplate, type PromptTemplate } from "./template.js";
+import type { TextReader } from "./text-files.js";
+import { type TextPlace, textKinds } from "./text-places.js";
+
+export interface SessionPromptsParts extends ModuleSpot {
+  readonly log: Log;
+  /** The configuration directories. */
+  readonly roots: readonly ConfigRoot[];
+  readonly isTrustedForThisRun: boolean;
+  /** Rules come from elsewhere. */
+  readonly withoutRules: boolean;
+  /** The decision about the project, where modules of others need one too. */
+  readonly modules?: ProjectTrust | undefined;
+}
+
+export interface ProjectTrust {
+  /** What the project is trusted with; undefined: nothing. */
+  projectCoverage(): Promise<Coverage | undefined>;
+  /** Everything is to be read again. */
+  onRenewed(listener: () => Promise<void>): void;
+  /** Never rejects. */
+  ready(): Promise<void>;
+  customCommands(): readonly { readonly name: string }[];
+}
+
+/** Undefined where there is nothing to read and nothing was given. */
+export function findSessionPrompts(parts: SessionPromptsParts, options: PromptTextOptions): SessionPrompts | undefined {
+  const places = findPlaces(parts, options, parts.roots);
+  const given = [options.skills, options.promptTemplates, options.slashCommands];
+  const isNeeded = textKinds.some((kind) => places[kind].length > 0) || given.some((list) => list?.length);
+  return isNeeded ? new SessionPrompts(parts, options, places) : undefined;
+}
+
+const noRules: Rules = { stream: [], prompt: [] };
+
+export class SessionPrompts implements PromptLibrary {
+  readonly #parts: SessionPromptsParts;
+  readonly #options: PromptTextOptions;
+  #places: Places;
+  #reading: Promise<void> | undefined;
+  #isReady = false;
+  #templates: ReadonlyMap<string, PromptTemplate> = new Map();
+  #skills: ReadonlyMap<string, Skill> = new Map();
+  #rules = noRules;
+  #system: { replaced?: string; added?: string } = {};
+
+  constructor(parts: SessionPromptsParts, options: PromptTextOptions, places: Places) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#places = places;
+    parts.modules?.onRenewed(() => this.#readAgain());
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  ready(): Promise<void> {
+    this.#reading ??= this.#read();
+    return this.#reading;
+  }
+
+  expand(text: string): string | undefined {
+    const [, name = "", words = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+    const skill = this.#skills.get(/^skill:(.*)$/.exec(name)?.[1] ?? "");
+    if (skill) return expandSkill(skill, words);
+    const template = this.#templates.get(name);
+    return template && expandTemplate(template, words);
+  }
+
+  commands(): SlashCommand[] {
+    return [
+      ...[...this.#templates.values()].map(
+        ({ name, description, argumentHint, place }): SlashCommand => ({
+          name,
+          ...(description === undefined ? {} : { description }),
+          source: "prompt",
+          sourceInfo: { ...sourceInfoOf(place), ...(argumentHint === undefined ? {} : { argumentHint }) },
+        }),
+      ),
+      ...this.skills.map(
+        ({ name, description, filePath, place }): SlashCommand => ({
+          name: `skill:${name}`,
+          description,
+          source: "skill",
+          sourceInfo: place ? sourceInfoOf(place) : { path: filePath },
+        }),
+      ),
+    ];
+  }
+
+  get skills(): readonly Skill[] {
+    return [...this.#skills.values()];
+  }
+
+  get rules(): Rules {
+    return this.#rules;
+  }
+
+  /** A trusted project's system prompt, and what it adds to one. */
+  get system(): { readonly replaced?: string; readonly added?: string } {
+    return this.#system;
+  }
+
+  /** Until they are read, those that were there before hold. */
+  #readAgain(): Promise<void> {
+    if (!this.#reading) return Promise.resolve();
+    this.#places = findPlaces(this.#parts, this.#options, moduleRoots(this.#parts));
+    this.#reading = this.#reading.then(() => this.#read());
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      await this.#load();
+    } catch (error) {
+      this.#parts.log.error("templates, skills and rules could not be read", error);
+    }
+    this.#isReady = true;
+    void this.#parts.modules?.ready().then(() => this.#warnOfHidden()); // not waited for: they may wait for these
+  }
+
+  /** Those that a custom command comes before. */
+  #warnOfHidden(): void {
+    for (const { name } of this.#parts.modules?.customCommands() ?? []) {
+      const place = this.#templates.get(name)?.place;
+      if (place) this.#parts.log.warn(`${printable(place.path)}: /${name} is a custom command, which comes first`);
+    }
+  }
+
+  async #load(): Promise<void> {
+    const { log } = this.#parts;
+    const project = await this.#project();
+    const places = project ? this.#places : withoutProject(this.#places);
+    const { loadTemplates, loadSkills, loadRuleFiles, loadSystem } = await import("./load-prompts.js");
+    const reader: TextReader = { log, project };
+    const { skills = [], promptTemplates = [], slashCommands = [] } = this.#options;
+    this.#templates = byName([
+      ...slashCommands,
+      ...promptTemplates,
+      ...(await loadTemplates(places.templates, reader)),
+    ]);
+    this.#skills = byName(
+      [...skills, ...(await loadSkills(places.skills, reader))].filter((skill) => this.#isWanted(skill)),
+    );
+    this.#rules = places.rules.length > 0 ? await loadRuleFiles(places.rules, reader) : noRules;
+    this.#system = loadSystem(places.system, reader);
+  }
+
+  #isWanted({ name }: Skill): boolean {
+    const { skillPatterns } = this.#options;
+    return !skillPatterns || skillPatterns.some((pattern) => matchesGlob(name, pattern));
+  }
+
+  /** Undefined where the project has nothing to say, or may not say it. */
+  async #project(): Promise<TextReader["project"]> {
+    const { cwd, home, log, modules, isTrustedForThisRun } = this.#parts;
+    const used = Object.values(this.#places)
+      .flat()
+      .filter(({ path, level }) => level === "project" && lookAt(path).kind !== "missing");
+    if (used.length === 0) return undefined;
+    const coverage = modules
+      ? await modules.projectCoverage()
+      : trustedCoverage(await surveyModules(this.#parts, { isTrustedForThisRun }));
+    if (coverage) {
+      const { repositoryRoot, directories } = findProject({ cwd, home });
+      return { coverage, root: repositoryRoot ?? directories.at(-1) ?? cwd };
+    }
+    const [first] = used;
+    const more = used.length === 1 ? "" : ` and ${used.length - 1} more`;
+    log.warn(`${printable(first?.path ?? "")}${more}: Skipped: project is not trusted; see galley trust`);
+    return undefined;
+  }
+}
+
+function trustedCoverage({ decision, project }: ModuleSurvey): Coverage | undefined {
+  return decision.state === "trusted" ? project.coverage : undefined;
+}
+
+/** The first of a name counts. */
+function byName<Value extends { readonly name: string }>(values: readonly Value[]): Map<string, Value> {
+  const first = new Map<string, Value>();
+  for (const value of values) if (!first.has(value.name)) first.set(value.name, value);
+  return first;
+}
+
+function sourceInfoOf(place: TextPlace | undefined): Record<string, unknown> {
+  return place ? { path: place.path, source: place.provider, scope: place.level } : {};
+}

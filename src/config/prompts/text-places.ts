@@ -1,0 +1,109 @@
+// Where templates, skills, rules and system prompts lie: in the configuration directories, and where somebody points.
+// Names only; nothing is opened here.
+
+import { isAbsolute, join, resolve } from "node:path";
+import { lookAt } from "../../files/module-files.js";
+import { namesIn } from "../../files/paths/find-roots.js";
+import { resourceFiles } from "../config-resources.js";
+import type { ConfigLevel, ConfigRoot, ConfigSource } from "../config-roots.js";
+import { pathsNamedByProject } from "../project-named.js";
+import type { Settings } from "../settings/settings.js";
+
+export const textKinds = ["templates", "skills", "rules", "system"] as const;
+export type TextKind = (typeof textKinds)[number];
+
+export interface TextPlace {
+  readonly path: string;
+  /** `config`: somebody points at it. */
+  readonly provider: ConfigSource | "config";
+  readonly level: ConfigLevel;
+}
+
+/** Looked at in one go. A hostile directory can hold any number of names; nobody has so many texts. */
+const maxPlaces = 1000;
+
+export const templateFolders = ["commands", "prompts"] as const;
+export type TemplateFolder = (typeof templateFolders)[number];
+
+/** Of one kind, the first one first. Of templates, those in these folders. */
+export function textPlaces(
+  roots: readonly ConfigRoot[],
+  kind: TextKind,
+  folders: readonly TemplateFolder[] = templateFolders,
+): TextPlace[] {
+  if (kind === "system") return systemPlaces(roots);
+  // Two names for one thing: which directory it is in decides, not which of the two it is called there.
+  if (kind === "templates") return roots.flatMap((root) => folders.flatMap((folder) => filesIn([root], folder)));
+  return filesIn(roots, kind);
+}
+
+function filesIn(roots: readonly ConfigRoot[], kind: TemplateFolder | "skills" | "rules"): TextPlace[] {
+  return resourceFiles(roots, kind)
+    .slice(0, maxPlaces)
+    .map(({ path, root }) => ({
+      path: kind === "skills" ? join(path, skillFile) : path,
+      provider: root.source,
+      level: root.level,
+    }));
+}
+
+/** Everything of a project that speaks to a model with more weight than a file it reads. */
+export function projectTexts(
+  roots: readonly ConfigRoot[],
+  settings: Settings,
+): { readonly kind: "prompt" | "skill" | "rule"; readonly path: string }[] {
+  const own = roots.filter(({ level }) => level === "project");
+  const of = (kind: "prompt" | "skill" | "rule", places: readonly TextPlace[]) =>
+    places.filter(({ path }) => lookAt(path).kind === "file").map(({ path }) => ({ kind, path }));
+  return [
+    ...(["templates", "system"] as const).flatMap((kind) => of("prompt", textPlaces(own, kind))),
+    ...of("skill", [...textPlaces(own, "skills"), ...projectSkillPlaces(settings)]),
+    ...of("rule", textPlaces(own, "rules")),
+  ];
+}
+
+/** Directories of skills that the project's settings name, seen from the project. */
+export function projectSkillPlaces(settings: Settings): TextPlace[] {
+  return pathsNamedByProject(settings, "skills.customDirectories").flatMap((path) => skillPlaces(path, "project"));
+}
+
+/** A skill, the directory of one, or a directory of such directories. */
+export function skillPlaces(path: string, level: ConfigLevel = "user"): TextPlace[] {
+  const own = path.endsWith(".md") ? path : join(path, skillFile);
+  const isOne = path.endsWith(".md") || lookAt(own).kind === "file";
+  const paths = isOne
+    ? [own]
+    : namesIn(path).flatMap(({ name, isDirectory }) => (isDirectory ? [join(path, name, skillFile)] : []));
+  return paths.map((found) => ({ path: found, provider: "config", level }));
+}
+
+/** A template, or a directory of templates. */
+export function templatePlaces(path: string): TextPlace[] {
+  const isFolder = lookAt(path).kind === "directory";
+  const paths = isFolder
+    ? namesIn(path).flatMap(({ name, isDirectory }) => (!isDirectory && name.endsWith(".md") ? [join(path, name)] : []))
+    : [path];
+  return paths.map((found) => ({ path: found, provider: "config", level: "user" }));
+}
+
+/** `~` expanded, the rest seen from the working directory. */
+export function namedPath(path: string, { cwd, home }: { cwd: string; home: string }): string {
+  if (/^~(?:[\\/]|$)/.test(path)) return join(home, path.slice(1));
+  return isAbsolute(path) ? path : resolve(cwd, path);
+}
+
+const skillFile = "SKILL.md";
+
+/** The user's own are read at the start of a session. */
+function systemPlaces(roots: readonly ConfigRoot[]): TextPlace[] {
+  return roots
+    .filter(({ source, level }) => source === "native" && level === "project")
+    .flatMap(({ path }) =>
+      ["SYSTEM.md", "APPEND_SYSTEM.md"].map((name) => ({
+        path: join(path, name),
+        provider: "native" as const,
+        level: "project" as const,
+      })),
+    )
+    .filter(({ path }) => lookAt(path).kind !== "missing");
+}

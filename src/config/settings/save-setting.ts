@@ -1,0 +1,59 @@
+// Writes one setting into the user's file, which a person also edits: comments, order and every other line stay as they
+// are, and a file that cannot be understood is left alone.
+
+import type { Clock } from "../../base/clock.js";
+import { GalleyError } from "../../base/errors.js";
+import { type ConfigFile, readConfigFile } from "../../files/config/config-files.js";
+import { prepareConfigPath, replaceConfigFile, withConfigLock } from "../../files/config/config-write.js";
+import type { Assignment } from "./assignment.js";
+import { editSettings } from "./edit-settings.js";
+import { parseSettings } from "./load-settings.js";
+
+/** An editor may save the file just as we do; then we read it again and edit that. Without a lock so may others of us. */
+const maxAttempts = 100;
+
+/**
+ * Throws `invalid_config` when the file cannot be parsed or has no fit place for the setting, `file_refused` when it
+ * cannot be read or written, `timeout` when another program keeps it. In each case the file is untouched.
+ */
+export async function saveSetting(
+  file: string,
+  assignment: Assignment,
+  options: { clock?: Clock } = {},
+): Promise<void> {
+  const path = prepareConfigPath(file);
+  const write = async () => {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const found = await readSound(path, file);
+      const text = await edited(found, assignment, file);
+      if (replaceConfigFile(path, { expected: found?.text, text })) return;
+    }
+    throw new GalleyError("timeout", `Another program keeps changing ${file}. Nothing was changed.`);
+  };
+  await withConfigLock(path, write, options.clock);
+}
+
+async function readSound(path: string, file: string): Promise<ConfigFile | undefined> {
+  try {
+    // Parsed under the name that was given: a link may lead to a file with another ending.
+    const found = readConfigFile(path);
+    if (found) await parseSettings({ ...found, path: file });
+    return found;
+  } catch (error) {
+    if (!(error instanceof GalleyError)) throw error;
+    const problem = error.code === "invalid_config" ? "parsed" : "read";
+    const reason = error.message.replace(/^is /, "");
+    throw refusal(file, `it cannot be ${problem} (${reason}). Fix it first.`, error);
+  }
+}
+
+async function edited(found: ConfigFile | undefined, assignment: Assignment, file: string): Promise<string> {
+  const text = await editSettings(found?.text ?? "", assignment);
+  if (text !== undefined) return text;
+  const { key } = assignment;
+  throw refusal(file, `there is no place in it for ${key} that leaves the rest as it is. Add it by hand.`);
+}
+
+function refusal(file: string, reason: string, cause?: unknown): GalleyError {
+  return new GalleyError("invalid_config", `Refusing to write ${file}: ${reason}`, { cause });
+}

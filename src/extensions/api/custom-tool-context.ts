@@ -1,0 +1,86 @@
+// `ctx`: what a tool may know of the session at the moment of one call. Everything is a view; the only thing it can do
+// is ask for an abort, and keep a long output as an artifact.
+
+import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
+import type { PendingAction } from "../../protocol/pending.js";
+import type { EntryNode } from "../../record/entry-tree.js";
+import { runAsHost } from "../load/load-guard.js";
+import type { LiveUI, ToolUI } from "./custom-tool-ui.js";
+
+export interface ReadonlySession {
+  getCwd(): string;
+  getSessionDir(): string | undefined;
+  getSessionId(): string;
+  getSessionFile(): string | undefined;
+  getSessionName(): string | undefined;
+  getEntries(): SessionEntry[];
+  /** From the root to the entry, or to the leaf. */
+  getBranch(entryId?: string): SessionEntry[];
+  getEntry(id: string): SessionEntry | undefined;
+  getLeafId(): string | null;
+  getLeafEntry(): SessionEntry | undefined;
+  getLabel(entryId: string): string | undefined;
+  getHeader(): SessionHeader;
+  getTree(): EntryNode[];
+  getArtifactsDir(): string | undefined;
+  /** Answers the id: the model is told `artifact://<id>`. */
+  saveArtifact(text: string, toolName?: string): Promise<string>;
+  getUsageStatistics(): unknown;
+}
+
+export interface ModelRegistryView {
+  find(provider: string, modelId: string): unknown;
+  getAll(): readonly unknown[];
+  getAvailable(): readonly unknown[];
+  getApiKey(model: unknown): Promise<string | undefined>;
+  getApiKeyAndHeaders(model: unknown): Promise<{ apiKey: string | undefined; headers: Record<string, string> }>;
+}
+
+/** What the session provides. Every member is asked anew for every call. */
+export interface ToolHost {
+  readonly cwd: string;
+  readonly sessionManager: ReadonlySession;
+  readonly modelRegistry: ModelRegistryView;
+  readonly model: unknown;
+  readonly pending: { list(): readonly Readonly<PendingAction>[]; readonly hasPending: boolean };
+  readonly settings?: { get(key: string): unknown };
+  isIdle(): boolean;
+  hasQueuedMessages(): boolean;
+  /** Nobody waits for it. */
+  abort(): void;
+}
+
+export interface CustomToolContext extends Omit<ToolHost, "settings"> {
+  readonly settings?: { get(key: string): unknown } | undefined;
+  readonly ui: ToolUI;
+  readonly hasUI: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly toolCallId: string | undefined;
+  hasPendingMessages(): boolean;
+}
+
+export function createToolContext(
+  host: ToolHost,
+  live: LiveUI,
+  call: { toolCallId?: string; signal?: AbortSignal | undefined } = {},
+): CustomToolContext {
+  const { pending, settings } = host;
+  return {
+    cwd: host.cwd,
+    sessionManager: host.sessionManager,
+    modelRegistry: host.modelRegistry,
+    model: host.model,
+    settings,
+    pending,
+    ui: live.ui,
+    get hasUI() {
+      return live.hasUI;
+    },
+    signal: call.signal,
+    toolCallId: call.toolCallId,
+    isIdle: () => host.isIdle(),
+    hasQueuedMessages: () => host.hasQueuedMessages(),
+    hasPendingMessages: () => host.hasQueuedMessages(),
+    abort: () => runAsHost(() => host.abort()),
+  };
+}

@@ -1,0 +1,57 @@
+// Tells the tools what happens to their session: one after the other in the order of loading, each with a limit. What
+// one of them does wrong is told and stops nobody.
+
+import type { Clock } from "../../base/clock.js";
+import { messageOf } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import { runAsGuest } from "../load/load-guard.js";
+import type { CustomTool, CustomToolSessionEvent } from "./custom-tool.js";
+import { createToolContext, type ToolHost } from "./custom-tool-context.js";
+import type { ToolFailure } from "./custom-tool-failure.js";
+import type { LiveUI } from "./custom-tool-ui.js";
+
+export interface ToolEventParts {
+  readonly tools: readonly { readonly tool: CustomTool; readonly resolvedPath: string }[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly live: LiveUI;
+  host(): ToolHost;
+  /** For hosts: what is also logged. */
+  onError?(failure: ToolFailure): void;
+}
+
+const limitMs = 5000;
+const shutdownLimitMs = 2000;
+/** A timer and the time of day need not agree to the millisecond. */
+const timerErrorMs = 50;
+
+/** Never rejects. */
+export async function notifyTools(parts: ToolEventParts, event: CustomToolSessionEvent): Promise<void> {
+  for (const { tool, resolvedPath } of parts.tools) {
+    if (typeof tool.onSession !== "function") continue;
+    try {
+      const ctx = createToolContext(parts.host(), parts.live);
+      const work = runAsGuest({ path: resolvedPath, log: parts.log }, async () => tool.onSession?.(event, ctx));
+      await within(parts.clock, event.reason === "shutdown" ? shutdownLimitMs : limitMs, work);
+    } catch (thrown) {
+      const error = messageOf(thrown);
+      parts.log.warn(`Custom tool onSession error ${JSON.stringify({ tool: tool.name, error })}`);
+      parts.onError?.({ extensionPath: resolvedPath, event: `onSession:${event.reason}`, error });
+    }
+  }
+}
+
+/** Rejects when the time is up; what comes later is nobody's business. */
+export function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const since = clock.now();
+    const cancel = clock.after(ms, () => reject(lateError(ms, clock.now() - since)), { isAwaited: true });
+    work.then(resolve, reject).finally(cancel);
+  });
+}
+
+/** `spentMs` is less where the end of the session has cut the time short. */
+export function lateError(limitMs: number, spentMs: number): Error {
+  const isCutShort = spentMs < limitMs - timerErrorMs;
+  return new Error(`it did not finish ${isCutShort ? "before the session ended" : `within ${limitMs / 1000} s`}`);
+}

@@ -1,0 +1,176 @@
+// `pi`, as one extension sees it: what it registers goes to its own record, what it does goes to the session, which is
+// not there yet while extensions load.
+
+import { GalleyError, messageOf } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import { hookAliases } from "../hooks/hooks.js";
+import { checkTool } from "../load/load-factory.js";
+import { runAsHost } from "../load/load-guard.js";
+import { checkCommand } from "./commands.js";
+import type { CustomToolAPI } from "./custom-tool.js";
+import type { EventBus } from "./event-bus.js";
+import type { ExtensionAPI, ExtensionHost } from "./extension.js";
+import type { AnyHandler, ExtensionOrigin, ExtensionRecord } from "./extension-record.js";
+
+export interface ExtensionApiParts {
+  readonly record: ExtensionRecord;
+  /** What tools get, too. */
+  readonly common: CustomToolAPI;
+  readonly bus: EventBus;
+  readonly log: Log;
+  readonly builtInCommands: readonly string[];
+  /** By name: what the command line said. */
+  readonly flagValues: ReadonlyMap<string, boolean | string>;
+  /** Throws before there is a session. */
+  host(): ExtensionHost;
+  /** Undefined before there is a session. */
+  boundHost(): ExtensionHost | undefined;
+  /** Runs something of the extension's outside of a hook; never throws. */
+  guard(record: ExtensionRecord, event: string, work: () => unknown): void;
+  /** A message that an extension sent was refused. */
+  onSendFailure(failure: SendFailure): void;
+}
+
+export interface SendFailure {
+  readonly command: "extension_send" | "extension_send_user";
+  readonly error: string;
+}
+
+/** Keys that belong to the terminal. */
+const reservedKeys = new Set([
+  ...["c", "d", "z", "k", "p", "l", "o", "t", "g"].map((key) => `ctrl+${key}`),
+  ...["shift+tab", "shift+ctrl+p", "ctrl+shift+p", "alt+enter", "escape", "enter"],
+]);
+
+export function createExtensionApi(parts: ExtensionApiParts): ExtensionAPI {
+  const { common } = parts;
+  return {
+    cwd: common.cwd,
+    exec: (command, args, options) => common.exec(command, args, options),
+    logger: common.logger,
+    get typebox() {
+      return common.typebox;
+    },
+    get zod() {
+      return common.zod;
+    },
+    get pi() {
+      return common.pi;
+    },
+    ...registrations(parts),
+    ...actions(parts),
+  };
+}
+
+type Registrations = Pick<ExtensionAPI, "on" | "getFlag" | "events" | (`register${string}` & keyof ExtensionAPI)>;
+
+function registrations({ record, bus, log, builtInCommands, flagValues, boundHost, guard }: ExtensionApiParts) {
+  const { path } = record.origin;
+  return {
+    on(name: string, handler: unknown) {
+      needFunction(`The handler of "${name}"`, handler);
+      const told = hookAliases.get(name) ?? name;
+      record.handlers.set(told, [...(record.handlers.get(told) ?? []), { name, handler: handler as AnyHandler }]);
+    },
+    registerTool(definition) {
+      const { schema } = checkTool(definition, "registerTool was given an invalid tool");
+      record.tools.set(definition.name, { definition, schema });
+      runAsHost(() => boundHost()?.toolsChanged());
+    },
+    registerCommand(name, definition) {
+      checkCommand(name, definition);
+      if (builtInCommands.includes(name))
+        return log.warn(`Extension command '${name}' from ${path} conflicts with built-in commands. Skipping.`);
+      record.commands.set(name, { name, definition, sourceInfo: sourceInfoOf(record.origin) });
+    },
+    registerFlag(name, definition) {
+      const { type, default: usual, description } = definition;
+      if (!/^[a-z0-9][\w-]*$/i.test(name) || (type !== "boolean" && type !== "string"))
+        throw new GalleyError("invalid_argument", `Flag ${JSON.stringify(name)} needs a name and a type`);
+      if (usual !== undefined && typeof usual !== type)
+        throw new GalleyError("invalid_argument", `The default of flag "${name}" is no ${type}`);
+      record.flags.set(name, {
+        type,
+        ...(usual === undefined ? {} : { default: usual }),
+        ...(description === undefined ? {} : { description }),
+      });
+    },
+    getFlag: (name) => {
+      const flag = record.flags.get(name);
+      return flag && (flagValues.get(name) ?? flag.default);
+    },
+    registerShortcut(key, definition) {
+      needFunction(`The handler of "${key}"`, definition?.handler);
+      if (reservedKeys.has(key.toLowerCase()))
+        return log.warn(`Extension shortcut '${key}' from ${path} is reserved. Skipping.`);
+      record.shortcuts.set(key.toLowerCase(), { definition });
+    },
+    registerMessageRenderer(customType, renderer) {
+      record.messageRenderers.set(customType, renderer);
+    },
+    events: {
+      on(channel, handler) {
+        needFunction(`The listener of "${channel}"`, handler);
+        return bus.on(channel, (data) => guard(record, `events:${channel}`, () => handler(data)));
+      },
+      emit: (channel, data) => runAsHost(() => bus.emit(channel, data)),
+    },
+  } satisfies Registrations as Registrations;
+}
+
+type Actions = Omit<ExtensionAPI, keyof Registrations | "cwd" | "exec" | "logger" | "typebox" | "zod" | "pi">;
+
+function actions({ record, log, host, onSendFailure }: ExtensionApiParts): Actions {
+  const act = <Result>(action: (host: ExtensionHost) => Result): Result => runAsHost(() => action(host()));
+  /** Nobody waits: who sent it has gone on. */
+  const send = (command: SendFailure["command"], sent: Promise<void>) =>
+    void sent.catch((error: unknown) => {
+      log.warn(`${record.origin.path} sent a message that was refused: ${messageOf(error)}`);
+      onSendFailure({ command, error: messageOf(error) });
+    });
+  return {
+    sendMessage: (message, options) =>
+      act((session) => send("extension_send", (async () => session.sendMessage(message, options))())),
+    sendUserMessage: (content, options) =>
+      act((session) => send("extension_send_user", (async () => session.sendUserMessage(content, options))())),
+    appendEntry: (customType, data) => act((session) => session.appendEntry(customType, asStored(data))),
+    getActiveTools: () => act((session) => session.getActiveTools()),
+    getAllTools: () =>
+      act((session) =>
+        session.getAllTools().map(({ name, description, parameters }) => ({ name, description, parameters })),
+      ),
+    setActiveTools: (names) => act((session) => session.setActiveTools(names)),
+    getSessionName: () => act((session) => session.getSessionName()),
+    setSessionName: (name) => act((session) => session.setSessionName(name)),
+    setLabel(...args: [string] | [string, string | undefined]) {
+      if (args.length === 1) record.label = args[0];
+      else act((session) => session.setLabel(args[0], args[1]));
+    },
+    setModel: async ({ provider, id }) =>
+      act((session) => {
+        try {
+          session.setModel(provider, id);
+          return true;
+        } catch (error) {
+          if (GalleyError.is(error, "model_not_found") || GalleyError.is(error, "no_credential")) return false;
+          throw error;
+        }
+      }),
+    getThinkingLevel: () => act((session) => session.getThinkingLevel()),
+    setThinkingLevel: (level) => act((session) => session.setThinkingLevel(level)),
+  };
+}
+
+function sourceInfoOf({ path, source }: ExtensionOrigin): Record<string, unknown> {
+  return { path, ...(source ? { source: source.provider, scope: source.level } : {}) };
+}
+
+/** What will stand in the file is what is in memory, whatever the extension does to its object later. */
+function asStored(data: unknown): unknown {
+  const text = JSON.stringify(data);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function needFunction(what: string, value: unknown): void {
+  if (typeof value !== "function") throw new GalleyError("invalid_argument", `${what} is no function`);
+}

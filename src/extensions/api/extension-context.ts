@@ -1,0 +1,153 @@
+// `ctx`: what an extension may know and do at the moment it is called. Every member asks the session when it is used,
+// so that a context which an extension kept still tells the truth.
+
+import type { ContextUsage } from "../../protocol/data.js";
+import { runAsHost } from "../load/load-guard.js";
+import type { CustomToolContext, ToolHost } from "./custom-tool-context.js";
+import type { LiveUI } from "./custom-tool-ui.js";
+
+/** What the session provides beside what it provides to tools. */
+export interface ContextHost extends ToolHost {
+  /** `interactive`, `rpc`, `print` or `json`. */
+  readonly mode: string;
+  /** Of the run that is active. */
+  readonly signal: AbortSignal | undefined;
+  /** The program ends when it has nothing left to do. */
+  shutdown(): void;
+  getContextUsage(): ContextUsage | undefined;
+  compact(customInstructions?: string): Promise<unknown>;
+  getSystemPrompt(): string;
+  isProjectTrusted(): boolean;
+}
+
+/** What only a command may do: inside an event it would wait for itself. */
+export interface CommandHost {
+  waitForIdle(): Promise<void>;
+  newSession(options: NewSessionOptions): Promise<SessionChange>;
+  switchSession(path: string): Promise<SessionChange>;
+  branch(entryId: string): Promise<SessionChange>;
+  navigateTree(entryId: string, options: { summarize?: boolean; customInstructions?: string }): Promise<SessionChange>;
+  /** Reads the extensions anew. */
+  reload(): Promise<void>;
+}
+
+export interface NewSessionOptions {
+  parentSession?: string;
+  /** Fills the new session before anything else happens in it. */
+  setup?(session: unknown): Promise<void> | void;
+}
+
+export interface SessionChange {
+  readonly cancelled: boolean;
+}
+
+export interface CompactOptions {
+  customInstructions?: string;
+  onComplete?(result: unknown): void;
+  onError?(error: Error): void;
+}
+
+export interface ExtensionContext extends CustomToolContext, Omit<ContextHost, keyof ToolHost | "compact"> {
+  /** With options nobody has to wait: they are told of the end. */
+  compact(wish?: string | CompactOptions): Promise<void>;
+}
+
+export interface ExtensionCommandContext extends ExtensionContext, CommandHost {
+  newSession(options?: NewSessionOptions): Promise<SessionChange>;
+  navigateTree(entryId: string, options?: { summarize?: boolean; customInstructions?: string }): Promise<SessionChange>;
+  /** Another word for `branch`. */
+  fork(entryId: string): Promise<SessionChange>;
+}
+
+export interface ContextParts<Host = ContextHost> {
+  readonly cwd: string;
+  readonly live: LiveUI;
+  /** Throws before there is a session. */
+  host(): Host;
+}
+
+export function createExtensionContext(
+  { cwd, live, host }: ContextParts,
+  call: { toolCallId?: string; signal?: AbortSignal | undefined } = {},
+): ExtensionContext {
+  const ask = <Result>(question: (host: ContextHost) => Result): Result => runAsHost(() => question(host()));
+  return {
+    cwd,
+    ui: live.ui,
+    get hasUI() {
+      return live.hasUI;
+    },
+    toolCallId: call.toolCallId,
+    get signal() {
+      return call.signal ?? ask(({ signal }) => signal);
+    },
+    get mode() {
+      return ask(({ mode }) => mode);
+    },
+    get sessionManager() {
+      return ask(({ sessionManager }) => sessionManager);
+    },
+    get modelRegistry() {
+      return ask(({ modelRegistry }) => modelRegistry);
+    },
+    get model() {
+      return ask(({ model }) => model);
+    },
+    get pending() {
+      return ask(({ pending }) => pending);
+    },
+    get settings() {
+      return ask(({ settings }) => settings);
+    },
+    isIdle: () => ask((session) => session.isIdle()),
+    hasQueuedMessages: () => ask((session) => session.hasQueuedMessages()),
+    hasPendingMessages: () => ask((session) => session.hasQueuedMessages()),
+    abort: () => ask((session) => session.abort()),
+    shutdown: () => ask((session) => session.shutdown()),
+    getContextUsage: () => ask((session) => session.getContextUsage()),
+    getSystemPrompt: () => ask((session) => session.getSystemPrompt()),
+    isProjectTrusted: () => ask((session) => session.isProjectTrusted()),
+    compact: (wish) => compacted(wish, (instructions) => ask((session) => session.compact(instructions))),
+  };
+}
+
+export function createCommandContext(parts: ContextParts<ContextHost & CommandHost>): ExtensionCommandContext {
+  const ask = <Result>(question: (host: CommandHost) => Result): Result => runAsHost(() => question(parts.host()));
+  const branch = (entryId: string) => ask((session) => session.branch(entryId));
+  return Object.assign(createExtensionContext(parts), {
+    waitForIdle: () => ask((session) => session.waitForIdle()),
+    newSession: (options: NewSessionOptions = {}) => ask((session) => session.newSession(options)),
+    switchSession: (path: string) => ask((session) => session.switchSession(path)),
+    branch,
+    fork: branch,
+    navigateTree: (entryId: string, options = {}) => ask((session) => session.navigateTree(entryId, options)),
+    reload: () => ask((session) => session.reload()),
+  });
+}
+
+/** Nobody has to wait for it, so a failure that nobody waits for is no surprise. */
+function compacted(
+  wish: string | CompactOptions | undefined,
+  compact: (customInstructions?: string) => Promise<unknown>,
+): Promise<void> {
+  const done = runCompaction(wish, compact);
+  done.catch(() => {}); // whoever waits hears of it
+  return done;
+}
+
+async function runCompaction(
+  wish: string | CompactOptions | undefined,
+  compact: (customInstructions?: string) => Promise<unknown>,
+): Promise<void> {
+  const options = typeof wish === "string" ? { customInstructions: wish } : (wish ?? {});
+  const { customInstructions, onComplete, onError } = options as CompactOptions;
+  let result: unknown;
+  try {
+    result = await compact(customInstructions);
+  } catch (error) {
+    if (!onError) throw error;
+    onError(error as Error);
+    return;
+  }
+  onComplete?.(result);
+}

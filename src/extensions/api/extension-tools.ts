@@ -1,0 +1,52 @@
+// The tools that extensions registered, as the loop sees any tool.
+
+import type { JsonObject } from "../../base/json.js";
+import type { Log } from "../../base/log.js";
+import type { AnyTool } from "../../tools/tool.js";
+import { runAsGuest } from "../load/load-guard.js";
+import type { CustomTool } from "./custom-tool.js";
+import { adaptCustomTool } from "./custom-tool-adapter.js";
+import type { ToolDefinition } from "./extension.js";
+import { type ContextParts, createExtensionContext } from "./extension-context.js";
+import type { RegisteredTool } from "./extension-record.js";
+import type { Owned } from "./extension-registry.js";
+
+export interface ExtensionTool {
+  readonly tool: AnyTool;
+  /** What it says of itself beyond what the loop needs: how it is drawn, what the system prompt may say of it. */
+  readonly definition: ToolDefinition;
+  readonly path: string;
+  readonly startsActive: boolean;
+}
+
+export function adaptExtensionTool(
+  { definition, schema, record }: Owned<RegisteredTool>,
+  parts: ContextParts & { readonly log: Log },
+): ExtensionTool {
+  const { log } = parts;
+  const { path, realPath } = record.origin;
+  const { prepareArguments, hidden, defaultInactive } = definition;
+  const tool = adaptCustomTool(
+    // By `isDefinition` the adapter knows in which order this one takes its arguments.
+    { tool: definition as unknown as CustomTool, resolvedPath: realPath, schema, isDefinition: true },
+    { log, createContext: (call) => createExtensionContext(parts, call) },
+  );
+  const prepare = prepareArguments && {
+    prepareArguments: (args: JsonObject) =>
+      runAsGuest({ path: realPath, log }, () => prepareArguments.call(definition, args)),
+  };
+  return {
+    tool: { ...tool, ...promptTexts(definition), ...prepare },
+    definition,
+    path,
+    startsActive: !hidden && !defaultInactive,
+  };
+}
+
+function promptTexts({ promptSnippet, promptGuidelines }: ToolDefinition) {
+  const rules = Array.isArray(promptGuidelines) ? promptGuidelines.filter((rule) => typeof rule === "string") : [];
+  return {
+    ...(typeof promptSnippet === "string" ? { promptSnippet } : {}),
+    ...(rules.length > 0 ? { promptGuidelines: rules } : {}),
+  };
+}

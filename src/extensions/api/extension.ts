@@ -1,0 +1,134 @@
+// The extension contract: what a module hands over, and what it is given. The names and the order of arguments are those
+// that published extensions were written for.
+
+import { GalleyError } from "../../base/errors.js";
+import type { InputContent } from "../../protocol/content.js";
+import type { AgentSessionEvent } from "../../protocol/events.js";
+import type { ThinkingLevel } from "../../protocol/model.js";
+import type { SendCustomOptions } from "../../session/prompt.js";
+import type { CustomMessageInput } from "../../session/session-messages.js";
+import type { AnyTool } from "../../tools/tool.js";
+import type { HookAnswers, HookEvent, HookName } from "../hooks/hooks.js";
+import type { CommandDefinition } from "./commands.js";
+import type { CustomTool, CustomToolAPI, CustomToolResult } from "./custom-tool.js";
+import type { CommandHost, ContextHost, ExtensionContext } from "./extension-context.js";
+
+/** A module's default export. It registers; what acts on the session comes later. */
+export type ExtensionFactory = (pi: ExtensionAPI) => void | Promise<void>;
+
+type AnswerTo<Type extends string> = Type extends keyof HookAnswers ? HookAnswers[Type] | undefined | void : unknown;
+
+export type ExtensionHandler<Event extends { readonly type: string } = never> = (
+  event: Event,
+  ctx: ExtensionContext,
+) => AnswerTo<Event["type"]> | Promise<AnswerTo<Event["type"]>>;
+
+type SessionEventOf<Type> = Extract<AgentSessionEvent, { type: Type }>;
+
+export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logger" | "typebox" | "zod" | "pi"> {
+  /** A name that nobody knows is accepted: a newer galley may tell it. */
+  on<Name extends HookName>(name: Name, handler: ExtensionHandler<HookEvent<Name>>): void;
+  on<Type extends AgentSessionEvent["type"]>(name: Type, handler: ExtensionHandler<SessionEventOf<Type>>): void;
+  // biome-ignore lint/suspicious/noExplicitAny: nothing is known of an event that we do not have
+  on(name: string, handler: (event: any, ctx: ExtensionContext) => unknown): void;
+
+  /** Counts from the next model call on. Throws for a tool that cannot be used. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a schema of somebody else's library describes is theirs to say
+  registerTool(tool: ToolDefinition<any, any>): void;
+  registerCommand(name: string, definition: CommandDefinition): void;
+  registerFlag(name: string, definition: FlagDefinition): void;
+  /** What the command line said, or the default. Undefined for a flag of somebody else's. */
+  getFlag(name: string): boolean | string | undefined;
+  registerShortcut(key: string, definition: ShortcutDefinition): void;
+  /** Draws custom messages of this type in a terminal. */
+  registerMessageRenderer(customType: string, renderer: unknown): void;
+
+  sendMessage(message: CustomMessageInput, options?: SendCustomOptions): void;
+  sendUserMessage(content: string | readonly InputContent[], options?: { deliverAs?: "steer" | "followUp" }): void;
+  /** Kept in the session file, never shown to the model. */
+  appendEntry(customType: string, data?: unknown): void;
+  getActiveTools(): string[];
+  getAllTools(): ToolInfo[];
+  setActiveTools(names: readonly string[]): void;
+  getSessionName(): string | undefined;
+  setSessionName(name: string): void;
+  /** What the extension is called in lists. */
+  setLabel(label: string): void;
+  /** A bookmark on an entry; without a label the one there is goes. */
+  setLabel(entryId: string, label: string | undefined): void;
+  /** False where the model is not known or has no key. */
+  setModel(model: { readonly provider: string; readonly id: string }): Promise<boolean>;
+  getThinkingLevel(): ThinkingLevel | undefined;
+  setThinkingLevel(level: ThinkingLevel | undefined): void;
+  /** Between extensions. */
+  readonly events: {
+    on(channel: string, handler: (data: unknown) => void): () => void;
+    emit(channel: string, data?: unknown): void;
+  };
+}
+
+export type ToolInfo = Pick<AnyTool, "name" | "description" | "parameters">;
+
+/** As a custom tool, but `execute` takes its arguments in another order. */
+// biome-ignore lint/suspicious/noExplicitAny: what a schema of somebody else's library describes is theirs to say
+export interface ToolDefinition<Params = any, Details = any>
+  extends Omit<CustomTool<Params, Details>, "execute" | "onSession"> {
+  /** Offered only when it is switched on. */
+  defaultInactive?: boolean;
+  /** A line for the system prompt, and rules of use. */
+  promptSnippet?: string;
+  promptGuidelines?: string[];
+  /** Before the arguments are checked. */
+  prepareArguments?(args: Record<string, unknown>): Record<string, unknown>;
+  execute(
+    toolCallId: string,
+    params: Params,
+    signal: AbortSignal | undefined,
+    onUpdate: ((partial: CustomToolResult<Details>) => void) | undefined,
+    ctx: ExtensionContext,
+  ): Promise<CustomToolResult<Details>>;
+}
+
+export interface FlagDefinition {
+  type: "boolean" | "string";
+  default?: boolean | string;
+  description?: string;
+}
+
+export interface ShortcutDefinition {
+  description?: string;
+  handler(ctx: ExtensionContext): unknown;
+}
+
+/** The session, as far as extensions reach it. */
+export interface ExtensionHost extends ContextHost, CommandHost {
+  sendMessage(message: CustomMessageInput, options?: SendCustomOptions): Promise<void>;
+  sendUserMessage(
+    content: string | readonly InputContent[],
+    options?: { deliverAs?: "steer" | "followUp" },
+  ): Promise<void>;
+  appendEntry(customType: string, data?: unknown): void;
+  getActiveTools(): string[];
+  getAllTools(): readonly ToolInfo[];
+  setActiveTools(names: readonly string[]): void;
+  getSessionName(): string | undefined;
+  setSessionName(name: string): void;
+  setLabel(entryId: string, label?: string): void;
+  setModel(provider: string, modelId: string): unknown;
+  getThinkingLevel(): ThinkingLevel | undefined;
+  setThinkingLevel(level: ThinkingLevel | undefined): void;
+  /** An extension registered a tool after it was loaded. */
+  toolsChanged(): void;
+}
+
+const tooEarlyText = "Extension runtime not initialized. Action methods cannot be called during extension loading.";
+const tooLateText =
+  "This extension was loaded anew, or its session has ended. What it kept from before does nothing any more.";
+
+/** Before there is a session, and after it is gone. */
+export class ExtensionRuntimeNotInitializedError extends GalleyError {
+  constructor({ isOver = false } = {}) {
+    super("unsupported", isOver ? tooLateText : tooEarlyText);
+    this.name = "ExtensionRuntimeNotInitializedError";
+  }
+}

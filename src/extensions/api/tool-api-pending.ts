@@ -1,0 +1,171 @@
+// `pi.pushPendingAction`: a tool stages what it would do, and `resolve` or a person decides. A callback is checked
+// against the files it was made for; with a plan galley writes the files itself.
+
+import { GalleyError, messageOf } from "../../base/errors.js";
+import { isObject } from "../../base/json.js";
+import type { ActionWork, NewAction, SettleInfo } from "../../preview/pending-action-store.js";
+import type { PlannedChange, SeenFile } from "../../preview/plan.js";
+import type { ToolResult } from "../../protocol/events.js";
+import { type Guest, type GuestCall, runAsGuest } from "../load/load-guard.js";
+
+type Extra = Record<string, unknown> | undefined;
+
+export interface CustomToolPendingAction {
+  label: string;
+  /** Needed unless there is a plan; with one it runs after the files were written and supplies the result. */
+  apply?(reason: string, extra?: Extra, info?: SettleInfo): Promise<ToolResult> | ToolResult;
+  reject?(reason: string, extra?: Extra, info?: SettleInfo): Promise<ToolResult | undefined> | ToolResult | undefined;
+  details?: unknown;
+  /** Default `custom_tool`. */
+  sourceToolName?: string;
+  /** What the preview rests on: when one of them has changed, nothing is applied. */
+  files?: readonly string[];
+  plan?: readonly FileChange[];
+  preview?: { text?: string; diff?: string };
+  expiresInMs?: number;
+}
+
+export interface FileChange {
+  path: string;
+  /** The whole new content; `null` deletes the file. */
+  after: string | Uint8Array | null;
+  /** Permission bits; default: as they are, or what is usual for a new file. */
+  mode?: number;
+}
+
+/** The session's side. */
+export interface PendingActions {
+  push(action: NewAction): string;
+  /** The id of an action that is pushed later. */
+  nextId(): string;
+  /** The files as they are now, those that are not there included. */
+  stamp(paths: readonly string[]): Promise<readonly SeenFile[]>;
+  /** Reads and stamps the files and refuses what must not be written. */
+  plan(changes: readonly FileChange[]): Promise<readonly PlannedChange[]>;
+}
+
+/** In the place of a session's side: a program that keeps pending actions itself. */
+export type GivenPush = (action: CustomToolPendingAction) => string | Promise<string> | undefined | void;
+
+const unavailableText = "Pending action store unavailable for custom tools in this runtime.";
+const incompleteText = "pushPendingAction requires a label and an apply callback.";
+
+/** A call of the guest that is being carried out is not over before what it stages is stamped. */
+export function pushPendingAction(
+  pending: PendingActions | GivenPush | undefined,
+  action: CustomToolPendingAction,
+  guest: Guest | undefined,
+): string | Promise<string> {
+  const call = guest?.call;
+  if (!pending) throw new GalleyError("pending_unavailable", unavailableText);
+  if (!isComplete(action)) throw new GalleyError("invalid_argument", incompleteText);
+  if (typeof pending === "function") return pending(withSource(action)) ?? "";
+  const { plan, files, label } = action;
+  const { apply, reject } = callbacks(action, guest);
+  const clean = reject ? { reject } : {};
+  if (!plan && !files?.length)
+    return pending.push({ ...common(action, call), work: { kind: "closure", apply: closure(apply), ...clean } });
+  // Whoever waits for no file has its id at once, although it is not there before the files are known.
+  const id = plan ? {} : { id: pending.nextId() };
+  const pushed = inTurn(call, async (): Promise<ActionWork> => {
+    if (plan) {
+      const changes = await pending.plan(plan);
+      const after = apply ? { afterApply: apply } : {};
+      return { kind: "plan", plan: { changes, applied: { text: `Applied: ${label}.` } }, ...after, ...clean };
+    }
+    const seen = await pending.stamp(files ?? []);
+    return { kind: "closure", files: seen, apply: closure(apply, () => refuseStale(pending, seen)), ...clean };
+  }).then((work) => pending.push({ ...common(action, call), ...id, work }));
+  call?.unfinished.push(pushed);
+  pushed.catch((error: unknown) => {
+    // Heard at the end of the call, or by whoever waits for the id; who has it already, and no call, hears it here.
+    if (!call && !plan) guest?.log.error(`${guest.path}: "${label}" was not staged: ${messageOf(error)}`);
+  });
+  return id.id ?? pushed;
+}
+
+/** What a call stages is pushed in the order in which it was staged, however long each look at the files takes. */
+async function inTurn<T>(call: GuestCall | undefined, look: () => Promise<T>): Promise<T> {
+  const before = call?.unfinished.at(-1);
+  const found = look();
+  await Promise.allSettled([before, found]);
+  return found;
+}
+
+function isComplete(action: unknown): action is CustomToolPendingAction {
+  if (!isObject(action) || typeof action.label !== "string" || action.label.trim() === "") return false;
+  return typeof action.apply === "function" || Array.isArray(action.plan);
+}
+
+/** The same action, with what it does not say. Its callbacks stay its own, since it may be an object with methods. */
+function withSource(action: CustomToolPendingAction): CustomToolPendingAction {
+  const { label, apply, reject } = action;
+  return {
+    ...action,
+    label,
+    sourceToolName: sourceOf(action),
+    ...(apply ? { apply: apply.bind(action) } : {}),
+    ...(reject ? { reject: reject.bind(action) } : {}),
+  };
+}
+
+function sourceOf({ sourceToolName }: CustomToolPendingAction): string {
+  return typeof sourceToolName === "string" ? sourceToolName : "custom_tool";
+}
+
+function common(action: CustomToolPendingAction, call: GuestCall | undefined): Omit<NewAction, "work"> {
+  const { label, details, preview, expiresInMs } = action;
+  return {
+    label,
+    sourceToolName: sourceOf(action),
+    toolCallId: call?.toolCallId,
+    details,
+    ...(preview ? { preview } : {}),
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+  };
+}
+
+type Apply = ReturnType<typeof callbacks>["apply"];
+type Closure = Extract<ActionWork, { kind: "closure" }>;
+
+function closure(apply: Apply, check: () => Promise<void> = async () => {}): Closure["apply"] {
+  return async (reason, extra, info) => {
+    await check();
+    return (await apply?.(reason, extra, info)) ?? { content: [] };
+  };
+}
+
+async function refuseStale(pending: PendingActions, before: readonly SeenFile[]): Promise<void> {
+  const now = await pending.stamp(before.map(({ stamp }) => stamp.path));
+  const files = before
+    .filter(({ stamp: { exists, size, sha256 } }, index) => {
+      const found = now[index]?.stamp;
+      return found?.exists !== exists || found.size !== size || found.sha256 !== sha256;
+    })
+    .map(({ stamp }) => stamp.path);
+  if (files.length === 0) return;
+  throw new GalleyError("stale_preview", "Files changed since the preview.", {
+    details: { files, total: before.length },
+  });
+}
+
+/** Bound to the action, since it may be an object with methods; and as much a guest as whoever staged it. */
+function callbacks(action: CustomToolPendingAction, guest: Guest | undefined) {
+  const { apply, reject } = action;
+  const asGuest = <Result>(work: () => Result): Result =>
+    guest ? runAsGuest({ path: guest.path, log: guest.log }, work) : work();
+  return {
+    ...(apply
+      ? {
+          apply: async (reason: string, extra: Extra, info: SettleInfo) =>
+            asGuest(() => apply.call(action, reason, extra, info)),
+        }
+      : {}),
+    ...(reject
+      ? {
+          reject: async (reason: string, extra: Extra, info: SettleInfo) =>
+            asGuest(() => reject.call(action, reason, extra, info)),
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,62 @@
+// The one API object that all tools of a session share. What may change later (the UI) is asked at the moment of use.
+
+import { messageOf } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import type { Processes } from "../../processes/processes.js";
+import type { VirtualModules } from "../compat/virtual-modules.js";
+import { currentGuest, runAsHost } from "../load/load-guard.js";
+import type { CustomToolAPI, ToolLogger } from "./custom-tool.js";
+import type { LiveUI } from "./custom-tool-ui.js";
+import { execProgram } from "./tool-api-exec.js";
+import { type GivenPush, type PendingActions, pushPendingAction } from "./tool-api-pending.js";
+
+export interface ToolApiParts {
+  readonly cwd: string;
+  readonly processes: Processes;
+  readonly live: LiveUI;
+  readonly logger: ToolLogger;
+  readonly virtual: VirtualModules;
+  /** Absent where nothing can hold a pending action. */
+  readonly pending?: PendingActions | GivenPush | undefined;
+}
+
+export function createToolApi({ cwd, processes, live, logger, virtual, pending }: ToolApiParts): CustomToolAPI {
+  return {
+    cwd,
+    exec: (command, args, options) => runAsHost(() => execProgram({ processes, cwd }, { command, args }, options)),
+    ui: live.ui,
+    get hasUI() {
+      return live.hasUI;
+    },
+    logger,
+    // What serves an import is of this type by construction; the table of modules cannot say so. What nobody names is
+    // not there, and must not throw: tools copy this object member by member.
+    get typebox() {
+      return virtual.find("@sinclair/typebox") as CustomToolAPI["typebox"];
+    },
+    get zod() {
+      return virtual.find("zod") as CustomToolAPI["zod"];
+    },
+    get pi() {
+      return virtual.find("galley") as CustomToolAPI["pi"];
+    },
+    pushPendingAction(action) {
+      const guest = currentGuest();
+      return runAsHost(() => pushPendingAction(pending, action, guest));
+    },
+  };
+}
+
+export function createToolLogger(log: Log): ToolLogger {
+  return {
+    debug: (message, fields) => runAsHost(() => log.trace?.("debug", lineOf(message, fields))),
+    info: (message, fields) => runAsHost(() => log.trace?.("info", lineOf(message, fields))),
+    warn: (message, fields) => runAsHost(() => log.warn(lineOf(message, fields))),
+    error: (message, fields) => runAsHost(() => log.error(lineOf(message, fields))),
+  };
+}
+
+function lineOf(message: unknown, fields: unknown): string {
+  const text = typeof message === "string" ? message : messageOf(message);
+  return fields === undefined ? text : `${text} ${messageOf(fields)}`;
+}

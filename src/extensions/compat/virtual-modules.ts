@@ -1,0 +1,177 @@
+// The modules that galley itself serves to tools, whatever lies in their node_modules: the host's own exports under
+// every name that published tools use, the components, and the schema libraries. Each is one instance, made when it is
+// first wanted.
+
+import { GalleyError } from "../../base/errors.js";
+import type { ToolLogger } from "../api/custom-tool.js";
+import { defineCustomTool, defineTool } from "../api/custom-tool.js";
+import { runAsHost } from "../load/load-guard.js";
+
+const scopes = ["mariozechner", "earendil-works", "oh-my-pi", "f5-sales-demo", "f5xc-salesdemos"];
+const hostNames = [
+  "galley",
+  ...scopes.flatMap((scope) => [`@${scope}/pi-coding-agent`, `@${scope}/pi-coding-agent/hooks`, `@${scope}/xcsh`]),
+];
+
+type LibraryName = "@sinclair/typebox" | "typebox" | "zod";
+type ModuleName = "galley" | "tui" | "ai" | "core" | LibraryName;
+type Exports = Readonly<Record<string, unknown>>;
+
+/** What a layer above has to offer: the SDK's exports, and the functions that ask a model. */
+export interface HostModules {
+  galley?(): Promise<object>;
+  ai?(): Promise<object>;
+}
+
+const moduleOf = new Map<string, ModuleName>([
+  ...hostNames.map((name) => [name, "galley"] as const),
+  ...inScopes("pi-tui", "tui"),
+  ...inScopes("pi-ai", "ai"),
+  ...inScopes("pi-ai/compat", "ai"),
+  ...inScopes("pi-agent-core", "core"),
+  ...inScopes("pi-utils", "core"),
+  ["@sinclair/typebox", "@sinclair/typebox"],
+  ["typebox", "typebox"],
+  ["zod", "zod"],
+  ["zod/v4", "zod"],
+]);
+
+/** Served by us, whatever lies in a project under that name. */
+export function isHostModule(specifier: string): boolean {
+  return moduleOf.has(specifier);
+}
+
+/** Which library a source text is going to want: by an import, or as a member of the API. */
+const mentions: [LibraryName, RegExp][] = [
+  ["@sinclair/typebox", /@sinclair\/typebox|(?<!["'])\btypebox\b/],
+  ["typebox", /["']typebox["']/],
+  ["zod", /\bzod\b/],
+];
+
+export class VirtualModules {
+  readonly #host: HostModules;
+  readonly #logger: ToolLogger;
+  readonly #loading = new Map<ModuleName, Promise<Exports>>();
+  readonly #loaded = new Map<ModuleName, Exports>();
+  readonly #wanted = new Set<LibraryName>();
+
+  constructor(host: HostModules, logger: ToolLogger) {
+    this.#host = host;
+    this.#logger = logger;
+  }
+
+  load(specifier: string): Promise<Exports> {
+    return this.#load(moduleOf.get(specifier) as ModuleName);
+  }
+
+  /** For those who cannot wait. Throws for what nobody has asked for before. */
+  get(specifier: string): Exports {
+    const found = this.find(specifier);
+    if (found) return found;
+    throw new GalleyError("unsupported", `"${specifier}" is not loaded yet. Import it in the main file of the tool.`);
+  }
+
+  find(specifier: string): Exports | undefined {
+    return this.#loaded.get(moduleOf.get(specifier) as ModuleName);
+  }
+
+  /** Remembers what a file will want. */
+  note(source: string): void {
+    for (const [name, pattern] of mentions) if (pattern.test(source)) this.#wanted.add(name);
+  }
+
+  /** The host's exports, and whatever was wanted so far: a file may use it without waiting. */
+  async prepare(source = ""): Promise<void> {
+    this.note(source);
+    await Promise.all(["galley" as const, ...this.#wanted].map((name) => this.#load(name)));
+  }
+
+  /** Somebody whose text we did not see may use what the API has. */
+  async prepareApi(): Promise<void> {
+    for (const name of ["@sinclair/typebox", "zod"] as const) this.#wanted.add(name);
+    await this.prepare();
+  }
+
+  /** For code that jiti evaluates. It waits for a promise where it can. */
+  get table(): Record<string, unknown> {
+    const table = {};
+    for (const [specifier, name] of moduleOf)
+      Object.defineProperty(table, specifier, {
+        enumerable: true,
+        get: () => this.#loaded.get(name) ?? this.#load(name),
+      });
+    return table;
+  }
+
+  #load(name: ModuleName): Promise<Exports> {
+    const known = this.#loading.get(name);
+    if (known) return known;
+    const loading = runAsHost(() => this.#make(name)).then((exports) => {
+      this.#loaded.set(name, exports);
+      return exports;
+    });
+    this.#loading.set(name, loading);
+    return loading;
+  }
+
+  async #make(name: ModuleName): Promise<Exports> {
+    switch (name) {
+      case "galley":
+        return asModule(
+          await import("./component-library.js"),
+          { defineCustomTool, defineTool },
+          await this.#host.galley?.(),
+        );
+      case "tui":
+        return asModule(await import("./component-library.js"));
+      case "ai":
+        return asModule({ StringEnum }, await this.#host.ai?.());
+      case "core":
+        return asModule({ logger: this.#logger });
+      default:
+        return library(name);
+    }
+  }
+}
+
+const libraries = new Map<LibraryName, Promise<Exports>>();
+
+/** One instance for all sessions of the process: a schema made by one tool means the same to another. */
+function library(name: LibraryName): Promise<Exports> {
+  const known = libraries.get(name) ?? importLibrary(name);
+  libraries.set(name, known);
+  return known;
+}
+
+async function importLibrary(name: LibraryName): Promise<Exports> {
+  if (name === "typebox") return asModule(await import("typebox"));
+  if (name === "@sinclair/typebox") return asModule(await import("@sinclair/typebox"));
+  return asModule(withEitherRecord(await import("zod")));
+}
+
+/** zod 3 took the value's schema alone; tools written for it still do. */
+function withEitherRecord(zod: typeof import("zod")): object {
+  const record = (...args: unknown[]) => {
+    const [key, value] = args.length === 1 ? [zod.string(), args[0]] : args;
+    return zod.record(key as never, value as never);
+  };
+  const whole: Record<string, unknown> = { ...zod, record };
+  whole.z = whole;
+  whole.default = whole;
+  return whole;
+}
+
+/** A plain object instead of a namespace, marked the way compiled code looks for. */
+function asModule(...parts: (object | undefined)[]): Exports {
+  const exports = Object.assign({}, ...parts);
+  return Object.freeze(Object.defineProperty(exports, "__esModule", { value: true }));
+}
+
+/** Models understand a list of strings better than a union of constants. */
+function StringEnum(values: readonly string[], options: object = {}): object {
+  return { type: "string", enum: [...values], ...options };
+}
+
+function inScopes(packageName: string, module: ModuleName): [string, ModuleName][] {
+  return scopes.map((scope) => [`@${scope}/${packageName}`, module]);
+}

@@ -1,0 +1,83 @@
+// What is in one folder of a configuration directory: tools with their descriptions, commands, or programs for hooks.
+// Sorted by name, without hidden files, tests and type declarations.
+
+import { join, relative } from "node:path";
+import { nodeDisk } from "../../files/disk/node-disk.js";
+import { namesIn } from "../../files/paths/find-roots.js";
+import { type IgnoreRules, isIgnored, readIgnoreRules } from "../../files/walk/ignore-rules.js";
+import { firstFile, isAside, isModuleFile } from "./directory.js";
+import type { Findings, ModuleKind, ModuleSource } from "./findings.js";
+import { describeTool } from "./metadata.js";
+
+/** What a folder may hold besides plain descriptions. */
+export interface Accepts {
+  readonly endings: RegExp;
+  /** `<name>/index.ts` and its like. */
+  readonly indexes: readonly string[];
+  readonly describes: boolean;
+}
+
+interface FolderWork {
+  readonly kind: "tool" | "command";
+  readonly accepts: Accepts;
+  readonly source: ModuleSource;
+  readonly found: Findings;
+  /** The directory from which on `.gitignore` files count; default: the folder itself. */
+  readonly ignoredFrom?: string;
+}
+
+/** Each is a file to be read. */
+const maxDescribed = 500;
+
+/** A folder of tools or commands. */
+export async function folderModules(folder: string, work: FolderWork): Promise<void> {
+  const { accepts, source, found, kind } = work;
+  found.startPlace();
+  const names = namesIn(folder).filter(({ name }) => !isAside(name));
+  if (names.length === 0) return;
+  const isLeftOut = await ignoredIn(folder, work.ignoredFrom ?? folder);
+  for (const { name, isDirectory } of names) {
+    if (found.isExhausted) return;
+    const path = join(folder, name);
+    if (isLeftOut(path, isDirectory)) continue;
+    // Known by the file's whole name: `foo.json` must not hide `foo.ts`.
+    const key = kind === "tool" ? name : `${kind}/${name}`;
+    const as = { kind, source, needsTrust: source.level === "project", key };
+    if (isDirectory) {
+      const index = firstFile(path, accepts.indexes, found);
+      if (index !== undefined) found.add(index, as);
+    } else if (accepts.endings.test(name)) found.add(path, as);
+    else if (accepts.describes && /\.(?:md|json)$/.test(name)) {
+      const described = found.metadata.length < maxDescribed ? describeTool(path, source) : undefined;
+      if (described) found.metadata.push(described);
+    } else if (accepts.describes && /\.(?:sh|bash|py)$/.test(name)) found.scripts.push(path);
+  }
+}
+
+/** `hooks/pre` and `hooks/post`: modules are modules there too, everything else is a program. */
+export function scriptFolder(
+  folder: string,
+  { found, ...as }: { kind: ModuleKind; source: ModuleSource; needsTrust: boolean; found: Findings },
+): void {
+  for (const { name, isDirectory } of namesIn(folder)) {
+    if (isDirectory || isAside(name)) continue;
+    found.add(join(folder, name), { ...as, ...(isModuleFile(name) ? {} : { isScript: true as const }) });
+  }
+}
+
+/**
+ * Git's rules from `top` down to the folder. Where the whole folder is kept out of git, somebody put it there for
+ * himself: then only the folder's own rules count.
+ */
+async function ignoredIn(folder: string, top: string): Promise<(path: string, isDirectory: boolean) => boolean> {
+  const steps = relative(top, folder).split(/[\\/]/).filter(Boolean);
+  const directories = [top, ...steps.map((_, index) => join(top, ...steps.slice(0, index + 1)))];
+  const outer: IgnoreRules[] = [];
+  for (const directory of directories.slice(0, -1)) {
+    const rules = await readIgnoreRules(nodeDisk, directory);
+    if (rules) outer.push(rules);
+  }
+  const own = await readIgnoreRules(nodeDisk, folder);
+  const rules = [...(isIgnored(folder, true, outer) ? [] : outer), ...(own ? [own] : [])];
+  return (path, isDirectory) => isIgnored(path, isDirectory, rules);
+}

@@ -1,0 +1,264 @@
+// Asks the extensions: one after the other in their order, each within its limit, and what comes of it by the rule of
+// the hook. Nothing that an extension does wrong reaches the session, except that a call whose guard failed does not
+// run and a result whose handler failed is not shown.
+
+import type { Clock } from "../../base/clock.js";
+import { isObject } from "../../base/json.js";
+import type { Log } from "../../base/log.js";
+import type { SlashCommand } from "../../protocol/data.js";
+import type { AgentSessionEvent } from "../../protocol/events.js";
+import { asSlashCommand, findCommand } from "../api/commands.js";
+import { failureOf, type ToolFailure } from "../api/custom-tool-failure.js";
+import type { LiveUI } from "../api/custom-tool-ui.js";
+import { EventBus } from "../api/event-bus.js";
+import { type ExtensionHost, ExtensionRuntimeNotInitializedError, type FlagDefinition } from "../api/extension.js";
+import type { SendFailure } from "../api/extension-api.js";
+import { createCommandContext, createExtensionContext } from "../api/extension-context.js";
+import type { ExtensionRecord, RegisteredHandler, RegisteredTool } from "../api/extension-record.js";
+import { ExtensionRegistry, type Owned } from "../api/extension-registry.js";
+import { adaptExtensionTool, type ExtensionTool } from "../api/extension-tools.js";
+import { runAsGuest } from "../load/load-guard.js";
+import { withinOwnTime } from "./extension-limit.js";
+import type { ExtensionEvent, HookEvent, OutcomeOf } from "./hooks.js";
+import { ruleFor } from "./hooks-rules.js";
+
+export interface RunnerParts {
+  readonly cwd: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly live: LiveUI;
+  readonly limits?: Partial<HandlerLimits>;
+  /** Hears of everything that an extension does wrong. */
+  onError(failure: ToolFailure): void;
+  onSendFailure?(failure: SendFailure): void;
+}
+
+/** Of each handler's own time: while a person is asked, it does not pass. */
+export interface HandlerLimits {
+  readonly handlerMs: number;
+  /** Whether a call may run can take longer to find out. */
+  readonly toolCallMs: number;
+  readonly shutdownMs: number;
+}
+
+const limitNames: Readonly<Record<string, keyof HandlerLimits>> = {
+  tool_call: "toolCallMs",
+  session_shutdown: "shutdownMs",
+};
+
+/** About a call of the run under way, and of no use after it. */
+const callTypes: ReadonlySet<string> = new Set(["tool_call", "tool_result"]);
+
+const defaultLimits: HandlerLimits = { handlerMs: 30_000, toolCallMs: 300_000, shutdownMs: 2000 };
+
+export class ExtensionRunner {
+  readonly registry = new ExtensionRegistry();
+  readonly bus = new EventBus();
+  /** What the command line said. */
+  readonly flagValues = new Map<string, boolean | string>();
+  readonly #parts: RunnerParts;
+  readonly #adapted = new WeakMap<object, ExtensionTool>();
+  #host: ExtensionHost | undefined;
+  #told: Promise<void> = Promise.resolve();
+  #isShutDown = false;
+  #isClosed = false;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on extensions can act. */
+  initialize(host: ExtensionHost): void {
+    this.#host = host;
+  }
+
+  /**
+   * What these extensions kept does nothing any more. Their handlers still answer whoever asks: a guard must not fall
+   * silent while a call is under way.
+   */
+  close(): void {
+    this.#host = undefined;
+    this.#isClosed = true;
+    for (const record of this.registry.records) record.isGone = true;
+  }
+
+  hasHandlers(type: string): boolean {
+    return this.registry.handlersOf(type).length > 0;
+  }
+
+  /** Never rejects because of an extension. After the signal nobody waits for the answer. */
+  async emit<Event extends ExtensionEvent>(event: Event, waited?: AbortSignal): Promise<OutcomeOf<Event["type"]>> {
+    const rule = ruleFor(event.type);
+    const handlers = this.registry.handlersOf(event.type);
+    if (!rule) {
+      await this.#tell(event, handlers);
+      return undefined as OutcomeOf<Event["type"]>;
+    }
+    const hook = event as HookEvent;
+    let outcome = rule.start(hook);
+    for (const handler of handlers) {
+      const shown = shownTo(handler, rule.view?.(hook, outcome) ?? hook);
+      try {
+        const answer = await this.#call(handler, shown, waited);
+        outcome = rule.take(outcome, isObject(answer) ? answer : {}, shown);
+      } catch (error) {
+        this.report(handler.record, event.type, error);
+        const sentence = `Extension ${handler.record.origin.path} failed: ${failureOf(error).error}`;
+        outcome = rule.fail ? rule.fail(outcome, sentence) : outcome;
+      }
+      if (rule.isDecided?.(outcome)) break;
+    }
+    return outcome as OutcomeOf<Event["type"]>;
+  }
+
+  /** For the stream of a session's events: in their order, and nothing to wait for where nobody listens. */
+  observe(event: AgentSessionEvent): Promise<void> | undefined {
+    if (!this.hasHandlers(event.type)) return undefined;
+    this.#told = this.#told.then(() => this.emit(event));
+    return this.#told;
+  }
+
+  // Commands, flags, shortcuts
+
+  /** As `get_commands` lists them. */
+  commands(): SlashCommand[] {
+    return [...this.registry.commands().values()].map(asSlashCommand);
+  }
+
+  /** The name of the command that a prompt begins with. */
+  commandIn(text: string): string | undefined {
+    return findCommand(this.registry.commands(), text)?.command.name;
+  }
+
+  /** False where the text names no command. Resolves when the command is done; never rejects because of it. */
+  async runCommand(text: string): Promise<boolean> {
+    const found = findCommand(this.registry.commands(), text);
+    if (!found) return false;
+    const { command, args } = found;
+    try {
+      const ctx = createCommandContext(this.#contextParts());
+      await this.#asGuest(command.record, async () => command.definition.handler(args, ctx));
+    } catch (error) {
+      this.#parts.onError({ extensionPath: `command:${command.name}`, event: "command", ...failureOf(error) });
+    }
+    return true;
+  }
+
+  flags(): ReadonlyMap<string, Owned<FlagDefinition>> {
+    return this.registry.flags();
+  }
+
+  /** False where nobody asked for the key. */
+  runShortcut(key: string): boolean {
+    const shortcut = this.registry.shortcuts().get(key.toLowerCase());
+    if (!shortcut) return false;
+    const ctx = createExtensionContext(this.#contextParts());
+    this.guard(shortcut.record, "shortcut", () => shortcut.definition.handler(ctx));
+    return true;
+  }
+
+  // Tools
+
+  /** In the order of registration. What was adapted once stays the same object. */
+  tools(): ExtensionTool[] {
+    const chosen = this.registry.tools((record, sentence) => this.report(record, "registerTool", new Error(sentence)));
+    return chosen.map((tool) => this.#adaptedTool(tool));
+  }
+
+  #adaptedTool(tool: Owned<RegisteredTool>): ExtensionTool {
+    const known = this.#adapted.get(tool.schema);
+    if (known) return known;
+    const made = adaptExtensionTool(tool, { ...this.#contextParts(), log: this.#parts.log });
+    this.#adapted.set(tool.schema, made);
+    return made;
+  }
+
+  // For those who serve extensions
+
+  host(): ExtensionHost {
+    if (!this.#host) throw new ExtensionRuntimeNotInitializedError({ isOver: this.#isClosed });
+    return this.#host;
+  }
+
+  boundHost(): ExtensionHost | undefined {
+    return this.#host;
+  }
+
+  /** Runs something of an extension's that nobody waits for. Never throws. */
+  guard(record: ExtensionRecord, event: string, work: () => unknown): void {
+    if (record.isGone) return;
+    this.#asGuest(record, async () => work()).catch((error: unknown) => this.report(record, event, error));
+  }
+
+  report({ origin }: ExtensionRecord, event: string, error: unknown): void {
+    this.#parts.onError({ extensionPath: origin.path, event, ...failureOf(error) });
+  }
+
+  onSendFailure(failure: SendFailure): void {
+    this.#parts.onSendFailure?.(failure);
+  }
+
+  async #tell(event: ExtensionEvent, handlers: readonly Owned<RegisteredHandler>[]): Promise<void> {
+    const tell = async (handler: Owned<RegisteredHandler>) => {
+      try {
+        await this.#call(handler, shownTo(handler, event));
+      } catch (error) {
+        this.report(handler.record, event.type, error);
+      }
+    };
+    if (event.type !== "session_shutdown") for (const handler of handlers) await tell(handler);
+    else if (!this.#isShutDown) {
+      this.#isShutDown = true;
+      // At once: the time that is left is for all of them.
+      await Promise.all(handlers.map(tell));
+    }
+  }
+
+  #call(
+    { record, handler }: Owned<RegisteredHandler>,
+    event: { readonly type: string },
+    waited?: AbortSignal,
+  ): Promise<unknown> {
+    const limits = { ...defaultLimits, ...this.#parts.limits };
+    const limitMs = limits[limitNames[event.type] ?? "handlerMs"];
+    const ctx = createExtensionContext(this.#contextParts());
+    const signal = waited ?? this.#signalFor(event);
+    return withinOwnTime(this.#parts.clock, limitMs, (patience) =>
+      runAsGuest({ path: record.origin.realPath, log: this.#parts.log, patience, signal }, async () =>
+        handler(event, ctx),
+      ),
+    );
+  }
+
+  /** Fires when nobody waits for the answer any more. */
+  #signalFor(event: { readonly type: string }): AbortSignal | undefined {
+    if ("signal" in event && event.signal instanceof AbortSignal) return event.signal;
+    return callTypes.has(event.type) ? this.#host?.signal : undefined;
+  }
+
+  #asGuest<Result>({ origin }: ExtensionRecord, work: () => Result): Result {
+    return runAsGuest({ path: origin.realPath, log: this.#parts.log }, work);
+  }
+
+  #contextParts() {
+    const { cwd, live } = this.#parts;
+    return { cwd, live, host: () => this.host() };
+  }
+}
+
+/** A copy of its own: what a handler does to it stays with the handler. */
+function shownTo<Event extends { readonly type: string }>({ name }: RegisteredHandler, event: Event): Event {
+  const members = Object.entries(event).map(([key, value]: [string, unknown]) => [
+    key,
+    value instanceof AbortSignal ? value : copy(value),
+  ]);
+  return { ...Object.fromEntries(members), type: name };
+}
+
+function copy(value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch {
+    return value; // details that hold functions: only their maker knows what they mean
+  }
+}

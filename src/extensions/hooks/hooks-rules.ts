@@ -1,0 +1,231 @@
+// How the answers of several handlers become one outcome. Pure: who is asked, in which order and for how long is the
+// runner's business. An answer that cannot be used is a sentence, which counts as a failure of that handler.
+
+import { isDeepStrictEqual } from "node:util";
+import { isObject, type JsonObject } from "../../base/json.js";
+import type { ImageContent, InputContent } from "../../protocol/content.js";
+import type { CompactionResult } from "../../protocol/events.js";
+import type { AgentMessage } from "../../protocol/messages.js";
+import { checkMessage } from "../../record/check-message.js";
+import { type CustomMessageInput, customMessage } from "../../session/session-messages.js";
+import type { BranchNote, DecidingHook, HookEvent, HookOutcomes, UserBashResult } from "./hooks.js";
+
+export interface HookRule<Event = never, Outcome = unknown> {
+  start(event: Event): Outcome;
+  /** The event as the next handler is to see it; default: as it is. */
+  view?(event: Event, outcome: Outcome): Event;
+  /** `answer` is empty where the handler returned nothing of use; `shown` is the event it was given. */
+  take(outcome: Outcome, answer: JsonObject, shown: Event): Outcome;
+  /** What a handler that fails does to the outcome; default: nothing. */
+  fail?(outcome: Outcome, sentence: string): Outcome;
+  /** Nobody else is asked. */
+  isDecided?(outcome: Outcome): boolean;
+}
+
+type Rules = { readonly [Name in DecidingHook]: HookRule<HookEvent<Name>, HookOutcomes[Name]> };
+
+const isCancelled = ({ cancel }: { readonly cancel: boolean }) => cancel;
+
+/** What the model is told of a call that an extension refused without a reason. */
+const blockedText = "Tool execution was blocked by an extension";
+
+const rules: Rules = {
+  session_before_switch: {
+    start: () => ({ cancel: false }),
+    take: (_outcome, { cancel }) => ({ cancel: Boolean(cancel) }),
+    isDecided: isCancelled,
+  },
+  session_before_branch: {
+    start: () => ({ cancel: false, skipConversationRestore: false }),
+    take: (outcome, { cancel, skipConversationRestore }) => ({
+      cancel: Boolean(cancel),
+      skipConversationRestore: outcome.skipConversationRestore || Boolean(skipConversationRestore),
+    }),
+    isDecided: isCancelled,
+  },
+  session_before_tree: {
+    start: () => ({ cancel: false }),
+    take: (outcome, { cancel, summary }) => ({
+      ...outcome,
+      cancel: Boolean(cancel),
+      ...(summary === undefined ? {} : { summary: asNote(summary) }),
+    }),
+    isDecided: isCancelled,
+  },
+  session_before_compact: {
+    start: () => ({ cancel: false }),
+    take: (outcome, { cancel, compaction }) => ({
+      ...outcome,
+      cancel: Boolean(cancel),
+      ...(compaction === undefined ? {} : { compaction: asCompaction(compaction) }),
+    }),
+    isDecided: isCancelled,
+  },
+  "session.compacting": {
+    start: () => ({}),
+    take(outcome, { context, prompt, preserveData }) {
+      const answer = {
+        ...(context === undefined ? {} : { context: asTexts(context) }),
+        ...(prompt === undefined ? {} : { prompt: asText("prompt", prompt) }),
+        ...(preserveData === undefined ? {} : { preserveData: asData("preserveData", preserveData) }),
+      };
+      return Object.keys(answer).length === 0 ? outcome : answer;
+    },
+  },
+  input: {
+    start: ({ text, images }) => ({ handled: false, text, ...(images ? { images } : {}) }),
+    view: (event, { text, images }) => ({ ...event, text, ...(images ? { images } : {}) }),
+    take(outcome, { handled, action, text, images }) {
+      if (handled || action === "handled") return { ...outcome, handled: true };
+      if (action === "continue") return outcome;
+      return {
+        ...outcome,
+        ...(text === undefined ? {} : { text: asText("text", text) }),
+        ...(images === undefined ? {} : { images: asImages(images) }),
+      };
+    },
+    isDecided: ({ handled }) => handled,
+  },
+  before_agent_start: {
+    start: ({ systemPrompt }) => ({ messages: [], systemPrompt }),
+    view: (event, { systemPrompt }) => ({ ...event, systemPrompt }),
+    take: ({ messages, systemPrompt: before }, { message, systemPrompt }) => ({
+      messages: message === undefined ? messages : [...messages, asCustom(message)],
+      systemPrompt: systemPrompt === undefined ? before : asText("systemPrompt", systemPrompt),
+    }),
+  },
+  context: {
+    start: ({ messages }) => ({ messages }),
+    view: (event, { messages }) => ({ ...event, messages }),
+    take: (outcome, { messages }) => (messages === undefined ? outcome : { messages: asMessages(messages) }),
+  },
+  tool_call: {
+    start: ({ input }) => ({ input, isRevised: false }),
+    view: (event, { input }) => ({ ...event, input }),
+    take(outcome, { block, reason, input }, shown) {
+      if (block) return { ...outcome, block: typeof reason === "string" && reason !== "" ? reason : blockedText };
+      // A copy: what the handler does to its object later must not reach the call.
+      const revised = structuredClone(asData("input", input ?? shown.input));
+      return { ...outcome, input: revised, isRevised: outcome.isRevised || !isDeepStrictEqual(revised, outcome.input) };
+    },
+    fail: (outcome, sentence) => ({ ...outcome, block: sentence }),
+    isDecided: ({ block }) => block !== undefined,
+  },
+  tool_result: {
+    start: ({ content, details, isError }) => ({ content, details, isError }),
+    view: (event, outcome) => ({ ...event, ...outcome }),
+    take: (outcome, { content, details, isError }) => ({
+      content: content === undefined ? outcome.content : asContent(content),
+      details: details === undefined ? outcome.details : details,
+      isError: typeof isError === "boolean" ? isError : outcome.isError,
+    }),
+    // It may have been about to take something out: what it did not get to see through is not shown.
+    fail: ({ details }, sentence) => ({ content: [{ type: "text", text: sentence }], details, isError: true }),
+  },
+  user_bash: {
+    start: () => ({}),
+    take(outcome, { result, operations }) {
+      if (result === undefined && operations !== undefined)
+        throw new Error("user_bash takes a result; operations are not supported");
+      return result === undefined ? outcome : { result: asBashResult(result) };
+    },
+    isDecided: ({ result }) => result !== undefined,
+  },
+  project_trust: {
+    start: () => ({ trusted: "undecided", remember: false }),
+    take(outcome, { trusted, remember }) {
+      if (trusted === undefined) return outcome;
+      if (trusted !== "yes" && trusted !== "no" && trusted !== "undecided")
+        throw new Error('trusted must be "yes", "no" or "undecided"');
+      return { trusted, remember: Boolean(remember) };
+    },
+    isDecided: ({ trusted }) => trusted !== "undecided",
+  },
+};
+
+/** Undefined for what is only told. */
+export function ruleFor(type: string): HookRule<HookEvent, unknown> | undefined {
+  if (!Object.hasOwn(rules, type)) return undefined;
+  // The table pairs each name with its own event; by the name alone the compiler cannot tell which.
+  return rules[type as DecidingHook] as unknown as HookRule<HookEvent, unknown>;
+}
+
+function asText(name: string, value: unknown): string {
+  if (typeof value !== "string") throw new Error(`${name} must be a string`);
+  return value;
+}
+
+function asTexts(value: unknown): string[] {
+  if (!Array.isArray(value)) throw new Error("context must be a list of strings");
+  return value.map((text) => asText("context", text));
+}
+
+function asData(name: string, value: unknown): JsonObject {
+  if (!isObject(value)) throw new Error(`${name} must be an object`);
+  return value;
+}
+
+function asNote(value: unknown): BranchNote {
+  const { summary, details } = asData("summary", value);
+  return { summary: asText("summary.summary", summary), ...(details === undefined ? {} : { details }) };
+}
+
+function asCompaction(value: unknown): CompactionResult {
+  const { summary, shortSummary, firstKeptEntryId, tokensBefore, details, preserveData } = asData("compaction", value);
+  if (typeof tokensBefore !== "number") throw new Error("compaction.tokensBefore must be a number");
+  return {
+    summary: asText("compaction.summary", summary),
+    ...(typeof shortSummary === "string" ? { shortSummary } : {}),
+    firstKeptEntryId: asText("compaction.firstKeptEntryId", firstKeptEntryId),
+    tokensBefore,
+    ...(details === undefined ? {} : { details }),
+    ...(preserveData === undefined ? {} : { preserveData }),
+  };
+}
+
+function asCustom(value: unknown): CustomMessageInput {
+  const message = asData("message", value) as unknown as CustomMessageInput;
+  const { role: _role, timestamp: _timestamp, ...input } = customMessage(message, 0);
+  return input;
+}
+
+function asMessages(value: unknown): AgentMessage[] {
+  if (!Array.isArray(value)) throw new Error("messages must be a list");
+  return value.map((message, index) => {
+    const checked = checkMessage(message, 0);
+    if (!checked) throw new Error(`messages[${index}] is no message`);
+    return checked;
+  });
+}
+
+function asContent(value: unknown): InputContent[] {
+  if (typeof value === "string") return [{ type: "text", text: value }];
+  if (!Array.isArray(value) || !value.every((block) => isText(block) || isImage(block)))
+    throw new Error("content must be a list of texts and images");
+  return value;
+}
+
+function asImages(value: unknown): ImageContent[] {
+  if (!Array.isArray(value) || !value.every(isImage)) throw new Error("images must be a list of images");
+  return value;
+}
+
+function asBashResult(value: unknown): UserBashResult {
+  const { output, exitCode, cancelled, truncated } = asData("result", value);
+  return {
+    output: asText("result.output", output),
+    ...(Number.isInteger(exitCode) ? { exitCode: exitCode as number } : {}),
+    cancelled: Boolean(cancelled),
+    truncated: Boolean(truncated),
+  };
+}
+
+function isText(block: unknown): boolean {
+  return isObject(block) && block.type === "text" && typeof block.text === "string";
+}
+
+function isImage(block: unknown): boolean {
+  return (
+    isObject(block) && block.type === "image" && typeof block.data === "string" && typeof block.mimeType === "string"
+  );
+}

@@ -1,0 +1,70 @@
+// What the session's own parts make of hooks, in the form in which they ask: a command of the user's that an extension
+// ran, and what custom tools are told of a session's events.
+
+import { AbortRace } from "../../base/abort.js";
+import type { AgentSessionEvent } from "../../protocol/events.js";
+import type { BashRunOutcome } from "../../session/bash-execution.js";
+import type { CustomToolSessionEvent } from "../api/custom-tool.js";
+import type { ExtensionRunner } from "./extension-runner.js";
+import type { UserBashResult } from "./hooks.js";
+
+export interface UserCommand {
+  readonly command: string;
+  readonly excludeFromContext: boolean;
+  readonly cwd: string;
+}
+
+/** Undefined where no extension ran it: then it is ours to run. After the signal nobody waits for them. */
+export async function runUserBash(
+  runner: Pick<ExtensionRunner, "emit">,
+  request: UserCommand,
+  signal: AbortSignal,
+): Promise<BashRunOutcome | undefined> {
+  if (signal.aborted) return asRunOutcome({ output: "", cancelled: true }); // while it waited for its turn
+  const race = new AbortRace(signal);
+  const heard = await race.next(runner.emit({ type: "user_bash", ...request }, signal)).finally(() => race.release());
+  if (heard === "aborted") return asRunOutcome({ output: "", cancelled: true });
+  return heard.result && asRunOutcome(heard.result);
+}
+
+function asRunOutcome({ output: text, exitCode = 0, cancelled, truncated }: UserBashResult): BashRunOutcome {
+  const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
+  const bytes = Buffer.byteLength(text);
+  return {
+    exitCode,
+    ...(cancelled ? { stopped: { by: "abort", sentence: "Command cancelled" } } : {}),
+    output: {
+      text,
+      totalLines: lines,
+      totalBytes: bytes,
+      outputLines: lines,
+      outputBytes: bytes,
+      ...(truncated ? { truncation: {} } : {}),
+    },
+  };
+}
+
+/** Undefined for what custom tools do not hear of. */
+export function toolSessionEvent(event: AgentSessionEvent): CustomToolSessionEvent | undefined {
+  switch (event.type) {
+    case "auto_compaction_start": {
+      const { reason: trigger, action } = event;
+      return { reason: event.type, trigger, action };
+    }
+    case "auto_compaction_end": {
+      const { type: reason, result, action, aborted, willRetry, errorMessage } = event;
+      const problem = errorMessage === undefined ? {} : { errorMessage };
+      return { reason, action, result, aborted, willRetry, ...problem };
+    }
+    case "auto_retry_start":
+    case "auto_retry_end":
+    case "ttsr_triggered":
+    case "todo_reminder": {
+      const { type: reason, ...fields } = event;
+      // The members are the same on both sides; that they stay together is more than the compiler follows.
+      return { reason, ...fields } as CustomToolSessionEvent;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+// Loads extensions: modules that were found, and functions that a program hands over. A failing one is one sentence and
+// leaves nothing behind; the others load, in the order in which they were named.
+
+import type { ExtensionAPI, ExtensionFactory } from "../api/extension.js";
+import { createExtensionApi } from "../api/extension-api.js";
+import { type ExtensionOrigin, ExtensionRecord } from "../api/extension-record.js";
+import { createToolApi, createToolLogger } from "../api/tool-api.js";
+import { VirtualModules } from "../compat/virtual-modules.js";
+import { ExtensionRunner, type RunnerParts } from "../hooks/extension-runner.js";
+import {
+  type LoadParts,
+  loadAsGuest,
+  loadModule,
+  type ModuleCandidate,
+  type ModuleLoadError,
+  withoutRepeats,
+} from "./load.js";
+
+/** A function of the program's own. */
+export interface InlineExtension {
+  /** For messages. */
+  readonly path: string;
+  readonly factory: ExtensionFactory;
+  /** Whom it speaks for; default: the program, whose functions are as the user's. */
+  readonly origin?: ExtensionOrigin;
+}
+
+export type Candidate = ModuleCandidate | InlineExtension;
+
+export interface LoadExtensionsParts extends LoadParts, RunnerParts {
+  /** Names that no extension may take. */
+  readonly builtInCommands?: readonly string[];
+}
+
+export interface LoadedExtensions {
+  readonly runner: ExtensionRunner;
+  readonly errors: readonly ModuleLoadError[];
+  /** Those of a project, once it is trusted. Their errors are returned, and join the others. */
+  add(candidates: readonly Candidate[], coverage: LoadParts["coverage"]): Promise<readonly ModuleLoadError[]>;
+}
+
+/** Never rejects. */
+export async function loadExtensions(
+  candidates: readonly Candidate[],
+  parts: LoadExtensionsParts,
+): Promise<LoadedExtensions> {
+  const runner = new ExtensionRunner(parts);
+  const logger = createToolLogger(parts.log);
+  const virtual = new VirtualModules(parts.hostModules ?? {}, logger);
+  const { cwd, processes, live } = parts;
+  const common = createToolApi({ cwd, processes, live, logger, virtual });
+  const { log, builtInCommands = [] } = parts;
+  const apiOf = (record: ExtensionRecord): ExtensionAPI =>
+    createExtensionApi({
+      record,
+      common,
+      log,
+      builtInCommands,
+      bus: runner.bus,
+      flagValues: runner.flagValues,
+      host: () => runner.host(),
+      boundHost: () => runner.boundHost(),
+      guard: (...args) => runner.guard(...args),
+      onSendFailure: (failure) => runner.onSendFailure(failure),
+    });
+  const errors: ModuleLoadError[] = [];
+  const load = async (wanted: readonly Candidate[], loadParts: LoadParts) => {
+    const outcomes = await Promise.all(once(wanted).map((one) => loadOne(one, { parts: loadParts, virtual, apiOf })));
+    runner.registry.add(outcomes.flatMap(({ record, problem }) => (problem === undefined ? [record] : [])));
+    const found = outcomes.flatMap(({ record, problem }) => (problem === undefined ? [] : [errorOf(record, problem)]));
+    errors.push(...found);
+    return found;
+  };
+  await load(candidates, parts);
+  return { runner, errors, add: (more, coverage) => load(more, { ...parts, coverage }) };
+}
+
+interface Shared {
+  readonly parts: LoadParts;
+  readonly virtual: VirtualModules;
+  apiOf(record: ExtensionRecord): ExtensionAPI;
+}
+
+async function loadOne(candidate: Candidate, { parts, virtual, apiOf }: Shared) {
+  const record = new ExtensionRecord(originOf(candidate));
+  const make = async (factory: unknown) => {
+    await (factory as ExtensionFactory)(apiOf(record));
+  };
+  const { path } = candidate;
+  const noFactoryText = `Extension does not export a valid factory function: ${path}`;
+  const loaded =
+    "factory" in candidate
+      ? await loadAsGuest(path, { ...parts, kind: "extension" }, async () => {
+          await virtual.prepare(String(candidate.factory));
+          return make(candidate.factory);
+        })
+      : await loadModule(candidate, parts, { virtual, kind: "extension", noFactoryText, make });
+  const problem = "problem" in loaded ? loaded.problem : undefined;
+  record.isGone = problem !== undefined;
+  return { record, problem };
+}
+
+/** A function of the program's own is as the user's. */
+function originOf(candidate: Candidate): ExtensionOrigin {
+  const { path } = candidate;
+  if ("factory" in candidate) return candidate.origin ?? { path, realPath: path, needsTrust: false };
+  const { realPath, needsTrust, source } = candidate;
+  return { path, realPath, needsTrust, ...(source ? { source } : {}) };
+}
+
+function once(candidates: readonly Candidate[]) {
+  const kept = new Set<unknown>(withoutRepeats(candidates.filter((one) => "realPath" in one)));
+  return candidates.filter((one) => "factory" in one || kept.has(one));
+}
+
+function errorOf({ origin: { path, source } }: ExtensionRecord, error: string): ModuleLoadError {
+  return { path, error, ...(source ? { source } : {}) };
+}

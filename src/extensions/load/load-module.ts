@@ -1,0 +1,252 @@
+// Evaluates one module and the files it imports. Every file of its own is read, shown to the gate and run here, so that
+// a second load sees what was saved in between; only packages that it depends on go to Node. TypeScript is turned into
+// JavaScript by a transformer that is given.
+
+import { dirname, extname, isAbsolute } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { runInThisContext } from "node:vm";
+import { GalleyError } from "../../base/errors.js";
+import { isHostModule, type VirtualModules } from "../compat/virtual-modules.js";
+import type { FileBody, LoadMemory } from "./load-memory.js";
+
+/** What jiti does for us. */
+export interface Transformer {
+  transform(source: string, filename: string, isAsync: boolean): string;
+  /** Undefined for what is not there. */
+  resolve(specifier: string, from: string, isAsync: boolean): string | undefined;
+  /** A file of another package, as Node would load it. */
+  importPackage(path: string): Promise<unknown>;
+  requirePackage(path: string): unknown;
+}
+
+export interface ModuleFiles {
+  /** What stands in the file now. */
+  read(path: string): Buffer;
+  canonical(path: string): string;
+}
+
+export interface ModuleGraphParts {
+  readonly files: ModuleFiles;
+  readonly transformer: Transformer;
+  readonly memory: Pick<LoadMemory, "body">;
+  readonly virtual: VirtualModules;
+  /** Part of what is being loaded, not a package it depends on. */
+  isOwn(path: string): boolean;
+  /** Throws for a file that must not run. */
+  admit(path: string, content: Uint8Array): void;
+}
+
+interface LoadedModule {
+  readonly path: string;
+  readonly module: { exports: unknown };
+  isDone: boolean;
+  done: Promise<void>;
+  /** Whom it waits for: who waits for somebody that waits for him gets what there is so far. */
+  readonly waitsFor: Set<LoadedModule>;
+}
+
+/** Where somebody asks from: a file, there or not. */
+type Place = Pick<LoadedModule, "path">;
+
+const nodeModule = process.getBuiltinModule("node:module");
+
+/** A word where a statement begins, which in what a bundler made is not where a line does. */
+const modulePattern = /(?:^|[;}/])[ \t]*(?:import|export)\b|\bimport\s*\(|\bimport\.meta\b|^[ \t]*await\b|=\s*await\b/m;
+
+export class ModuleGraph {
+  readonly #parts: ModuleGraphParts;
+  readonly #modules = new Map<string, LoadedModule>();
+  /** What was read, by path. */
+  readonly contents = new Map<string, Buffer>();
+  /** Something was left to Node, which does not tell what stands in its files. */
+  usesPackages = false;
+  /** It may look at what is no file of its own: what it makes can differ although they say the same. */
+  usesSystem = false;
+
+  constructor(parts: ModuleGraphParts) {
+    this.#parts = parts;
+  }
+
+  async load(path: string): Promise<unknown> {
+    return this.#importFile(path, undefined);
+  }
+
+  async #import(specifier: string, from: LoadedModule): Promise<unknown> {
+    const { virtual, transformer } = this.#parts;
+    const given = isHostModule(specifier) ? await virtual.load(specifier) : this.#builtIn(specifier);
+    if (given !== undefined) return given;
+    const path = this.#resolve(specifier, from, true);
+    if (this.#isOurs(path)) return this.#importFile(path, from);
+    return transformer.importPackage(path);
+  }
+
+  #require(specifier: string, from: Place): unknown {
+    const { virtual, transformer } = this.#parts;
+    const given = isHostModule(specifier) ? virtual.get(specifier) : this.#builtIn(specifier);
+    if (given !== undefined) return given;
+    const path = this.#resolve(specifier, from, false);
+    if (this.#isOurs(path)) return this.#requireFile(path);
+    return transformer.requirePackage(path);
+  }
+
+  #builtIn(specifier: string): unknown {
+    const found = builtIn(specifier);
+    if (found !== undefined) this.usesSystem = true;
+    return found === nodeModule ? this.#moduleLibrary : found;
+  }
+
+  /** Node's own, but who makes a `require` gets one that asks the gate, as the one that it has. */
+  readonly #moduleLibrary = new Proxy(nodeModule, {
+    get: (library, name) =>
+      name === "createRequire"
+        ? (from: string | URL) => this.#requireFor({ path: fileOf(from) })
+        : Reflect.get(library, name),
+  });
+
+  #requireFor(from: Place): object {
+    const resolve = (specifier: string) => this.#resolve(specifier, from, false);
+    return Object.assign((specifier: string) => this.#require(specifier, from), { resolve, cache: {} });
+  }
+
+  #resolve(specifier: string, from: Place, isAsync: boolean): string {
+    const asked = specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
+    const found = this.#parts.transformer.resolve(asked, from.path, isAsync);
+    if (found === undefined)
+      throw new GalleyError("not_found", `Cannot find module "${specifier}" imported from ${from.path}`);
+    return this.#parts.files.canonical(found);
+  }
+
+  /** False for what is left to Node, native code of our own included. */
+  #isOurs(path: string): boolean {
+    const isOwn = this.#parts.isOwn(path);
+    const isNative = extname(path) === ".node";
+    if (isOwn && isNative) this.#admitted(path);
+    if (!isOwn) this.usesPackages = true;
+    return isOwn && !isNative;
+  }
+
+  async #importFile(path: string, from: LoadedModule | undefined): Promise<unknown> {
+    const known = this.#modules.get(path);
+    if (!known) {
+      const loaded = this.#begin(path);
+      loaded.done = this.#run(loaded);
+      await this.#wait(loaded, from);
+      return loaded.module.exports;
+    }
+    if (!known.isDone && !(from && waits(known, from))) await this.#wait(known, from);
+    return known.module.exports;
+  }
+
+  async #wait(loaded: LoadedModule, from: LoadedModule | undefined): Promise<void> {
+    from?.waitsFor.add(loaded);
+    await loaded.done.finally(() => from?.waitsFor.delete(loaded));
+  }
+
+  #begin(path: string): LoadedModule {
+    const loaded = {
+      path,
+      module: { exports: {} },
+      isDone: false,
+      done: Promise.resolve(),
+      waitsFor: new Set<LoadedModule>(),
+    };
+    this.#modules.set(path, loaded);
+    return loaded;
+  }
+
+  async #run(loaded: LoadedModule): Promise<void> {
+    const source = this.#admitted(loaded.path);
+    await this.#parts.virtual.prepare(source);
+    await this.#evaluate(loaded, source, true);
+    loaded.isDone = true;
+  }
+
+  #requireFile(path: string): unknown {
+    const known = this.#modules.get(path);
+    if (known) return known.module.exports;
+    const loaded = this.#begin(path);
+    try {
+      const source = this.#admitted(loaded.path);
+      this.#parts.virtual.note(source);
+      this.#evaluate(loaded, source, false);
+    } catch (error) {
+      this.#modules.delete(path); // whoever asks again, perhaps after a catch, gets the same answer
+      throw error;
+    }
+    loaded.isDone = true;
+    return loaded.module.exports;
+  }
+
+  #admitted(path: string): string {
+    const { files, admit } = this.#parts;
+    const content = files.read(path);
+    admit(path, content);
+    this.contents.set(path, content);
+    return content.toString("utf8").replace(/^\ufeff/, "");
+  }
+
+  #evaluate(loaded: LoadedModule, source: string, isAsync: boolean): unknown {
+    const { path, module } = loaded;
+    if (extname(path) === ".json") {
+      module.exports = JSON.parse(source);
+      return undefined;
+    }
+    const make = () => this.#compile(path, source, isAsync);
+    const run = this.#parts.memory.body(path, source, { isAsync, make });
+    const resolveUrl = (specifier: string) => pathToFileURL(this.#resolve(specifier, loaded, true)).href;
+    const importing = (specifier: string) => this.#import(specifier, loaded);
+    return run.call(
+      module.exports,
+      module.exports,
+      this.#requireFor(loaded),
+      module,
+      path,
+      dirname(path),
+      importing,
+      resolveUrl,
+    );
+  }
+
+  #compile(path: string, source: string, isAsync: boolean): FileBody {
+    const code = this.#codeOf(path, source, isAsync);
+    const keyword = isAsync ? "async function" : "function";
+    const names = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
+    // On one line with the code, so that stack traces tell the lines of the file.
+    return runInThisContext(`(${keyword} (${names}) {${code}\n})`, { filename: path });
+  }
+
+  #codeOf(path: string, source: string, isAsync: boolean): string {
+    const isScript = /\.c?js$/.test(path) && !modulePattern.test(source);
+    const code = isScript ? source : this.#parts.transformer.transform(source, path, isAsync);
+    const failure = /^exports\.__JITI_ERROR__ = (\{.*\})/s.exec(code)?.[1];
+    if (failure !== undefined) throw syntaxError(path, JSON.parse(failure));
+    return code.startsWith("#!") ? `//${code}` : code;
+  }
+}
+
+/** Does `one`, by whatever way, wait for `other`? */
+function waits(one: LoadedModule, other: LoadedModule): boolean {
+  return one === other || [...one.waitsFor].some((next) => waits(next, other));
+}
+
+function builtIn(specifier: string): unknown {
+  if (/^bun(?::|$)/.test(specifier)) throw needsBun(specifier);
+  return process.getBuiltinModule(specifier);
+}
+
+function fileOf(place: string | URL): string {
+  if (typeof place === "string" && isAbsolute(place)) return place;
+  try {
+    return fileURLToPath(place);
+  } catch {
+    throw new GalleyError("invalid_argument", `createRequire needs a file URL or an absolute path, not ${place}`);
+  }
+}
+
+export function needsBun(specifier: string): GalleyError {
+  return new GalleyError("unsupported", `Module "${specifier}" needs the Bun runtime`);
+}
+
+function syntaxError(path: string, { line, column, message }: { line: number; column: number; message: string }) {
+  return new GalleyError("invalid_argument", `${message.trim()} (${path}:${line}:${column + 1})`);
+}

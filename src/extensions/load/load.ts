@@ -1,0 +1,307 @@
+// Loads modules of others, and of those that hold tools gives the tools the API they were written for. Nothing that a
+// module does at its start (throwing, leaving, hanging, printing) keeps the others from loading. Each load reads the
+// files anew, so it serves reloads too.
+
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Clock } from "../../base/clock.js";
+import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import type { Processes } from "../../processes/processes.js";
+import type { CustomTool, CustomToolAPI, CustomToolFactory } from "../api/custom-tool.js";
+import { within } from "../api/custom-tool-events.js";
+import { createLiveUI, type LiveUI, type ToolUI } from "../api/custom-tool-ui.js";
+import { createToolApi, createToolLogger } from "../api/tool-api.js";
+import type { GivenPush, PendingActions } from "../api/tool-api-pending.js";
+import { type HostModules, VirtualModules } from "../compat/virtual-modules.js";
+import { untrustedText } from "../discover/choose.js";
+import type { ModuleSource } from "../discover/findings.js";
+import { type FoundTool, factoryOf, type ModuleFactory, makeTools, noFactoryText } from "./load-factory.js";
+import { runAsGuest } from "./load-guard.js";
+import { LoadMemory } from "./load-memory.js";
+import { ModuleGraph, needsBun, type Transformer } from "./load-module.js";
+import { isPartOf } from "./load-packages.js";
+import type { ToolSchema } from "./schema-json.js";
+
+/** What discovery found. */
+export interface ModuleCandidate {
+  /** As it was named, for messages. */
+  readonly path: string;
+  /** Absolute. */
+  readonly realPath: string;
+  readonly source?: ModuleSource;
+  /** The project's own code: runs only in a trusted project, and only files that were shown when it was trusted. */
+  readonly needsTrust: boolean;
+}
+
+/** What loading any module takes. */
+export interface LoadParts {
+  readonly cwd: string;
+  readonly processes: Processes;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Throws for a file that was not part of what was trusted, or not with this content. Absent: nothing was. */
+  readonly coverage?: { admit(realPath: string, content: Uint8Array): void } | undefined;
+  readonly hostModules?: HostModules;
+  /** Where compiled modules are kept; without it every start compiles. */
+  readonly cacheDirectory?: string | undefined;
+  /** Of earlier loads: a reload compiles only what was changed. */
+  readonly memory?: LoadMemory;
+}
+
+export interface LoadToolsParts extends LoadParts {
+  readonly builtInToolNames: readonly string[];
+  readonly pending?: PendingActions | GivenPush | undefined;
+  /** Shared with others; default: one of their own, behind which nobody is. */
+  readonly live?: LiveUI;
+}
+
+export interface LoadedCustomTool {
+  readonly path: string;
+  readonly resolvedPath: string;
+  readonly tool: CustomTool;
+  readonly schema: ToolSchema;
+  readonly source?: ModuleSource;
+}
+
+export interface ModuleLoadError {
+  readonly path: string;
+  readonly error: string;
+  readonly source?: ModuleSource;
+}
+
+export interface LoadedCustomTools {
+  readonly tools: readonly LoadedCustomTool[];
+  readonly errors: readonly ModuleLoadError[];
+  readonly live: LiveUI;
+  setUIContext(ui: Partial<ToolUI> | undefined, hasUI: boolean): void;
+}
+
+const declarativeText = "Declarative tool files (.md, .json) cannot be loaded as executable modules";
+const limitMs = 10_000;
+const maxModuleBytes = 16 * 1024 * 1024;
+
+/** Never rejects. Tools are in the order of their candidates, whichever was ready first. */
+export async function loadCustomTools(
+  candidates: readonly ModuleCandidate[],
+  parts: LoadToolsParts,
+): Promise<LoadedCustomTools> {
+  const { live = createLiveUI(parts), memory = new LoadMemory() } = parts;
+  const { virtual, api } = sharedApi({ ...parts, live, memory });
+  const shared = { parts: { ...parts, memory }, virtual, api };
+  const outcomes = await Promise.all(withoutRepeats(candidates).map((candidate) => loadOne(candidate, shared)));
+
+  const tools: LoadedCustomTool[] = [];
+  const errors: ModuleLoadError[] = [];
+  const taken = new Set(parts.builtInToolNames);
+  for (const { candidate, found, problems } of outcomes) {
+    const { path, realPath: resolvedPath, source } = candidate;
+    const origin = source ? { source } : {};
+    for (const { tool, schema } of found) {
+      if (taken.has(tool.name)) problems.push(`Tool name "${tool.name}" conflicts with existing tool`);
+      else tools.push({ path, resolvedPath, tool, schema, ...origin });
+      taken.add(tool.name);
+    }
+    for (const error of problems) errors.push({ path, error, ...origin });
+  }
+  return { tools, errors, live, setUIContext: (ui, hasUI) => live.set(ui, hasUI) };
+}
+
+/** One for all tools and commands of a session, so that a module is the same to whoever imports it. */
+export function sharedApi(
+  parts: Omit<LoadToolsParts, "builtInToolNames"> & { readonly memory: LoadMemory },
+): Pick<Shared, "virtual" | "api"> {
+  const { cwd, processes, pending, memory, live = createLiveUI(parts) } = parts;
+  return memory.shared(() => {
+    const logger = createToolLogger(parts.log);
+    const virtual = new VirtualModules(parts.hostModules ?? {}, logger);
+    return { virtual, api: createToolApi({ cwd, processes, live, logger, virtual, pending }) };
+  });
+}
+
+interface Outcome {
+  readonly candidate: ModuleCandidate;
+  readonly found: readonly FoundTool[];
+  readonly problems: string[];
+}
+
+interface Shared {
+  readonly parts: LoadParts & { readonly memory: LoadMemory };
+  readonly virtual: VirtualModules;
+  readonly api: CustomToolAPI;
+}
+
+async function loadOne(candidate: ModuleCandidate, { parts, virtual, api }: Shared): Promise<Outcome> {
+  if (/\.(?:md|json)$/i.test(candidate.realPath)) return { candidate, found: [], problems: [declarativeText] };
+  const kept = recalled(candidate, parts);
+  if (kept) return { candidate, found: kept, problems: [] };
+  const loaded = await loadModule(candidate, parts, {
+    virtual,
+    kind: "tool",
+    noFactoryText,
+    make: async (factory, graph) => {
+      const made = await makeTools(factory as CustomToolFactory, api);
+      const isOwn = !graph.usesPackages && !graph.usesSystem && !made.isWaitedFor && made.problems.length === 0;
+      if (isOwn) parts.memory.keep(canonical(candidate.realPath), { files: graph.contents, found: made.found });
+      return made;
+    },
+  });
+  return "problem" in loaded ? { candidate, found: [], problems: [loaded.problem] } : { candidate, ...loaded.made };
+}
+
+/** What an earlier load made of the same files, where it can be nothing else now. */
+function recalled({ realPath, needsTrust }: ModuleCandidate, { memory, coverage }: Shared["parts"]) {
+  if (needsTrust && !coverage) return undefined;
+  return memory.recall(canonical(realPath), (file, content) => {
+    try {
+      const now = read(file);
+      if (needsTrust) coverage?.admit(file, now);
+      return now.equals(content);
+    } catch {
+      return false; // whoever loads it hears why
+    }
+  });
+}
+
+/** What is made of one module. */
+export interface ModuleWork<Made> {
+  readonly virtual: VirtualModules;
+  readonly kind: "tool" | "extension" | "command";
+  readonly noFactoryText: string;
+  /** Within the limit of the load, and as a guest. */
+  make(factory: ModuleFactory, graph: ModuleGraph): Promise<Made>;
+}
+
+/** Never rejects. */
+export async function loadModule<Made>(
+  candidate: ModuleCandidate,
+  parts: LoadParts,
+  work: ModuleWork<Made>,
+): Promise<Loaded<Made>> {
+  if (candidate.needsTrust && !parts.coverage) return { problem: untrustedText };
+  return loadAsGuest(candidate.realPath, { ...parts, kind: work.kind }, () => importAndMake(candidate, parts, work));
+}
+
+export type Loaded<Made> = { made: Made } | { problem: string };
+
+/** Never rejects: what goes wrong, or takes too long, is a sentence. */
+export async function loadAsGuest<Made>(
+  path: string,
+  { clock, log, kind }: Pick<LoadParts, "clock" | "log"> & Pick<ModuleWork<Made>, "kind">,
+  work: () => Promise<Made>,
+): Promise<Loaded<Made>> {
+  try {
+    return { made: await within(clock, limitMs, runAsGuest({ path, log }, work)) };
+  } catch (error) {
+    if (GalleyError.is(error, "start_failed")) return { problem: error.message };
+    return { problem: `Failed to load ${kind}: ${reasonOf(error)}` };
+  }
+}
+
+async function importAndMake<Made>(
+  candidate: ModuleCandidate,
+  parts: LoadParts,
+  { virtual, noFactoryText, make }: ModuleWork<Made>,
+): Promise<Made> {
+  const path = canonical(candidate.realPath);
+  const { needsTrust } = candidate;
+  const graph = new ModuleGraph({
+    files: { read, canonical },
+    transformer: await transformerFor(virtual, parts.cacheDirectory),
+    memory: parts.memory ?? new LoadMemory(),
+    virtual,
+    // A package of the project is the project's code as well: nothing of it may slip past the gate.
+    isOwn: (file) => needsTrust || isPartOf(file, path),
+    admit: (file, content) => (needsTrust ? parts.coverage?.admit(file, content) : undefined),
+  });
+  const factory = factoryOf(await graph.load(path));
+  if (!factory) throw new GalleyError("start_failed", noFactoryText);
+  await (graph.usesPackages ? virtual.prepareApi() : virtual.prepare());
+  return make(factory, graph);
+}
+
+const transformers = new WeakMap<VirtualModules, Promise<Transformer>>();
+
+/** One for everything that is loaded together. */
+function transformerFor(virtual: VirtualModules, cacheDirectory: string | undefined): Promise<Transformer> {
+  const known = transformers.get(virtual) ?? createTransformer(virtual, cacheDirectory);
+  transformers.set(virtual, known);
+  return known;
+}
+
+/** jiti, loaded when there is something to load. Its settings from the environment do not count. */
+async function createTransformer(virtual: VirtualModules, cacheDirectory: string | undefined): Promise<Transformer> {
+  const { createJiti } = await import("jiti");
+  // Where it stands does not matter: every question names the file that asks.
+  const path = resolve("galley.ts");
+  const options = {
+    moduleCache: false,
+    rebuildFsCache: false,
+    tryNative: false,
+    debug: false,
+    sourceMaps: false,
+    interopDefault: true,
+    tsconfigPaths: false,
+    alias: {},
+    nativeModules: [],
+    transformModules: [],
+    virtualModules: virtual.table,
+  };
+  const jiti = createJiti(path, { ...options, fsCache: cacheDirectory ?? false });
+  return {
+    transform(source, filename, isAsync) {
+      const request = { source, filename, ts: /\.[cm]?tsx?$/.test(filename), async: isAsync, interopDefault: true };
+      try {
+        return jiti.transform(request);
+      } catch (error) {
+        if (systemCode(error) === undefined) throw error;
+        return createJiti(path, { ...options, fsCache: false }).transform(request); // the cache cannot be written
+      }
+    },
+    resolve(specifier, from, isAsync) {
+      const how = { parentURL: pathToFileURL(from).href, try: true as const };
+      const found: unknown = isAsync ? jiti.esmResolve(specifier, how) : jiti.resolve(specifier, how as object);
+      if (found === undefined) return undefined;
+      const place = String(found);
+      return place.startsWith("file:") ? fileURLToPath(place) : place;
+    },
+    importPackage: (file) => jiti.import(file),
+    requirePackage: (file) => jiti(file),
+  };
+}
+
+/** The same file under two names is one module. */
+export function withoutRepeats(candidates: readonly ModuleCandidate[]): ModuleCandidate[] {
+  const byPath = new Map<string, ModuleCandidate>();
+  for (const candidate of candidates) {
+    const path = canonical(candidate.realPath);
+    if (!byPath.has(path)) byPath.set(path, candidate);
+  }
+  return [...byPath.values()];
+}
+
+function canonical(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path; // whoever opens it hears why
+  }
+}
+
+function read(path: string): Buffer {
+  try {
+    const { size } = statSync(path);
+    if (size > maxModuleBytes)
+      throw new GalleyError("file_refused", `${path} is larger than ${maxModuleBytes / 1024 / 1024} MiB`);
+    return readFileSync(path);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") throw new GalleyError("not_found", `File not found: ${path}`);
+    throw error;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const message = messageOf(error);
+  return message === "Bun is not defined" ? needsBun("Bun").message : message;
+}

@@ -1,0 +1,28 @@
+// The workspace on the real disk.
+
+import { join } from "node:path";
+import { homedir } from "../base/home.js";
+import { createWorkspace, type WorkspaceOptions } from "./create-workspace.js";
+import { nodeDisk } from "./disk/node-disk.js";
+import { findProject } from "./paths/find-roots.js";
+import type { Workspace } from "./workspace.js";
+
+export interface NodeWorkspaceOptions extends Omit<WorkspaceOptions, "home" | "agentDir" | "projectRoot"> {
+  /** Default: the user's. */
+  home?: string | undefined;
+  /** Default: `.galley/agent` in the user's home. */
+  agentDir?: string | undefined;
+  /** Default: found. */
+  projectRoot?: string | undefined;
+}
+
+export function createNodeWorkspace(options: NodeWorkspaceOptions): Workspace {
+  const { cwd, home = homedir() } = options;
+  return createWorkspace(nodeDisk, {
+    ...options,
+    home,
+    agentDir: options.agentDir ?? join(home, ".galley", "agent"),
+    // Found now and kept: a repository that a command makes around us later must not widen what may be written.
+    projectRoot: options.projectRoot ?? findProject({ cwd, home }).writableRoot,
+  });
+}

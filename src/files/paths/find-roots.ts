@@ -1,0 +1,131 @@
+// Looks for directories: the project around a working directory, and whether a configuration directory is there. Reads
+// names only; nothing is opened, nothing is run, and `git` is not asked.
+
+import { lstatSync, opendirSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { systemCode } from "../../base/errors.js";
+import { ownIds } from "../module-files.js";
+import { isWithin } from "./resolve-path.js";
+
+export interface ProjectPlace {
+  readonly cwd: string;
+  readonly home: string;
+  /** User ids whose repositories count; default: ours, and under sudo the one who called it. */
+  readonly owners?: readonly number[] | undefined;
+}
+
+export interface Project {
+  /** The directory with `.git`, if the working directory lies in a repository of our own. */
+  readonly repositoryRoot?: string;
+  /** What a session may write: the repository around its working directory, or just that directory. */
+  readonly writableRoot: string;
+  /** Where project configuration may lie, nearest first: the working directory and what is above it in the project. */
+  readonly directories: readonly string[];
+}
+
+/**
+ * The way up ends at the repository root and in any case below the home directory, whose configuration is the user's.
+ * Outside home and without a repository only the working directory counts: above it lie other people's places.
+ */
+export function findProject(place: ProjectPlace): Project {
+  const cwd = canonical(place.cwd);
+  const home = canonical(place.home);
+  if (isWithin(home, cwd)) return { writableRoot: cwd, directories: [] };
+  const owners = place.owners ?? ownIds();
+  const directories: string[] = [];
+  for (let directory = cwd; !isWithin(home, directory); directory = dirname(directory)) {
+    directories.push(directory);
+    const marker = ownerOf(join(directory, ".git"));
+    if (marker !== undefined) {
+      const isOwn = [marker, ownerOf(directory)].every((uid) => uid !== undefined && isOurs(uid, owners));
+      return isOwn
+        ? { repositoryRoot: directory, writableRoot: directory, directories }
+        : { writableRoot: cwd, directories: [cwd] };
+    }
+    if (directory === dirname(directory)) break;
+  }
+  return { writableRoot: cwd, directories: isWithin(cwd, home) ? directories : [cwd] };
+}
+
+/** What is at a path where a directory is expected: its canonical path, nothing, or what is wrong with it. */
+export function directoryAt(path: string): { realPath: string } | { problem: string } | undefined {
+  try {
+    const status = statSync(path, quietly);
+    if (status && !status.isDirectory()) return { problem: "is not a directory" };
+    return status && { realPath: realpathSync.native(path) };
+  } catch (error) {
+    const code = systemCode(error);
+    return code === "ENOENT" || code === "ENOTDIR" ? undefined : { problem: `cannot be read (${code})` };
+  }
+}
+
+/** False only for a path where nothing is; what cannot be looked at may be there. */
+export function mayExist(path: string): boolean {
+  try {
+    return lstatSync(path, quietly) !== undefined;
+  } catch {
+    return true; // whoever opens it tells why it cannot be read
+  }
+}
+
+/** A start looks for some thirty files that are mostly not there, and an error with its stack costs more than the look. */
+const quietly = { throwIfNoEntry: false } as const;
+
+export interface FoundName {
+  readonly name: string;
+  readonly isDirectory: boolean;
+}
+
+const maxNames = 10_000;
+
+/** Sorted, without dot files; links count as what they lead to. Nothing for a directory that cannot be read. */
+export function namesIn(directory: string): FoundName[] {
+  const found: FoundName[] = [];
+  if (!mayExist(directory)) return found;
+  try {
+    const entries = opendirSync(directory);
+    try {
+      for (let entry = entries.readSync(); entry && found.length < maxNames; entry = entries.readSync()) {
+        if (entry.name.startsWith(".")) continue;
+        const isDirectory = entry.isSymbolicLink()
+          ? leadsToDirectory(join(directory, entry.name))
+          : entry.isDirectory();
+        found.push({ name: entry.name, isDirectory });
+      }
+    } finally {
+      entries.closeSync();
+    }
+  } catch {
+    return []; // not there or not ours to read: nothing is found in it
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function leadsToDirectory(link: string): boolean {
+  try {
+    return statSync(link).isDirectory();
+  } catch {
+    return false; // leads nowhere, or round in a circle
+  }
+}
+
+function canonical(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path; // not there: its own words have to do
+  }
+}
+
+function ownerOf(path: string): number | undefined {
+  try {
+    return lstatSync(path, quietly)?.uid;
+  } catch {
+    return undefined; // a directory we may not look into has no repository for us
+  }
+}
+
+/** Windows knows no such ids: there every directory counts as our own. */
+function isOurs(uid: number, owners: readonly number[]): boolean {
+  return owners.length === 0 || owners.includes(uid);
+}

@@ -1,0 +1,66 @@
+// What a workspace says when it will not, or cannot.
+
+import { GalleyError, messageOf, systemCode } from "../base/errors.js";
+import { quoted } from "./paths/resolve-path.js";
+
+export function refusal(shownPath: string, reason: string): GalleyError {
+  return new GalleyError("file_refused", `Refused to open ${quoted(shownPath)}: ${reason}.`);
+}
+
+export function cannotOpen(shownPath: string, error: unknown): GalleyError {
+  if (error instanceof GalleyError) return error;
+  return new GalleyError("file_refused", `Cannot open ${quoted(shownPath)}: ${systemReason(error)}.`, { cause: error });
+}
+
+export function cannotWrite(shownPath: string, reason: string, cause?: unknown): GalleyError {
+  return new GalleyError("file_refused", `Cannot write ${shownPath}: ${reason}.`, { cause });
+}
+
+/** A failed step of writing, told once and by its cause. */
+export function writeFailure(shownPath: string, error: unknown): GalleyError {
+  return error instanceof GalleyError ? error : cannotWrite(shownPath, systemReason(error), error);
+}
+
+/** Somebody moved a directory, or put a link in its place. */
+export function wayChanged(shownPath: string): GalleyError {
+  return cannotWrite(shownPath, "a directory on the way to it changed meanwhile");
+}
+
+/** The new file is there; only its name may be lost with the power. */
+export function notLasting(shownPath: string, error: unknown): GalleyError {
+  return new GalleyError(
+    "file_refused",
+    `Wrote ${shownPath}, but it may not outlast a power failure: ${systemReason(error)}.`,
+    { cause: error },
+  );
+}
+
+/** Without it the change could not be undone, so it is not made. */
+export function notKept(shownPaths: string, error: unknown): GalleyError {
+  return cannotWrite(shownPaths, `what undo needs could not be kept: ${systemReason(error)}`, error);
+}
+
+export function fileChanged(shownPath: string): GalleyError {
+  return new GalleyError("file_changed", `File changed since it was last read: ${shownPath}. Read it again.`);
+}
+
+/** `undefined` for "there is nothing"; any other failure goes on. For use in `catch`. */
+export function ifAbsent(error: unknown): undefined {
+  if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return undefined;
+  throw error;
+}
+
+const reasons: Record<string, string> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  ELOOP: "too many symbolic links",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EROFS: "the file system is read-only",
+  EBUSY: "something is mounted there",
+};
+
+function systemReason(error: unknown): string {
+  const code = systemCode(error);
+  return (code && reasons[code]) ?? code ?? messageOf(error);
+}

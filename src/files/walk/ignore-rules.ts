@@ -1,0 +1,51 @@
+// `.gitignore` files: read with bounds, matched by the `ignore` package, which is loaded when the first one is met.
+
+import { join, relative, sep } from "node:path";
+import type { Ignore } from "ignore";
+import type { BulkDisk } from "../disk/disk.js";
+import { isCostlyGlob, matchInTime } from "./glob-cost.js";
+
+const maxBytes = 256 * 1024;
+
+export interface IgnoreRules {
+  readonly directory: string;
+  /** Those that are used. */
+  readonly lines: readonly string[];
+  /** Undefined when it took too long. */
+  readonly test: (path: string) => ReturnType<Ignore["test"]> | undefined;
+  /** Once that has happened, the rules are not used any more. */
+  isGivenUp: boolean;
+}
+
+export async function readIgnoreRules(
+  disk: Pick<BulkDisk, "lstat" | "read">,
+  directory: string,
+): Promise<IgnoreRules | undefined> {
+  const path = join(directory, ".gitignore");
+  // No file, or none that can be read: no rules.
+  const stat = await disk.lstat(path).catch(() => undefined);
+  if (stat?.kind !== "file") return undefined;
+  const read = await disk.read(path, stat.identity, { maxBytes }).catch(() => undefined);
+  if (read === undefined) return undefined;
+  const { default: ignore } = await import("ignore");
+  const lines = Buffer.from(read.bytes)
+    .toString("utf8")
+    .split(/\r?\n/)
+    .filter((line) => !isCostlyGlob(line));
+  const matcher = ignore({ ignorecase: false, allowRelativePaths: true }).add(lines);
+  return { directory, lines, test: matchInTime(lines, (path) => matcher.test(path)), isGivenUp: false };
+}
+
+/** The deepest rule that speaks decides. */
+export function isIgnored(path: string, isDirectory: boolean, rules: readonly IgnoreRules[]): boolean {
+  if (rules.length === 0) return false; // asked of every file
+  for (const one of rules.toReversed()) {
+    if (one.isGivenUp) continue;
+    const below = relative(one.directory, path).replaceAll(sep, "/");
+    const verdict = one.test(isDirectory ? `${below}/` : below);
+    if (!verdict) one.isGivenUp = true;
+    if (verdict?.ignored) return true;
+    if (verdict?.unignored) return false;
+  }
+  return false;
+}

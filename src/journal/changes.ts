@@ -1,0 +1,139 @@
+// Applied changes of one project root: change sets are written here, all or nothing, one at a time, and what they
+// replaced is kept for undo. The lock and the journal belong to the root, whoever works on it.
+
+import { promises } from "node:fs";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../base/clock.js";
+import { sha256Of } from "../base/digest.js";
+import { GalleyError, messageOf } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import { acquireLock } from "../base/path-lock.js";
+import { newTransaction } from "../files/disk/temp-names.js";
+import { mayExist } from "../files/paths/find-roots.js";
+import type { AppliedSet, ChangeOutcome, ChangeSet, SeenPlace } from "./change-set.js";
+import type { UndoRecord } from "./undo-record.js";
+
+export type { AppliedSet, ChangeOp, ChangeOutcome, ChangeOwner, ChangeSet } from "./change-set.js";
+export type { UndoFile, UndoRecord } from "./undo-record.js";
+
+export interface ChangesOptions {
+  /** Canonical. */
+  readonly root: string;
+  readonly agentDir: string;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** How much is kept for undo; `keep` 0 keeps nothing. */
+  retention(): { readonly keep: number; readonly maxBytes: number };
+  /**
+   * Puts the outcome into the session that asked for the change, unless it is there. False: not possible now; the
+   * next recovery asks again.
+   */
+  settle(outcome: ChangeOutcome): Promise<boolean>;
+}
+
+export type DirectChange = Omit<UndoRecord, "type" | "version" | "txid" | "at">;
+
+export interface Changes {
+  readonly root: string;
+  /** Throws `stale_preview`, `apply_failed`, `aborted`, or `timeout` while somebody else applies here. */
+  apply(set: ChangeSet, signal?: AbortSignal): Promise<AppliedSet>;
+  /** Keeps what a file that is written without the journal replaces. Answers how to forget it, if nothing came of it. */
+  note(change: DirectChange): Promise<() => Promise<void>>;
+  /** Shown paths of what is not as it was seen. */
+  staleFiles(seen: readonly SeenPlace[]): Promise<string[]>;
+  /** Brings what a crash left behind to its end. Undefined: somebody applies right now, and takes care of it. */
+  recover(): Promise<ChangeOutcome[] | undefined>;
+  /** What can be undone, the newest first. */
+  list(): Promise<UndoRecord[]>;
+  read(txid: string): Promise<UndoRecord | undefined>;
+}
+
+const lockWaitMs = 5000;
+const width = 8;
+
+export function createChanges(options: ChangesOptions): Changes {
+  const { root, agentDir, clock = systemClock, settle } = options;
+  const key = sha256Of(root).slice(0, 32);
+  const places = { root, journalDir: join(agentDir, "journal", key), undoDir: join(agentDir, "undo", key) };
+  // Loaded with the first change: most sessions begin with reading.
+  const load = () => import("./journal.js");
+
+  return {
+    root,
+
+    apply: (set, signal) =>
+      locked(lockWaitMs, async () => {
+        const journal = await load();
+        const own = await journal.prepareDirectories(places);
+        await journal.recoverRoot({ places: own, width, settle });
+        const { keep, maxBytes } = options.retention();
+        const txid = await newTransaction();
+        const context = { places: own, txid, now: clock.now(), width, keepsUndo: keep > 0, settle };
+        const applied = await journal.applyToRoot(context, set, signal);
+        await journal.retain(own.undoDir, { keep, maxBytes }).catch(tellRetained);
+        return applied;
+      }),
+
+    async note(change) {
+      const { keep, maxBytes } = options.retention();
+      if (keep === 0) return async () => {};
+      const journal = await load();
+      const { undoDir } = await journal.prepareDirectories(places);
+      const txid = await newTransaction();
+      await journal.noteUndo(undoDir, { type: "change", version: 1, txid, at: clock.now(), ...change });
+      await journal.retain(undoDir, { keep, maxBytes }).catch(tellRetained);
+      return () => journal.forgetUndo(undoDir, txid);
+    },
+
+    async staleFiles(seen) {
+      const journal = await load();
+      return journal.staleFiles(seen);
+    },
+
+    async recover() {
+      if (!(await hasEntries(places.journalDir))) return [];
+      const journal = await load();
+      const own = await journal.prepareDirectories(places);
+      try {
+        return await locked(0, () => journal.recoverRoot({ places: own, width, settle }));
+      } catch (error) {
+        if (GalleyError.is(error, "timeout")) return undefined;
+        throw error;
+      }
+    },
+
+    async list() {
+      const journal = await load();
+      return journal.listUndoRecords(places.undoDir);
+    },
+
+    async read(txid) {
+      const journal = await load();
+      return journal.readUndo(places.undoDir, txid);
+    },
+  };
+
+  function tellRetained(error: unknown): void {
+    options.log.warn(`old undo records could not be removed: ${messageOf(error)}`);
+  }
+
+  async function locked<T>(waitMs: number, work: () => Promise<T>): Promise<T> {
+    const attempt = await acquireLock(`${root}#changes`, clock, waitMs);
+    if (!attempt.lock) {
+      const who = attempt.holderPid === undefined ? "" : ` (pid ${attempt.holderPid})`;
+      throw new GalleyError("timeout", `Another galley is applying changes here${who}.`);
+    }
+    try {
+      return await work();
+    } finally {
+      await attempt.lock.release();
+    }
+  }
+}
+
+/** One look, without the journal's code: at almost every start there is nothing. */
+async function hasEntries(directory: string): Promise<boolean> {
+  if (!mayExist(directory)) return false; // spares most starts the loading of fs/promises
+  const names = await promises.readdir(directory).catch(() => []); // not there: nothing was ever applied here
+  return names.length > 0;
+}

@@ -1,0 +1,116 @@
+// One journal on the disk: made, grown by a record at a time, read back, removed. A record counts once its sync came back.
+
+import { dirname, join } from "node:path";
+import { GalleyError } from "../base/errors.js";
+import type { ChangeDisk, GrowingFile } from "./change-set.js";
+import { failingFor, ignoring } from "./failures.js";
+import { decodeRecords, encodeRecord, type JournalRecord } from "./records.js";
+import type { SerialParts } from "./step-context.js";
+
+export const journalEnding = ".gj";
+const maxJournalBytes = 256 * 1024 * 1024;
+const maxJournals = 10_000;
+
+export class JournalFile {
+  readonly path: string;
+  readonly #parts: SerialParts;
+  readonly #file: GrowingFile;
+  #soundBytes: number;
+  /** Why nothing more can be written. */
+  #damage: unknown;
+
+  private constructor(
+    parts: SerialParts,
+    path: string,
+    { file, soundBytes }: { file: GrowingFile; soundBytes: number },
+  ) {
+    this.#parts = parts;
+    this.path = path;
+    this.#file = file;
+    this.#soundBytes = soundBytes;
+  }
+
+  /** The file is there when this resolves; its name lasts after the first `append` and `syncName`. */
+  static create(parts: SerialParts, path: string): Promise<JournalFile> {
+    return failing(async () => {
+      const pinned = await parts.pins.of(path);
+      const made = await parts.disk.create(pinned, 0o600);
+      try {
+        await made.close();
+        return new JournalFile(parts, path, { file: await parts.disk.openAppend(pinned), soundBytes: 0 });
+      } catch (error) {
+        await parts.disk.unlink(pinned).catch(() => {}); // an empty one means nothing to recovery
+        throw error;
+      }
+    });
+  }
+
+  /** One that a dead process left, without what follows its last sound record. What was read of it lasts. */
+  static reopen(parts: SerialParts, path: string, soundBytes: number): Promise<JournalFile> {
+    return failing(async () => {
+      const file = await parts.disk.openAppend(await parts.pins.of(path));
+      try {
+        await file.truncate(soundBytes);
+        // Whoever wrote it may have died before its own sync. Acting on a record that a loss of power takes back, or
+        // on the absence of one that it brings back, would tear the files apart.
+        await file.fsync();
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      return new JournalFile(parts, path, { file, soundBytes });
+    });
+  }
+
+  append(record: JournalRecord): Promise<void> {
+    return failing(async () => {
+      if (this.#damage) throw this.#damage;
+      const bytes = encodeRecord(record);
+      try {
+        await this.#file.append(bytes);
+        await this.#file.fsync();
+      } catch (error) {
+        // Half a line would hide whatever is written behind it. If it cannot be cut off, nothing more is written.
+        await this.#file.truncate(this.#soundBytes).catch(() => {
+          this.#damage = error;
+        });
+        throw error;
+      }
+      this.#soundBytes += bytes.length;
+    });
+  }
+
+  syncName(): Promise<void> {
+    return failing(() => this.#parts.pins.sync([dirname(this.path)]));
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close().catch(() => {}); // every record that counts was synced
+  }
+
+  async remove(): Promise<void> {
+    await failing(async () => this.#parts.disk.unlink(await this.#parts.pins.of(this.path)));
+    await this.syncName();
+  }
+}
+
+function failing<T>(work: () => Promise<T>): Promise<T> {
+  return failingFor("the journal", work);
+}
+
+/** The journals of a root, in a fixed order. */
+export async function journalPaths(disk: ChangeDisk, journalDir: string): Promise<string[]> {
+  const directory = await disk.realpath(journalDir).catch(ignoring("ENOENT"));
+  if (directory === undefined) return []; // nothing was ever applied here
+  const entries = await disk.list(directory, maxJournals);
+  const names = entries.filter(({ kind, name }) => kind === "file" && name.endsWith(journalEnding));
+  return names.map(({ name }) => join(directory, name)).sort();
+}
+
+export async function readJournal(disk: ChangeDisk, path: string): Promise<{ records: unknown[]; soundBytes: number }> {
+  const { identity } = await disk.lstat(path);
+  const read = await disk.read(path, identity, { maxBytes: maxJournalBytes });
+  // Taken for empty it would be removed, and what it knows with it.
+  if (!read || read.isTruncated) throw new GalleyError("unsupported", `${path} cannot be read whole`);
+  return decodeRecords(read.bytes);
+}

@@ -1,0 +1,114 @@
+// The journal on the real disk, as the rest of the program uses it. Loaded with the first change.
+
+import { promises } from "node:fs";
+import { join } from "node:path";
+import { systemCode } from "../base/errors.js";
+import { inLanes } from "../base/in-lanes.js";
+import { makeDirectories } from "../files/disk/make-directories.js";
+import { ifAbsent, notKept } from "../files/refusals.js";
+import { type ApplyContext, applyChangeSet } from "./apply.js";
+import type { AppliedSet, ChangeOutcome, ChangeSet, JournalPlaces, SeenPlace } from "./change-set.js";
+import { nodeChangeDisk as disk } from "./node-change-disk.js";
+import { type RecoverContext, recoverChanges } from "./recover.js";
+import { encodeUndoRecord, readUndoRecord, type UndoRecord, undoEnding, undoPath } from "./undo-record.js";
+
+/** The same places, canonical. Ours alone: what was replaced may hold secrets. */
+export async function prepareDirectories({ root, journalDir, undoDir }: JournalPlaces): Promise<JournalPlaces> {
+  return { root, journalDir: await makeDirectory(journalDir), undoDir: await makeDirectory(undoDir) };
+}
+
+async function makeDirectory(path: string): Promise<string> {
+  makeDirectories(path, 0o700);
+  return promises.realpath(path);
+}
+
+export function applyToRoot(
+  context: Omit<ApplyContext, "disk">,
+  set: ChangeSet,
+  signal: AbortSignal | undefined,
+): Promise<AppliedSet> {
+  return applyChangeSet({ ...context, disk }, set, signal);
+}
+
+export function recoverRoot({
+  places,
+  ...context
+}: Omit<RecoverContext, "disk" | "journalDir"> & { places: JournalPlaces }): Promise<ChangeOutcome[]> {
+  return recoverChanges({ ...context, disk, journalDir: places.journalDir });
+}
+
+/** Existence first, then size and bytes: what the apply itself will ask. */
+export async function staleFiles(seen: readonly SeenPlace[]): Promise<string[]> {
+  const isStale: boolean[] = [];
+  await inLanes(seen.entries(), 8, async ([index, { path, hash }]) => {
+    isStale[index] = (await hashAt(path)) !== hash;
+  });
+  return seen.filter((_, index) => isStale[index]).map(({ shownPath }) => shownPath);
+}
+
+async function hashAt(path: string): Promise<string | undefined> {
+  try {
+    const { kind, identity } = await disk.lstat(path);
+    return kind === "file" ? await disk.digest(path, identity) : "";
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
+    return ""; // there, but not as it was seen
+  }
+}
+
+/** The newest first; what cannot be read is passed over. */
+export async function listUndoRecords(undoDir: string): Promise<UndoRecord[]> {
+  const records: UndoRecord[] = [];
+  for (const name of await undoNames(undoDir)) {
+    const record = await readUndoRecord(disk, join(undoDir, name)).catch(() => undefined);
+    if (record) records.push(record);
+  }
+  return records.sort((a, b) => b.at - a.at);
+}
+
+export function readUndo(undoDir: string, txid: string): Promise<UndoRecord | undefined> {
+  return readUndoRecord(disk, undoPath(undoDir, txid));
+}
+
+/**
+ * Written before the file it speaks of, without a sync of its own: a crash may cost the undo, never the file. Where it
+ * does not fit, nothing of it stays, and the files are named that are not written for it.
+ */
+export async function noteUndo(undoDir: string, record: UndoRecord): Promise<void> {
+  const path = undoPath(undoDir, record.txid);
+  try {
+    await promises.writeFile(path, encodeUndoRecord(record), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    await forgetUndo(undoDir, record.txid).catch(() => {}); // the first failure is the one to tell
+    throw notKept(record.files.map(({ shownPath }) => shownPath).join(", "), error);
+  }
+}
+
+export async function forgetUndo(undoDir: string, txid: string): Promise<void> {
+  await promises.rm(undoPath(undoDir, txid), { force: true });
+}
+
+/** Drops the oldest until few enough, and small enough together, are left. Others may be doing the same. */
+export async function retain(undoDir: string, { keep, maxBytes }: { keep: number; maxBytes: number }): Promise<void> {
+  const found: { path: string; modifiedMs: number; sizeBytes: number }[] = [];
+  for (const name of await undoNames(undoDir)) {
+    const path = join(undoDir, name);
+    const stat = await disk.lstat(path).catch(ifAbsent);
+    if (stat) found.push({ path, modifiedMs: stat.modifiedMs, sizeBytes: stat.sizeBytes });
+  }
+  found.sort((a, b) => b.modifiedMs - a.modifiedMs);
+  let total = 0;
+  for (const [index, { path, sizeBytes }] of found.entries()) {
+    total += sizeBytes;
+    if (index >= keep || total > maxBytes) await disk.unlink(path).catch(ifAbsent);
+  }
+}
+
+async function undoNames(undoDir: string): Promise<string[]> {
+  try {
+    return (await disk.list(undoDir, 100_000)).map(({ name }) => name).filter((name) => name.endsWith(undoEnding));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+// Paths whose parent directory was opened once and is still the one that was looked at: a link that is put in its place
+// afterwards leads nowhere. Everything a change set touches is reached through here, so that after the commit no
+// directory has to be opened any more.
+
+import { basename, dirname, join } from "node:path";
+import { GalleyError, systemCode } from "../base/errors.js";
+import { inLanes } from "../base/in-lanes.js";
+import type { PinnedDirectory } from "../files/disk/disk.js";
+import type { ChangeDisk } from "./change-set.js";
+import { failingFor, ignoring } from "./failures.js";
+
+const syncsAtOnce = 32;
+const codesOfLinks = ["ENOTDIR", "ELOOP"];
+
+export class PinnedPaths {
+  readonly #disk: ChangeDisk;
+  readonly #pins = new Map<string, Promise<PinnedDirectory>>();
+
+  constructor(disk: ChangeDisk) {
+    this.#disk = disk;
+  }
+
+  /** The path to work with. The parent directory must exist. */
+  async of(path: string): Promise<string> {
+    const directory = await this.#pin(dirname(path));
+    return join(directory.path, basename(path));
+  }
+
+  /** The same; undefined where the directory is gone, or was never made. */
+  ofExisting(path: string): Promise<string | undefined> {
+    return this.of(path).catch(ignoring("ENOENT", "ENOTDIR"));
+  }
+
+  /** Makes the names in these directories last, each once. */
+  sync(directories: Iterable<string>): Promise<void> {
+    return inLanes(new Set(directories), syncsAtOnce, (path) =>
+      failingFor(path, async () => (await this.#pin(path)).fsync()),
+    );
+  }
+
+  /** The same for directories that may be gone, or were never made. */
+  syncExisting(directories: Iterable<string>): Promise<void> {
+    return inLanes(new Set(directories), syncsAtOnce, (path) => this.sync([path]).catch(ignoring("ENOENT", "ENOTDIR")));
+  }
+
+  async close(): Promise<void> {
+    const pins = [...this.#pins.values()];
+    this.#pins.clear();
+    // What could not be pinned has nothing to close, and a close that fails has nothing to add.
+    await Promise.allSettled(pins.map(async (pin) => (await pin).close()));
+  }
+
+  #pin(directory: string): Promise<PinnedDirectory> {
+    let pin = this.#pins.get(directory);
+    if (!pin) {
+      pin = failingFor(directory, () => this.#open(directory));
+      this.#pins.set(directory, pin);
+      // A directory that is not there now may be made later.
+      pin.catch(() => this.#pins.delete(directory));
+    }
+    return pin;
+  }
+
+  async #open(directory: string): Promise<PinnedDirectory> {
+    const pin = await this.#disk.pin(directory).catch(async (error: unknown) => {
+      const isLink =
+        codesOfLinks.includes(systemCode(error) ?? "") && (await this.#disk.lstat(directory)).kind === "link";
+      throw isLink ? new GalleyError("file_refused", `${directory} is a link now`) : error;
+    });
+    try {
+      const location = await pin.location();
+      if (location === directory) return pin;
+      throw new GalleyError("file_refused", `${directory} is not where it was: it leads to ${location} now`);
+    } catch (error) {
+      await pin.close();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,215 @@
+// Step one of an apply: look at every target and refuse before anything is written. What this returns is enough to do
+// the rest, and to undo it.
+
+import { basename, dirname, join } from "node:path";
+import { throwIfAborted } from "../base/abort.js";
+import { sha256Of } from "../base/digest.js";
+import { inLanes } from "../base/in-lanes.js";
+import type { DiskStat } from "../files/disk/disk.js";
+import { stagedName } from "../files/disk/temp-names.js";
+import type { ChangeOp, ChangeSet } from "./change-set.js";
+import { failingFor, ignoring, refusal, staleError } from "./failures.js";
+import type { StoredOp } from "./records.js";
+import { isRespelled } from "./respell.js";
+import type { Parts } from "./step-context.js";
+
+/** What tells the names beside the targets apart has four digits. */
+const maxOps = 10_000;
+
+/** A stored op with what is needed to carry it out. */
+export interface PreparedOp extends StoredOp {
+  readonly index: number;
+  readonly shownFrom?: string;
+  readonly bytes?: Uint8Array;
+  /** What hashes to `before`, if it is at hand. */
+  readonly beforeBytes?: Uint8Array;
+  readonly mode?: number;
+  readonly mtimeMs?: number;
+  /** The file as it was found; absent for one that is created. */
+  readonly found?: DiskStat;
+  /** Whose owner and mode the new file gets. */
+  readonly like?: DiskStat;
+}
+
+export interface Prepared {
+  readonly ops: readonly PreparedOp[];
+  readonly dirs: readonly string[];
+  readonly hardlinkBroken: readonly string[];
+}
+
+/** A creation or a deletion is what a rename comes down to. */
+type PlainOp = Exclude<ChangeOp, { kind: "rename" }> & { readonly movedFrom?: string };
+
+interface Target {
+  readonly op: PlainOp;
+  readonly index: number;
+  readonly stat?: DiskStat;
+  readonly hash?: string | undefined;
+}
+
+export async function prepareChangeSet(
+  parts: Parts,
+  { ops }: ChangeSet,
+  txid: string,
+  signal?: AbortSignal,
+): Promise<Prepared> {
+  const plain = ops.flatMap(plainOps);
+  if (plain.length > maxOps) throw refusal(`${plain.length} files`, `no more than ${maxOps} can be changed at once`);
+  refuseDuplicates(plain.map(({ path, shownPath }) => ({ key: path, shownPath })));
+  const ways = new Map<string, Promise<readonly string[]>>();
+  const targets: Target[] = [];
+  await inLanes(plain.entries(), parts.width, async ([index, op]) => {
+    throwIfAborted(signal);
+    targets[index] = await failingFor(op.shownPath, () => findTarget(parts, op, { index, ways }));
+  });
+  const { prepared, stale } = await compare(parts, targets, txid);
+  if (stale.length > 0) throw staleError(stale, plain.length);
+  refuseDuplicates(prepared.flatMap(({ found, shownPath }) => (found ? [{ key: found.identity, shownPath }] : [])));
+  const dirs = await missingWays(targets, ways);
+  const taken = new Set(dirs);
+  const blocked = plain.find(({ path }) => taken.has(path));
+  if (blocked) throw refusal(blocked.shownPath, "another file needs a directory there");
+  const changing = prepared.filter(isChange);
+  return {
+    ops: changing,
+    dirs,
+    hardlinkBroken: changing.flatMap(({ found, shownPath }) => (found && found.linkCount > 1 ? [shownPath] : [])),
+  };
+}
+
+function plainOps(op: ChangeOp): PlainOp[] {
+  if (op.kind !== "rename") return [op];
+  const { path, shownPath, beforeHash, beforeBytes, force = false, to, shownTo, kind: _kind, ...content } = op;
+  const seen = { beforeHash, force, ...(beforeBytes === undefined ? {} : { beforeBytes }) };
+  return [
+    { kind: "create", path: to, shownPath: shownTo, movedFrom: path, ...content },
+    { kind: "delete", path, shownPath, ...seen },
+  ];
+}
+
+function refuseDuplicates(targets: readonly { key: string; shownPath: string }[]): void {
+  const seen = new Map<string, string>();
+  for (const { key, shownPath } of targets) {
+    const other = seen.get(key);
+    if (other !== undefined) throw refusal(shownPath, `it is the same file as ${other}`);
+    seen.set(key, shownPath);
+  }
+}
+
+/** The target as it is now. */
+async function findTarget(
+  { disk, pins }: Parts,
+  op: PlainOp,
+  { index, ways }: { index: number; ways: Map<string, Promise<readonly string[]>> },
+): Promise<Target> {
+  if (op.kind !== "delete" && ((op.mode ?? 0) & 0o4000) !== 0) throw refusal(op.shownPath, "it would be setuid");
+  const directory = dirname(op.path);
+  let way = ways.get(directory);
+  if (!way) {
+    way = missingDirectories({ disk }, directory);
+    ways.set(directory, way);
+  }
+  if ((await way).length > 0) return { op, index };
+  const path = await pins.of(op.path);
+  const stat = await disk.lstat(path).catch(ignoring("ENOENT"));
+  if (!stat) return { op, index };
+  if (stat.kind !== "file")
+    throw refusal(op.shownPath, `it is ${stat.kind === "special" ? stat.kindName : `a ${stat.kind}`}`);
+  if (op.kind === "create") return { op, index, stat };
+  if ((stat.mode & 0o4000) !== 0) throw refusal(op.shownPath, "it is setuid");
+  if ((stat.mode & 0o222) === 0 && !op.force) throw refusal(op.shownPath, "it is read-only");
+  return { op, index, stat, hash: await disk.digest(path, stat.identity) };
+}
+
+/** The outermost first. */
+async function missingDirectories({ disk }: Pick<Parts, "disk">, directory: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (let place = directory; ; place = dirname(place)) {
+    const stat = await disk.lstat(place).catch(ignoring("ENOENT", "ENOTDIR"));
+    if (stat?.kind === "directory") return missing.reverse();
+    if (stat) throw refusal(place, "it is not a directory");
+    missing.push(place);
+  }
+}
+
+/** The directories that the creations need, the outermost first. */
+async function missingWays(
+  targets: readonly Target[],
+  ways: ReadonlyMap<string, Promise<readonly string[]>>,
+): Promise<string[]> {
+  const missing = new Set<string>();
+  for (const { op } of targets)
+    if (op.kind === "create") for (const directory of (await ways.get(dirname(op.path))) ?? []) missing.add(directory);
+  return [...missing].sort((a, b) => a.length - b.length);
+}
+
+/** Which targets are as they were seen, ready to be carried out, and which are not. */
+async function compare(
+  parts: Parts,
+  targets: readonly Target[],
+  txid: string,
+): Promise<{ prepared: PreparedOp[]; stale: string[] }> {
+  const byPath = new Map(targets.map((target) => [target.op.path, target]));
+  const going = new Map(
+    targets.flatMap((target) => (target.op.kind === "delete" ? [[target.stat?.identity, target]] : [])),
+  );
+  const prepared: PreparedOp[] = [];
+  const stale: string[] = [];
+  const respelled = new Set<Target>();
+  for (const target of targets) {
+    const { op, stat, hash } = target;
+    if (op.kind !== "create") {
+      if (stat && hash === op.beforeHash) prepared.push(preparedOp(target, txid));
+      else stale.push(op.shownPath);
+    } else if (!stat) {
+      const source = op.movedFrom === undefined ? undefined : byPath.get(op.movedFrom)?.stat;
+      prepared.push({ ...preparedOp(target, txid), ...(source ? { like: source } : {}) });
+    } else {
+      const old = going.get(stat.identity);
+      if (old && (await isRespelled(parts, old.op.path, op.path))) {
+        respelled.add(old);
+        prepared.push(respellOp(target, old, txid));
+      } else stale.push(op.shownPath);
+    }
+  }
+  const merged = new Set([...respelled].map(({ index }) => index));
+  return { prepared: prepared.filter(({ kind, index }) => kind !== "delete" || !merged.has(index)), stale };
+}
+
+function preparedOp({ op, index, stat }: Target, txid: string): PreparedOp {
+  const staged = join(dirname(op.path), stagedName(basename(op.path), txid, index));
+  const { kind, path, shownPath } = op;
+  const old = op.kind === "create" || op.beforeBytes === undefined ? {} : { beforeBytes: op.beforeBytes };
+  const found = stat ? { found: stat } : {};
+  const common = { kind, path, shownPath, index, beforeMode: stat?.mode ?? null, ...found, ...old };
+  if (op.kind === "delete")
+    return { ...common, before: op.beforeHash, after: null, staged: null, backup: backupOf(staged) };
+  return {
+    ...common,
+    before: op.kind === "modify" ? op.beforeHash : null,
+    after: sha256Of(op.bytes),
+    staged,
+    backup: op.kind === "modify" ? backupOf(staged) : null,
+    bytes: op.bytes,
+    ...(stat ? { like: stat } : {}),
+    ...(op.mode === undefined ? {} : { mode: op.mode }),
+    ...(op.mtimeMs === undefined ? {} : { mtimeMs: op.mtimeMs }),
+  };
+}
+
+function respellOp(target: Target, old: Target, txid: string): PreparedOp {
+  const { op, hash } = old;
+  const created = preparedOp(target, txid);
+  const backup = created.staged && backupOf(created.staged);
+  return { ...created, kind: "respell", from: op.path, shownFrom: op.shownPath, before: hash ?? null, backup };
+}
+
+function backupOf(staged: string): string {
+  return staged.replace(/new$/, "old");
+}
+
+/** What would stay as it is needs no step, but it had to be as it was seen. */
+function isChange({ before, after, mode, mtimeMs, found, kind }: PreparedOp): boolean {
+  if (before !== after || kind === "respell") return true;
+  return (mode !== undefined && mode !== found?.mode) || (mtimeMs !== undefined && mtimeMs !== found?.modifiedMs);
+}

@@ -1,0 +1,99 @@
+// The lines of a journal: `[checksum, record]`, each ended by a newline. A line that was not written whole, or not by
+// us, ends the reading: nothing behind it counts.
+
+import { sha256Of } from "../base/digest.js";
+import { isObject } from "../base/json.js";
+import type { ChangeOwner } from "./change-set.js";
+
+/**
+ * One step on one file. A rename is a creation and a deletion; `respell` is a rename between two spellings that the
+ * directory takes for the same name.
+ */
+export interface StoredOp {
+  readonly kind: "modify" | "create" | "delete" | "respell";
+  readonly path: string;
+  /** The old spelling. */
+  readonly from?: string;
+  readonly shownPath: string;
+  /** SHA-256 of the bytes; null where there is no file. */
+  readonly before: string | null;
+  readonly after: string | null;
+  /** The permission bits that were found; null where there is no file. */
+  readonly beforeMode: number | null;
+  /** Names beside the target: the new bytes, and a second name for the old ones. */
+  readonly staged: string | null;
+  readonly backup: string | null;
+}
+
+export interface BeginRecord {
+  readonly type: "begin";
+  readonly version: 1;
+  readonly txid: string;
+  readonly root: string;
+  readonly ops: readonly StoredOp[];
+  /** Directories that had to be made, the outermost first. */
+  readonly dirs: readonly string[];
+  readonly undoRecord: string | null;
+  readonly owner?: ChangeOwner;
+}
+
+export type JournalRecord =
+  | BeginRecord
+  | { readonly type: "commit" }
+  | { readonly type: "undo" }
+  | { readonly type: "end"; readonly result: "applied" | "reverted"; readonly foreign: readonly string[] };
+
+const openingLength = '["0123456789abcdef",'.length;
+
+export function encodeRecord(record: object): Uint8Array {
+  return Buffer.from(`${lineOf(JSON.stringify(record))}\n`);
+}
+
+/** The records up to the first line that is not sound, and how many bytes they take. */
+export function decodeRecords(bytes: Uint8Array): { records: unknown[]; soundBytes: number } {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const records: unknown[] = [];
+  let soundBytes = 0;
+  for (let end = buffer.indexOf(10); end !== -1; end = buffer.indexOf(10, soundBytes)) {
+    const record = decodeLine(buffer.toString("utf8", soundBytes, end));
+    if (record === undefined) break;
+    records.push(record);
+    soundBytes = end + 1;
+  }
+  return { records, soundBytes };
+}
+
+function decodeLine(line: string): unknown {
+  const text = line.slice(openingLength, -1);
+  if (line !== lineOf(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the sum is right and the text is not: not a line of ours
+  }
+}
+
+function lineOf(text: string): string {
+  return `["${sha256Of(text).slice(0, 16)}",${text}]`;
+}
+
+/** The last word of a journal decides what is left to do. */
+export interface JournalState {
+  readonly begin: BeginRecord;
+  readonly stage: "begun" | "committed" | "undoing" | "ended";
+  readonly end?: Extract<JournalRecord, { type: "end" }>;
+}
+
+/** Undefined where not even the beginning is there: then nothing was done. */
+export function stateOf(records: readonly unknown[]): JournalState | undefined {
+  const [begin, ...rest] = records;
+  if (!isObject(begin) || begin.type !== "begin" || begin.version !== 1) return undefined;
+  // The checksum says that these are our own bytes, so their form is known.
+  let state: JournalState = { begin: begin as unknown as BeginRecord, stage: "begun" };
+  for (const record of rest as JournalRecord[]) {
+    if (record.type === "commit") state = { ...state, stage: "committed" };
+    else if (record.type === "undo") state = { ...state, stage: "undoing" };
+    else if (record.type === "end") state = { ...state, stage: "ended", end: record };
+  }
+  return state;
+}

@@ -1,0 +1,106 @@
+// What a crash left behind, brought to one of its two ends: old or new. May itself be stopped at any point, any number
+// of times. What it cannot finish it leaves as it is, with a sentence; reading goes on, applying waits.
+
+import { GalleyError } from "../base/errors.js";
+import { statAt, stateOfOp } from "./carry-out.js";
+import type { ChangeDisk, ChangeOutcome } from "./change-set.js";
+import { ForeignChange, failingFor, recoveryNeeded } from "./failures.js";
+import { conclude, type Ending, type FinishParts, forget, goBack, goForward } from "./finish.js";
+import { JournalFile, journalPaths, readJournal } from "./journal-file.js";
+import { PinnedPaths } from "./pinned-paths.js";
+import { type JournalState, type StoredOp, stateOf } from "./records.js";
+import { type Marks, markOf } from "./verify-unchanged.js";
+
+export interface RecoverContext {
+  readonly disk: ChangeDisk;
+  readonly journalDir: string;
+  /** How many files are looked at or removed at the same time. */
+  readonly width: number;
+  settle(outcome: ChangeOutcome): Promise<boolean>;
+}
+
+/** The root's lock is held. Throws `apply_failed`, `Recovery needed: …`, when something could not be finished. */
+export async function recoverChanges(context: RecoverContext): Promise<ChangeOutcome[]> {
+  const outcomes: ChangeOutcome[] = [];
+  const { disk, journalDir } = context;
+  for (const path of await journalPaths(disk, journalDir).catch(failed)) {
+    const parts = { ...context, pins: new PinnedPaths(disk) };
+    try {
+      const outcome = await recoverOne(parts, path);
+      if (outcome) outcomes.push(outcome);
+    } catch (error) {
+      failed(error);
+    } finally {
+      await parts.pins.close();
+    }
+  }
+  return outcomes;
+}
+
+function failed(error: unknown): never {
+  throw recoveryNeeded(error);
+}
+
+async function recoverOne(parts: FinishParts, path: string): Promise<ChangeOutcome | undefined> {
+  const { records, soundBytes } = await failingFor(path, () => readJournal(parts.disk, path));
+  const state = stateOf(records);
+  if (!state && records.length > 0)
+    throw new GalleyError("unsupported", `${path} was written by a later version of galley`);
+  // Where a whole project is out of reach, nothing in it was edited or removed.
+  if (state) await failingFor(state.begin.root, () => parts.disk.lstat(state.begin.root));
+  const journal = await JournalFile.reopen(parts, path, soundBytes);
+  try {
+    // Nothing sound, or nothing committed: nothing happened.
+    if (!state || state.stage === "begun") {
+      await forget(parts, journal, state?.begin);
+      return undefined;
+    }
+    return await conclude(parts, journal, await bringToEnd(parts, journal, state));
+  } finally {
+    await journal.close();
+  }
+}
+
+async function bringToEnd(
+  parts: FinishParts,
+  journal: JournalFile,
+  { begin, stage, end }: JournalState,
+): Promise<Ending> {
+  if (end) return { begin, isEnded: true, result: end.result, foreign: end.foreign };
+  if (stage === "committed") {
+    if (await finishForward(parts, begin)) return { begin, isEnded: false, result: "applied", foreign: [] };
+    await journal.append({ type: "undo" });
+  }
+  return { begin, isEnded: false, result: "reverted", foreign: await goBack(parts, begin) };
+}
+
+/** False when somebody else's bytes are in the way. */
+async function finishForward(parts: FinishParts, begin: JournalState["begin"]): Promise<boolean> {
+  const left = await pendingOps(parts, begin.ops);
+  if (!left) return false;
+  try {
+    await goForward(parts, { begin, ...left });
+    return true;
+  } catch (error) {
+    if (error instanceof ForeignChange) return false;
+    throw error;
+  }
+}
+
+/** What is left to do, and marks to notice whoever gets in between. Undefined when somebody has. */
+async function pendingOps(
+  parts: FinishParts,
+  ops: readonly StoredOp[],
+): Promise<{ pending: StoredOp[]; marks: Marks } | undefined> {
+  const pending: StoredOp[] = [];
+  const marks = new Map<string, string>();
+  for (const op of ops) {
+    const mark = markOf(await statAt(parts, op.path));
+    const state = await failingFor(op.shownPath, () => stateOfOp(parts, op));
+    if (state === "conflict") return undefined;
+    if (state !== "pending") continue;
+    pending.push(op);
+    marks.set(op.path, mark);
+  }
+  return { pending, marks };
+}

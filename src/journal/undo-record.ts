@@ -1,0 +1,144 @@
+// What an applied change set replaced, kept for undo: one file per change, written before the commit. The first record
+// tells about the change, then one per file with the bytes that were there.
+
+import { join } from "node:path";
+import { throwIfAborted } from "../base/abort.js";
+import { sha256Of } from "../base/digest.js";
+import { inLanes } from "../base/in-lanes.js";
+import { isObject } from "../base/json.js";
+import type { ChangeDisk, ChangeOwner } from "./change-set.js";
+import { failingFor, ignoring, staleError } from "./failures.js";
+import type { PreparedOp } from "./prepare.js";
+import { decodeRecords, encodeRecord } from "./records.js";
+import type { Parts, SerialParts } from "./step-context.js";
+
+export const undoEnding = ".gu";
+/** More than a user's limit allows to keep, and no more than one line of text can hold. */
+const maxKeptBytes = 256 * 1024 * 1024;
+const maxRecordBytes = 2 * maxKeptBytes;
+/** Read before they are written, so that they stand in the order of the ops. */
+const filesAtOnce = 64;
+const itself = "the undo record";
+
+export interface UndoHeader {
+  readonly type: "change";
+  readonly version: 1;
+  readonly txid: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly label: string;
+  readonly sourceToolName: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly owner?: ChangeOwner;
+  /** The change that this one took back. */
+  readonly undoes?: string;
+}
+
+export interface UndoFile {
+  readonly kind: "modify" | "create" | "delete";
+  readonly path: string;
+  readonly shownPath: string;
+  /** Null where there was no file. */
+  readonly before: { readonly bytes: Uint8Array; readonly mode: number; readonly mtimeMs: number } | null;
+  /** What the change left there: a hash, or null for nothing. */
+  readonly afterHash: string | null;
+}
+
+export interface UndoRecord extends UndoHeader {
+  readonly files: readonly UndoFile[];
+}
+
+export function undoPath(undoDir: string, txid: string): string {
+  return join(undoDir, `${txid}${undoEnding}`);
+}
+
+/** Whether the bytes that are about to be replaced can be kept at all. */
+export function fitsUndoRecord(ops: readonly PreparedOp[]): boolean {
+  return ops.reduce((sum, { found }) => sum + (found?.sizeBytes ?? 0), 0) <= maxKeptBytes;
+}
+
+/** Durable when it resolves, but for its name. Reads what the ops are about to replace. */
+export async function writeUndoRecord(
+  { disk, pins, width }: Parts,
+  path: string,
+  { header, ops, signal }: { header: UndoHeader; ops: readonly PreparedOp[]; signal?: AbortSignal | undefined },
+): Promise<void> {
+  const file = await failingFor(itself, async () => disk.create(await pins.of(path), 0o600));
+  try {
+    await failingFor(itself, () => file.append(encodeRecord(header)));
+    for (let start = 0; start < ops.length; start += filesAtOnce) {
+      const lines: Uint8Array[] = [];
+      await inLanes(ops.slice(start, start + filesAtOnce).entries(), width, async ([index, op]) => {
+        throwIfAborted(signal);
+        lines[index] = linesOf(op, await failingFor(op.shownPath, () => originalOf({ disk, pins }, op, ops.length)));
+      });
+      await failingFor(itself, () => file.append(Buffer.concat(lines)));
+    }
+    await failingFor(itself, () => file.fsync());
+  } finally {
+    await file.close();
+  }
+}
+
+/** The text of a record whose originals are at hand: for a file that is about to be written without the journal. */
+export function encodeUndoRecord({ files, ...header }: UndoRecord): Uint8Array {
+  const lines = files.map(({ kind, path, shownPath, before, afterHash }) => {
+    const old = before && { ...before, bytes: base64(before.bytes) };
+    return encodeRecord({ type: "file", kind, path, shownPath, before: old, after: afterHash });
+  });
+  return Buffer.concat([encodeRecord(header), ...lines]);
+}
+
+/** What undo would put back must be what was previewed. */
+async function originalOf(
+  { disk, pins }: SerialParts,
+  { path, shownPath, found, before, beforeBytes }: PreparedOp,
+  total: number,
+): Promise<StoredFile["before"]> {
+  if (!found) return null;
+  const { mode, modifiedMs: mtimeMs } = found;
+  // What was found had this hash, and what is there right before the commit must have it again.
+  if (beforeBytes && sha256Of(beforeBytes) === before) return { bytes: base64(beforeBytes), mode, mtimeMs };
+  const read = await disk.read(await pins.of(path), found.identity, { maxBytes: found.sizeBytes + 1 });
+  if (!read || sha256Of(read.bytes) !== before) throw staleError([shownPath], total);
+  return { bytes: base64(read.bytes), mode, mtimeMs };
+}
+
+function linesOf(op: PreparedOp, before: StoredFile["before"]): Uint8Array {
+  const { kind, path, shownPath, after, from, shownFrom = shownPath } = op;
+  const line = (file: StoredFile) => encodeRecord({ type: "file", ...file });
+  if (kind !== "respell") return line({ kind, path, shownPath, before, after });
+  const old = { kind: "delete", path: from ?? path, shownPath: shownFrom, before, after: null } as const;
+  return Buffer.concat([line({ kind: "create", path, shownPath, before: null, after }), line(old)]);
+}
+
+/** Undefined where there is none, or none that can be used. */
+export async function readUndoRecord(disk: ChangeDisk, path: string): Promise<UndoRecord | undefined> {
+  const stat = await disk.lstat(path).catch(ignoring("ENOENT"));
+  const read = stat && (await disk.read(path, stat.identity, { maxBytes: maxRecordBytes }));
+  if (!read || read.isTruncated) return undefined;
+  const { records, soundBytes } = decodeRecords(read.bytes);
+  const [header, ...files] = records;
+  if (soundBytes !== read.bytes.length || !isObject(header) || header.type !== "change" || header.version !== 1)
+    return undefined;
+  // The checksum says that these are our own bytes, so their form is known.
+  return { ...(header as unknown as UndoHeader), files: (files as StoredFile[]).map(fileOf) };
+}
+
+interface StoredFile {
+  kind: UndoFile["kind"];
+  path: string;
+  shownPath: string;
+  before: { bytes: string; mode: number; mtimeMs: number } | null;
+  after: string | null;
+}
+
+function fileOf({ kind, path, shownPath, before, after }: StoredFile): UndoFile {
+  const old = before && { ...before, bytes: Buffer.from(before.bytes, "base64") };
+  return { kind, path, shownPath, before: old, afterHash: after };
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+}

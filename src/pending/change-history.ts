@@ -1,0 +1,268 @@
+// Undo and redo: a change that was applied is taken back by a plan of its own, shown and decided like any other. What
+// was undone and what was not follows from the records alone.
+
+import { sha256Of } from "../base/digest.js";
+import { type ErrorCode, GalleyError } from "../base/errors.js";
+import type { UndoFile, UndoRecord } from "../journal/changes.js";
+import type { FileSeen, PlanHands } from "../preview/change-writer.js";
+import type { PlannedChange } from "../preview/plan.js";
+import { diffOf } from "../preview/plan-diff.js";
+import type { ToolResult } from "../protocol/events.js";
+import type { Change, Decider, FileChangeKind, PendingAction } from "../protocol/pending.js";
+import type { PendingControl } from "./pending.js";
+import { filesToUndo, isUndone } from "./undone-files.js";
+
+export interface ChangeHistoryParts {
+  readonly plans: PlanHands;
+  readonly pending: PendingControl;
+  owner(): string;
+}
+
+export interface UndoRequest {
+  /** Default: the newest that is not undone. */
+  readonly changeId?: string | undefined;
+  /** Changes of other sessions in this project count too. */
+  readonly isWholeRoot?: boolean;
+  /** Decide at once. */
+  readonly apply?: { readonly by: Decider; readonly reason: string } | undefined;
+  readonly toolCallId?: string;
+}
+
+export interface Undone {
+  readonly action: PendingAction;
+  /** With `apply`. */
+  readonly result?: ToolResult;
+  /** Why it failed. */
+  readonly code?: ErrorCode | undefined;
+  /** Of the change that took it back. */
+  readonly changeId?: string | undefined;
+  /** The change that is taken back. */
+  readonly record: UndoRecord;
+}
+
+export interface ChangeListOptions {
+  /** Default: all. */
+  readonly ids?: readonly string[];
+  /** Those of other sessions in this project too. */
+  readonly isWholeRoot?: boolean;
+  readonly withDiff?: boolean;
+  /** Default: 50. */
+  readonly limit?: number;
+}
+
+export interface ChangeOwnership {
+  readonly id: string;
+  /** The file of the session that made it, or its id. */
+  readonly session: string | undefined;
+  readonly isUndo: boolean;
+  readonly isUndone: boolean;
+}
+
+/** Of a change that took an undo back, and of no other one that takes something back. */
+const redoPrefix = "Redo: ";
+
+export function changeIdOf(txid: string): string {
+  return `ch_${txid.slice(0, 8)}`;
+}
+
+export class ChangeHistory {
+  readonly #parts: ChangeHistoryParts;
+
+  constructor(parts: ChangeHistoryParts) {
+    this.#parts = parts;
+  }
+
+  async undo(request: UndoRequest): Promise<Undone> {
+    const { changeId } = request;
+    const all = await this.#parts.plans.history();
+    const found =
+      changeId === undefined
+        ? await this.#newest(this.#own(all, request).filter((record) => !record.undoes && !isUndone(record, all)))
+        : all.find(({ txid }) => changeIdOf(txid) === changeId);
+    if (found) return this.#takeBack({ record: found, all }, `Undo: ${found.label}`, request);
+    throw this.#nothingFound(
+      changeId === undefined ? "Nothing to undo." : `Change ${changeId} can no longer be undone.`,
+    );
+  }
+
+  /**
+   * Of which something is left on the disk. A process that is killed while it writes leaves a record of what it did not
+   * do, and a person may have taken a change back by hand: neither may keep what came before from being undone.
+   */
+  async #newest(records: readonly UndoRecord[]): Promise<UndoRecord | undefined> {
+    for (const record of records) {
+      const isAsBefore = await Promise.all(record.files.map((file) => this.#isAsBefore(file)));
+      if (isAsBefore.includes(false)) return record;
+    }
+    return undefined;
+  }
+
+  async #isAsBefore({ path, before }: UndoFile): Promise<boolean> {
+    const now = await this.#parts.plans.stamp(path).catch(() => null); // it is there, and cannot be looked at
+    if (!now || !before) return now === undefined && before === null;
+    return now.mode === before.mode && now.sha256 === sha256Of(before.bytes);
+  }
+
+  /** Takes the newest undo back. */
+  async redo(request: Omit<UndoRequest, "changeId">): Promise<Undone> {
+    const all = await this.#parts.plans.history();
+    const originals = new Map(all.map((record) => [record.txid, record]));
+    const isUndo = ({ undoes, label }: UndoRecord) => {
+      if (undoes === undefined) return false;
+      const original = originals.get(undoes);
+      return original ? original.undoes === undefined : !label.startsWith(redoPrefix); // it may not be kept any more
+    };
+    const found = this.#own(all, request).find((record) => isUndo(record) && !isUndone(record, all));
+    if (!found) throw this.#nothingFound("Nothing to redo.");
+    return this.#takeBack({ record: found, all }, `${redoPrefix}${found.label.replace(/^Undo: /, "")}`, request);
+  }
+
+  #nothingFound(sentence: string): GalleyError {
+    const { historyLimit } = this.#parts.plans;
+    return new GalleyError("not_found", historyLimit === undefined ? sentence : `${sentence} ${historyLimit}`);
+  }
+
+  /** The newest first. */
+  async list({ ids, isWholeRoot = false, withDiff = false, limit = 50 }: ChangeListOptions = {}): Promise<Change[]> {
+    const all = await this.#parts.plans.history();
+    const own = this.#own(all, { isWholeRoot });
+    const shown = (ids ? own.filter(({ txid }) => ids.includes(changeIdOf(txid))) : own).slice(0, limit);
+    const left = leftBytes(all, this.#parts.plans);
+    return Promise.all(shown.map((record) => this.#describe(record, { all, withDiff, left })));
+  }
+
+  async owners(): Promise<ChangeOwnership[]> {
+    const all = await this.#parts.plans.history();
+    return all.map((record) => ({
+      id: changeIdOf(record.txid),
+      session: record.owner?.session,
+      isUndo: record.undoes !== undefined,
+      isUndone: isUndone(record, all),
+    }));
+  }
+
+  #own(all: readonly UndoRecord[], { isWholeRoot = false }: Pick<UndoRequest, "isWholeRoot">): readonly UndoRecord[] {
+    const owner = this.#parts.owner();
+    return isWholeRoot ? all : all.filter((record) => record.owner?.session === owner);
+  }
+
+  async #takeBack(
+    { record, all }: { record: UndoRecord; all: readonly UndoRecord[] },
+    label: string,
+    { apply, toolCallId }: UndoRequest,
+  ): Promise<Undone> {
+    const { pending, plans } = this.#parts;
+    const changes: PlannedChange[] = [];
+    let isStale = false;
+    const left = filesToUndo(record, all);
+    const files = left.length > 0 ? left : record.files; // none: somebody names what was undone, and hears that it is stale
+    for (const file of files) {
+      const now = await plans.look(file.path, file.afterHash);
+      isStale ||= now ? !now.isAsLeft : file.afterHash !== null;
+      changes.push(inverse(file, now));
+    }
+    const isRedo = label.startsWith(redoPrefix);
+    const whole = (isRedo ? all.find(({ txid }) => txid === record.undoes) : undefined) ?? record;
+    const part = files.length < whole.files.length ? ` (${files.length} of ${whole.files.length} files)` : "";
+    const text = `${isRedo ? "Redone" : "Undone"}: ${isRedo ? record.label.replace(/^Undo: /, "") : record.label}${part}.`;
+    const id = await pending.stage({
+      label,
+      sourceToolName: "undo",
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      details: { changeId: changeIdOf(record.txid) },
+      isForReview: toolCallId === undefined,
+      work: { kind: "plan", plan: { changes, applied: { text }, undoes: record.txid } },
+    });
+    // Whoever sees it should know from the beginning; an attempt would tell by itself.
+    if (isStale && !apply) await pending.filesWritten(changes.map(({ path }) => path));
+    const action = pending.store.get(id)?.action;
+    if (!action) throw new GalleyError("invalid_argument", `Pending action ${id} ended at once.`);
+    if (!apply) return { action, record };
+    const { result, code } = await pending.decide([id], { action: "apply", ...apply });
+    // Whoever asked for it to happen at once does not want a preview that waits.
+    if (result.isError)
+      await pending.decide([id], { action: "discard", by: apply.by, reason: "It could not be applied." });
+    return { action, result, code, record, changeId: changeIdIn(result) };
+  }
+
+  async #describe(
+    record: UndoRecord,
+    { all, withDiff, left }: { all: readonly UndoRecord[]; withDiff: boolean; left: LeftBytes },
+  ): Promise<Change> {
+    const { txid, label, sourceToolName, by, reason, at, owner } = record;
+    const files = await Promise.all(
+      record.files.map(async (file) => {
+        const about = { path: file.shownPath, kind: file.kind as FileChangeKind };
+        const after = await left(file);
+        if (!after) return about;
+        const { added, removed, diff } = await diffOf(forward(file, after));
+        return { ...about, added, removed, ...(withDiff ? { diff: diff(1024 * 1024) } : {}) };
+      }),
+    );
+    return {
+      id: changeIdOf(txid),
+      ...(owner ? { pendingId: owner.pendingId } : {}),
+      label,
+      sourceToolName,
+      by: by as Decider,
+      reason,
+      at,
+      files,
+      state: isUndone(record, all) ? "undone" : "applied",
+      undoable: true,
+    };
+  }
+}
+
+function changeIdIn({ details }: ToolResult): string | undefined {
+  return (details as { sourceResultDetails?: { changeId?: string } } | undefined)?.sourceResultDetails?.changeId;
+}
+
+/** From what the change left to what was there before. */
+function inverse(
+  { kind, path, shownPath, before, afterHash }: UndoFile,
+  now: Omit<FileSeen, "isAsLeft"> | undefined,
+): PlannedChange {
+  const found = now ?? { bytes: new Uint8Array(), size: 0, mode: 0 };
+  const stamp = {
+    path: shownPath,
+    exists: afterHash !== null,
+    size: found.size,
+    sha256: afterHash ?? "",
+    mode: found.mode,
+  };
+  if (before === null) return { kind: "delete", path, stamp, before: found.bytes, after: new Uint8Array() };
+  const old = { after: before.bytes, mode: before.mode, mtimeMs: before.mtimeMs };
+  if (kind === "delete") return { kind: "create", path, stamp, before: new Uint8Array(), ...old };
+  return { kind: "modify", path, stamp, before: found.bytes, ...old };
+}
+
+/** What a change left in a file; undefined where nobody has those bytes any more. */
+type LeftBytes = (file: UndoFile) => Promise<Uint8Array | undefined>;
+
+/** The next change found there what the last one left, unless somebody else wrote in between; the disk has the newest. */
+function leftBytes(all: readonly UndoRecord[], plans: Pick<PlanHands, "look">): LeftBytes {
+  const byPath = new Map<string, Uint8Array[]>();
+  for (const { path, before } of all.flatMap(({ files }) => files))
+    if (before) byPath.set(path, [...(byPath.get(path) ?? []), before.bytes]);
+  const hashes = new Map<Uint8Array, string>();
+  const hashOf = (bytes: Uint8Array): string => {
+    const hash = hashes.get(bytes) ?? sha256Of(bytes);
+    hashes.set(bytes, hash);
+    return hash;
+  };
+  return async ({ path, afterHash }) => {
+    if (afterHash === null) return new Uint8Array();
+    const kept = byPath.get(path)?.find((bytes) => hashOf(bytes) === afterHash);
+    if (kept) return kept;
+    const now = await plans.look(path, afterHash).catch(() => undefined); // what cannot be read now is not known either
+    return now && hashOf(now.bytes) === afterHash ? now.bytes : undefined;
+  };
+}
+
+/** What the change did, for its diff. */
+function forward(file: UndoFile, after: Uint8Array): PlannedChange {
+  const before = file.before?.bytes ?? new Uint8Array();
+  const stamp = { path: file.shownPath, exists: file.before !== null, size: before.length, sha256: "", mode: 0 };
+  return { kind: file.kind, path: file.path, stamp, before, after };
+}

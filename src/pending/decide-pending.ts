@@ -1,0 +1,55 @@
+// A decision from outside the conversation: one action, several, all, or a part of a plan. What would be an error result
+// for the model is thrown here, with the same sentence.
+
+import { GalleyError } from "../base/errors.js";
+import type { Subset } from "../preview/plan-diff.js";
+import { nothingPendingText } from "../preview/settle.js";
+import type { ResolveDetails } from "../protocol/data.js";
+import type { ToolResult } from "../protocol/events.js";
+import type { Decider } from "../protocol/pending.js";
+import type { PendingControl } from "./pending.js";
+
+export interface PendingDecision extends Subset {
+  readonly action: "apply" | "discard";
+  readonly reason: string;
+  readonly by: Decider;
+  /** One of these; without any, the next action. */
+  readonly pendingId?: string | undefined;
+  readonly pendingIds?: readonly string[] | undefined;
+  readonly all?: boolean | undefined;
+  readonly extra?: Record<string, unknown> | undefined;
+}
+
+export async function decidePending(
+  pending: PendingControl,
+  request: PendingDecision,
+): Promise<{ details: ResolveDetails; text: string }> {
+  const { action, reason, by, extra, files, hunks } = request;
+  const decision = { action, reason, by, ...(extra ? { extra } : {}) };
+  const ids = idsOf(pending, request);
+  const isList = request.all === true || request.pendingIds !== undefined;
+  const isPart = files !== undefined || hunks !== undefined;
+  if (isPart && ids.length !== 1)
+    throw new GalleyError("invalid_argument", "A part can be chosen of one pending action at a time.");
+  const { result, code = "apply_failed" } =
+    isPart && ids[0] !== undefined
+      ? await pending.decidePart(ids[0], decision, { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) })
+      : await pending.decide(ids, decision, { isList });
+  const text = textOf(result);
+  if (result.isError && !isList) throw new GalleyError(code, text);
+  return { details: result.details as ResolveDetails, text };
+}
+
+function idsOf(pending: PendingControl, { pendingId, pendingIds, all = false }: PendingDecision): string[] {
+  const named = [pendingId !== undefined, pendingIds !== undefined, all].filter(Boolean).length;
+  if (named > 1) throw new GalleyError("invalid_argument", "Use one of pendingId, pendingIds and all.");
+  if (pendingId !== undefined) return [pendingId];
+  if (pendingIds !== undefined) return [...pendingIds];
+  const waiting = pending.store.list().map(({ action }) => action.id);
+  if (waiting.length === 0) throw new GalleyError("not_found", nothingPendingText);
+  return all ? waiting : waiting.slice(0, 1);
+}
+
+function textOf(result: ToolResult): string {
+  return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}

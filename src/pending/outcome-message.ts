@@ -1,0 +1,23 @@
+// What the model is told, with its next request, about a decision that somebody else made.
+
+import { stripEscapes } from "../base/sanitize.js";
+import type { Decision } from "../preview/settle.js";
+import type { ToolResult } from "../protocol/events.js";
+import type { CustomMessage } from "../protocol/messages.js";
+
+export function outcomeMessage(
+  { id, label, isPart }: { id: string; label: string; isPart: boolean },
+  { action, by }: Decision,
+  { result, timestamp }: { result: ToolResult; timestamp: number },
+): CustomMessage {
+  const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+  const word = `${isPart ? "partly " : ""}${action === "apply" ? "applied" : "discarded"}`;
+  return {
+    role: "custom",
+    customType: "pending-action-outcome",
+    content: stripEscapes(`${id} (${label}) was ${word} by the ${by}: ${text}`),
+    display: false,
+    attribution: "agent",
+    timestamp,
+  };
+}

@@ -1,0 +1,24 @@
+// How previews are decided about, with the built-in values.
+
+import type { SettleSettings } from "../preview/settle.js";
+
+export interface PendingSettings extends SettleSettings {
+  readonly order: "lifo" | "fifo";
+  readonly forcing: "force" | "remind" | "off";
+  /** How many reminders one preview is worth before we go quiet about it. */
+  readonly reminders: number;
+  /** 0: a preview never expires. */
+  readonly ttlMs: number;
+  readonly staging: "off" | "auto" | "all";
+}
+
+export const defaultPendingSettings: PendingSettings = {
+  order: "lifo",
+  forcing: "force",
+  reminders: 1,
+  maxAttempts: 5,
+  ttlMs: 0,
+  decider: "model",
+  requireUser: false,
+  staging: "auto",
+};

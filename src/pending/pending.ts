@@ -1,0 +1,394 @@
+// The pending actions of a session: staged, announced, put on record, brought before the model, decided, and found again
+// after a restart. The store owns them; this joins it with the rest of the session.
+
+import type { Clock } from "../base/clock.js";
+import { GalleyError, messageOf } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import type { MessageQueues } from "../loop/message-queues.js";
+import type { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import type { AppliedActions } from "../preview/change-writer.js";
+import {
+  type NewAction,
+  PendingActionStore,
+  type PendingChange,
+  type StoredAction,
+} from "../preview/pending-action-store.js";
+import { encodePlan, type PlannedChange } from "../preview/plan.js";
+import type { Subset } from "../preview/plan-diff.js";
+import {
+  type AppliedChanges,
+  type ApplyOwner,
+  type Decision,
+  missingText,
+  nothingPendingText,
+  type Settled,
+  type SettleParts,
+  settleAction,
+} from "../preview/settle.js";
+import { settleAll } from "../preview/settle-all.js";
+import { settlePart } from "../preview/settle-part.js";
+import { pathsOf } from "../preview/stack.js";
+import type { AgentSessionEvent, ToolResult } from "../protocol/events.js";
+import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
+import type { ProviderModel } from "../provider/provider.js";
+import { outcomeMessage } from "./outcome-message.js";
+import { foldPending, type PushedData } from "./pending-entries.js";
+import type { PendingSettings } from "./pending-settings.js";
+import { readPending } from "./read-pending.js";
+import { type ActionsRecord, RecordedActions } from "./recorded-actions.js";
+import { ResolveForce } from "./resolve-force.js";
+import { RunningDecisions } from "./running-decisions.js";
+import { type FindStale, markStaleActions } from "./stale-actions.js";
+import { resolveByHandler, type StandingHandler } from "./standing-handler.js";
+
+export interface PendingControlParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly queues: MessageQueues;
+  readonly toolChoice: ToolChoiceQueue;
+  emit(event: AgentSessionEvent): void;
+  record(): ActionsRecord;
+  settings(): PendingSettings;
+  model(): ProviderModel | undefined;
+  isThinkingInTheWay(): boolean;
+  applyPlan(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
+  staleFiles: FindStale;
+  confirm?: SettleParts["confirm"];
+  /** Of the run under way: a question to the person ends with it. */
+  signal(): AbortSignal | undefined;
+}
+
+/** What came of a decision. */
+export type Decided = Pick<Settled, "result" | "code">;
+
+/** What the model may ask of `resolve`. */
+export interface ResolveParams {
+  readonly action: "apply" | "discard";
+  readonly reason: string;
+  readonly extra?: Record<string, unknown>;
+  readonly id?: string;
+  readonly all?: boolean;
+}
+
+export class PendingControl {
+  readonly store: PendingActionStore;
+  readonly #parts: PendingControlParts;
+  readonly #settle: SettleParts;
+  readonly #force: ResolveForce;
+  readonly #deciding: RunningDecisions;
+  readonly #recorded: RecordedActions;
+  #standing: StandingHandler | undefined;
+  #isRestoring = false;
+  /** Looks at files that somebody wrote, one after the other. Never rejects. */
+  #looking = Promise.resolve();
+  /** Calls under way that may write anywhere. */
+  readonly #running = new Set<string>();
+
+  constructor(parts: PendingControlParts) {
+    const { clock, log, settings, toolChoice, model, confirm } = parts;
+    this.#parts = parts;
+    this.#deciding = new RunningDecisions(clock);
+    this.#recorded = new RecordedActions(() => parts.record(), log);
+    this.store = new PendingActionStore({
+      clock,
+      order: () => settings().order,
+      ttlMs: () => settings().ttlMs,
+      expiring: (work) => void this.#deciding.run(work),
+    });
+    this.#settle = {
+      store: this.store,
+      settings,
+      applyPlan: (changes, owner) => this.#deciding.write(parts.applyPlan(changes, owner)),
+      keepRest: (id, rest) => parts.record().artifacts.saveRest(id, encodePlan(rest)),
+      ...(confirm ? { confirm } : {}),
+    };
+    this.#force = new ResolveForce({
+      store: this.store,
+      settle: this.#settle,
+      toolChoice,
+      settings,
+      model,
+      isThinkingInTheWay: () => parts.isThinkingInTheWay(),
+      signal: () => parts.signal(),
+      now: () => clock.now(),
+      warn: (message) => log.warn(message),
+    });
+    this.store.on("change", (change, stored) => this.#changed(change, stored));
+  }
+
+  /** `resolve` has something to work on. */
+  get isResolvable(): boolean {
+    return this.store.hasPending || this.#standing !== undefined;
+  }
+
+  setStandingHandler(handler: StandingHandler | undefined): void {
+    this.#standing = handler;
+  }
+
+  /** Why something about a pending action is not on record at the moment, or undefined. */
+  get persistError(): string | undefined {
+    return this.#recorded.persistError;
+  }
+
+  /** Safe on record when this resolves, unless `persistError` says why not: then it is tried again with what follows. */
+  async stage(action: NewAction): Promise<string> {
+    const id = this.store.push(action);
+    await this.flush();
+    return id;
+  }
+
+  /** What was pushed and decided so far is on record, and what was written so far was looked at. */
+  async flush(): Promise<void> {
+    await this.#looking;
+    await this.#recorded.written();
+  }
+
+  /** Somebody wrote these files, or nobody knows which. What was made for them as they were is stale now. */
+  filesWritten(paths?: readonly string[]): Promise<void> {
+    if (!this.store.hasPending) return Promise.resolve();
+    const only = paths && new Set(paths);
+    this.#looking = this.#looking
+      .then(() => markStaleActions(this.store, this.#parts.staleFiles, only))
+      .catch((error: unknown) => this.#parts.log.warn(`pending actions could not be checked: ${messageOf(error)}`));
+    return this.#looking;
+  }
+
+  /** A tool begins that may write anywhere. */
+  toolRuns(toolCallId: string): void {
+    this.#running.add(toolCallId);
+  }
+
+  get isDeciding(): boolean {
+    return this.#deciding.hasAny;
+  }
+
+  /** No decision is under way any more; a callback that does not end is not waited for. */
+  decided(): Promise<void> {
+    return this.#deciding.settled();
+  }
+
+  /** The session is about to end. */
+  hurry(): void {
+    this.#deciding.hurry();
+  }
+
+  /** The model's decision: a named action, else the one its forced turn is about, else the next, else the standing handler. */
+  resolve(params: ResolveParams): Promise<ToolResult> {
+    return this.#deciding.run(this.#resolve(params));
+  }
+
+  async #resolve(params: ResolveParams): Promise<ToolResult> {
+    const { id, all = false, action, reason, extra } = params;
+    const signal = this.#parts.signal();
+    const decision: Decision = { action, reason, by: "model", signal, ...(extra ? { extra } : {}) };
+    if (all && id !== undefined) throw new GalleyError("tool_failed", "Use either id or all, not both.");
+    try {
+      if (all && !this.store.hasPending) throw new GalleyError("tool_failed", nothingPendingText);
+      if (all) return await settleAll(this.#settle, this.#ids(), decision);
+      if (id !== undefined) return (await settleAction(this.#settle, id, decision)).result;
+      const invoke = this.#parts.toolChoice.peekInvoker();
+      if (invoke) return await invoke({ ...params });
+      const next = this.store.next();
+      if (next) return (await settleAction(this.#settle, next.action.id, decision)).result;
+      if (!this.#standing) throw new GalleyError("tool_failed", nothingPendingText);
+      return await resolveByHandler(this.#standing, decision);
+    } finally {
+      await this.flush();
+    }
+  }
+
+  /** Somebody else's decision. The model is told with its next request. */
+  decide(ids: readonly string[], decision: Decision, { isList = false } = {}): Promise<Decided> {
+    return this.#deciding.run(this.#decide(ids, decision, isList));
+  }
+
+  async #decide(ids: readonly string[], decision: Decision, isList: boolean): Promise<Decided> {
+    const labels = new Map(this.store.list().map(({ action }) => [action.id, action.label]));
+    for (const id of ids) if (!labels.has(id)) throw new GalleyError("not_found", missingText(this.store, id));
+    const { result, code }: Decided =
+      !isList && ids[0] !== undefined
+        ? await settleAction(this.#settle, ids[0], decision)
+        : { result: await settleAll(this.#settle, ids, decision) };
+    // What failed is still pending, and nothing to tell.
+    for (const id of ids)
+      if (this.store.endOf(id) !== undefined)
+        this.#tellModel({ id, label: labels.get(id) ?? "", isPart: false }, decision, result);
+    await this.flush();
+    return { result, code };
+  }
+
+  /** A part of a plan: it is settled by itself, the rest stays pending under the same id. */
+  decidePart(id: string, decision: Decision, subset: Subset): Promise<Decided> {
+    return this.#deciding.run(this.#decidePart(id, decision, subset));
+  }
+
+  async #decidePart(id: string, decision: Decision, subset: Subset): Promise<Decided> {
+    const stored = this.store.get(id);
+    if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
+    const { label } = stored.action;
+    const { result, code, isWhole } = await settlePart(this.#settle, id, { decision, subset });
+    if (!isWhole) void this.filesWritten([...pathsOf(stored)]); // what is left may be stale
+    const isSettled = isWhole ? this.store.endOf(id) !== undefined : !result.isError;
+    if (isSettled) this.#tellModel({ id, label, isPart: !isWhole }, decision, result);
+    await this.flush();
+    return { result, code };
+  }
+
+  /**
+   * The journal's last word before it forgets: the outcome is on record, by whoever gets there first. An action that
+   * still waits here was applied by a process that died.
+   */
+  async recordApplied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">): Promise<void> {
+    const ended = await this.#recorded.applied(applied, decision);
+    const { by } = decision;
+    for (const { id, reason } of ended)
+      if (this.store.get(id)?.action.status !== "applying") this.store.remove(id, { outcome: "applied", by, reason });
+  }
+
+  /** The result of a tool call is on record. */
+  toolResultRecorded(toolCallId: string, entryId: string): void {
+    if (this.#running.delete(toolCallId)) void this.filesWritten();
+    for (const { action } of this.store.list())
+      if (action.toolCallId === toolCallId && action.entryId === undefined) this.store.setEntryId(action.id, entryId);
+  }
+
+  /** With the messages that a run begins with. */
+  runStart(): readonly AgentMessage[] {
+    return this.#force.runStart();
+  }
+
+  /** After the tools of a turn, before the next request. */
+  turnBoundary(): readonly AgentMessage[] {
+    return this.#force.turnBoundary();
+  }
+
+  replied(message: AssistantMessage): void {
+    this.#force.replied(message);
+  }
+
+  /** Previews that the model still sees need no second word. */
+  compacted(): void {
+    const path = this.#parts.record().tree.pathTo();
+    const last = path.findLast((entry) => entry.type === "compaction");
+    const from = path.findIndex(({ id }) => id === last?.firstKeptEntryId);
+    const kept = new Set(from < 0 ? [] : path.slice(from).map(({ id }) => id));
+    this.#force.remindAgain(({ action }) => action.entryId === undefined || !kept.has(action.entryId));
+  }
+
+  /** A run is over: whoever waits for a decision should know that none came. */
+  runEnded(): void {
+    if (this.store.hasPending) this.#parts.emit({ type: "pending_action_stalled", ids: this.#ids() });
+  }
+
+  /** Numbers of the record are given to nobody else from now on. False: there is nothing to restore. */
+  reserve(): boolean {
+    const { tree, sessionId } = this.#parts.record();
+    const { ids } = foldPending(tree.entries, sessionId);
+    for (const id of ids) this.store.reserve(id);
+    // Without any, as in most records, the path is spared a walk.
+    return ids.length > 0 && foldPending(tree.pathTo(), sessionId).open.length > 0;
+  }
+
+  /** Finds again what the record's path holds, and ends what did not survive. `flush` waits until it was looked at. */
+  async restore(): Promise<void> {
+    const { found, lost } = await readPending(this.#parts.record());
+    for (const stored of found) if (!this.store.get(stored.action.id)) this.#bringBack(stored);
+    for (const { pushed, cause } of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed, cause);
+    void this.filesWritten(); // by whoever was here meanwhile
+  }
+
+  /** The session's leaf moved: what was staged on another branch ends. */
+  async branchChanged(): Promise<void> {
+    await this.decided();
+    const open = this.#recorded.openIds();
+    const path = new Set(
+      this.#parts
+        .record()
+        .tree.pathTo()
+        .map(({ id }) => id),
+    );
+    const isHere = ({ action: { id, entryId } }: StoredAction) =>
+      open.has(id) && (entryId === undefined || path.has(entryId));
+    for (const stored of this.store.list())
+      if (!isHere(stored)) await this.#end(stored, "orphaned", "Session branch changed.");
+    await this.flush(); // what has ended is not found again
+    await this.restore();
+    await this.flush();
+  }
+
+  /** The session is left for another: plans stay with its file, closures end. */
+  async leave(reason: string): Promise<void> {
+    do {
+      await this.decided();
+      for (const stored of this.store.list())
+        if (stored.work.kind === "closure") await this.#end(stored, "discarded", reason);
+      await this.flush();
+    } while (this.isDeciding); // one came meanwhile
+    this.#recorded.forget();
+    this.store.clear(); // tells nobody: plans stay pending in their file
+    this.#force.clear();
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  #ids(): string[] {
+    return this.store.list().map(({ action }) => action.id);
+  }
+
+  #changed(change: PendingChange, stored: StoredAction): void {
+    this.#parts.emit(change);
+    const { id } = stored.action;
+    if (change.type === "pending_action_added") {
+      if (!this.#isRestoring) this.#recorded.pushed(stored);
+      this.#force.changed(id, true);
+    } else if (change.type === "pending_action_changed") {
+      if (change.status === "pending") this.#recorded.renewed(stored);
+      this.#force.changed(id, false);
+    } else {
+      const { outcome } = change;
+      if (outcome !== "failed" && outcome !== "stale") this.#recorded.settled(change);
+      // A preview that is found to be stale may not be the only one: what it rests on may be, too.
+      const isOfFiles = outcome === "applied" && stored.work.kind === "plan";
+      if (outcome === "applied" || outcome === "stale")
+        void this.filesWritten(isOfFiles ? [...pathsOf(stored)] : undefined);
+      this.#force.changed(id, outcome === "failed" || outcome === "stale");
+    }
+  }
+
+  #bringBack(stored: StoredAction): void {
+    this.#isRestoring = true; // it is on record already
+    this.store.restore(stored);
+    this.#isRestoring = false;
+  }
+
+  #orphan({ id, label, sourceToolName }: PushedData, cause?: string): void {
+    const reason = `Pending action ${id} (${label}) did not survive the restart. Run ${sourceToolName} again.`;
+    const settled = {
+      id,
+      outcome: "orphaned" as const,
+      by: "runtime" as const,
+      reason,
+      ...(cause ? { error: cause } : {}),
+    };
+    this.#parts.log.warn(reason);
+    this.#parts.emit({ type: "pending_action_resolved", label, sourceToolName, ...settled });
+    this.#recorded.settled(settled);
+  }
+
+  async #end({ action: { id }, work }: StoredAction, outcome: "orphaned" | "discarded", reason: string): Promise<void> {
+    let error: string | undefined;
+    try {
+      await work.reject?.(reason, undefined, { id, by: "runtime" });
+    } catch (thrown) {
+      error = messageOf(thrown);
+    }
+    this.store.remove(id, { outcome, by: "runtime", reason, ...(error === undefined ? {} : { error }) });
+  }
+
+  #tellModel(about: { id: string; label: string; isPart: boolean }, decision: Decision, result: ToolResult): void {
+    const timestamp = this.#parts.clock.now();
+    this.#parts.queues.queueAside(outcomeMessage(about, decision, { result, timestamp }));
+  }
+}

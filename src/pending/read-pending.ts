@@ -1,0 +1,74 @@
+// What a record says is pending, with the plans that lie beside it. Reads only: whoever owns the session decides what
+// becomes of actions that did not survive.
+
+import { messageOf } from "../base/errors.js";
+import type { StoredAction } from "../preview/pending-action-store.js";
+import { decodePlan } from "../preview/plan.js";
+import type { SessionEntry } from "../protocol/entries.js";
+import type { SessionRecord } from "../record/session-record.js";
+import type { ArtifactStore } from "../record/store/artifacts.js";
+import { foldPending, type PushedData } from "./pending-entries.js";
+
+export type PendingRecord = Pick<SessionRecord, "tree"> & {
+  readonly artifacts: Pick<ArtifactStore, "readPlan">;
+  readonly sessionId: string;
+};
+
+export interface PendingOnRecord {
+  readonly found: readonly StoredAction[];
+  /** Closures, and plans that cannot be read any more. */
+  readonly lost: readonly { readonly pushed: PushedData; readonly cause?: string }[];
+}
+
+export async function readPending({ tree, artifacts, sessionId }: PendingRecord): Promise<PendingOnRecord> {
+  const found: StoredAction[] = [];
+  const lost: { pushed: PushedData; cause?: string }[] = [];
+  const path = tree.pathTo();
+  const { open } = foldPending(path, sessionId);
+  const results = open.length === 0 ? new Map<string, string>() : resultEntries(path);
+  for (const pushed of open) {
+    const text = pushed.kind === "plan" ? await artifacts.readPlan(pushed.id) : undefined;
+    if (text === undefined) {
+      lost.push({ pushed });
+      continue;
+    }
+    try {
+      found.push(storedAction(pushed, text, results.get(pushed.toolCallId ?? "")));
+    } catch (error) {
+      lost.push({ pushed, cause: messageOf(error) });
+    }
+  }
+  return { found, lost };
+}
+
+/** Where the result of each tool call stands. */
+function resultEntries(path: readonly SessionEntry[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const entry of path)
+    if (entry.type === "message" && entry.message.role === "toolResult") found.set(entry.message.toolCallId, entry.id);
+  return found;
+}
+
+function storedAction(pushed: PushedData, text: string, entryId: string | undefined): StoredAction {
+  const plan = decodePlan(text);
+  const { id, label, sourceToolName, toolCallId, details, createdAt, expiresAt, dependsOn, isForReview } = pushed;
+  return {
+    work: { kind: "plan", plan },
+    isForReview: isForReview ?? false,
+    action: {
+      id,
+      label,
+      sourceToolName,
+      kind: "plan",
+      files: plan.changes.map((change) => change.stamp),
+      createdAt,
+      ...(entryId === undefined ? {} : { entryId }),
+      status: "pending",
+      attempts: 0,
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(details === undefined ? {} : { details }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(dependsOn === undefined ? {} : { dependsOn }),
+    },
+  };
+}

@@ -1,0 +1,212 @@
+// Brings the model to decide about a preview: one directive that forces `resolve`, one reminder at the next turn. Both
+// are views of the store's next action. They never start a turn of their own beyond the reminders that are allowed, and
+// they never are the only way on: a model that ignores them, or a service that rejects them, is left alone after a while.
+
+import type { RejectReason, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
+import { type SettleParts, settleAction } from "../preview/settle.js";
+import type { ToolResult } from "../protocol/events.js";
+import type { AssistantMessage, CustomMessage } from "../protocol/messages.js";
+import { type ProviderModel, plannerApi } from "../provider/provider.js";
+import type { PendingSettings } from "./pending-settings.js";
+
+export const resolveToolName = "resolve";
+export const reminderType = "resolve-reminder";
+
+export interface ResolveForceParts {
+  readonly store: PendingActionStore;
+  readonly settle: SettleParts;
+  readonly toolChoice: ToolChoiceQueue;
+  settings(): PendingSettings;
+  model(): ProviderModel | undefined;
+  /** The service refuses a forced choice while the model thinks: then it is only reminded. */
+  isThinkingInTheWay(): boolean;
+  /** Of the run under way. */
+  signal(): AbortSignal | undefined;
+  now(): number;
+  warn(message: string): void;
+}
+
+/** What happened so far to get one action decided. */
+interface Effort {
+  reminders: number;
+  /** Turns that were forced, or reminded, and did not decide. */
+  ignored: number;
+  wantsReminder: boolean;
+}
+
+export class ResolveForce {
+  readonly #parts: ResolveForceParts;
+  readonly #efforts = new Map<string, Effort>();
+  /** Models whose service does not take a forced choice, as it turned out. */
+  readonly #unforceable = new Set<string>();
+  #hasWarned = false;
+  #directive: { actionId: string; label: string } | undefined;
+
+  constructor(parts: ResolveForceParts) {
+    this.#parts = parts;
+  }
+
+  /** The store changed. `isNews`: the model has to hear of this action, new or failed. */
+  changed(actionId: string, isNews: boolean): void {
+    const { store } = this.#parts;
+    if (!store.get(actionId)) this.#efforts.delete(actionId);
+    else if (isNews) this.#effort(actionId).wantsReminder = true;
+    this.#alignDirective();
+  }
+
+  /** After a turn's tools, before the next request: at most one reminder, however many previews there are. */
+  turnBoundary(): readonly CustomMessage[] {
+    const next = this.#eligible();
+    if (!next || this.#parts.settings().forcing === "off") return [];
+    const effort = this.#effort(next.action.id);
+    // A forced turn tells by itself that it was ignored; one that was only reminded is judged here.
+    if (!this.#directive && effort.reminders > 0 && !effort.wantsReminder) effort.ignored++;
+    const isDue = effort.wantsReminder || effort.reminders < this.#parts.settings().reminders;
+    const reminders = isDue ? [this.#remind(next)] : [];
+    this.#alignDirective();
+    return reminders;
+  }
+
+  /** Before the first request of a run: what the model has to hear, if it came up or was lost since the last one. */
+  runStart(): readonly CustomMessage[] {
+    const next = this.#eligible();
+    const isDue = next && this.#parts.settings().forcing !== "off" && this.#effort(next.action.id).wantsReminder;
+    return isDue ? [this.#remind(next)] : [];
+  }
+
+  /** A compaction took previews out of the model's sight. */
+  remindAgain(isLost: (stored: StoredAction) => boolean): void {
+    for (const stored of this.#parts.store.list())
+      if (isLost(stored)) this.#effort(stored.action.id).wantsReminder = true;
+  }
+
+  /** A service that answers a forced choice with "bad request" is not asked that way again. */
+  replied(message: AssistantMessage): void {
+    if (!this.#directive || message.stopReason !== "error" || message.error?.kind !== "invalid_request") return;
+    this.#unforceable.add(`${message.provider}/${message.model}`);
+  }
+
+  clear(): void {
+    this.#efforts.clear();
+    this.#dropDirective();
+  }
+
+  #alignDirective(): void {
+    const next = this.#forced();
+    if (this.#directive?.actionId === next?.action.id) return;
+    this.#dropDirective();
+    if (next) this.#pushDirective(next);
+  }
+
+  #pushDirective({ action: { id, sourceToolName } }: StoredAction): void {
+    const label = `pending-action:${sourceToolName}`;
+    this.#directive = { actionId: id, label };
+    this.#parts.toolChoice.pushOnce(
+      { type: "tool", name: resolveToolName },
+      {
+        label,
+        now: true,
+        maxRequeues: Number.POSITIVE_INFINITY, // we count ourselves
+        onInvoked: (params) => this.#invoke(id, params),
+        onResolved: () => {
+          this.#directive = undefined;
+          this.#alignDirective();
+        },
+        onRejected: (reason) => this.#rejected(id, reason),
+      },
+    );
+  }
+
+  #rejected(actionId: string, reason: RejectReason): "requeue" | undefined {
+    if (reason === "not_invoked") this.#effort(actionId).ignored++;
+    if (reason !== "removed" && reason !== "cleared" && this.#forced()?.action.id === actionId) return "requeue";
+    this.#directive = undefined;
+    return undefined;
+  }
+
+  async #invoke(id: string, params: Record<string, unknown>): Promise<ToolResult> {
+    const { action, reason, extra } = params as { action: "apply"; reason: string; extra?: Record<string, unknown> };
+    const signal = this.#parts.signal();
+    const decision = { action, reason, by: "model" as const, signal, ...(extra ? { extra } : {}) };
+    return (await settleAction(this.#parts.settle, id, decision)).result;
+  }
+
+  #dropDirective(): void {
+    const directive = this.#directive;
+    this.#directive = undefined;
+    if (directive) this.#parts.toolChoice.removeByLabel(directive.label);
+  }
+
+  /** The action that the next request is to be forced for. */
+  #forced(): StoredAction | undefined {
+    const next = this.#eligible();
+    if (!next || !this.#canForce()) return undefined;
+    const { forcing, maxAttempts } = this.#parts.settings();
+    const { ignored } = this.#effort(next.action.id);
+    if (forcing === "off" || ignored >= maxAttempts || (forcing === "remind" && ignored === 0)) return undefined;
+    return next;
+  }
+
+  /** The next action, if it is the model's to decide. */
+  #eligible(): StoredAction | undefined {
+    const { store, settings } = this.#parts;
+    const next = store.next();
+    return next && !next.isForReview && settings().decider !== "user" ? next : undefined;
+  }
+
+  #canForce(): boolean {
+    const model = this.#parts.model();
+    if (!model || this.#parts.isThinkingInTheWay()) return false;
+    const name = `${model.provider}/${model.id}`;
+    const isPossible = model.compat?.supportsToolChoice !== false && !this.#unforceable.has(name);
+    // Our own planner says so by design; of any other model the user should know.
+    if (!isPossible && !this.#hasWarned && model.api !== plannerApi) {
+      this.#hasWarned = true;
+      this.#parts.warn(`${name} cannot be made to call a tool: it is only reminded of pending previews`);
+    }
+    return isPossible;
+  }
+
+  #effort(actionId: string): Effort {
+    let effort = this.#efforts.get(actionId);
+    if (!effort) {
+      effort = { reminders: 0, ignored: 0, wantsReminder: false };
+      this.#efforts.set(actionId, effort);
+    }
+    return effort;
+  }
+
+  #remind(next: StoredAction): CustomMessage {
+    const { store, now } = this.#parts;
+    // It names them all, so it counts for each.
+    for (const { action } of store.list()) {
+      const told = this.#effort(action.id);
+      told.reminders++;
+      told.wantsReminder = false;
+    }
+    const all = store
+      .list()
+      .map(({ action }) => withoutTag(`- ${action.id} ${action.label} (${action.sourceToolName})`));
+    const lines = [
+      "<system-reminder>",
+      "This is a preview. Call the `resolve` tool to apply or discard these changes.",
+      ...(all.length > 1 ? all : []),
+      "</system-reminder>",
+    ];
+    return {
+      role: "custom",
+      customType: reminderType,
+      content: lines.join("\n"),
+      display: false,
+      details: { toolName: next.action.sourceToolName },
+      attribution: "agent",
+      timestamp: now(),
+    };
+  }
+}
+
+/** Names come from anywhere, and must not end the reminder that lists them. */
+function withoutTag(line: string): string {
+  return line.replace(/<(?=[\s/]*system-reminder)/gi, "&lt;");
+}

@@ -1,0 +1,126 @@
+// The life of one child: its output, its end, and being stopped. Stopping is TERM to the group, two seconds, KILL to
+// the group, and then KILL to whatever else carries this child's marker.
+
+import { constants } from "node:os";
+import type { Readable } from "node:stream";
+import type { Clock } from "../base/clock.js";
+import { ProcessOutput } from "./child-output.js";
+import { type Group, groupOf, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
+import type { ProcessEnd, ProcessRequest } from "./processes.js";
+import type { Started } from "./start.js";
+
+export const stopGraceMs = 2000;
+/** For what is still in the pipes after the child's end, and for a killed one to be gone. */
+const closeGraceMs = 500;
+/** More than any pipe holds, so nothing of the child's own is lost to a slow reader. */
+const maxLateBytes = 1024 * 1024;
+
+export type StopReason = NonNullable<ProcessEnd["stopped"]>;
+
+export interface ChildContext {
+  readonly request: ProcessRequest;
+  readonly clock: Clock;
+  readonly marker: string;
+}
+
+export class Child {
+  readonly group: Group;
+  /** Rejects only with what `onOutput` threw. */
+  readonly ended: Promise<ProcessEnd>;
+  readonly #context: ChildContext;
+  readonly #output: ProcessOutput;
+  #exitCode: number | undefined;
+  #stopped: StopReason | undefined;
+  #failure: { error: unknown } | undefined;
+  #end: () => void = () => {};
+  #exit: () => void = () => {};
+  readonly #exited = new Promise<void>((resolve) => {
+    this.#exit = resolve;
+  });
+
+  constructor({ process, pid }: Started, context: ChildContext) {
+    const { request, clock } = context;
+    this.#context = context;
+    this.group = groupOf(pid);
+    const source = { stdout: process.stdout as Readable, stderr: process.stderr };
+    const sink = request.onOutput?.bind(request) ?? (() => undefined);
+    this.#output = new ProcessOutput(source, sink, (error) => this.#fail(error));
+    this.ended = new Promise<void>((resolve) => {
+      this.#end = resolve;
+    }).then(() => this.#result());
+    process.on("exit", (code, signal) => this.#onExit(code, signal));
+    process.stdin?.on("error", () => {}); // a child need not read what it is given
+    process.stdin?.end(request.stdin);
+
+    const cancelTimeout =
+      request.timeoutMs === undefined ? undefined : clock.after(request.timeoutMs, () => void this.stop("timed_out"));
+    const onAbort = () => void this.stop("aborted");
+    request.signal?.addEventListener("abort", onAbort, { once: true });
+    const release = () => {
+      cancelTimeout?.();
+      request.signal?.removeEventListener("abort", onAbort);
+    };
+    this.ended.then(release, release);
+  }
+
+  /** Resolves when it is stopped and nobody of it is left. One that has ended by itself only loses its pipes. */
+  async stop(reason: StopReason): Promise<void> {
+    if (this.#exitCode !== undefined || this.#stopped !== undefined) {
+      if (this.#stopped === undefined) this.#finish();
+      return void (await this.ended.catch(() => {})); // told to whoever runs it
+    }
+    this.#stopped = reason;
+    await this.#kill();
+    this.#finish();
+  }
+
+  async #kill(): Promise<void> {
+    const { clock, marker } = this.#context;
+    signalGroup(this.group, "SIGTERM");
+    const isGone = await whenGroupGone(this.group, clock, stopGraceMs);
+    if (!isGone) signalGroup(this.group, "SIGKILL");
+    await killMarked(marker);
+    if (!isGone) await whenGroupGone(this.group, clock, closeGraceMs);
+    // Not even KILL ends one that waits for a broken disk; the answer does not wait with it.
+    await this.#within(closeGraceMs, Promise.all([this.#exited, this.#output.closed]));
+  }
+
+  #onExit(code: number | null, signal: NodeJS.Signals | null): void {
+    this.#exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+    this.#exit();
+    if (this.#stopped === undefined) void this.#afterExit();
+  }
+
+  async #afterExit(): Promise<void> {
+    const isClosed = await this.#within(closeGraceMs, this.#output.closed);
+    if (!isClosed) await this.#output.readRest(maxLateBytes);
+    this.#finish();
+  }
+
+  /** Whether it happened in time. */
+  #within(timeoutMs: number, event: Promise<unknown>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const cancel = this.#context.clock.after(timeoutMs, () => resolve(false));
+      void event.then(() => {
+        cancel();
+        resolve(true);
+      });
+    });
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    void this.stop("aborted");
+  }
+
+  #finish(): void {
+    this.#output.close();
+    this.#end();
+  }
+
+  #result(): ProcessEnd {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    const exitCode = this.#exitCode ?? 128 + constants.signals.SIGKILL;
+    return this.#stopped === undefined ? { exitCode } : { exitCode, stopped: this.#stopped };
+  }
+}

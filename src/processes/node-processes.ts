@@ -1,0 +1,186 @@
+// Processes on a POSIX system. Each child carries a marker in its environment and its group is known to the watcher, so
+// that nothing outlives galley: not a stop, not a shutdown, not a kill. Who left the group and emptied or overwrote the
+// environment, or became another user, escapes; so does a command that is nothing but `exec env -i …` if galley is
+// killed in the very moment of its start, before the watcher knows the group. Only a sandbox holds those.
+
+import { isAbsolute } from "node:path";
+import { type Clock, systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import { randomIds } from "../base/ids.js";
+import type { Log } from "../base/log.js";
+import { Child, stopGraceMs } from "./child.js";
+import { childEnvironment, type Environment } from "./child-environment.js";
+import { type Group, isGroupAlive, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
+import type { ProcessEnd, Processes, ProcessRequest } from "./processes.js";
+import { Reaper } from "./reaper.js";
+import { type CommandLine, findProgram, findShell, findSystemProgram, limitedShell } from "./shell.js";
+import { type Spawn, start } from "./start.js";
+
+/** A galley inside a command of another galley adds its own marker to the other's, so that each finds what is its. */
+const markerName = "GALLEY_RUN";
+const markers = /^(?:[0-9a-f-]{36}:\d{1,9};){1,16}$/;
+
+/** How often groups that outlived their command are looked at: their numbers go to others once they are gone. */
+const lookMs = 5000;
+
+export interface NodeProcessesOptions {
+  readonly env: Environment;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** The user's `bash.environment`: set as given, whatever the names. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** The user's choice; default: bash, else sh. */
+  readonly shellPath?: string | undefined;
+  /** The user's own words before every shell command: a wrapper, an assignment. */
+  readonly shellPrefix?: string | undefined;
+  /** No program that lies in it is picked from PATH. */
+  readonly projectRoot?: string | undefined;
+  readonly platform?: NodeJS.Platform;
+}
+
+export function createNodeProcesses(options: NodeProcessesOptions): Processes {
+  return new NodeProcesses(options);
+}
+
+class NodeProcesses implements Processes {
+  readonly #options: NodeProcessesOptions;
+  readonly #clock: Clock;
+  readonly #id: string;
+  readonly #outerMarkers: string;
+  readonly #running = new Set<Child>();
+  /** Of those that run, and those that outlived their founder. */
+  readonly #groups = new Set<Group>();
+  #count = 0;
+  #spawn: Spawn | undefined;
+  #environment: Readonly<Record<string, string>> | undefined;
+  #shell: string | undefined;
+  #reaper: Reaper | undefined;
+  #cancelLook: (() => void) | undefined;
+  #shutdown: Promise<void> | undefined;
+
+  constructor(options: NodeProcessesOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#id = randomIds.session(this.#clock.now());
+    const outer = options.env[markerName] ?? "";
+    this.#outerMarkers = markers.test(outer) ? outer : "";
+  }
+
+  async run(request: ProcessRequest): Promise<ProcessEnd> {
+    if ((this.#options.platform ?? process.platform) === "win32")
+      throw new GalleyError("unsupported", "Commands need process groups, which Windows does not have.");
+    // Here, because not every session starts a program; kept, so that the next one starts without a wait in between.
+    this.#spawn ??= (await import("node:child_process")).spawn;
+    const spawn = this.#spawn;
+    this.#environment ??= childEnvironment(this.#options.env, this.#options.environment);
+    if (this.#shutdown !== undefined) throw new GalleyError("start_failed", "galley is shutting down.");
+    if (request.signal?.aborted) return { exitCode: 143, stopped: "aborted" };
+
+    const command = this.#commandLine(request);
+    const reaper = this.#ensureReaper(spawn);
+    const marker = `${this.#id}:${++this.#count};`;
+    const starting = start(spawn, command, {
+      cwd: request.cwd,
+      env: {
+        // bash takes a socket for a login over the network, and runs ~/.bashrc unless it is a shell within a shell.
+        SHLVL: "1",
+        ...this.#environment,
+        ...request.env,
+        [markerName]: `${this.#outerMarkers}${marker}`,
+      },
+      detached: true, // its own group and session
+      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", command.mergesOutput ? "ignore" : "pipe"],
+    });
+    // No wait where it has started: the child must hear of an abort from here on.
+    const child = new Child(starting instanceof Promise ? await starting : starting, {
+      request,
+      clock: this.#clock,
+      marker,
+    });
+    this.#running.add(child);
+    this.#groups.add(child.group);
+    reaper.watch(this.#groups);
+    const release = keepAlive();
+    try {
+      return await child.ended;
+    } finally {
+      release();
+      this.#running.delete(child);
+      if (isGroupAlive(child.group)) this.#lookLater();
+      else this.#groups.delete(child.group);
+      reaper.watchLater(this.#groups);
+    }
+  }
+
+  shutdown(): Promise<void> {
+    this.#shutdown ??= this.#stopAll();
+    return this.#shutdown;
+  }
+
+  #commandLine({ command, mergesOutput = false }: ProcessRequest): CommandLine {
+    const search = this.#search();
+    if ("shell" in command) {
+      this.#shell ??= this.#options.shellPath ?? findShell(search);
+      const { shellPrefix } = this.#options;
+      const script = shellPrefix === undefined ? command.shell : `${shellPrefix} ${command.shell}`;
+      return limitedShell(this.#shell, script, mergesOutput);
+    }
+    const file = isAbsolute(command.file) ? command.file : findProgram(command.file, search);
+    if (file === undefined) throw new GalleyError("not_found", `Program not found: ${command.file}`);
+    return { file, args: command.args, mergesOutput: false };
+  }
+
+  #search() {
+    return { path: this.#options.env.PATH, projectRoot: this.#options.projectRoot };
+  }
+
+  /** Before the child, because only a watcher that is there sees everything. */
+  #ensureReaper(spawn: Spawn): Reaper {
+    this.#reaper ??= new Reaper({
+      spawn,
+      log: this.#options.log,
+      clock: this.#clock,
+      marker: `${this.#id}:`,
+      grep: findSystemProgram("grep", this.#search()),
+      sleep: findSystemProgram("sleep", this.#search()),
+    });
+    this.#reaper.ensure();
+    return this.#reaper;
+  }
+
+  #lookLater(): void {
+    this.#cancelLook ??= this.#clock.after(lookMs, () => {
+      this.#cancelLook = undefined;
+      for (const group of this.#leftGroups()) if (!isGroupAlive(group)) this.#groups.delete(group);
+      this.#reaper?.watchLater(this.#groups);
+      if (this.#leftGroups().length > 0) this.#lookLater();
+    });
+  }
+
+  #leftGroups(): Group[] {
+    const running = new Set(Array.from(this.#running, (child) => child.group));
+    return [...this.#groups].filter((group) => !running.has(group));
+  }
+
+  async #stopAll(): Promise<void> {
+    if (this.#reaper === undefined) return; // nothing was ever started
+    const release = keepAlive();
+    const left = this.#leftGroups();
+    for (const group of left) signalGroup(group, "SIGTERM");
+    await Promise.all([
+      ...Array.from(this.#running, (child) => child.stop("aborted")),
+      ...left.map((group) => whenGroupGone(group, this.#clock, stopGraceMs)),
+    ]);
+    for (const group of this.#groups) signalGroup(group, "SIGKILL");
+    await killMarked(`${this.#id}:`);
+    this.#cancelLook?.();
+    this.#reaper.close();
+    release();
+  }
+}
+
+/** Our clock's timers do not keep the program running, and a dead child does not either; what is promised must be done. */
+function keepAlive(): () => void {
+  const timer = setInterval(() => {}, 2 ** 30);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,220 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../base/clock.js";
+import { GalleyError } from "../../base/errors.js";
+import {
+  cut,
+  type Reply,
+  raw,
+  type ScriptedServer,
+  stall,
+  startScriptedServer,
+} from "../../testing/scripted-server.js";
+import { mergeHeaders, postJson, retryAfterMs } from "./http.js";
+import { EncodedJson } from "./json-body.js";
+import { RequestStop } from "./request-stop.js";
+
+const servers: ScriptedServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function serve(...script: Reply[]): Promise<ScriptedServer> {
+  const server = await startScriptedServer(script);
+  servers.push(server);
+  return server;
+}
+
+function post(url: string, { headers = {}, payload = {} as unknown, stop = new RequestStop() } = {}) {
+  return postJson({ url, headers, payload, stop, clock: systemClock });
+}
+
+const key = { authorization: "Bearer sk-secret" };
+
+describe("postJson", () => {
+  it("posts JSON and hands over the body unread", async () => {
+    const server = await serve({ status: 200, headers: { "content-type": "text/event-stream" }, body: "data: x\n\n" });
+    const answer = await post(`${server.url}/v1/x`, { headers: key, payload: { a: "ü" } });
+    expect(answer.ok).toBe(true);
+    expect(server.requests[0]).toMatchObject({
+      method: "POST",
+      path: "/v1/x",
+      headers: { ...key, "content-type": "application/json", "accept-encoding": "identity" },
+      body: { a: "ü" },
+    });
+  });
+
+  it("repairs half surrogate pairs, and nothing else", async () => {
+    const server = await serve({ status: 200 });
+    await post(server.url, { payload: { cut: "a\ud83d", whole: "😀", told: "\\ud83d" } });
+    expect(server.requests[0]?.body).toEqual({ cut: "a\ufffd", whole: "😀", told: "\\ud83d" });
+  });
+
+  it("refuses plain http except to this machine", async () => {
+    await expect(post("http://example.com/v1")).rejects.toThrow(
+      "Refused to send a request to http://example.com: only https is allowed, and plain http only to this machine.",
+    );
+    await expect(post("http://127.0.0.1.example.com/")).rejects.toThrow("only https is allowed");
+    await expect(post("ftp://127.0.0.1/")).rejects.toThrow("only https is allowed");
+    await expect(post("nonsense")).rejects.toThrow("The model's baseUrl is not a URL.");
+    await expect(post("https://me:hush@example.com/")).rejects.toThrow("must not hold a user name or a password");
+  });
+
+  it("follows a redirect within the origin, as the same POST", async () => {
+    const server = await serve({ status: 308, headers: { location: "/v2" } }, { status: 200 });
+    expect((await post(`${server.url}/v1`, { headers: key, payload: { a: 1 } })).ok).toBe(true);
+    expect(server.requests[1]).toMatchObject({ method: "POST", path: "/v2", body: { a: 1 }, headers: key });
+  });
+
+  it("follows no redirect to another origin, so the key stays", async () => {
+    const stranger = await serve();
+    const server = await serve({ status: 307, headers: { location: `${stranger.url}/steal` } });
+    await expect(post(server.url, { headers: key })).rejects.toThrow(
+      `The service at ${server.url} redirected to another origin (${stranger.url}). ` +
+        "Not followed: the prompt and the key are meant for the configured origin only.",
+    );
+    expect(stranger.requests).toEqual([]);
+  });
+
+  it("gives up on a circle of redirects", async () => {
+    const loop: Reply = { status: 307, headers: { location: "/" } };
+    const server = await serve(loop, loop, loop, loop);
+    await expect(post(server.url)).rejects.toThrow("The service redirected 4 times.");
+  });
+
+  it("tells a refusal from the answer alone", async () => {
+    const server = await serve({
+      status: 429,
+      headers: { "retry-after": "7" },
+      body: '{"error":{"message":"slow down"}}',
+    });
+    const answer = await post(server.url, { headers: key });
+    expect(answer).toEqual({
+      ok: false,
+      problem: { message: "HTTP 429: slow down", failure: { kind: "rate_limit", status: 429, retryAfterMs: 7000 } },
+    });
+  });
+
+  it("reads only the head of an error, and takes a page for one", async () => {
+    const server = await serve(
+      { status: 500, body: "x".repeat(1_000_000) },
+      { status: 200, headers: { "content-type": "text/html" }, body: "<h1>Log in</h1>" },
+    );
+    expect(await post(server.url)).toMatchObject({ ok: false, problem: { failure: { kind: "server" } } });
+    expect(await post(server.url)).toMatchObject({
+      ok: false,
+      problem: { message: "HTTP 200: <h1>Log in</h1>", failure: { kind: "invalid_request" } },
+    });
+  });
+
+  it("tells what JSON in place of a stream says", async () => {
+    const headers = { "content-type": "application/json; charset=utf-8" };
+    const error = { error: { message: "needs more GPU memory", type: "invalid_request_error" } };
+    const busy = { error: { message: "try later", type: "overloaded_error" } };
+    const server = await serve(
+      { status: 200, headers, body: ` ${JSON.stringify(error)}` },
+      { status: 200, headers, body: JSON.stringify(busy) },
+      { status: 200, headers, body: '{"choices":[{"message":{"content":"whole"}}]}' },
+      { status: 200, headers, body: "[".repeat(1_000_000) },
+      { status: 200, headers, steps: [raw('{"error":{"mess'), cut] },
+    );
+    const problem = async () => {
+      const answer = await post(server.url);
+      return answer.ok ? undefined : answer.problem;
+    };
+    const noStream = (start: string) => ({
+      message: expect.stringContaining(`answered with JSON instead of a stream of events: ${start}`) as string,
+      failure: { kind: "invalid_request" },
+    });
+    expect(await problem()).toEqual({
+      message: "invalid_request_error: needs more GPU memory",
+      failure: { kind: "invalid_request", code: "invalid_request_error" },
+    });
+    expect(await problem()).toMatchObject({ failure: { kind: "overloaded" } });
+    for (const start of ['{"choices":', "[[[["]) expect(await problem()).toEqual(noStream(start));
+    await expect(problem()).rejects.toThrow("aborted"); // cut off, or given up by whoever waited
+  });
+
+  it("takes a stream for one, whatever it is called", async () => {
+    const headers = { "content-type": "application/json" };
+    const server = await serve({ status: 200, headers, steps: [raw("data: a\n\n"), raw("data: b\n\n")] });
+    const answer = await post(server.url);
+    let text = "";
+    if (answer.ok) for await (const chunk of answer.body) text += Buffer.from(chunk).toString();
+    expect(text).toBe("data: a\n\ndata: b\n\n");
+  });
+
+  it("keeps the status of an error that was cut off", async () => {
+    const server = await serve({ status: 503, steps: [raw("busy"), cut] });
+    expect(await post(server.url)).toMatchObject({
+      ok: false,
+      problem: { message: "HTTP 503: busy", failure: { kind: "overloaded", status: 503 } },
+    });
+  });
+
+  it("never quotes a header that cannot be sent", async () => {
+    const error = await post("http://127.0.0.1:1/", { headers: { authorization: "Bearer sk-secret\nx" } }).catch(
+      String,
+    );
+    expect(error).toContain("authorization");
+    expect(error).not.toContain("sk-secret");
+  });
+
+  it("gives up on a connection that does not come about in 10 s", async () => {
+    // The clock fires at once, before the loopback can have connected.
+    const clock = {
+      now: () => 0,
+      after(_delayMs: number, callback: () => void) {
+        callback();
+        return () => {};
+      },
+    };
+    const server = await serve();
+    const attempt = postJson({ url: server.url, headers: {}, payload: {}, stop: new RequestStop(), clock });
+    await expect(attempt).rejects.toThrow(new GalleyError("timeout", "No connection to the service within 10 s."));
+  });
+
+  it("sends a long body byte by byte as a short one", async () => {
+    const server = await serve({ status: 200 }, { status: 200 });
+    for (const length of [10, 100_000]) {
+      const list = Array.from({ length }, (_, index) => `ü${index}`);
+      await post(server.url, { payload: { before: 1, list: new EncodedJson(Buffer.from(JSON.stringify(list))) } });
+      expect(server.requests.at(-1)?.body).toEqual({ before: 1, list });
+    }
+  });
+
+  it("stops when asked, before it begins and while it waits", async () => {
+    const reason = new GalleyError("aborted", "Enough");
+    const server = await serve({ steps: [stall], mayBeLeft: true });
+    const early = new RequestStop();
+    early.now(reason);
+    await expect(post(server.url, { stop: early })).rejects.toBe(reason);
+    const late = new RequestStop();
+    const answer = await post(server.url, { stop: late });
+    late.now(reason);
+    late.now(new GalleyError("timeout", "Too late"));
+    expect(late.reason).toBe(reason);
+    await expect(answer.ok && answer.body[Symbol.asyncIterator]().next()).rejects.toThrow();
+  });
+});
+
+describe("headers", () => {
+  it("merge without case, later first, trimmed", () => {
+    expect(mergeHeaders({ Authorization: "a", "x-a": "1" }, undefined, { authorization: "b\n" })).toEqual({
+      authorization: "b",
+      "x-a": "1",
+    });
+  });
+
+  it.each([
+    [{ "retry-after": "7" }, 7000],
+    [{ "retry-after": "0.5" }, 500],
+    [{ "retry-after-ms": "1500", "retry-after": "9" }, 1500],
+    [{ "retry-after": "Thu, 01 Jan 1970 00:00:10 GMT" }, 9000],
+    [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, 0],
+    [{ "retry-after": "soon" }, undefined],
+    [{ "retry-after-ms": "-5" }, undefined],
+    [{}, undefined],
+  ])("%j waits %s ms", (headers, expected) => {
+    expect(retryAfterMs(headers, 1000)).toBe(expected);
+  });
+});

@@ -1,0 +1,216 @@
+// One POST to a model service. Promises: TLS or loopback only; the key goes to the configured origin and nowhere else;
+// a failure is told from the answer, never from the request. It is node:http(s) and not fetch, because the first fetch
+// of a process costs 50 ms and 13 MiB, and because a proxied request needs node:https anyway.
+
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { urlToHttpOptions } from "node:url";
+import type { Clock } from "../../base/clock.js";
+import { GalleyError } from "../../base/errors.js";
+import { type Problem, problemOfJson, problemOfResponse } from "../failures.js";
+import { isLoopback } from "../models/config-checks.js";
+import { BodyChunks } from "./body-chunks.js";
+import { encodeBody } from "./json-body.js";
+import type { RequestStop } from "./request-stop.js";
+
+export interface PostRequest {
+  url: string;
+  headers: Record<string, string>;
+  payload: unknown;
+  /** Default: the process's. */
+  proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
+  stop: RequestStop;
+  clock: Clock;
+}
+
+/** `body` is a stream of events of which nobody has taken anything yet. */
+export type PostResult = { ok: true; body: AsyncIterable<Uint8Array> } | { ok: false; problem: Problem };
+
+const connectTimeoutMs = 10_000;
+const maxErrorBytes = 64 * 1024;
+const maxRedirects = 3;
+/** A body up to here is sent in one piece; to join a longer one would copy a long conversation for every request. */
+const maxJoinedBytes = 64 * 1024;
+
+/** Throws when no answer came (no connection, stopped, refused by our own rules). */
+export async function postJson(request: PostRequest): Promise<PostResult> {
+  let address = allowedAddress(request.url);
+  const body = encodeBody(request.payload);
+  for (let hops = 0; ; hops += 1) {
+    const answer = await send(address, body, request);
+    const status = answer.statusCode ?? 0;
+    const { location } = answer.headers;
+    if (status < 300 || status >= 400 || location === undefined) return read(answer, request.clock);
+    answer.destroy();
+    if (hops === maxRedirects) throw new GalleyError("invalid_config", `The service redirected ${hops + 1} times.`);
+    address = addressOf(redirected(address.url, location));
+  }
+}
+
+/** Later sets win; names are compared without case; a key read from a file often ends in a newline. */
+export function mergeHeaders(...sets: (Record<string, string> | undefined)[]): Record<string, string> {
+  const merged: Record<string, string> = {};
+  for (const set of sets)
+    for (const [name, value] of Object.entries(set ?? {})) merged[name.toLowerCase()] = value.trim();
+  return merged;
+}
+
+/** `retry-after-ms`, or `retry-after` as seconds or as a date. */
+export function retryAfterMs(headers: IncomingMessage["headers"], now: number): number | undefined {
+  const exact = headers["retry-after-ms"];
+  const rough = headers["retry-after"];
+  const candidates = [
+    typeof exact === "string" ? Number.parseFloat(exact) : Number.NaN,
+    rough === undefined || !/^\s*[\d.]+\s*$/.test(rough) ? Number.NaN : Number.parseFloat(rough) * 1000,
+    rough === undefined ? Number.NaN : Math.max(0, Date.parse(rough) - now),
+  ];
+  return candidates.find((value) => Number.isFinite(value) && value >= 0);
+}
+
+interface Address {
+  readonly url: URL;
+  /** The same in the words of node:http. */
+  readonly options: RequestOptions;
+}
+
+/** That of the last request, which is mostly that of the next. */
+let latest: (Address & { readonly text: string }) | undefined;
+
+function allowedAddress(text: string): Address {
+  if (latest?.text !== text) latest = { text, ...addressOf(checkedUrl(text)) };
+  return latest;
+}
+
+function addressOf(url: URL): Address {
+  return { url, options: urlToHttpOptions(url) };
+}
+
+function checkedUrl(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new GalleyError("invalid_config", "The model's baseUrl is not a URL.");
+  }
+  if (url.username || url.password)
+    throw new GalleyError("invalid_config", "The model's baseUrl must not hold a user name or a password.");
+  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))) return url;
+  throw new GalleyError(
+    "invalid_config",
+    `Refused to send a request to ${url.protocol}//${url.host}: only https is allowed, and plain http only to this machine.`,
+  );
+}
+
+function redirected(from: URL, location: string): URL {
+  let target: URL | undefined;
+  try {
+    target = new URL(location, from);
+  } catch {
+    // told below: an address that cannot be read is no address of the same origin
+  }
+  if (target?.origin === from.origin) return target;
+  throw new GalleyError(
+    "invalid_config",
+    `The service at ${from.origin} redirected to another origin (${target?.origin ?? "an unreadable address"}). ` +
+      "Not followed: the prompt and the key are meant for the configured origin only.",
+  );
+}
+
+async function send(address: Address, body: readonly Buffer[], request: PostRequest): Promise<IncomingMessage> {
+  const { url } = address;
+  const bytes = body.reduce((sum, { length }) => sum + length, 0);
+  const pieces = bytes > maxJoinedBytes ? body : [Buffer.concat(body, bytes)];
+  const options: RequestOptions = {
+    ...address.options,
+    method: "POST",
+    headers: {
+      accept: "text/event-stream",
+      // A compressed stream is held back by whoever compresses it.
+      "accept-encoding": "identity",
+      "content-type": "application/json",
+      ...request.headers,
+      "content-length": bytes,
+    },
+  };
+  if (url.protocol === "http:") {
+    const { request: open } = process.getBuiltinModule("node:http");
+    return exchange(open(options), pieces, request);
+  }
+  const [{ request: open }, proxy] = await Promise.all([import("node:https"), import("./proxy.js")]);
+  const via = proxy.proxyFor(url, request.proxyVariables ?? process.env);
+  if (via === undefined) return exchange(open(options), pieces, request);
+  const socket = await proxy.openTunnel({ proxy: via, target: url, timeoutMs: connectTimeoutMs, ...request });
+  return exchange(open({ ...options, createConnection: () => socket }), pieces, request);
+}
+
+function exchange(
+  call: ClientRequest,
+  pieces: readonly Buffer[],
+  { clock, stop }: PostRequest,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let cancel = () => {};
+    // A call that goes over a connection of an earlier one has nothing to wait for.
+    call.once("socket", (socket) => {
+      if (!socket.connecting) return;
+      cancel = clock.after(connectTimeoutMs, () =>
+        call.destroy(new GalleyError("timeout", `No connection to the service within ${connectTimeoutMs / 1000} s.`)),
+      );
+      socket.once("encrypted" in socket ? "secureConnect" : "connect", () => cancel());
+    });
+    // Stays for the life of the call: a late error without a listener would end the process.
+    call.on("error", (error) => {
+      cancel();
+      reject(error);
+    });
+    call.once("response", resolve);
+    stop.own(call);
+    for (const piece of pieces.slice(0, -1)) call.write(piece);
+    call.end(pieces.at(-1));
+  });
+}
+
+async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> {
+  const status = answer.statusCode ?? 0;
+  // Only a page of HTML is surely no stream: wrong and missing content types are common among services that work.
+  const type = answer.headers["content-type"] ?? "";
+  const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
+  if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: new BodyChunks(answer) };
+  const waitMs = retryAfterMs(answer.headers, clock.now());
+  const told = {
+    status,
+    body: await readHead(answer, { mayBeCut: true }),
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+  };
+  return { ok: false, problem: problemOfResponse(told) };
+}
+
+/** What calls itself JSON and begins like it is an answer in one piece, mostly an error; the rest are streams. */
+async function readUnlessJson(answer: IncomingMessage): Promise<PostResult> {
+  const chunks = new BodyChunks(answer);
+  const first = await chunks.next();
+  if (first.done) return { ok: true, body: chunks };
+  const body = startingWith(first.value, chunks);
+  const isJson = /^\s*[[{]/.test(Buffer.from(first.value.subarray(0, 100)).toString("latin1"));
+  return isJson ? { ok: false, problem: problemOfJson(await readHead(body, { mayBeCut: false })) } : { ok: true, body };
+}
+
+async function* startingWith(first: Uint8Array, rest: BodyChunks): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
+}
+
+async function readHead(body: AsyncIterable<Uint8Array>, { mayBeCut }: { mayBeCut: boolean }): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const part of body) {
+      parts.push(part);
+      bytes += part.byteLength;
+      if (bytes >= maxErrorBytes) break;
+    }
+  } catch (error) {
+    if (!mayBeCut) throw error;
+    // A status says more than the cut, so what came must do.
+  }
+  return Buffer.concat(parts).subarray(0, maxErrorBytes).toString("utf8");
+}

@@ -1,0 +1,307 @@
+import { describe, expect, it } from "vitest";
+import { GalleyError } from "../../base/errors.js";
+import type { CredentialSources } from "../credentials.js";
+import { plannerModel } from "../planner/planner-model.js";
+import type { ProviderModel } from "../provider.js";
+import { ModelRegistry, type RegistryParts, toWireModel } from "./model-registry.js";
+import { problemText, readModelsFile, unreadableModelsFile } from "./models-file.js";
+
+const acme = {
+  baseUrl: "https://llm.example",
+  apiKey: "$ACME_KEY",
+  api: "openai-completions",
+  models: [{ id: "fable" }],
+};
+const builtIn: ProviderModel = {
+  ...plannerModel,
+  provider: "anthropic",
+  id: "sonnet",
+  name: "Sonnet",
+  api: "anthropic-messages",
+  baseUrl: "https://api.example",
+  cost: { input: 3, output: 15, cacheRead: 0, cacheWrite: 0 },
+  compat: { a: 1, nested: { x: 1, y: 1 } },
+};
+
+interface Given extends Partial<CredentialSources> {
+  providers?: Record<string, unknown>;
+  builtIns?: RegistryParts["builtIns"];
+  disabledProviders?: readonly string[];
+}
+
+function registry({ providers = {}, builtIns = [], disabledProviders = [], ...sources }: Given = {}): ModelRegistry {
+  const runCommand = () => Promise.reject(new Error("no command may run here"));
+  return new ModelRegistry({
+    sources: { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand, ...sources },
+    file: readModelsFile({ providers }, "models.yml"),
+    builtIns,
+    disabledProviders,
+  });
+}
+
+const names = (models: ProviderModel[]) => models.map(({ provider, id }) => `${provider}/${id}`);
+
+describe("the planner", () => {
+  it("is this model", () => {
+    expect(plannerModel).toEqual({
+      id: "planner",
+      name: "Planner",
+      api: "galley-planner",
+      provider: "galley",
+      baseUrl: "",
+      reasoning: false,
+      input: ["text"],
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      contextWindow: 128_000,
+      maxTokens: 16_384,
+      compat: { supportsToolChoice: false },
+    });
+  });
+
+  it("is available only when nothing else is, and always found", async () => {
+    const alone = registry({ providers: { acme } });
+    expect(names(alone.available())).toEqual(["galley/planner"]);
+    const beside = registry({ providers: { acme }, env: { ACME_KEY: "k" } });
+    expect(names(beside.available())).toEqual(["acme/fable"]);
+    expect(names(beside.all())).toEqual(["acme/fable", "galley/planner"]);
+    expect(beside.find("galley", "planner")).toBe(plannerModel);
+    expect(beside.hasCredential(plannerModel)).toBe(true);
+    expect(await beside.apiKeyFor(plannerModel)).toBeUndefined();
+    expect(await beside.headersFor(plannerModel)).toEqual({});
+  });
+
+  it("is gone when its provider is disabled, like any other", () => {
+    const none = registry({ providers: { acme }, env: { ACME_KEY: "k" }, disabledProviders: ["galley", "acme"] });
+    expect(none.all()).toEqual([]);
+    expect(none.available()).toEqual([]);
+    expect(none.find("galley", "planner")).toBeUndefined();
+    expect(none.select("fable")).toBeUndefined();
+  });
+
+  it("takes no key, not even one given for the run", async () => {
+    const given = registry({ runtimeKeys: new Map([["galley", "k"]]) });
+    expect(await given.apiKeyFor(plannerModel)).toBeUndefined();
+  });
+});
+
+describe("credentials", () => {
+  const model = { provider: "acme", id: "fable" };
+
+  it("come from the models file when nothing stronger has one", async () => {
+    const found = registry({ providers: { acme }, env: { ACME_KEY: "k" } });
+    expect(found.hasCredential(model)).toBe(true);
+    expect(await found.apiKeyFor(model)).toBe("k");
+    const unset = registry({ providers: { acme } });
+    expect(unset.hasCredential(model)).toBe(false);
+    expect(await unset.apiKeyFor(model)).toBeUndefined();
+  });
+
+  it("can be given for the run, later than the registry was made", async () => {
+    const given = registry({ providers: { acme }, env: { ACME_KEY: "k" }, runtimeKeys: new Map([["acme", "first"]]) });
+    expect(await given.apiKeyFor(model)).toBe("first");
+    given.setRuntimeApiKey("acme", "second");
+    expect(await given.apiKeyFor(model)).toBe("second");
+  });
+
+  it("reach a model that is in no list by its provider", async () => {
+    const found = registry({ env: { OPENAI_API_KEY: "k" } });
+    expect(await found.apiKeyFor({ provider: "openai", id: "anything" })).toBe("k");
+    expect(found.hasCredential({ provider: "openai", id: "anything" })).toBe(true);
+    expect(found.hasCredential({ provider: "acme", id: "anything" })).toBe(false);
+  });
+
+  it("are not wanted with auth none, and no key is sent there", async () => {
+    const open = registry({ providers: { acme: { ...acme, auth: "none" } }, env: { ACME_KEY: "k" } });
+    expect(open.hasCredential(model)).toBe(true);
+    expect(await open.apiKeyFor(model)).toBeUndefined();
+  });
+
+  it("are optional for a local service, but only on this machine", async () => {
+    const { apiKey: _key, ...bare } = acme;
+    const ollama = { provider: "ollama", id: "fable" };
+    const local = (baseUrl: string, env = {}) => registry({ providers: { ollama: { ...bare, baseUrl } }, env });
+    expect(local("http://127.0.0.1:11434/v1").hasCredential(ollama)).toBe(true);
+    expect(await local("http://127.0.0.1:11434/v1").apiKeyFor(ollama)).toBeUndefined();
+    expect(await local("http://localhost:11434", { OLLAMA_API_KEY: "k" }).apiKeyFor(ollama)).toBe("k");
+    expect(local("https://ollama.example").hasCredential(ollama)).toBe(false);
+  });
+});
+
+describe("a key from a command", () => {
+  const model = { provider: "acme", id: "fable" };
+  const byCommand = { acme: { ...acme, apiKey: "!pass show acme", headers: { "X-Key": "!pass show acme" } } };
+
+  it("is not fetched to list or select, is fetched once for requests at the same time", async () => {
+    const runs: string[] = [];
+    const runCommand = async (command: string) => {
+      runs.push(command);
+      return "k\n";
+    };
+    const found = registry({ providers: byCommand, runCommand });
+    expect(names(found.available())).toEqual(["acme/fable"]);
+    expect(found.select("fable")?.model.id).toBe("fable");
+    expect(found.hasCredential(model)).toBe(true);
+    expect(runs).toEqual([]);
+    expect(await Promise.all([found.apiKeyFor(model), found.apiKeyFor(model)])).toEqual(["k", "k"]);
+    expect(await found.headersFor(model)).toEqual({ "X-Key": "k" });
+    expect(runs).toEqual(["pass show acme"]);
+  });
+
+  it("tells why there is none", async () => {
+    const runCommand = async () => {
+      throw new GalleyError("timeout", "The command did not end within 10 s.");
+    };
+    const found = registry({ providers: byCommand, runCommand });
+    await expect(found.apiKeyFor(model)).rejects.toMatchObject({
+      code: "no_credential",
+      message: "No API key found for acme. The command did not end within 10 s.",
+    });
+    await expect(found.headersFor(model)).rejects.toMatchObject({
+      code: "no_credential",
+      message: "No value found for the header X-Key of acme. The command did not end within 10 s.",
+    });
+  });
+});
+
+describe("headersFor", () => {
+  const model = { provider: "acme", id: "fable" };
+
+  it("resolves values by the same rules and leaves out what is unset", async () => {
+    const headers = { A: "$SET", B: "${UNSET}", C: "literal", D: "SET" };
+    const found = registry({ providers: { acme: { ...acme, headers } }, env: { SET: "yes" } });
+    expect(await found.headersFor(model)).toEqual({ A: "yes", C: "literal", D: "yes" });
+  });
+
+  it("adds the key as a bearer token if asked, unless a header says otherwise", async () => {
+    const env = { ACME_KEY: "k" };
+    const bearer = registry({ providers: { acme: { ...acme, authHeader: true } }, env });
+    expect(await bearer.headersFor(model)).toEqual({ Authorization: "Bearer k" });
+    const own = registry({
+      providers: { acme: { ...acme, authHeader: true, headers: { authorization: "Basic x" } } },
+      env,
+    });
+    expect(await own.headersFor(model)).toEqual({ authorization: "Basic x" });
+    const unset = registry({ providers: { acme: { ...acme, authHeader: true } } });
+    expect(await unset.headersFor(model)).toEqual({});
+  });
+});
+
+describe("built-in models", () => {
+  it("are changed by the provider, then by model; the file's own models replace them in place", async () => {
+    const found = registry({
+      builtIns: [builtIn, { ...builtIn, id: "opus" }, { ...builtIn, id: "haiku" }],
+      providers: {
+        acme,
+        anthropic: {
+          baseUrl: "https://proxy.example",
+          apiKey: "k",
+          api: "anthropic-messages",
+          headers: { "X-Team": "core", "X-Who": "all" },
+          compat: { nested: { y: 2 } },
+          modelOverrides: {
+            sonnet: { name: "Mine", cost: { input: 1 }, compat: { nested: { z: 3 } }, headers: { "x-who": "sonnet" } },
+            haiku: { name: "Replaced anyway" },
+          },
+          models: [{ id: "haiku" }],
+        },
+      },
+    });
+    expect(names(found.all())).toEqual([
+      "anthropic/sonnet",
+      "anthropic/opus",
+      "anthropic/haiku",
+      "acme/fable",
+      "galley/planner",
+    ]);
+    expect(found.find("anthropic", "sonnet")).toEqual({
+      ...builtIn,
+      name: "Mine",
+      baseUrl: "https://proxy.example",
+      cost: { input: 1, output: 15, cacheRead: 0, cacheWrite: 0 },
+      compat: { a: 1, nested: { x: 1, y: 2, z: 3 } },
+    });
+    expect(found.find("anthropic", "opus")).toMatchObject({ name: "Sonnet", baseUrl: "https://proxy.example" });
+    expect(found.find("anthropic", "haiku")).toMatchObject({ name: "haiku", cost: { input: 0 } });
+    expect(await found.headersFor({ provider: "anthropic", id: "sonnet" })).toEqual({
+      "X-Team": "core",
+      "x-who": "sonnet",
+    });
+    expect(await found.headersFor({ provider: "anthropic", id: "opus" })).toEqual({ "X-Team": "core", "X-Who": "all" });
+    expect(found.warnings).toEqual([]);
+  });
+
+  it("that an override names but nobody knows are told", () => {
+    expect(
+      registry({ builtIns: [builtIn], providers: { anthropic: { modelOverrides: { sonet: {} } } } }).warnings,
+    ).toEqual(["models.yml: providers.anthropic.modelOverrides.sonet: names no built-in model and is not used"]);
+  });
+});
+
+describe("problemsConcerning", () => {
+  const bad = {
+    acme: { ...acme, models: [{ id: "fable" }, { id: "broken", maxTokens: 0 }] },
+    anthropic: { baseUrl: "http://proxy.example" },
+    other: { baseUrl: 7 },
+  };
+  const found = registry({ builtIns: [builtIn], providers: bad });
+  const concerning = (requested: { provider?: string; model?: string }) =>
+    found.problemsConcerning(requested).map(({ path }) => path);
+
+  it("is empty where a good model is named, or nothing", () => {
+    expect(found.problems).toHaveLength(3);
+    expect(concerning({ model: "acme/fable" })).toEqual([]);
+    expect(concerning({ provider: "acme" })).toEqual([]);
+    expect(concerning({ model: "galley/planner" })).toEqual([]);
+    expect(concerning({})).toEqual([]);
+  });
+
+  it("names the problem of the model itself and of its provider", () => {
+    expect(concerning({ provider: "acme", model: "broken" })).toEqual(["providers.acme.models[1].maxTokens"]);
+    // The built-in model is there, but without the server that the file wanted for it.
+    expect(concerning({ model: "sonnet:high" })).toEqual(["providers.anthropic.baseUrl"]);
+    expect(concerning({ provider: "other" })).toEqual(["providers.other.baseUrl"]);
+  });
+
+  it("is everything that may be the reason when nothing is found", () => {
+    expect(concerning({ model: "nope" })).toHaveLength(3);
+  });
+
+  it("holds a file that cannot be read against all but the planner", () => {
+    const sources = { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand: async () => "" };
+    const file = unreadableModelsFile("/a/models.yml", "is not UTF-8 text");
+    const unread = new ModelRegistry({ sources, file, builtIns: [builtIn] });
+    expect(unread.problemsConcerning({ model: "sonnet" }).map(problemText)).toEqual([
+      "/a/models.yml: is not UTF-8 text",
+    ]);
+    expect(unread.problemsConcerning({ model: "nope" })).toHaveLength(1);
+    expect(unread.problemsConcerning({ model: "planner" })).toEqual([]);
+  });
+});
+
+describe("toWireModel", () => {
+  it("copies every public field and nothing else", () => {
+    const full: ProviderModel = {
+      ...builtIn,
+      thinking: { minLevel: "low", maxLevel: "high", mode: "effort" },
+      premiumMultiplier: 2,
+      preferWebsockets: false,
+      contextPromotionTarget: "x",
+      priority: 0,
+      compat: { supportsStore: true, extraBody: { token: "secret" } },
+    };
+    const secretive = { ...full, headers: { Authorization: "Bearer secret" }, apiKey: "secret" };
+    const wire = toWireModel(secretive);
+    expect(wire).toEqual({ ...full, compat: { supportsStore: true } });
+    expect(JSON.stringify(wire)).not.toContain("secret");
+  });
+
+  it("adds no absent field", () => {
+    expect(toWireModel(plannerModel)).toEqual(plannerModel);
+    expect(Object.keys(toWireModel(plannerModel)).sort()).toEqual(Object.keys(plannerModel).sort());
+  });
+
+  it("shows no configured header of a listed model", () => {
+    const found = registry({ providers: { acme: { ...acme, apiKey: "secret", headers: { "X-Key": "secret" } } } });
+    expect(JSON.stringify(found.all())).not.toContain("secret");
+  });
+});

@@ -1,0 +1,94 @@
+// How a name selects a model: exact `provider/id`, exact id, then part of an id or name without regard to case. A
+// suffix `:level` asks for a thinking level, unless the whole text is itself the better match. Where several models may
+// be meant, `*` and `?` stand for any text and any character.
+
+import { matchesGlob } from "../../base/match-glob.js";
+import type { ThinkingLevel } from "../../protocol/model.js";
+import { plannerModel } from "../planner/planner-model.js";
+import type { ProviderModel } from "../provider.js";
+
+export interface Selection {
+  model: ProviderModel;
+  thinkingLevel?: ThinkingLevel;
+}
+
+const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+
+/** `isUsable` decides between equally good matches, so that a name held by two providers finds the one with a key. */
+export function selectModel(
+  models: readonly ProviderModel[],
+  pattern: string,
+  isUsable: (model: ProviderModel) => boolean,
+): Selection | undefined {
+  const suffixed = splitLevel(pattern);
+  for (const match of [matchExactly, matchPart]) {
+    const whole = best(match(models, pattern), isUsable);
+    if (whole) return { model: whole };
+    const stripped = suffixed && best(match(models, suffixed.name), isUsable);
+    if (stripped) return { model: stripped, thinkingLevel: suffixed.level };
+  }
+  return undefined;
+}
+
+/** All that one pattern of a list means, in the order of the models; without `*` and `?` that is one model at most. */
+export function selectModels(
+  models: readonly ProviderModel[],
+  pattern: string,
+  isUsable: (model: ProviderModel) => boolean,
+): Selection[] {
+  const exact = matchExactly(models, pattern).length > 0;
+  if (exact || !/[*?]/.test(pattern)) return [selectModel(models, pattern, isUsable)].filter((found) => !!found);
+  const { name, level } = splitLevel(pattern) ?? { name: pattern };
+  const glob = name.toLowerCase();
+  return models
+    .filter((model) => model !== plannerModel)
+    .filter(({ provider, id }) => [id, `${provider}/${id}`].some((text) => matchesGlob(text.toLowerCase(), glob)))
+    .map((model) => ({ model, ...(level === undefined ? {} : { thinkingLevel: level }) }));
+}
+
+function splitLevel(pattern: string): { name: string; level: ThinkingLevel } | undefined {
+  const colon = pattern.lastIndexOf(":");
+  const level = levels.find((candidate) => candidate === pattern.slice(colon + 1));
+  return colon < 0 || level === undefined ? undefined : { name: pattern.slice(0, colon), level };
+}
+
+function matchExactly(models: readonly ProviderModel[], name: string): ProviderModel[] {
+  const full = models.filter((model) => `${model.provider}/${model.id}` === name);
+  return full.length > 0 ? full : models.filter((model) => model.id === name);
+}
+
+/** The first way of looking that finds something decides. Punctuation counts unless nothing matches with it. */
+function matchPart(models: readonly ProviderModel[], name: string): ProviderModel[] {
+  const part = name.trim().toLowerCase();
+  const words = fold(part);
+  if (words === "") return [];
+  // A provider's name alone is no part of a model's name, so it only counts where the pattern has a slash.
+  const idOf = (model: ProviderModel) =>
+    (part.includes("/") ? `${model.provider}/${model.id}` : model.id).toLowerCase();
+  const ways: ((model: ProviderModel) => boolean)[] = [
+    (model) => idOf(model).includes(part),
+    (model) => model.name.toLowerCase().includes(part),
+    (model) => fold(idOf(model)).includes(words) || fold(model.name.toLowerCase()).includes(words),
+  ];
+  // The planner is no language model: only its exact name asks for it.
+  const candidates = models.filter((model) => model !== plannerModel);
+  return ways.map((way) => candidates.filter(way)).find((found) => found.length > 0) ?? [];
+}
+
+/** `Sonnet 4.5`, `sonnet-4-5` and `sonnet_4_5` are one. */
+function fold(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+}
+
+/** Usable before not, an alias before a dated id, a later date before an earlier one, then the order of the list. */
+function best(found: ProviderModel[], isUsable: (model: ProviderModel) => boolean): ProviderModel | undefined {
+  const ranked = found.map((model) => ({ model, usable: isUsable(model) ? 0 : 1, date: dateIn(model.id) }));
+  ranked.sort((a, b) => a.usable - b.usable || Number(a.date !== 0) - Number(b.date !== 0) || b.date - a.date);
+  return ranked[0]?.model;
+}
+
+/** The date in an id as a number that sorts, 0 if it has none. */
+function dateIn(id: string): number {
+  const found = /(?<!\d)(20\d\d)-?([01]\d)-?([0-3]\d)(?!\d)/.exec(id);
+  return found ? Number(`${found[1]}${found[2]}${found[3]}`) : 0;
+}

@@ -1,0 +1,15 @@
+// What a page of a session is made from.
+
+import type { AnyTool } from "../tools/tool.js";
+import type { SessionManager } from "./record.js";
+
+/** The record as it stands, and what the model is told beside it. */
+export interface PageSource extends Pick<SessionManager, "header" | "tree" | "blobs"> {
+  readonly live: { readonly systemPrompt: string; readonly tools: readonly AnyTool[] };
+}
+
+/** One that is kept in a file, from which its page has its name. */
+export interface KeptPageSource extends PageSource {
+  readonly sessionId: string;
+  readonly sessionFile: string;
+}

@@ -1,0 +1,264 @@
+// Texts too long for a conversation, one file each in the session's own directory: `<n>.<tool>.log` for outputs, and
+// `<id>.plan` for a pending action's plan, `<id>.rest.plan` while a part of it is applied. Written once, or grown by the tool that runs; never changed after that.
+
+import { promises as fs } from "node:fs";
+import { join } from "node:path";
+import { GalleyError, systemCode } from "../../base/errors.js";
+import type { ArtifactSource, ArtifactWriter } from "../../tools/tool.js";
+import { artifactDirectory } from "../session-paths.js";
+import { nodeDisk } from "./disk-access.js";
+import { writeWhole } from "./whole-file.js";
+
+type FileHandle = Awaited<ReturnType<typeof fs.open>>;
+
+/** What `open` gives grows under its id while it is written, and is durable once `close` resolves. */
+export interface ArtifactStore extends ArtifactSource {
+  /** Durable once it resolves. Answers the id: a number that counts up within the session. */
+  save(toolName: string, text: string): Promise<string>;
+  read(id: string): Promise<string | undefined>;
+  /** Where it lies on the disk, if it does. */
+  pathOf(id: string): Promise<string | undefined>;
+  /** Replaces an earlier plan of the same action. */
+  savePlan(pendingId: string, text: string): Promise<void>;
+  readPlan(pendingId: string): Promise<string | undefined>;
+  /** What is left of the plan once a part of it is applied, kept beside it until that is known. */
+  saveRest(pendingId: string, text: string): Promise<void>;
+  /** The part is applied: what is left is the plan. Nothing happens where that was done already. */
+  promoteRest(pendingId: string): Promise<void>;
+}
+
+export interface DiskArtifactOptions {
+  readonly directory: string;
+  ensureDirectory(path: string): void;
+}
+
+export function createDiskArtifacts({ directory, ensureDirectory }: DiskArtifactOptions): ArtifactStore {
+  let last = 0;
+  const find = async (id: string) => (await logNames(directory)).find((name) => name.startsWith(`${id}.`));
+  const pathOf = async (id: string) => {
+    const name = /^\d+$/.test(id) ? await find(id) : undefined;
+    return name === undefined ? undefined : join(directory, name);
+  };
+  /** Tries numbers until one is free; `make` answers undefined for one that is taken. */
+  const underNewNumber = async <T>(toolName: string, make: (path: string) => Promise<T | undefined>) => {
+    ensureDirectory(directory);
+    if (last === 0) last = Math.max(await highestNumber(directory), last); // two first ones may come here at once
+    for (;;) {
+      const id = `${++last}`;
+      const made = await make(join(directory, `${id}.${safeName(toolName)}.log`));
+      if (made !== undefined) return { id, made };
+    }
+  };
+  return {
+    async save(toolName, text) {
+      const { id } = await underNewNumber(toolName, async (path) => (await writeWhole(path, text, true)) || undefined);
+      return id;
+    },
+    async open(toolName) {
+      const { id, made } = await underNewNumber(toolName, openNew);
+      return diskWriter(id, made, directory);
+    },
+    async read(id) {
+      const path = await pathOf(id);
+      return path === undefined ? undefined : readIfThere(path);
+    },
+    async readBytes(id, maxBytes) {
+      const path = await pathOf(id);
+      return path === undefined ? undefined : readHead(path, maxBytes);
+    },
+    pathOf,
+    async savePlan(pendingId, text) {
+      const name = planName(pendingId);
+      ensureDirectory(directory);
+      await writeWhole(join(directory, name), text);
+    },
+    readPlan: (pendingId) => readIfThere(join(directory, planName(pendingId))),
+    async saveRest(pendingId, text) {
+      const name = restName(pendingId);
+      ensureDirectory(directory);
+      await writeWhole(join(directory, name), text);
+    },
+    async promoteRest(pendingId) {
+      try {
+        await fs.rename(join(directory, restName(pendingId)), join(directory, planName(pendingId)));
+      } catch (error) {
+        if (systemCode(error) === "ENOENT") return;
+        throw error;
+      }
+      await nodeDisk.syncDirectory(directory);
+    },
+  };
+}
+
+async function readHead(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; isTruncated: boolean }> {
+  const file = await fs.open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const buffer = Buffer.alloc(Math.min(size, maxBytes));
+    let length = 0;
+    for (let count = -1; length < buffer.length && count !== 0; length += count)
+      count = (await file.read(buffer, length, buffer.length - length, length)).bytesRead;
+    return { bytes: buffer.subarray(0, length), isTruncated: size > maxBytes };
+  } finally {
+    await file.close();
+  }
+}
+
+async function openNew(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await fs.open(path, "wx", 0o600);
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return undefined;
+    throw error;
+  }
+}
+
+function diskWriter(id: string, file: FileHandle, directory: string): ArtifactWriter {
+  return {
+    id,
+    write: (bytes) => file.writeFile(bytes), // goes on where the last write ended, and writes all of it
+    async close() {
+      try {
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await nodeDisk.syncDirectory(directory);
+    },
+  };
+}
+
+/** What all outputs written bit by bit may take of the memory. */
+export const maxMemoryBytes = 64 * 1024 * 1024;
+
+/** Whether a session file has plans beside it: only then can anything in it be pending. */
+export async function hasPlans(sessionFile: string): Promise<boolean> {
+  const names = await fs.readdir(artifactDirectory(sessionFile)).catch(() => []); // no directory, no plans
+  return names.some((name) => name.endsWith(".plan"));
+}
+
+/** For a session that goes on in memory where one on the disk ends: that one's outputs are only read, and keep their ids. */
+export async function createArtifactsAfter(sessionFile: string): Promise<ArtifactStore> {
+  const directory = artifactDirectory(sessionFile);
+  const store = createDiskArtifacts({ directory, ensureDirectory: () => {} });
+  return createMemoryArtifacts({ store, count: await highestNumber(directory) });
+}
+
+/** For sessions that leave nothing on the disk. */
+export function createMemoryArtifacts(earlier?: { store: ArtifactStore; count: number }): ArtifactStore {
+  const texts: (string | GrowingBytes)[] = [];
+  const plans = new Map<string, string>();
+  let grownBytes = 0;
+  const first = (earlier?.count ?? 0) + 1;
+  const add = (text: string | GrowingBytes) => `${texts.push(text) - 1 + first}`;
+  const find = (id: string) => (/^\d+$/.test(id) ? texts[Number(id) - first] : undefined);
+  return {
+    save: async (_toolName, text) => add(text),
+    async open() {
+      const content = new GrowingBytes();
+      return {
+        id: add(content),
+        async write(bytes) {
+          grownBytes += bytes.length;
+          content.append(bytes);
+          if (grownBytes <= maxMemoryBytes) return;
+          grownBytes -= content.clear(); // half an output is worth less than room for the next one
+          throw new GalleyError("unsupported", "a session without a file has no room for more output");
+        },
+        close: async () => {},
+      };
+    },
+    read: async (id) => find(id)?.toString() ?? earlier?.store.read(id),
+    async readBytes(id, maxBytes) {
+      const content = find(id);
+      if (content === undefined) return earlier?.store.readBytes(id, maxBytes);
+      const bytes = typeof content === "string" ? Buffer.from(content) : content.bytes();
+      return { bytes: bytes.subarray(0, maxBytes), isTruncated: bytes.length > maxBytes };
+    },
+    pathOf: async (id) => earlier?.store.pathOf(id),
+    savePlan: async (pendingId, text) => void plans.set(planName(pendingId), text),
+    readPlan: async (pendingId) => plans.get(planName(pendingId)),
+    saveRest: async () => {}, // ends with the process, as the plan does
+    promoteRest: async () => {},
+  };
+}
+
+class GrowingBytes {
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+
+  append(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafe(2 * length); // doubled, so that many small bits are not copied each time
+      grown.set(this.#buffer.subarray(0, this.#length));
+      this.#buffer = grown;
+    }
+    this.#buffer.set(bytes, this.#length);
+    this.#length = length;
+  }
+
+  /** Answers how many bytes it held. */
+  clear(): number {
+    const held = this.#length;
+    this.#buffer = Buffer.alloc(0);
+    this.#length = 0;
+    return held;
+  }
+
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  toString(): string {
+    return this.#buffer.toString("utf8", 0, this.#length);
+  }
+}
+
+/** The outputs, not the plans: a pending action stays with the session that staged it. */
+export async function copyArtifacts(from: string, to: string, ensureDirectory: (path: string) => void): Promise<void> {
+  const names = await logNames(from);
+  if (names.length === 0) return;
+  ensureDirectory(to);
+  for (const name of names)
+    await fs.link(join(from, name), join(to, name)).catch((error: unknown) => {
+      if (systemCode(error) !== "EEXIST") return fs.copyFile(join(from, name), join(to, name));
+    });
+}
+
+async function highestNumber(directory: string): Promise<number> {
+  const numbers = (await logNames(directory)).map((name) => Number.parseInt(name, 10));
+  return numbers.reduce((highest, number) => Math.max(highest, number), 0);
+}
+
+async function logNames(directory: string): Promise<string[]> {
+  try {
+    return (await fs.readdir(directory)).filter((name) => /^\d{1,15}\.[\w-]+\.log$/.test(name));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await fs.readFile(path, "utf8");
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function safeName(toolName: string): string {
+  return toolName.replace(/[^\w-]/g, "_").slice(0, 64) || "tool";
+}
+
+function restName(pendingId: string): string {
+  return planName(pendingId).replace(/plan$/, "rest.plan");
+}
+
+function planName(pendingId: string): string {
+  if (!/^[\w-]{1,128}$/.test(pendingId))
+    throw new GalleyError("invalid_argument", `Not the id of a pending action: ${pendingId}`);
+  return `${pendingId}.plan`;
+}

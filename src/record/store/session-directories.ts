@@ -1,0 +1,146 @@
+// Where the sessions of one working directory are kept, and what lies beside them.
+
+import { dirname, join, resolve } from "node:path";
+import { homedir, tmpdir } from "../../base/home.js";
+import type { Log } from "../../base/log.js";
+import {
+  agentPlaces,
+  artifactDirectory,
+  isInside,
+  legacyDirectoryNames,
+  sessionDirectoryName,
+  sessionFileName,
+  type WorkingPlace,
+} from "../session-paths.js";
+import { type ArtifactStore, createDiskArtifacts } from "./artifacts.js";
+import { type BlobStore, createDiskBlobs } from "./blobs.js";
+import { ensureDirectory, realPath } from "./disk-access.js";
+import type { FoundSession, SessionIndex, SessionInfo } from "./list.js";
+
+/** Programs whose sessions are read like our own. */
+const otherPrograms = [".xcsh", ".omp", ".pi"];
+
+export interface PlaceOptions {
+  readonly cwd: string;
+  readonly agentDir: string;
+  /** Where new files go; without it a directory below the agent directory, by working directory. */
+  readonly directory?: string | undefined;
+  readonly home?: string;
+  readonly temp?: string;
+}
+
+export class SessionPlaces {
+  /** Where new files go. */
+  readonly directory: string;
+  readonly terminals: string;
+  readonly #place: WorkingPlace;
+  readonly #sessions: string;
+  readonly #blobs: string;
+  /** Where the sessions of this working directory usually lie. */
+  readonly #own: string;
+  readonly #isChosen: boolean;
+  readonly #log: Log;
+
+  constructor({ cwd, agentDir, directory, home = homedir(), temp = tmpdir() }: PlaceOptions, log: Log) {
+    const { sessions, blobs, terminals } = agentPlaces(canonical(agentDir));
+    this.#place = { cwd: canonical(cwd), home: canonical(home), temp: canonical(temp) };
+    this.#sessions = sessions;
+    this.#blobs = blobs;
+    this.#log = log;
+    this.terminals = terminals;
+    this.#own = join(sessions, sessionDirectoryName(this.#place));
+    this.#isChosen = directory !== undefined;
+    this.directory = directory === undefined ? this.#own : canonical(directory);
+  }
+
+  /** Where the sessions of this working directory are continued, among those of others. */
+  get searched(): readonly string[] {
+    return this.#isChosen ? [this.directory] : this.#usual();
+  }
+
+  // Lists that a start does not need: they are made when somebody looks for sessions.
+
+  /** Where else they may lie. */
+  #usual(): string[] {
+    return [this.#own, ...legacyDirectoryNames(this.#place).map((name) => join(this.#sessions, name))];
+  }
+
+  #otherPrograms(): { sessions: string; blobs: string }[] {
+    return otherPrograms.map((name) => agentPlaces(join(this.#place.home, name, "agent")));
+  }
+
+  /** Whether this real path is one that our own files have. */
+  isForSessions(path: string): boolean {
+    return isInside(this.#sessions, path) || dirname(path) === this.directory;
+  }
+
+  newPath(now: number, sessionId: string): string {
+    return join(this.directory, sessionFileName(now, sessionId));
+  }
+
+  /** Whether this path, as a header or a breadcrumb tells it, is the working directory. */
+  isHere(cwd: string): boolean {
+    const here = this.#place.cwd;
+    return cwd === here || (cwd !== "" && canonical(cwd) === here);
+  }
+
+  /** The sessions of this working directory that new ones would join, newest first. */
+  async list(index: SessionIndex): Promise<SessionInfo[]> {
+    return (await index.list(this.searched)).filter(({ cwd }) => this.isHere(cwd));
+  }
+
+  /** All of this working directory, also where no new ones go and where other programs keep theirs. */
+  async listHere(index: SessionIndex): Promise<SessionInfo[]> {
+    const names = legacyDirectoryNames(this.#place);
+    const elsewhere = this.#otherPrograms().flatMap(({ sessions }) => names.map((name) => join(sessions, name)));
+    const found = await index.list(this.searched, [...this.#usual(), ...elsewhere]);
+    return found.filter(({ cwd }) => this.isHere(cwd));
+  }
+
+  /** Those of all working directories. */
+  listAll(index: SessionIndex): Promise<SessionInfo[]> {
+    const own = this.#isChosen ? this.directory : this.#sessions;
+    return index.listAll([own], [this.#sessions, ...this.#otherPrograms().map(({ sessions }) => sessions)]);
+  }
+
+  /** By id, by the beginning of an id, or by file name; here first. Throws `not_found`, or when several match. */
+  async find(index: SessionIndex, query: string): Promise<FoundSession> {
+    const { session } = await index.find(query, await this.listHere(index), () => this.listAll(index));
+    return { session, isElsewhere: !this.isHere(session.cwd) };
+  }
+
+  /** Ours are closed to other users; a directory that somebody chose is left as it is. */
+  readonly ensureDirectory = (path: string): void => {
+    ensureDirectory(path, [this.#sessions, this.#blobs, this.terminals], (text) => this.#log.warn(text));
+  };
+
+  artifacts(sessionFile: string): ArtifactStore {
+    return createDiskArtifacts({
+      directory: artifactDirectory(sessionFile),
+      ensureDirectory: this.ensureDirectory,
+    });
+  }
+
+  blobs(sessionFile: string): BlobStore {
+    const directory = this.blobDirectory(sessionFile);
+    return createDiskBlobs({
+      directory,
+      alsoIn: [this.#blobs, ...this.#otherPrograms().map(({ blobs }) => blobs)],
+      ensureDirectory: this.ensureDirectory,
+    });
+  }
+
+  /** A file elsewhere keeps its images beside it: whoever collects garbage here could not know that it names them. */
+  blobDirectory(sessionFile: string): string {
+    return isInside(this.#sessions, sessionFile) ? this.#blobs : join(artifactDirectory(sessionFile), "blobs");
+  }
+}
+
+/** The real path, as far as anybody may look. */
+export function canonical(path: string): string {
+  try {
+    return realPath(resolve(path));
+  } catch {
+    return resolve(path); // it cannot be looked at; its name is all there is to go by
+  }
+}

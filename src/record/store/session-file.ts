@@ -1,0 +1,263 @@
+// Where a record rests: its file, what lies beside it, and the move to another file when this one turns out not to be
+// ours. The record itself lives in memory with whoever owns it; everything here can be begun again from that.
+
+import { basename, join } from "node:path";
+import type { Clock } from "../../base/clock.js";
+import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import { type LockKind, platformLock } from "../../base/path-lock.js";
+import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
+import { currentVersion } from "../read/migrate-entries.js";
+import { artifactDirectory } from "../session-paths.js";
+import { type ArtifactStore, copyArtifacts } from "./artifacts.js";
+import { copyNamedBlobs, moveArtifacts, removeBlobs } from "./beside.js";
+import { type BlobStore, copyBlobs } from "./blobs.js";
+import { writeBreadcrumb } from "./breadcrumbs.js";
+import { realPath, type SessionDisk } from "./disk-access.js";
+import type { LoadedSession } from "./load.js";
+import { canonical, type SessionPlaces } from "./session-directories.js";
+import { SessionStore, type StoreOptions } from "./store.js";
+
+/** The record, as it is at the moment of asking. */
+export interface LiveRecord {
+  readonly header: SessionHeader;
+  readonly entries: readonly SessionEntry[];
+}
+
+export interface SessionFileOptions {
+  readonly record: LiveRecord;
+  /** The exact lines of entries that are kept as another program wrote them. */
+  readonly originals: ReadonlyMap<SessionEntry, string>;
+  readonly places: SessionPlaces;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly disk?: SessionDisk | undefined;
+  readonly terminalId?: string | undefined;
+  /** The record needs another file. Gives it the header of a session that descends from this one. */
+  beforeMove(): void;
+  afterMove(move: { reason: string; from: string; to: string }): void;
+}
+
+export class SessionFile {
+  readonly #options: SessionFileOptions;
+  #places: SessionPlaces;
+  #at: Place;
+  #store: SessionStore | undefined;
+  #readOnlyReason: string | undefined;
+  #isClosing = false;
+  /** Work that nobody waits for but `close`. */
+  readonly #background: Promise<unknown>[] = [];
+
+  private constructor(options: SessionFileOptions, path: string) {
+    this.#options = options;
+    this.#places = options.places;
+    this.#at = new Place(options.places, path);
+  }
+
+  /** A new file for all entries of the record; `path` is absolute. `artifactsFrom` is the session file whose artifacts they name. */
+  static begin(options: SessionFileOptions, path?: string, artifactsFrom?: string): SessionFile {
+    const file = new SessionFile(options, path === undefined ? newPath(options, options.places) : realPath(path));
+    file.#start(artifactsFrom);
+    return file;
+  }
+
+  /** Goes on with the file that the record was loaded from. */
+  static resume(options: SessionFileOptions, { path, access, readOnlyReason, session }: LoadedSession): SessionFile {
+    const file = new SessionFile(options, path);
+    file.#readOnlyReason = readOnlyReason;
+    const outdated = session.version < currentVersion ? session : undefined;
+    if (access) file.#store = SessionStore.resume(file.#storeOptions(), access, outdated);
+    file.#leaveBreadcrumb();
+    return file;
+  }
+
+  get path(): string {
+    return this.#at.path;
+  }
+
+  get artifacts(): ArtifactStore {
+    return this.#at.artifacts;
+  }
+
+  get blobs(): BlobStore {
+    return this.#at.blobs;
+  }
+
+  get persistError(): string | undefined {
+    return this.#store?.persistError;
+  }
+
+  get lockKind(): LockKind {
+    return this.#store?.lockKind ?? platformLock;
+  }
+
+  get readOnlyReason(): string | undefined {
+    return this.#readOnlyReason;
+  }
+
+  get length(): number {
+    return this.#store?.length ?? 0;
+  }
+
+  /** The entry is part of the record already. */
+  append(entry: SessionEntry): void {
+    if (this.#readOnlyReason !== undefined) this.#move(this.#readOnlyReason);
+    else this.#store?.append(entry);
+  }
+
+  flush(): Promise<void> {
+    return this.#withStore((store) => store.flush());
+  }
+
+  sync(): Promise<void> {
+    return this.#withStore((store) => store.sync());
+  }
+
+  /**
+   * Goes to where these places keep sessions, with what lies beside it; the record has its new header already. Throws,
+   * and leaves everything as it was, when that fails, or when the file is not ours to move.
+   */
+  async moveTo(places: SessionPlaces): Promise<void> {
+    const store = this.#store;
+    if (this.#readOnlyReason !== undefined || !store)
+      throw new GalleyError("file_refused", this.#readOnlyReason ?? `Session ${this.path} is closed`);
+    const from = this.path;
+    const to = new Place(places, realPath(join(places.directory, basename(from))));
+    const hasOwnBlobs = places.blobDirectory(from) !== places.blobDirectory(to.path);
+    await store.moveTo(this.#storeOptions(to, places), async (file) => {
+      if (hasOwnBlobs) await copyNamedBlobs(file.chunks(), this.blobs, to.blobs);
+      return moveArtifacts(from, to.path, places.ensureDirectory);
+    });
+    this.#places = places;
+    this.#at = to;
+    if (hasOwnBlobs) await this.#orWarn("images were left behind", removeBlobs(from));
+    if (store.length > 0) this.#leaveBreadcrumb();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#withStore((store) => store.close());
+    await Promise.all(this.#background);
+  }
+
+  /** What is asked of the file is asked of the one that it moves to meanwhile, too. */
+  async #withStore(ask: (store: SessionStore) => Promise<void>): Promise<void> {
+    for (let asked: SessionStore | undefined; this.#store && asked !== this.#store; ) {
+      asked = this.#store;
+      await ask(asked);
+    }
+  }
+
+  #start(artifactsFrom: string | undefined): void {
+    const store = SessionStore.create({
+      ...this.#storeOptions(),
+      beforeCreate: async () => {
+        if (artifactsFrom !== undefined) await this.#bringAlong(artifactsFrom);
+      },
+    });
+    this.#store = store;
+    for (const entry of this.#options.record.entries) store.append(entry);
+  }
+
+  /** Takes everything along that the record holds, the entry that is just being appended included. */
+  #move(reason: string): void {
+    const { beforeMove, afterMove } = this.#options;
+    const from = this.path;
+    if (this.#store) this.#background.push(this.#store.close());
+    beforeMove();
+    this.#at = new Place(this.#places, newPath(this.#options, this.#places));
+    this.#start(from);
+    this.#readOnlyReason = undefined;
+    afterMove({ reason, from, to: this.path });
+  }
+
+  #storeOptions(at = this.#at, places = this.#places): StoreOptions {
+    const { record, clock, log, disk, originals } = this.#options;
+    return {
+      path: at.path,
+      header: { ...record.header, version: currentVersion },
+      clock,
+      log,
+      ...(disk ? { disk } : {}),
+      originals,
+      ensureDirectory: places.ensureDirectory,
+      sinks: {
+        saveImage: (bytes) => this.#orWait("a large image was not put aside", at.blobs.put(bytes)),
+        saveText: (text) => this.#orWait("a long text was not put aside", at.artifacts.save("session", text)),
+      },
+      onCreated: () => this.#leaveBreadcrumb(),
+      onReadOnly: (reason) => this.#move(reason),
+    };
+  }
+
+  /** What lies beside the other file and is named in the entries. */
+  async #bringAlong(from: string): Promise<void> {
+    const places = this.#places;
+    const copying = copyArtifacts(artifactDirectory(from), artifactDirectory(this.path), places.ensureDirectory);
+    await this.#orWarn("artifacts were not copied", copying);
+    if (places.blobDirectory(from) === places.blobDirectory(this.path)) return;
+    const { entries } = this.#options.record;
+    await this.#orWarn("images were not copied", copyBlobs(entries, places.blobs(from), this.blobs));
+  }
+
+  #leaveBreadcrumb(): void {
+    const { terminalId, record } = this.#options;
+    const places = this.#places;
+    if (!terminalId) return;
+    const crumb = { cwd: record.header.cwd, sessionFile: this.path };
+    const write = async () => {
+      places.ensureDirectory(places.terminals);
+      await writeBreadcrumb(places.terminals, terminalId, crumb);
+    };
+    this.#background.push(this.#orWarn("no breadcrumb was left", write()));
+  }
+
+  /** What may find room later is thrown, so that its entry waits for that; at the end it is too late to wait. */
+  #orWait<Kept>(loss: string, work: Promise<Kept>): Promise<Kept | undefined> {
+    return this.#orWarn(loss, work, (error) => !this.#isClosing && isForNow(error));
+  }
+
+  /** What is only beside the record must not keep it from being written: it is told, not thrown. */
+  async #orWarn<Kept>(loss: string, work: Promise<Kept>, isThrown = (_: unknown) => false): Promise<Kept | undefined> {
+    try {
+      return await work;
+    } catch (error) {
+      if (isThrown(error)) throw error;
+      this.#options.log.warn(`${loss}: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+}
+
+/** A session file and what lies beside it, which few starts ever look at. */
+class Place {
+  readonly path: string;
+  readonly #places: SessionPlaces;
+  #artifacts: ArtifactStore | undefined;
+  #blobs: BlobStore | undefined;
+
+  constructor(places: SessionPlaces, path: string) {
+    this.#places = places;
+    this.path = path;
+  }
+
+  /** The same each time: it counts. */
+  get artifacts(): ArtifactStore {
+    this.#artifacts ??= this.#places.artifacts(this.path);
+    return this.#artifacts;
+  }
+
+  get blobs(): BlobStore {
+    this.#blobs ??= this.#places.blobs(this.path);
+    return this.#blobs;
+  }
+}
+
+/** No room on the disk, or no file to be had: other failures stay, and waiting for their end would cost the session. */
+function isForNow(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"].includes(systemCode(error) ?? "");
+}
+
+function newPath({ record, clock }: SessionFileOptions, places: SessionPlaces): string {
+  return canonical(places.newPath(clock.now(), record.header.id)); // a place that is out of reach now may be mended later
+}

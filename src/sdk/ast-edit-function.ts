@@ -1,0 +1,88 @@
+// `astEdit` of the door: structural search and replace without a session. Everything of weight is loaded with the first
+// call.
+
+import { systemClock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import { homedir } from "../base/home.js";
+import { randomIds } from "../base/ids.js";
+import { silentLog } from "../base/log.js";
+import { agentDirectory } from "../config/agent-directory.js";
+import type { Workspace } from "../files/workspace.js";
+import type { Processes } from "../processes/processes.js";
+import type { AstEditOutcome, AstEditRequest, AstEngineParts } from "../tools/ast/engine.js";
+import type { Staging } from "../tools/staging.js";
+
+export type { AstChange, AstEditOutcome, AstEditRequest } from "../tools/ast/engine.js";
+
+export interface AstEditPlace {
+  /** What paths begin from; default: that of the process. */
+  readonly cwd?: string;
+  readonly agentDir?: string;
+}
+
+/**
+ * Shows what would become of the files. With `dryRun: false` it is written, all or nothing, within the same bounds as by
+ * a session, and `galley undo` takes it back.
+ */
+export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<AstEditOutcome> {
+  const { cwd = process.cwd(), agentDir = agentDirectory(process.env) } = request;
+  const [{ discoverEnvironment, discoverSettings }, { createHands, toolSettingsOf }, { createPlanHands }, roots] =
+    await Promise.all([
+      import("../config/discover.js"),
+      import("./tool-access.js"),
+      import("./create-change-writer.js"),
+      import("../files/paths/find-roots.js"),
+    ]);
+  const place = { cwd, agentDir, clock: systemClock, log: silentLog };
+  const env = discoverEnvironment(place);
+  const settings = await discoverSettings(place, { env });
+  const { workspace, processes } = createHands({ ...place, env, settings });
+  const root = roots.findProject({ cwd, home: homedir() }).writableRoot;
+  const plans = createPlanHands({ ...place, root, workspace, settings, sessions: { ...place, ids: randomIds } });
+  const { astEdit: { maxFiles } = {} } = toolSettingsOf(settings, env);
+  try {
+    const apply: AstEditHands["apply"] = (changes, what) =>
+      plans.apply(changes, { ...what, ...byModule, pendingId: "" });
+    return await astEditBy({ workspace, processes, apply, maxFiles })(request);
+  } finally {
+    await processes.shutdown();
+  }
+}
+
+export interface AstEditHands {
+  readonly workspace: Workspace;
+  readonly processes: Processes;
+  readonly apply: AstEngineParts["apply"];
+  readonly maxFiles?: number | undefined;
+}
+
+const byModule = { by: "runtime", reason: "astEdit" } as const;
+
+/** Onto the disk by the rules of a session: where everything is staged, nothing goes past that. */
+export function applyBeside(staging: () => Pick<Staging, "mode" | "applyNow"> | undefined): AstEditHands["apply"] {
+  return async (changes, what) => {
+    const own = staging();
+    if (!own) throw new GalleyError("pending_unavailable", "astEdit cannot write before the session has begun.");
+    if (own.mode() === "all") throw new GalleyError("tool_failed", stagedInsteadText);
+    return own.applyNow(changes, { ...what, ...byModule });
+  };
+}
+
+const stagedInsteadText =
+  "Every change is staged here, so astEdit wrote nothing. Use it without `dryRun: false`, and stage what comes of it with pushPendingAction.";
+
+/** The same with the hands of a session. */
+export function astEditBy({ workspace, processes, apply, maxFiles }: AstEditHands) {
+  return async (request: AstEditRequest): Promise<AstEditOutcome> => {
+    const { runAstEdit } = await import("../tools/ast/engine.js");
+    return runAstEdit(
+      {
+        workspace,
+        maxFiles,
+        ripgrep: { processes },
+        apply,
+      },
+      request,
+    );
+  };
+}

@@ -1,0 +1,228 @@
+// From what lies in the configuration directories to loaded modules: survey, trust, choice, load. Read only where there
+// is something to load. Promises: of a project that is not trusted nothing is imported, and each module that is left out
+// or fails is one sentence.
+
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.js";
+import type { Log } from "../../base/log.js";
+import { type ModuleSpot, type ModuleSurvey, surveyModules, trustFile } from "../../config/survey-modules.js";
+import type { LoadedCommand } from "../../extensions/api/custom-command.js";
+import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
+import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
+import type { ExtensionFactory, FlagDefinition } from "../../extensions/api/extension.js";
+import type { SendFailure } from "../../extensions/api/extension-api.js";
+import type { PendingActions } from "../../extensions/api/tool-api-pending.js";
+import type { HostModules } from "../../extensions/compat/virtual-modules.js";
+import { chooseModules, isExtension, untrustedText } from "../../extensions/discover/choose.js";
+import type { ExplicitPath } from "../../extensions/discover/discover-modules.js";
+import type { FoundModule } from "../../extensions/discover/findings.js";
+import {
+  type LoadedCustomTools,
+  type LoadParts,
+  type LoadToolsParts,
+  loadCustomTools,
+  type ModuleLoadError,
+} from "../../extensions/load/load.js";
+import type { LoadedCommands } from "../../extensions/load/load-commands.js";
+import type { Candidate, LoadedExtensions } from "../../extensions/load/load-extensions.js";
+import type { FoundTool } from "../../extensions/load/load-factory.js";
+import type { LoadMemory } from "../../extensions/load/load-memory.js";
+import type { Coverage } from "../../extensions/trust/digest-project.js";
+import type { TrustDecision } from "../../extensions/trust/trust.js";
+import { type TrustQuestion, trustQuestion } from "../../extensions/trust/trust-question.js";
+import type { Processes } from "../../processes/processes.js";
+
+export interface ModuleOptions {
+  /** Called before any code of others is loaded. */
+  beforeModules?(): void;
+  /** The project's own modules may run, in this session only. */
+  trustProject?: boolean;
+  /** Custom tools: files or directories. */
+  additionalToolPaths?: readonly string[];
+  /** Of those that modules bring: active although they would not be by themselves. */
+  namedTools?: readonly string[];
+  /** Extensions of the program's own. */
+  extensions?: readonly ExtensionFactory[];
+  additionalExtensionPaths?: readonly string[];
+  /** Plugins: packages whose `package.json` names what they bring. */
+  pluginDirectories?: readonly string[];
+  /** Only those extensions that are named. */
+  disableExtensionDiscovery?: boolean;
+  /** Hears of each module that cannot be loaded. */
+  onLoadError?(error: ModuleLoadError): void;
+  /**
+   * What the command line says, once it is known which flags extensions have; without any, that is asked at once.
+   * Undefined: something is wrong with it, and no extension is started.
+   */
+  resolveFlags?(flags: ReadonlyMap<string, FlagDefinition>): ReadonlyMap<string, boolean | string> | undefined;
+}
+
+export interface LoadModulesParts extends ModuleSpot {
+  readonly processes: Processes;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly live: LiveUI;
+  /** Of earlier loads in the same session. */
+  readonly memory: LoadMemory;
+  readonly pending: PendingActions;
+  readonly builtInToolNames: readonly string[];
+  /** Tools that the program handed over. */
+  readonly givenTools: readonly FoundTool[];
+  readonly hostModules: HostModules;
+  onError(failure: ToolFailure): void;
+  onSendFailure(failure: SendFailure): void;
+}
+
+export interface SessionModuleSet {
+  readonly tools: LoadedCustomTools;
+  readonly commands: readonly LoadedCommand[];
+  readonly extensions: LoadedExtensions | undefined;
+  readonly isProjectTrusted: boolean;
+  /** What the project is trusted with. */
+  readonly projectCoverage: Coverage | undefined;
+  /** Of what could not be loaded. */
+  readonly errors: readonly ModuleLoadError[];
+  /** Left out because the project is not trusted. */
+  readonly untrusted: readonly ModuleLoadError[];
+  /** Nobody has decided about what was left out. */
+  readonly undecided?: UndecidedProject | undefined;
+}
+
+export interface UndecidedProject {
+  /** Everything that would run, for a person. */
+  readonly question: TrustQuestion;
+  /** Of exactly what the question shows. Throws what `recordTrust` does. */
+  rememberYes(): Promise<void>;
+}
+
+/** What stands for the path of a tool that the program gave. */
+export const givenToolPath = "<program>";
+
+/** Never rejects because of a module. */
+export async function loadSessionModules(parts: LoadModulesParts, options: ModuleOptions): Promise<SessionModuleSet> {
+  const { settings } = parts;
+  const { pluginDirectories = [], trustProject: isTrustedForThisRun = false } = options;
+  const explicit = explicitPaths(options, settings);
+  const survey = await surveyModules(parts, { explicit, pluginDirectories, isTrustedForThisRun });
+  const { modules, problems } = survey.discovery;
+  const disabled = settings.get("disabledExtensions");
+  const isWanted = (module: FoundModule) =>
+    !isExtension(module) || !options.disableExtensionDiscovery || module.source.provider === "config";
+  const choose = (isProjectTrusted: boolean) => chooseModules(modules.filter(isWanted), { isProjectTrusted, disabled });
+  const loading: LoadParts = {
+    ...parts,
+    cacheDirectory: join(parts.agentDir, "cache", "tools"),
+    coverage: undefined,
+  };
+
+  // The user's extensions first: they may have a word on whether the project is trusted.
+  const own = choose(false);
+  let extensions = await loadUserExtensions(own.load, { parts, loading, factories: options.extensions ?? [] });
+  const state = await decide(survey, survey.project.items.length > 0 ? extensions : undefined, parts);
+  const isProjectTrusted = state === "trusted";
+  const chosen = isProjectTrusted ? choose(true) : own;
+  const coverage = isProjectTrusted ? survey.project.coverage : undefined;
+  const project = chosen.load.filter((module) => module.needsTrust && isExtension(module));
+  if (project.length > 0) {
+    extensions ??= await loadExtensionsOf([], { parts, loading });
+    await extensions.add(await asCandidates(project, { ...loading, coverage }), coverage);
+  }
+  const { builtInToolNames, pending, live } = parts;
+  const ofKind = (wanted: FoundModule["kind"]) => chosen.load.filter(({ kind }) => kind === wanted);
+  const [tools, commands] = await Promise.all([
+    loadCustomTools(ofKind("tool"), { ...loading, coverage, builtInToolNames, pending, live }),
+    loadCommands(ofKind("command"), { ...loading, coverage, pending, live }),
+  ]);
+  const given = parts.givenTools.map((one) => ({ ...one, path: givenToolPath, resolvedPath: givenToolPath }));
+  return {
+    tools: { ...tools, tools: [...given, ...tools.tools] },
+    commands: commands.commands,
+    extensions,
+    isProjectTrusted,
+    projectCoverage: coverage,
+    errors: [...problems, ...(extensions?.errors ?? []), ...tools.errors, ...commands.errors],
+    untrusted: chosen.untrusted.map(({ path, source }) => ({ path, error: untrustedText, source })),
+    undecided: state === "undecided" && chosen.untrusted.length > 0 ? undecidedProject(survey, parts) : undefined,
+  };
+}
+
+async function loadCommands(
+  modules: readonly FoundModule[],
+  parts: Omit<LoadToolsParts, "builtInToolNames">,
+): Promise<LoadedCommands> {
+  if (modules.length === 0) return { commands: [], errors: [] };
+  const { loadCustomCommands } = await import("../../extensions/load/load-commands.js");
+  return loadCustomCommands(modules, parts);
+}
+
+function undecidedProject({ decision, project }: ModuleSurvey, parts: LoadModulesParts): UndecidedProject {
+  return {
+    question: trustQuestion(decision),
+    async rememberYes() {
+      const { recordTrust } = await import("../../extensions/trust/trust-record.js");
+      await recordTrust(project, "trusted", { file: trustFile(parts), clock: parts.clock });
+    },
+  };
+}
+
+export function explicitPaths(options: ModuleOptions, settings: ModuleSpot["settings"]): ExplicitPath[] {
+  const named = (kind: ExplicitPath["kind"], paths: readonly string[]) =>
+    paths.map((path): ExplicitPath => ({ kind, path, namedBy: "user" }));
+  // What the settings hold is the user's: what the project's file names is found with all that is its own.
+  return [
+    ...named("tool", [...settings.get("customTools"), ...(options.additionalToolPaths ?? [])]),
+    ...named("extension", [...settings.get("extensions"), ...(options.additionalExtensionPaths ?? [])]),
+  ];
+}
+
+interface ExtensionWork {
+  readonly parts: LoadModulesParts;
+  readonly loading: LoadParts;
+}
+
+async function loadUserExtensions(
+  modules: readonly FoundModule[],
+  { factories, ...work }: ExtensionWork & { factories: readonly ExtensionFactory[] },
+): Promise<LoadedExtensions | undefined> {
+  const inline = factories.map((factory, index) => ({ path: `<inline:${index + 1}>`, factory }));
+  const candidates = [...(await asCandidates(modules.filter(isExtension), work.loading)), ...inline];
+  return candidates.length === 0 ? undefined : loadExtensionsOf(candidates, work);
+}
+
+async function loadExtensionsOf(
+  candidates: readonly Candidate[],
+  { parts, loading }: ExtensionWork,
+): Promise<LoadedExtensions> {
+  const { loadExtensions } = await import("../../extensions/load/load-extensions.js");
+  const { live, onError, onSendFailure } = parts;
+  return loadExtensions(candidates, { ...loading, live, onError, onSendFailure });
+}
+
+/** A program is an extension that starts it. */
+async function asCandidates(modules: readonly FoundModule[], loading: LoadParts): Promise<Candidate[]> {
+  if (!modules.some(({ isScript }) => isScript)) return [...modules];
+  const { hookProgram } = await import("../../extensions/hooks/hook-programs.js");
+  const { cwd, processes, coverage } = loading;
+  return modules.map((module) => (module.isScript ? hookProgram(module, { cwd, processes, coverage }) : module));
+}
+
+/** Where nobody has decided yet, the user's extensions are asked; where they do not know either, it is no. */
+async function decide(
+  { decision, project }: ModuleSurvey,
+  extensions: LoadedExtensions | undefined,
+  { cwd, clock, log, ...place }: LoadModulesParts,
+): Promise<TrustDecision["state"]> {
+  const { state, problem } = decision;
+  if (problem !== undefined) log.warn(problem);
+  if (state !== "undecided" || !extensions?.runner.hasHandlers("project_trust")) return state;
+  const { trusted, remember } = await extensions.runner.emit({ type: "project_trust", cwd });
+  if (trusted === "undecided") return "undecided";
+  const word = trusted === "yes" ? "trusted" : "untrusted";
+  if (remember) {
+    const { recordTrust } = await import("../../extensions/trust/trust-record.js");
+    await recordTrust(project, word, { file: trustFile(place), clock }).catch((error: unknown) =>
+      log.error("the decision about the project could not be kept", error),
+    );
+  }
+  return word;
+}

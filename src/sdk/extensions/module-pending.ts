@@ -1,0 +1,91 @@
+// What `pi.pushPendingAction` stands on: the session's pending actions, and the workspace that says what its files are.
+
+import { resolve } from "node:path";
+import { GalleyError } from "../../base/errors.js";
+import type { FileChange, PendingActions } from "../../extensions/api/tool-api-pending.js";
+import type { Target, Workspace, WriteTarget } from "../../files/workspace.js";
+import type { PlanHands } from "../../preview/change-writer.js";
+import type { NewAction } from "../../preview/pending-action-store.js";
+import { type PlannedChange, type SeenFile, stampOf } from "../../preview/plan.js";
+
+/** What the file tools change at most. */
+const maxPlannedBytes = 256 * 1024 * 1024;
+
+export interface ModulePendingParts {
+  readonly workspace: Workspace;
+  readonly plans: Pick<PlanHands, "stamp" | "staleFiles">;
+  push(action: NewAction): string;
+  nextId(): string;
+}
+
+export function createModulePending({ workspace, plans, push, nextId }: ModulePendingParts): PendingActions {
+  return {
+    push,
+    nextId,
+    stamp: (paths) => Promise.all(paths.map((path) => seen(path, { workspace, plans }))),
+    async plan(changes) {
+      const planned: PlannedChange[] = [];
+      for (const change of changes) planned.push(await planOne(change, workspace));
+      const twice = planned.find(({ path }, index) => planned.findIndex((other) => other.path === path) !== index);
+      if (twice) throw new GalleyError("invalid_argument", `The plan names ${twice.stamp.path} twice.`);
+      return planned;
+    },
+  };
+}
+
+async function seen(
+  path: string,
+  { workspace, plans }: Pick<ModulePendingParts, "workspace" | "plans">,
+): Promise<SeenFile> {
+  const target = await readable(workspace, path);
+  const stamp = target && (await plans.stamp(target.path));
+  if (stamp) return { path: target.path, stamp: { path, exists: true, ...stamp } };
+  const absent = { path: resolve(workspace.cwd, path), stamp: stampOf(path, undefined) };
+  // A directory, or a link to nowhere: nobody could tell later whether it is as it was.
+  if ((await plans.staleFiles([absent])).length > 0)
+    throw new GalleyError("invalid_argument", `A pending action rests on files, and ${path} is none.`);
+  return absent;
+}
+
+async function planOne({ path: wanted, after, mode }: FileChange, workspace: Workspace): Promise<PlannedChange> {
+  if (typeof after !== "string" && !(after instanceof Uint8Array) && after !== null)
+    throw new GalleyError("invalid_argument", `The plan's "after" of ${wanted} is no text, no bytes and not null.`);
+  if (typeof after === "string" && /\p{Surrogate}/u.test(after)) {
+    const problem = "holds half of a surrogate pair, which cannot be written as UTF-8";
+    throw new GalleyError("invalid_argument", `The plan's "after" of ${wanted} ${problem}.`);
+  }
+  const { path, displayPath } = await workspace.resolve(wanted, "write");
+  const found = await look(workspace, { path, displayPath });
+  const before = found?.bytes ?? new Uint8Array();
+  const stamp = stampOf(displayPath, found);
+  if (after !== null) {
+    const bytes = typeof after === "string" ? Buffer.from(after) : Uint8Array.from(after);
+    const bits = mode === undefined ? {} : { mode };
+    return { kind: found ? "modify" : "create", path, stamp, before, after: bytes, ...bits };
+  }
+  if (!found) throw new GalleyError("not_found", `The plan deletes ${displayPath}, which is not there.`);
+  return { kind: "delete", path, stamp, before, after: new Uint8Array() };
+}
+
+async function look(
+  workspace: Workspace,
+  { path, displayPath }: Pick<WriteTarget, "path" | "displayPath">,
+): Promise<{ bytes: Uint8Array; mode: number } | undefined> {
+  const target = await readable(workspace, path);
+  if (!target) return undefined;
+  const { bytes, isTruncated } = await workspace.readFile(target, { maxBytes: maxPlannedBytes });
+  if (isTruncated)
+    throw new GalleyError("invalid_argument", `The plan changes ${displayPath}, which is larger than 256 MiB.`);
+  return { bytes, mode: (await workspace.stat(target)).mode };
+}
+
+/** Undefined where no file is. */
+async function readable(workspace: Workspace, path: string): Promise<Target | undefined> {
+  try {
+    const target = await workspace.resolve(path, "read");
+    return target.kind === "file" ? target : undefined;
+  } catch (error) {
+    if (GalleyError.is(error, "not_found")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+// What modules are given where there is no session: when tools are listed or checked. Everything is there, so that a
+// module loads as it would in a session, and what only a session can do refuses.
+
+import { systemClock } from "../../base/clock.js";
+import { GalleyError } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import type { ModuleSpot } from "../../config/survey-modules.js";
+import type { HostModules } from "../../extensions/compat/virtual-modules.js";
+import type { Processes } from "../../processes/processes.js";
+import type { BuiltInToolParts } from "../../tools/index.js";
+import { createHands, toolSettingsOf } from "../tool-access.js";
+
+export function sessionlessModules(place: ModuleSpot & { readonly log: Log }, processes: Processes): HostModules {
+  const { cwd, agentDir, settings } = place;
+  return {
+    async galley() {
+      const [{ createBuiltInTools }, { moduleExports }] = await Promise.all([
+        import("../../tools/index.js"),
+        import("./module-exports.js"),
+      ]);
+      const toolsIn = (elsewhere: string) => {
+        const hands = createHands({ ...place, cwd: elsewhere, clock: systemClock }, { processes });
+        const own = { clock: systemClock, isPersistent: false, settings: toolSettingsOf(settings, place.env) };
+        return createBuiltInTools({ ...hands, ...ofSession, ...own });
+      };
+      const own = { cwd, agentDir, clock: systemClock, processes };
+      return moduleExports({ ...own, stream: refuse, astEdit: async () => refuse(), toolsIn });
+    },
+    async ai() {
+      const [{ findSessionModels }, { modelFunctions }] = await Promise.all([
+        import("../session-models.js"),
+        import("./module-ai.js"),
+      ]);
+      const { source } = await findSessionModels({}, place);
+      return modelFunctions({ models: source, stream: refuse, clock: systemClock });
+    },
+  };
+}
+
+function refuse(): never {
+  throw new GalleyError("unsupported", "There is no session here.");
+}
+
+const ofSession: Pick<BuiltInToolParts, "artifacts" | "staging" | "todos"> = {
+  artifacts: { open: refuse, readBytes: refuse },
+  staging: {
+    mode: () => "auto",
+    stage: refuse,
+    staged: () => [],
+    stagedPaths: () => [],
+    note: refuse,
+    wrote: refuse,
+    applyNow: refuse,
+  },
+  todos: { get: () => [], applyOps: refuse },
+};

@@ -1,0 +1,58 @@
+// From the settings files' words to what a session is told.
+
+import type { Settings } from "../config/settings/settings.js";
+import type { SessionSettings } from "../session/session-settings.js";
+
+export function sessionSettingsOf(settings: Settings): SessionSettings {
+  return {
+    retry: {
+      enabled: settings.get("retry.enabled"),
+      maxRetries: settings.get("retry.maxRetries"),
+      baseDelayMs: settings.get("retry.baseDelayMs"),
+      maxDelayMs: settings.get("retry.maxDelayMs"),
+      fallbackChains: settings.get("retry.fallbackChains"),
+      fallbackRevertPolicy: settings.get("retry.fallbackRevertPolicy"),
+    },
+    compaction: {
+      enabled: settings.get("compaction.enabled"),
+      strategy: settings.get("compaction.strategy") === "off" ? "off" : "context-full",
+      autoContinue: settings.get("compaction.autoContinue"),
+      thresholdPercent: settings.get("compaction.thresholdPercent"),
+      thresholdTokens: settings.get("compaction.thresholdTokens"),
+      reserveTokens: settings.get("compaction.reserveTokens"),
+      keepRecentTokens: settings.get("compaction.keepRecentTokens"),
+    },
+    ttsr: {
+      enabled: settings.get("ttsr.enabled"),
+      contextMode: settings.get("ttsr.contextMode"),
+      interruptMode: settings.get("ttsr.interruptMode"),
+      repeatMode: settings.get("ttsr.repeatMode"),
+      repeatGap: settings.get("ttsr.repeatGap"),
+    },
+    todos: {
+      enabled: settings.get("todo.enabled"),
+      reminders: settings.get("todo.reminders"),
+      remindersMax: settings.get("todo.reminders.max"),
+      clearDelaySeconds: settings.get("tasks.todoClearDelay"),
+      eager: settings.get("todo.eager"),
+    },
+    branchSummary: {
+      enabled: settings.get("branchSummary.enabled"),
+      reserveTokens: settings.get("branchSummary.reserveTokens"),
+    },
+    pending: {
+      order: settings.get("resolve.order"),
+      forcing: settings.get("resolve.forcing"),
+      reminders: settings.get("resolve.reminders"),
+      maxAttempts: settings.get("resolve.maxAttempts"),
+      ttlMs: settings.get("resolve.ttlSeconds") * 1000,
+      decider: settings.get("resolve.decider"),
+      requireUser: settings.get("resolve.requireUser"),
+      staging: settings.get("staging"),
+    },
+    blockImages: settings.get("images.blockImages"),
+    steeringMode: settings.get("steeringMode"),
+    followUpMode: settings.get("followUpMode"),
+    interruptMode: settings.get("interruptMode"),
+  };
+}

@@ -1,0 +1,120 @@
+// What a session's tools may touch, made from the settings: the workspace with its rules, the processes, and the tools'
+// own limits.
+
+import type { Clock } from "../base/clock.js";
+import { homedir } from "../base/home.js";
+import type { Log } from "../base/log.js";
+import { configRootDirectory } from "../config/config-roots.js";
+import { isOn, variable, wholeNumber } from "../config/environment.js";
+import type { Settings } from "../config/settings/settings.js";
+import { createNodeWorkspace, type NodeWorkspaceOptions } from "../files/node-workspace.js";
+import { findProject, type Project } from "../files/paths/find-roots.js";
+import type { Permit, Workspace } from "../files/workspace.js";
+import { createNodeProcesses } from "../processes/node-processes.js";
+import type { Processes } from "../processes/processes.js";
+import type { Environment } from "../provider/credentials.js";
+import type { ToolSettings } from "../tools/index.js";
+
+export interface Hands {
+  readonly workspace: Workspace;
+  /** The same rules with nobody to ask. */
+  readonly unattended: Workspace;
+  readonly processes: Processes;
+}
+
+export interface HandsPlace {
+  readonly cwd: string;
+  readonly agentDir: string;
+  readonly env: Environment;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly permit?: Permit | undefined;
+  readonly home?: string;
+  /** Around `cwd`; default: found. */
+  readonly project?: Project;
+}
+
+/** A workspace that the caller brings has its own rules; then nobody is asked beyond them. */
+export function createHands(place: HandsPlace, given?: { workspace?: Workspace; processes?: Processes }): Hands {
+  const { settings, permit, cwd, home = homedir() } = place;
+  const { writableRoot } = place.project ?? findProject({ cwd, home });
+  const here = { ...place, home, projectRoot: writableRoot };
+  const workspace =
+    given?.workspace ?? createNodeWorkspace(workspaceOptions(here, permit && remembering(permit, place.clock)));
+  const unattended = given?.workspace ?? (permit ? createNodeWorkspace(workspaceOptions(here, undefined)) : workspace);
+  const processes = given?.processes ?? createProcesses(here, settings);
+  return { workspace, unattended, processes };
+}
+
+export function toolSettingsOf(settings: Settings, env: Environment): ToolSettings {
+  const kilobyte = 1024;
+  const maxFiles = wholeNumber(env, "GALLEY_MAX_AST_FILES");
+  return {
+    bash: {
+      maxTimeoutSeconds: settings.get("tools.maxTimeout"),
+      output: {
+        spillThresholdBytes: settings.get("tools.artifactSpillThreshold") * kilobyte,
+        tailBytes: settings.get("tools.artifactTailBytes") * kilobyte,
+        tailLines: settings.get("tools.artifactTailLines"),
+      },
+    },
+    read: { defaultLimit: settings.get("read.defaultLimit"), autoResize: settings.get("images.autoResize") },
+    edit: settings.get("edit.fuzzyMatch") ? { fuzzyThreshold: settings.get("edit.fuzzyThreshold") } : {},
+    ask: { timeoutMs: settings.get("ask.timeout") * 1000 },
+    ...(maxFiles ? { astEdit: { maxFiles } } : {}),
+  };
+}
+
+interface Here extends HandsPlace {
+  readonly home: string;
+  readonly projectRoot: string;
+}
+
+function workspaceOptions(
+  { cwd, agentDir, env, settings, home, projectRoot }: Here,
+  permit: Permit | undefined,
+): NodeWorkspaceOptions {
+  return {
+    cwd,
+    agentDir,
+    home,
+    projectRoot,
+    configDir: configRootDirectory(env, home),
+    roots: settings.get("workspace.roots"),
+    secretPaths: settings.get("secrets.enabled") ? settings.get("secrets.paths") : [],
+    maxReadBytes: settings.get("maxReadBytes"),
+    permit,
+  };
+}
+
+function createProcesses({ env, clock, log, projectRoot }: Here, settings: Settings): Processes {
+  const shellPath = settings.get("shellPath");
+  // Programs that know it ask nobody and draw nothing: there is no terminal.
+  const unattended = isOn(env, "GALLEY_BASH_NO_CI") ? {} : { CI: "true" };
+  return createNodeProcesses({
+    env,
+    clock,
+    log,
+    environment: { ...unattended, ...settings.get("bash.environment") },
+    shellPrefix: variable(env, "GALLEY_SHELL_PREFIX"),
+    projectRoot,
+    ...(shellPath === undefined ? {} : { shellPath }),
+  });
+}
+
+const noHoldsMs = 10_000;
+
+/** One tool call looks at a path more than once. A yes holds for the session, a no for as long as a call may take. */
+function remembering(permit: Permit, clock: Clock): Permit {
+  const answers = new Map<string, { answer: Promise<boolean>; until: number }>();
+  return async (question) => {
+    const key = `${question.intent} ${question.reason} ${question.path}`;
+    const known = answers.get(key);
+    if (known && clock.now() < known.until) return known.answer;
+    const answer = permit(question).catch(() => false); // whoever cannot answer did not say yes
+    answers.set(key, { answer, until: Number.POSITIVE_INFINITY });
+    if (!(await answer)) answers.set(key, { answer, until: clock.now() + noHoldsMs });
+    return answer;
+  };
+}

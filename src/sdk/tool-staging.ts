@@ -1,0 +1,41 @@
+// What the built-in tools are told about staging, from the settings and the session's pending actions.
+
+import type { Settings } from "../config/settings/settings.js";
+import type { Workspace } from "../files/workspace.js";
+import type { PendingControl } from "../pending/pending.js";
+import type { PlanHands } from "../preview/change-writer.js";
+import { planOf, stagedFor } from "../preview/stack.js";
+import type { Staging } from "../tools/staging.js";
+
+/** `workspace`: whose rules count for what is written at once; default: the session's. */
+export function stagingOf(
+  pending: PendingControl,
+  { plans, settings, workspace }: { plans: PlanHands; settings: Settings; workspace?: Workspace },
+): Staging {
+  return {
+    mode: () => settings.get("staging"),
+    stage: (action) => pending.stage(action),
+    staged: (path) =>
+      stagedFor(pending.store, path).map(({ id, change: { kind, after } }) => ({
+        id,
+        bytes: kind === "delete" ? undefined : after,
+      })),
+    stagedPaths: () => [
+      ...new Set(pending.store.list().flatMap((stored) => planOf(stored)?.changes.map(({ path }) => path) ?? [])),
+    ],
+    note: ({ files, ...what }) =>
+      plans.note({
+        ...what,
+        by: "model",
+        reason: "",
+        files: files.map((file) => ({ kind: file.before ? ("modify" as const) : ("create" as const), ...file })),
+      }),
+    wrote: (paths) => pending.filesWritten(paths),
+    async applyNow(changes, what) {
+      const usual = { by: "model", reason: "Staging is off." } as const;
+      const applied = await plans.apply(changes, { ...usual, ...what, pendingId: "" }, workspace);
+      await pending.filesWritten(changes.map(({ path }) => path));
+      return applied;
+    },
+  };
+}

@@ -1,0 +1,232 @@
+// Plans over a workspace that the host brings. They are checked and written through that workspace and nowhere else:
+// each file whole or not at all, and a failure takes back what was written before it. There is no journal. A crash in
+// the middle may leave some files changed, and what can be undone is known to this process only.
+
+import type { Clock } from "../base/clock.js";
+import { sha256Of } from "../base/digest.js";
+import { GalleyError, messageOf } from "../base/errors.js";
+import { holdFiles } from "../files/disk/hold-files.js";
+import { newTransaction } from "../files/disk/temp-names.js";
+import type { Workspace } from "../files/workspace.js";
+import type { UndoFile, UndoRecord } from "../journal/changes.js";
+import { staleError } from "../journal/failures.js";
+import type { FileSeen, PlanHands, PlanSession } from "../preview/change-writer.js";
+import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
+import type { AppliedChanges, ApplyOwner } from "../preview/settle.js";
+import { checkStillAllowed } from "./create-change-writer.js";
+
+export interface WorkspacePlansOptions {
+  readonly workspace: Workspace;
+  readonly clock: Pick<Clock, "now">;
+  /** How much is kept for undo; `keep` 0 keeps nothing. */
+  retention(): { readonly keep: number; readonly maxBytes: number };
+  /** 32 hexadecimal digits that name a change; default: random. */
+  nextTxid?(): Promise<string>;
+}
+
+const historyLimit = "The workspace of this session keeps changes only while the process runs.";
+
+export function createWorkspacePlans(options: WorkspacePlansOptions): PlanHands {
+  const { workspace, clock, nextTxid = newTransaction } = options;
+  let records: UndoRecord[] = []; // the oldest first
+  let own: PlanSession | undefined;
+
+  const keep = (record: UndoRecord) => {
+    records = retained([...records, record], options.retention());
+  };
+  const staleFiles = async (seen: readonly SeenFile[]) => {
+    const stale: string[] = [];
+    for (const { path, stamp } of seen) if (!(await isAsSeen(workspace, { path, stamp }))) stale.push(stamp.path);
+    return stale;
+  };
+  const refuseStale = async (planned: readonly PlannedChange[]) => {
+    const stale = await staleFiles(planned);
+    if (stale.length > 0) throw staleError(stale, planned.length);
+  };
+
+  return {
+    historyLimit,
+    attach(session) {
+      own = session;
+    },
+    async apply(planned, owner, there = workspace) {
+      const apply = async () => {
+        await checkStillAllowed(there, planned).catch(async (error: unknown) => {
+          await refuseStale(planned); // the file is gone: that is what there is to say
+          throw error;
+        });
+        await refuseStale(planned);
+        return write(planned, owner);
+      };
+      if (owner.holdsFiles) return apply();
+      const files = planned.flatMap(({ path, to }) => [{ path }, ...(to === undefined ? [] : [{ path: to }])]);
+      return holdFiles(there, files, apply);
+    },
+    async note(change) {
+      const txid = await nextTxid();
+      const owner = { session: own?.owner() ?? "", pendingId: "" };
+      keep({ type: "change", version: 1, txid, at: clock.now(), ...change, owner });
+      return async () => {
+        records = records.filter((record) => record.txid !== txid);
+      };
+    },
+    staleFiles,
+    recover: async () => [], // nothing outlives the process
+    history: async () => records.toReversed(),
+    async look(path, left) {
+      const unreadable = { bytes: new Uint8Array(), size: 0, mode: 0, isAsLeft: false };
+      const now = await fileIn(workspace, path).catch((): FileSeen => unreadable);
+      return now && { isAsLeft: sha256Of(now.bytes) === left, ...now };
+    },
+    async stamp(path) {
+      const now = await fileIn(workspace, path);
+      return now && { size: now.size, sha256: sha256Of(now.bytes), mode: now.mode };
+    },
+  };
+
+  async function write(planned: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges> {
+    const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied, isPart } = owner;
+    const steps: Step[] = [];
+    for (const change of planned) if (!isOnlySeen(change)) steps.push(...(await stepsOf(workspace, change)));
+    const hardlinkBroken = await carryOut(workspace, steps, planned.length);
+    const txid = await nextTxid();
+    const settles = { pendingId, ...(alsoApplied ? { alsoApplied } : {}), ...(isPart ? { isPart } : {}) };
+    keep({
+      ...{ type: "change", version: 1, txid, at: clock.now(), label, sourceToolName, by, reason },
+      owner: { session: own?.owner() ?? "", ...settles },
+      ...(undoes === undefined ? {} : { undoes }),
+      files: steps.map(undoFileOf),
+    });
+    if (pendingId) await own?.recordApplied(settles, { by, reason });
+    return { changeId: `ch_${txid.slice(0, 8)}`, hardlinkBroken };
+  }
+}
+
+/** One file that becomes another, appears or goes. */
+interface Step {
+  readonly path: string;
+  readonly shownPath: string;
+  /** Null where there is no file. */
+  readonly before: { readonly bytes: Uint8Array; readonly mode: number; readonly mtimeMs: number } | null;
+  /** Null where none is left. */
+  readonly after: Uint8Array | null;
+  readonly mode?: number | undefined;
+}
+
+/** A rename is a creation and a deletion. */
+async function stepsOf(workspace: Workspace, change: PlannedChange): Promise<Step[]> {
+  const { kind, path, to, stamp, before: bytes, after, mode } = change;
+  const found = kind === "create" ? undefined : await workspace.resolve(path, "read");
+  const stat = found && (await workspace.stat(found));
+  const before = stat ? { bytes, mode: stat.mode, mtimeMs: stat.modifiedMs } : null;
+  const here = { path, shownPath: stamp.path, before };
+  if (kind === "delete") return [{ ...here, after: null }];
+  if (kind !== "rename" || to === undefined) return [{ ...here, after, mode }];
+  const { displayPath } = await workspace.resolve(to, "write");
+  return [
+    { path: to, shownPath: displayPath, before: null, after, mode: mode ?? stat?.mode },
+    { ...here, after: null },
+  ];
+}
+
+/** All steps or none. Answers the shown paths whose other names keep the old bytes. */
+async function carryOut(workspace: Workspace, steps: readonly Step[], total: number): Promise<string[]> {
+  const hardlinkBroken: string[] = [];
+  for (const [index, step] of steps.entries()) {
+    try {
+      if (await replace(workspace, step)) hardlinkBroken.push(step.shownPath);
+    } catch (error) {
+      const left = await takeBack(workspace, steps.slice(0, index + 1));
+      throw failure(error, { left, step, total });
+    }
+  }
+  return hardlinkBroken;
+}
+
+/** The workspace compares what is there once more. Answers whether other names of the file keep the old bytes. */
+async function replace(workspace: Workspace, { path, before, after, mode }: Step): Promise<boolean> {
+  const target = await workspace.resolve(path, "write");
+  const expected = before ? sha256Of(before.bytes) : "absent";
+  if (after) {
+    const request = { bytes: after, expected, ...(mode === undefined ? {} : { mode }) };
+    return (await workspace.writeFile(target, request)).hardlinkBroken ?? false;
+  }
+  await workspace.removeFile(target, { expected });
+  return false;
+}
+
+/**
+ * The newest first. Answers the shown paths that could not be restored. The last step failed, so that its file may be old
+ * or new; a file that holds neither was written by another program, and is left to it.
+ */
+async function takeBack(workspace: Workspace, steps: readonly Step[]): Promise<string[]> {
+  const left: string[] = [];
+  for (const step of steps.toReversed()) {
+    const { path, shownPath, before, after, mode } = step;
+    try {
+      const now = await fileIn(workspace, path);
+      if (isContent(now?.bytes, before?.bytes)) continue;
+      if (step === steps.at(-1) && !isContent(now?.bytes, after ?? undefined)) continue;
+      const was = after && { bytes: after, mode: mode ?? now?.mode ?? 0, mtimeMs: 0 };
+      await replace(workspace, { path, shownPath, before: was, after: before?.bytes ?? null, mode: before?.mode });
+    } catch {
+      left.push(shownPath); // told with the failure that brought us here
+    }
+  }
+  return left;
+}
+
+function isContent(now: Uint8Array | undefined, expected: Uint8Array | undefined): boolean {
+  return now && expected ? Buffer.compare(now, expected) === 0 : now === expected;
+}
+
+function failure(error: unknown, about: { left: readonly string[]; step: Step; total: number }): GalleyError {
+  const { left, step, total } = about;
+  if (left.length === 0 && GalleyError.is(error, "file_changed")) return staleError([step.shownPath], total);
+  const rest =
+    left.length === 0
+      ? "All files were restored."
+      : `These files could not be restored: ${left.join(", ")}. The workspace of this session has no journal.`;
+  const reason = messageOf(error).replace(/\.$/, "");
+  return new GalleyError("apply_failed", `Apply failed: ${reason}. ${rest}`, { cause: error });
+}
+
+function undoFileOf({ path, shownPath, before, after }: Step): UndoFile {
+  const kind = before ? (after ? "modify" : "delete") : "create";
+  return { kind, path, shownPath, before, afterHash: after && sha256Of(after) };
+}
+
+async function isAsSeen(workspace: Workspace, { path, stamp }: SeenFile): Promise<boolean> {
+  try {
+    const now = await fileIn(workspace, path);
+    return now ? stamp.exists && sha256Of(now.bytes) === stamp.sha256 : !stamp.exists;
+  } catch {
+    return false; // something is there that cannot be compared
+  }
+}
+
+/** The whole file, whatever its length; undefined where there is none. Throws where it may not be read. */
+async function fileIn(workspace: Workspace, path: string): Promise<Omit<FileSeen, "isAsLeft"> | undefined> {
+  try {
+    const target = await workspace.resolve(path, "read");
+    const { sizeBytes, mode } = await workspace.stat(target);
+    const { bytes, isTruncated } = await workspace.readFile(target, { maxBytes: sizeBytes + 1 });
+    if (isTruncated) throw new GalleyError("file_changed", `${target.displayPath} grew while it was read.`);
+    return { bytes, size: bytes.length, mode };
+  } catch (error) {
+    if (GalleyError.is(error, "not_found")) return undefined;
+    throw error;
+  }
+}
+
+/** The newest `keep`, as far as what they replaced fits into `maxBytes`. */
+function retained(records: UndoRecord[], { keep, maxBytes }: { keep: number; maxBytes: number }): UndoRecord[] {
+  const kept: UndoRecord[] = [];
+  let bytes = 0;
+  for (const record of records.toReversed()) {
+    bytes += record.files.reduce((sum, { before }) => sum + (before?.bytes.length ?? 0), 0);
+    if (kept.length >= keep || bytes > maxBytes) break;
+    kept.unshift(record);
+  }
+  return kept;
+}

@@ -1,0 +1,286 @@
+// Which model a session talks to and how hard it thinks. Changes are recorded, count from the next run on, and are the
+// session's own: no settings file hears of them.
+
+import { GalleyError } from "../../base/errors.js";
+import type { ThinkingLevel } from "../../protocol/model.js";
+import type { ProviderModel, StreamOptions } from "../../provider/provider.js";
+import type { SessionRecord } from "../../record/session-record.js";
+import type { Summarizer } from "../compaction/summarize.js";
+import type { ModelChoice, ModelSource } from "./model-source.js";
+import { availableLevels, clampLevel, levelNamed, nextLevel, splitLevel } from "./thinking.js";
+
+export interface ModelControlParts {
+  readonly models: ModelSource;
+  readonly model: ProviderModel | undefined;
+  readonly thinkingLevel: ThinkingLevel | undefined;
+  /** For a record that says nothing; default: the same. */
+  readonly usualThinkingLevel?: ThinkingLevel | undefined;
+  /** What was named for this start, whatever the record says. */
+  readonly named?: { readonly model: boolean; readonly level: boolean } | undefined;
+  /** The record of the moment. */
+  record(): SessionRecord;
+  sessionId(): string;
+}
+
+export interface CycledModel extends ModelChoice {
+  /** From the scope that was named, not from all that is available. */
+  readonly isScoped: boolean;
+}
+
+export class ModelControl {
+  readonly #parts: ModelControlParts;
+  #model: ProviderModel | undefined;
+  /** What was asked for; each model is given the nearest that it has. */
+  #wish: ThinkingLevel | undefined;
+  #level: ThinkingLevel | undefined;
+  #standIn: ModelChoice | undefined;
+  #choices = 0;
+  /** The record of the start, while it may not say what the session began with. */
+  #untold: SessionRecord | undefined;
+
+  constructor(parts: ModelControlParts) {
+    this.#parts = parts;
+    this.#model = parts.model;
+    this.#wish = parts.thinkingLevel;
+    this.#level = parts.model && clampLevel(parts.model, this.#wish);
+    const record = parts.record();
+    if (parts.named?.model || parts.named?.level || record.context.path.length === 0) this.#untold = record;
+  }
+
+  get model(): ProviderModel | undefined {
+    return this.#model;
+  }
+
+  get thinkingLevel(): ThinkingLevel | undefined {
+    return this.#level;
+  }
+
+  /** The one that is asked: the session's own, or who stands in for it. */
+  get active(): ProviderModel | undefined {
+    return this.#standIn?.model ?? this.#model;
+  }
+
+  get activeThinkingLevel(): ThinkingLevel | undefined {
+    return this.active && clampLevel(this.active, this.#standIn?.thinkingLevel ?? this.#level);
+  }
+
+  /** Grows whenever the session's own model is chosen, be it the same one. */
+  get choices(): number {
+    return this.#choices;
+  }
+
+  /** For other work than the conversation. */
+  get roles(): ReadonlyMap<string, ModelChoice> {
+    return this.#parts.models.roles ?? new Map();
+  }
+
+  /** Until the next choice; undefined ends it. Its replies must not pass for the user's choice, so that is on record. */
+  standIn(choice: ModelChoice | undefined): void {
+    this.#standIn = choice;
+    if (choice && !this.#parts.record().context.isModelChosen) this.record();
+  }
+
+  /** What `provider/id[:level]` means, if it can be used. */
+  choiceOf(name: string): ModelChoice | undefined {
+    const model = this.#find(name);
+    if (model) return { model };
+    const split = splitLevel(name);
+    const stripped = split && this.#find(split.name);
+    return stripped && { model: stripped, thinkingLevel: split.level };
+  }
+
+  available(): readonly ProviderModel[] {
+    return this.#parts.models.available();
+  }
+
+  set(provider: string, modelId: string): ProviderModel {
+    const model = this.#parts.models.find(provider, modelId);
+    if (!model) throw new GalleyError("model_not_found", `Model not found: ${provider}/${modelId}`);
+    if (!this.#parts.models.hasCredential(model))
+      throw new GalleyError("no_credential", `No API key for ${provider}/${modelId}`);
+    this.#use(model);
+    return model;
+  }
+
+  /** The next of the scope, or of all that is available; wraps. Null when there is no other. */
+  cycle(): CycledModel | null {
+    const { models } = this.#parts;
+    const scope = models.scope ?? [];
+    const isScoped = scope.length > 0;
+    const candidates: readonly ModelChoice[] = isScoped
+      ? scope.filter(({ model }) => models.hasCredential(model))
+      : this.available().map((model) => ({ model }));
+    const next = candidates[(Math.max(this.#indexIn(candidates), 0) + 1) % candidates.length];
+    if (candidates.length < 2 || !next) return null;
+    if (next.thinkingLevel !== undefined) this.#wish = next.thinkingLevel;
+    this.#use(next.model);
+    return { model: next.model, ...(this.#level === undefined ? {} : { thinkingLevel: this.#level }), isScoped };
+  }
+
+  /** A wish: stored as the nearest level the model has. `undefined` takes an explicit one back. */
+  setThinkingLevel(level: ThinkingLevel | undefined): void {
+    this.#wish = level;
+    this.#store(this.#model ? clampLevel(this.#model, level) : level);
+  }
+
+  /** The new level, or null for a model that cannot think. */
+  cycleThinkingLevel(): ThinkingLevel | null {
+    const next = this.#model ? nextLevel(this.#model, this.#level) : null;
+    if (next !== null) this.setThinkingLevel(next);
+    return next;
+  }
+
+  levels(): ThinkingLevel[] {
+    return this.#model ? availableLevels(this.#model) : ["off"];
+  }
+
+  /** Writes the model down, so that who opens the record later finds it. */
+  record(): void {
+    if (!this.#model) return;
+    const { provider, id } = this.#model;
+    this.#parts.record().append({ type: "model_change", model: `${provider}/${id}`, role: "default" });
+  }
+
+  /** The same for a record that is new, and how hard the model thinks. */
+  recordAll(): void {
+    this.record();
+    if (this.#model?.reasoning && (this.#level ?? this.#parts.thinkingLevel) !== undefined) this.#recordLevel();
+    else this.#recordNewLevel();
+  }
+
+  /** Before a prompt: what the session began with. Not earlier: who only looks at a record leaves it as it is. */
+  recordStart(): void {
+    const record = this.#parts.record();
+    if (record !== this.#untold) return;
+    this.#untold = undefined;
+    const { models, thinkingLevel } = record.context;
+    // Else the model is the record's, or only stands in for it.
+    if (this.#parts.named?.model || !models.has("default")) this.#recordNewModel();
+    // What was named now is no default for who opens the record later.
+    if (thinkingLevel === undefined && this.#model?.reasoning && this.#level !== undefined) this.#recordLevel();
+    else this.#recordNewLevel();
+  }
+
+  /** In a record that is made of a part of another: what who opens it later would not come to. */
+  recordWhatIsNew(): void {
+    this.#recordNewModel();
+    this.#recordNewLevel();
+  }
+
+  /**
+   * After another record was opened: what it says, where it can still be had; else the sentence that says so.
+   * `named`: a level that was asked for now.
+   */
+  restore(named?: ThinkingLevel): string | undefined {
+    const { models, thinkingLevel } = this.#parts.record().context;
+    const saved = models.get("default");
+    const found = saved === undefined ? undefined : this.#find(saved);
+    if (found && found !== this.#model) this.#choose(found);
+    this.#wish = named ?? this.#recorded(thinkingLevel);
+    if (this.#model) this.#level = clampLevel(this.#model, this.#wish);
+    const { model } = this;
+    const used = model ? `${model.provider}/${model.id}` : "none";
+    return saved === undefined || found ? undefined : `Could not restore model ${saved}. Using ${used}`;
+  }
+
+  /** The model for a prompt; says what to do when there is none. */
+  usable(): ProviderModel {
+    const model = this.#model;
+    if (!model)
+      throw new GalleyError(
+        "no_model",
+        "No model selected. Choose one with set_model or --model, or add a provider to models.yml in the agent directory.",
+      );
+    if (!this.#parts.models.hasCredential(model))
+      throw new GalleyError(
+        "no_credential",
+        `No API key found for ${model.provider}. Set its environment variable, pass --api-key, or add apiKey to models.yml in the agent directory.`,
+      );
+    return model;
+  }
+
+  levelFor(model: ProviderModel): ThinkingLevel | undefined {
+    return model === this.active ? this.activeThinkingLevel : clampLevel(model, this.#level);
+  }
+
+  /** A run that has begun names the level it began with: what it thought is sent back as it was. */
+  async streamOptions(
+    model: ProviderModel,
+    level: ThinkingLevel | undefined,
+  ): Promise<Omit<StreamOptions, "signal" | "toolChoice">> {
+    const { models } = this.#parts;
+    const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
+    return {
+      ...(apiKey === undefined ? {} : { apiKey }),
+      headers,
+      ...(level && level !== "off" ? { reasoning: level } : {}),
+      sessionId: this.#parts.sessionId(),
+      ...models.requestSettings,
+    };
+  }
+
+  /** Who may write a summary: who is asked anyway, the own model, those with a role, then who can take in most. */
+  summarizers(): Summarizer[] {
+    const { models } = this.#parts;
+    const named = [this.active, this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
+    const usable = named.filter((model) => model !== undefined).filter((model) => models.hasCredential(model));
+    const others = this.available().toSorted((a, b) => b.contextWindow - a.contextWindow);
+    return [...new Set([...usable, ...others])].map((model) => ({
+      model,
+      options: () => this.streamOptions(model, this.levelFor(model)),
+    }));
+  }
+
+  #choose(model: ProviderModel): void {
+    this.#model = model;
+    this.#standIn = undefined;
+    this.#choices++;
+  }
+
+  #use(model: ProviderModel): void {
+    this.#choose(model);
+    this.#level = clampLevel(model, this.#wish);
+    this.record();
+    this.#recordNewLevel();
+  }
+
+  #recordNewModel(): void {
+    const { model } = this;
+    const { models } = this.#parts.record().context;
+    if (model && models.get("default") !== `${model.provider}/${model.id}`) this.record();
+  }
+
+  #recordNewLevel(): void {
+    const recorded = this.#recorded(this.#parts.record().context.thinkingLevel);
+    if (this.#model && this.#level !== clampLevel(this.#model, recorded)) this.#recordLevel();
+  }
+
+  /** What a record says; the default where it says nothing. */
+  #recorded(level: string | null | undefined): ThinkingLevel | undefined {
+    const { thinkingLevel, usualThinkingLevel = thinkingLevel } = this.#parts;
+    return level === undefined ? usualThinkingLevel : levelNamed(level);
+  }
+
+  /** A scope may hold one model at several levels: the level tells where in it we are. */
+  #indexIn(choices: readonly ModelChoice[]): number {
+    const isOurs = ({ model }: ModelChoice) => model.provider === this.#model?.provider && model.id === this.#model?.id;
+    const exact = choices.findIndex((choice) => isOurs(choice) && choice.thinkingLevel === this.#level);
+    return exact === -1 ? choices.findIndex(isOurs) : exact;
+  }
+
+  #store(level: ThinkingLevel | undefined): void {
+    if (level === this.#level) return;
+    this.#level = level;
+    this.#recordLevel();
+  }
+
+  #recordLevel(): void {
+    this.#parts.record().append({ type: "thinking_level_change", thinkingLevel: this.#level ?? null });
+  }
+
+  #find(name: string): ProviderModel | undefined {
+    const slash = name.indexOf("/");
+    const model = this.#parts.models.find(name.slice(0, slash), name.slice(slash + 1));
+    return model && this.#parts.models.hasCredential(model) ? model : undefined;
+  }
+}

@@ -1,0 +1,39 @@
+// What a session needs to know of models, whoever keeps the list.
+
+import type { ThinkingLevel } from "../../protocol/model.js";
+import type { ProviderModel, StreamOptions } from "../../provider/provider.js";
+
+export interface ModelChoice {
+  readonly model: ProviderModel;
+  readonly thinkingLevel?: ThinkingLevel;
+}
+
+/** What every request carries, whatever the model. */
+export type RequestSettings = Pick<
+  StreamOptions,
+  | "temperature"
+  | "sampling"
+  | "thinkingBudgets"
+  | "cacheRetention"
+  | "sessionId"
+  | "firstEventTimeoutMs"
+  | "idleTimeoutMs"
+  | "proxyVariables"
+>;
+
+export interface ModelSource {
+  /** Models with a usable credential; asks nobody over the network. */
+  available(): readonly ProviderModel[];
+  /** With a credential or without; absent where only usable ones are known. */
+  all?(): readonly ProviderModel[];
+  find(provider: string, modelId: string): ProviderModel | undefined;
+  hasCredential(model: ProviderModel): boolean;
+  /** Asked when a request is made, since a key may come from a command. */
+  apiKeyFor(model: ProviderModel): Promise<string | undefined>;
+  headersFor(model: ProviderModel): Promise<Record<string, string>>;
+  /** What cycling keeps to, in order; without it, what is available. */
+  readonly scope?: readonly ModelChoice[];
+  /** For other work than the conversation: what the user named for it, by role. */
+  readonly roles?: ReadonlyMap<string, ModelChoice>;
+  readonly requestSettings?: RequestSettings;
+}

@@ -1,0 +1,93 @@
+// Files that are parsed before anybody knows which others there are: the parsers need not wait while we look at those.
+
+import { setMaxListeners } from "node:events";
+import { type LinkedAbort, linkAbort } from "../../base/abort.js";
+import type { Workspace } from "../../files/workspace.js";
+import { type Begun, beginFile, type PatternInUse, type SearchFile } from "./begin-file.js";
+import type { Language } from "./languages.js";
+import { literalsIn } from "./literals.js";
+import type { Parsers } from "./parsers.js";
+import { compilePattern } from "./pattern.js";
+
+/** Files that were given to the parsers, up to the first whose turn has not come: enough to keep two of them busy. */
+export const maxHeldFiles = 32;
+export const maxHeldBytes = 16 * 1024 * 1024;
+
+export interface HeadStart {
+  /** Once for each language. A cause tells why a pattern, of those in their order, is none in it. */
+  compile(language: Language): Promise<({ readonly inUse: PatternInUse } | { readonly cause: string })[]>;
+  /** As many of the files as a search holds. Never rejects. */
+  begin(files: readonly SearchFile[]): Promise<void>;
+  /** What was begun, if it was; from now on nothing is. */
+  take(file: SearchFile): Promise<Begun> | undefined;
+  /** Nobody takes any more. */
+  end(): void;
+}
+
+export interface HeadStartRequest {
+  readonly pats: readonly string[];
+  readonly sel?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export function createHeadStart(
+  workspace: Workspace,
+  parsers: Parsers,
+  { pats, sel, signal }: HeadStartRequest,
+): HeadStart {
+  const compiled = new Map<Language, ReturnType<HeadStart["compile"]>>();
+  const begun = new Map<string, { readonly identity: string; readonly work: Promise<Begun> }>();
+  let abort: LinkedAbort | undefined;
+  let isOver = false;
+
+  async function compileOne({ grammar }: Language, [index, pat]: [number, string]) {
+    const outcome = await compilePattern(parsers, { pat, sel, grammar, signal });
+    return "cause" in outcome ? outcome : { inUse: { index, compiled: outcome, literals: literalsIn({ pat, sel }) } };
+  }
+
+  function compile(language: Language) {
+    const outcomes = compiled.get(language) ?? Promise.all([...pats.entries()].map((pat) => compileOne(language, pat)));
+    compiled.set(language, outcomes);
+    return outcomes;
+  }
+
+  async function beginOne(file: SearchFile, own: AbortSignal): Promise<Begun> {
+    const patterns = usable(await compile(file.language));
+    return beginFile(workspace, parsers, { file, patterns, signal: own });
+  }
+
+  return {
+    compile,
+    async begin(files) {
+      abort ??= linkAbort(signal);
+      setMaxListeners(0, abort.signal); // each file in work listens
+      const first = files.slice(0, maxHeldFiles);
+      // All at once: a second language would have to wait until the files of the first are parsed.
+      await Promise.all(first.map(({ language }) => compile(language))).catch(() => {}); // whoever asks again hears of it
+      let heldBytes = 0;
+      for (const file of first) {
+        if (isOver || heldBytes >= maxHeldBytes) return;
+        const work = beginOne(file, abort.signal);
+        begun.set(file.target.path, { identity: file.target.identity, work });
+        const outcome = await work.catch(() => undefined); // heard by whoever takes it
+        if (!outcome || "result" in outcome) continue;
+        outcome.parsed.catch(() => {}); // as well
+        heldBytes += outcome.heldBytes;
+      }
+    },
+    take({ target }) {
+      isOver = true;
+      const found = begun.get(target.path);
+      begun.delete(target.path);
+      return found?.identity === target.identity ? found.work : undefined;
+    },
+    end() {
+      isOver = true;
+      abort?.release();
+    },
+  };
+}
+
+export function usable(outcomes: Awaited<ReturnType<HeadStart["compile"]>>): PatternInUse[] {
+  return outcomes.flatMap((outcome) => ("inUse" in outcome ? [outcome.inUse] : []));
+}

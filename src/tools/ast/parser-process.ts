@@ -1,0 +1,133 @@
+// One parser process: started with its grammars, asked one file after another. It reports which request it was busy with
+// when it ended, so the file that killed it can be named.
+
+import { ownLocation } from "../../base/own-location.js";
+import { startWorker, type WorkerProcess } from "../../processes/worker-process.js";
+import { languages } from "./languages.js";
+import { type MatchReply, type MatchRequest, type WorkerReady, type WorkerSetup, workerScript } from "./worker.js";
+
+export interface Job {
+  readonly request: MatchRequest;
+  readonly signal: AbortSignal | undefined;
+  settle(reply: MatchReply): void;
+}
+
+export interface ParserProcessOptions {
+  /** Grammars to register, by name. */
+  readonly grammars: readonly string[];
+  /** A file from which grammar packages are resolved. Default: galley's own. */
+  readonly grammarsFrom?: string | undefined;
+  /** Longest time for one request. */
+  readonly timeoutMs: number;
+  /** An answer came: there is room for more. */
+  onRoom(): void;
+  /** Jobs that were sent and never begun. */
+  onEnd(leftOver: readonly Job[]): void;
+}
+
+/** The next request waits in the pipe while the process answers the one before. */
+const depth = 2;
+/** Loading a damaged library may not even fail. */
+const startTimeoutMs = 20_000;
+
+export class ParserProcess {
+  readonly #options: ParserProcessOptions;
+  readonly #worker: WorkerProcess;
+  readonly #sent: Job[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #isOpen = true;
+  /** Why we ended it, in the words of an issue. */
+  #killedFor: string | undefined;
+  #onReady: (ready: WorkerReady | { failure: string }) => void = () => {};
+  /** What it can parse, or why it did not start. */
+  readonly ready: Promise<WorkerReady | { failure: string }>;
+
+  constructor(options: ParserProcessOptions) {
+    this.#options = options;
+    this.ready = new Promise((resolve) => {
+      this.#onReady = resolve;
+    });
+    const setup: WorkerSetup = {
+      parserFrom: ownLocation(),
+      grammarsFrom: options.grammarsFrom ?? ownLocation(),
+      languages: languages.flatMap(({ grammar, packageName }) =>
+        packageName && options.grammars.includes(grammar) ? [{ id: grammar, packageName }] : [],
+      ),
+    };
+    let isReady = false;
+    this.#worker = startWorker({
+      script: workerScript(),
+      args: [JSON.stringify(setup)],
+      onMessage: (message) => {
+        if (isReady) this.#settleFirst(message as MatchReply);
+        else {
+          isReady = true;
+          clearTimeout(this.#timer);
+          this.#worker.hold(false);
+          this.#onReady(message as WorkerReady);
+        }
+      },
+      onEnd: ({ reason }) => this.#end(reason),
+    });
+    this.#worker.hold(true);
+    this.#timer = setTimeout(() => this.kill("it did not start in time"), startTimeoutMs);
+  }
+
+  get pid(): number | undefined {
+    return this.#worker.pid;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  get isIdle(): boolean {
+    return this.#sent.length === 0;
+  }
+
+  get hasRoom(): boolean {
+    return this.#isOpen && this.#sent.length < depth;
+  }
+
+  send(job: Job): void {
+    this.#sent.push(job);
+    this.#worker.hold(true);
+    this.#worker.send(job.request);
+    if (this.#sent.length === 1) this.#watch();
+  }
+
+  /** Stops the process if it is busy with this job. What else was sent is left over, not lost. */
+  abort(job: Job): void {
+    if (this.#sent[0] === job) this.kill("it was stopped");
+  }
+
+  kill(reason: string): void {
+    this.#isOpen = false;
+    this.#killedFor ??= reason;
+    this.#worker.kill();
+  }
+
+  #settleFirst(reply: MatchReply): void {
+    const job = this.#sent.shift();
+    this.#watch();
+    if (this.#sent.length === 0) this.#worker.hold(false);
+    job?.settle(reply);
+    this.#options.onRoom();
+  }
+
+  #watch(): void {
+    clearTimeout(this.#timer);
+    if (this.#sent.length === 0) return;
+    const { timeoutMs } = this.#options;
+    this.#timer = setTimeout(() => this.kill(`parsing took longer than ${timeoutMs / 1000} s`), timeoutMs);
+  }
+
+  #end(reason: string): void {
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
+    this.#onReady({ failure: this.#killedFor ?? reason });
+    const [first, ...leftOver] = this.#sent.splice(0);
+    first?.settle({ problem: this.#killedFor ?? `the parser crashed: ${reason}`, isFatal: true });
+    this.#options.onEnd(leftOver);
+  }
+}

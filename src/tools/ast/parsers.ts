@@ -1,0 +1,193 @@
+// The parsers: up to two processes that start with the first question, share the work of every call, and end when there
+// has been none for a while. Whatever happens in them (a damaged grammar, a crash, a parse without end) is an answer here.
+
+import { GalleyError, messageOf } from "../../base/errors.js";
+import { toolFailure } from "../tool.js";
+import { languages } from "./languages.js";
+import type { Job, ParserProcess } from "./parser-process.js";
+import type { MatchReply, MatchRequest, WorkerReady } from "./worker.js";
+
+export interface Parsers {
+  /** Which optional grammars are usable. The first call starts a process to find out. */
+  grammars(): Promise<Grammars>;
+  /** Rejects when the signal fires or no parser can be started; everything else is in the reply. */
+  match(request: MatchRequest, signal?: AbortSignal): Promise<MatchReply>;
+}
+
+export type Grammars = Readonly<WorkerReady>;
+
+export interface ParserOptions {
+  maxProcesses?: number;
+  /** Longest time for one file. */
+  timeoutMs?: number;
+  /** A process that had nothing to do for so long is ended. */
+  idleMs?: number;
+  /** A file from which grammar packages are resolved. Default: galley's own. */
+  grammarsFrom?: string;
+}
+
+/** Of so little one process mostly makes an end before a second one could begin. */
+const maxFewFiles = 8;
+const maxFewBytes = 2 * 1024 * 1024;
+/** It was not so little after all. */
+const patienceMs = 250;
+
+let shared: ParserPool | undefined;
+
+/** The parsers of this process. */
+export function sharedParsers(): Parsers {
+  shared ??= new ParserPool();
+  return shared;
+}
+
+export class ParserPool implements Parsers {
+  readonly #options: Required<Omit<ParserOptions, "grammarsFrom">> & Pick<ParserOptions, "grammarsFrom">;
+  readonly #queue: Job[] = [];
+  #processes: ParserProcess[] = [];
+  #starting = 0;
+  #grammars: Promise<Grammars> | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #patience: NodeJS.Timeout | undefined;
+
+  constructor(options: ParserOptions = {}) {
+    this.#options = { maxProcesses: 2, timeoutMs: 20_000, idleMs: 60_000, ...options };
+  }
+
+  /** Of the processes that run, for whoever watches them. */
+  get pids(): (number | undefined)[] {
+    return this.#processes.map(({ pid }) => pid);
+  }
+
+  grammars(): Promise<Grammars> {
+    this.#grammars ??= this.#takeStock().catch((error: unknown) => {
+      this.#grammars = undefined; // the next call may find a repaired installation
+      throw error;
+    });
+    return this.#grammars;
+  }
+
+  async match(request: MatchRequest, signal?: AbortSignal): Promise<MatchReply> {
+    await this.grammars();
+    const aborted = () => new GalleyError("aborted", "Operation aborted");
+    if (signal?.aborted) throw aborted();
+    let onAbort = () => {};
+    try {
+      return await new Promise<MatchReply>((settle, reject) => {
+        const job: Job = { request, signal, settle };
+        onAbort = () => {
+          const place = this.#queue.indexOf(job);
+          if (place >= 0) this.#queue.splice(place, 1);
+          for (const process of this.#processes) process.abort(job);
+          reject(aborted());
+        };
+        signal?.addEventListener("abort", onAbort, { once: true });
+        this.#queue.push(job);
+        this.#dispatch();
+      });
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Ends every process; the next question starts new ones. */
+  shutdown(): void {
+    clearTimeout(this.#idleTimer);
+    for (const process of this.#processes) process.kill("the parsers were shut down");
+  }
+
+  #dispatch(): void {
+    clearTimeout(this.#idleTimer);
+    while (this.#queue.length > 0) {
+      const free = this.#processes
+        .filter(({ hasRoom }) => hasRoom)
+        .sort((a, b) => Number(b.isIdle) - Number(a.isIdle))[0];
+      if (!free?.isIdle && !this.#isFull) this.#considerAnother();
+      if (!free) return;
+      const job = this.#queue.shift();
+      if (job) free.send(job);
+    }
+    if (this.#processes.every(({ isIdle }) => isIdle)) this.#waitIdle();
+  }
+
+  get #isFull(): boolean {
+    return this.#processes.length + this.#starting >= this.#options.maxProcesses;
+  }
+
+  /** One more process, unless the work is probably done before it could begin. */
+  #considerAnother(): void {
+    const bytes = this.#queue.reduce((sum, { request }) => sum + request.source.length, 0);
+    const isLittle = this.#queue.length <= maxFewFiles && bytes <= maxFewBytes;
+    if (this.#processes.length === 0 || !isLittle) void this.#addProcess();
+    else this.#patience ??= setTimeout(() => this.#losePatience(), patienceMs).unref();
+  }
+
+  #losePatience(): void {
+    this.#patience = undefined;
+    if (this.#queue.length > 0 && !this.#isFull) void this.#addProcess();
+  }
+
+  #waitIdle(): void {
+    this.#idleTimer = setTimeout(() => this.shutdown(), this.#options.idleMs);
+    this.#idleTimer.unref();
+  }
+
+  async #addProcess(): Promise<void> {
+    this.#starting++;
+    const outcome = await this.#start(Object.keys((await this.grammars()).expandos)).catch((error: unknown) => ({
+      failure: messageOf(error),
+    }));
+    this.#starting--;
+    // What started before will not start now: whoever waits gets the reason.
+    if ("failure" in outcome && this.#processes.length === 0)
+      for (const job of this.#queue.splice(0)) job.settle({ problem: cannotStart(outcome.failure), isFatal: true });
+  }
+
+  /** The first start, with every grammar. If it fails, one of them is damaged: each is tried alone. */
+  async #takeStock(): Promise<Grammars> {
+    const all = languages.flatMap(({ grammar, packageName }) => (packageName ? [grammar] : []));
+    const first = await this.#start(all);
+    if (!("failure" in first)) return first;
+    const stock = { expandos: {}, broken: {} };
+    for (const grammar of all) {
+      const alone = await this.#start([grammar], { isTrial: true });
+      if ("failure" in alone) Object.assign(stock.broken, { [grammar]: alone.failure });
+      else {
+        Object.assign(stock.expandos, alone.expandos);
+        Object.assign(stock.broken, alone.broken);
+      }
+    }
+    const second = await this.#start(Object.keys(stock.expandos));
+    if ("failure" in second) throw toolFailure(cannotStart(second.failure));
+    return stock;
+  }
+
+  async #start(
+    grammars: readonly string[],
+    { isTrial = false }: { isTrial?: boolean } = {},
+  ): Promise<WorkerReady | { failure: string }> {
+    // Loaded now: what starts processes costs time that a program without ast calls need not pay.
+    const { ParserProcess } = await import("./parser-process.js");
+    const process: ParserProcess = new ParserProcess({
+      grammars,
+      grammarsFrom: this.#options.grammarsFrom,
+      timeoutMs: this.#options.timeoutMs,
+      onRoom: () => this.#dispatch(),
+      onEnd: (leftOver) => {
+        this.#processes = this.#processes.filter((other) => other !== process);
+        this.#queue.unshift(...leftOver.filter(({ signal }) => !signal?.aborted));
+        if (this.#queue.length > 0) this.#dispatch();
+      },
+    });
+    const outcome = await process.ready;
+    if (isTrial) process.kill("it was a trial");
+    else if (!("failure" in outcome) && process.isOpen) {
+      this.#processes.push(process);
+      this.#dispatch();
+    }
+    return outcome;
+  }
+}
+
+function cannotStart(reason: string): string {
+  return `The parser cannot be started: ${reason}`;
+}

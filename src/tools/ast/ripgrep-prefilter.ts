@@ -1,0 +1,120 @@
+// What ripgrep does for a search through whole directories: it lists the files, and says which of them cannot match and
+// so need not be opened. It is a help and no more: where it fails, the directory is walked, and every file is read.
+
+import { linkAbort, throwIfAborted } from "../../base/abort.js";
+import type { Target, Workspace } from "../../files/workspace.js";
+import { type RipgrepParts, runRipgrep, toldPath, wholeTexts } from "../search/ripgrep.js";
+import { fileEndings } from "./languages.js";
+import { literalsIn } from "./literals.js";
+
+/** More take memory that the search itself would not. */
+const maxPaths = 100_000;
+
+export interface Sieve {
+  /** The files that a walk would give; undefined where only a walk can tell. */
+  list(directory: Target, request: ListRequest): Promise<readonly Target[] | undefined>;
+  /** The file has none of the words that a match must contain. */
+  lacks(path: string): boolean;
+  /** Nobody asks any more. */
+  end(): void;
+}
+
+export interface ListRequest {
+  accepts(path: string): boolean;
+  /** Hears of the files that may match before the others are looked at, which waits for it. */
+  onLikely(files: readonly Target[]): Promise<void>;
+}
+
+export interface SieveRequest {
+  readonly pats: readonly string[];
+  readonly sel?: string | undefined;
+  /** Of larger files something is told in any case. */
+  readonly maxFileBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export function createSieve(
+  parts: RipgrepParts & { readonly workspace: Workspace },
+  { pats, sel, maxFileBytes, signal }: SieveRequest,
+): Sieve {
+  const words = pats.map((pat) => longest(literalsIn({ pat, sel }).map(({ word }) => word)));
+  const isOpen = words.length === 0 || words.includes(""); // a pattern can match without any certain word
+  const lacking = new Set<string>();
+  const stop = linkAbort(signal);
+  return {
+    lacks: (path) => lacking.has(path),
+    async list(directory, { accepts: include, onLikely }) {
+      const survey = await parts.workspace.survey(directory);
+      if (!survey) return undefined;
+      const pathsWith = (...args: string[]) =>
+        collectPaths(parts, {
+          root: directory,
+          args: [...args, ...placeArguments(survey.leftOut)],
+          signal: stop.signal,
+        });
+      const [paths, having] = await Promise.all([
+        pathsWith("--files", "--threads=1"),
+        isOpen ? undefined : pathsWith(...wordArguments(words), `--max-filesize=${maxFileBytes}`),
+      ]);
+      throwIfAborted(signal);
+      const rules = paths?.filter((path) => path.endsWith(".gitignore"));
+      const likely = rules && having && (await survey.pick([...rules, ...having], { include, signal }));
+      if (likely) await onLikely(likely);
+      const files = paths && (await survey.pick(paths, { include, signal }));
+      const kept = new Set(likely?.map(({ path }) => path));
+      for (const { path, sizeBytes } of (likely && files) ?? [])
+        if (sizeBytes <= maxFileBytes && !kept.has(path)) lacking.add(path);
+      return files;
+    },
+    end() {
+      stop.abort();
+      stop.release();
+    },
+  };
+}
+
+/** All of them, or undefined where some may be missing. Never rejects. */
+async function collectPaths(
+  parts: RipgrepParts,
+  { root, args, signal }: { root: Target; args: readonly string[]; signal: AbortSignal },
+): Promise<string[] | undefined> {
+  const paths: string[] = [];
+  let isReadable = true;
+  try {
+    const end = await runRipgrep(parts, {
+      ...{ root, args, mentioned: [], gitignore: false, signal },
+      onOutput: wholeTexts((texts) => {
+        isReadable &&= !texts.includes("\ufffd"); // a name that is no text: only its bytes would lead to the file
+        for (const text of texts.split("\0")) paths.push(toldPath(text));
+        return isReadable && paths.length < maxPaths;
+      }),
+    });
+    return end && end.exitCode <= 1 && end.stopped === undefined ? paths : undefined;
+  } catch {
+    return undefined; // the files are walked and read then
+  }
+}
+
+function longest(words: readonly string[]): string {
+  return words.reduce((best, word) => (word.length > best.length ? word : best), "");
+}
+
+function wordArguments(words: readonly string[]): string[] {
+  return [
+    ...["--files-with-matches", "--fixed-strings"],
+    // The bytes as they are.
+    ...["--text", "--encoding=none"],
+    // A private key is refused aloud, whatever else is in the file.
+    ...[...words, "PRIVATE KEY", "PuTTY-User-Key-File-"].map((word) => `--regexp=${word}`),
+  ];
+}
+
+/** What a survey wants to know of. Of these globs the last that fits decides. */
+function placeArguments(leftOut: readonly string[]): string[] {
+  return [
+    "--hidden",
+    `--iglob=*.{${fileEndings().join(",")}}`,
+    "--glob=.gitignore",
+    ...leftOut.map((glob) => `--glob=!${glob}`),
+  ];
+}

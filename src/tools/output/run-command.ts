@@ -1,0 +1,93 @@
+// One shell command run to its end, whatever ends it, with its output captured. The bash tool and a user's own commands
+// share it.
+
+import { linkAbort } from "../../base/abort.js";
+import type { Processes } from "../../processes/processes.js";
+import type { ArtifactSink } from "../tool.js";
+import { type CapturedOutput, maxCapturedBytes, OutputCapture, type OutputSettings } from "./capture.js";
+import { OutputChunks } from "./chunks.js";
+import { sizeText } from "./text.js";
+
+export interface CommandParts {
+  readonly processes: Processes;
+  readonly artifacts: ArtifactSink;
+  readonly output?: OutputSettings | undefined;
+  /** Default 256 MiB. */
+  readonly maxOutputBytes?: number | undefined;
+}
+
+export interface CommandRequest {
+  readonly command: string;
+  /** An existing directory, checked. */
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly timeoutSeconds?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly head?: number | undefined;
+  readonly tail?: number | undefined;
+  /** Hears of new output; `snapshot` gives the newest lines. */
+  onOutput?(snapshot: () => CapturedOutput): void;
+  /** Gets the output as text while it comes. */
+  onChunk?(text: string): void;
+}
+
+export interface CommandOutcome {
+  readonly exitCode: number;
+  /** Why we ended it, with the sentence for it; absent where it ended by itself. */
+  readonly stopped?: { readonly by: "abort" | "timeout" | "output"; readonly sentence: string };
+  readonly output: CapturedOutput;
+}
+
+/** Throws only where the command could not be started. */
+export async function runCommand(parts: CommandParts, request: CommandRequest): Promise<CommandOutcome> {
+  const { timeoutSeconds, onOutput, onChunk } = request;
+  const maxBytes = parts.maxOutputBytes ?? maxCapturedBytes;
+  const stop = linkAbort(request.signal);
+  const capture = new OutputCapture({
+    toolName: "bash",
+    artifacts: parts.artifacts,
+    settings: parts.output,
+    head: request.head,
+    tail: request.tail,
+    maxBytes,
+    onFull: () => stop.abort(),
+  });
+  const chunks = onChunk && new OutputChunks();
+  const say = (text: string | undefined) => text && onChunk?.(text);
+  try {
+    const end = await parts.processes.run({
+      command: { shell: request.command },
+      mergesOutput: true, // in one pipe the lines of both streams keep their order
+      cwd: request.cwd,
+      env: request.env ?? {},
+      timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
+      signal: stop.signal,
+      onOutput(bytes) {
+        if (capture.isFull) return undefined;
+        const written = capture.push(bytes);
+        say(chunks?.push(bytes));
+        onOutput?.(() => capture.snapshot());
+        return written;
+      },
+    });
+    say(chunks?.end());
+    const by = capture.isFull ? "output" : end.stopped && stopReasons[end.stopped];
+    const sentences = {
+      abort: "Command aborted",
+      timeout: `Command timed out after ${timeoutSeconds} seconds`,
+      output: `Command stopped: it printed more than ${sizeText(maxBytes)}`,
+    };
+    return {
+      exitCode: end.exitCode,
+      ...(by ? { stopped: { by, sentence: sentences[by] } } : {}),
+      output: await capture.finish(),
+    };
+  } catch (error) {
+    await capture.finish();
+    throw error;
+  } finally {
+    stop.release();
+  }
+}
+
+const stopReasons = { aborted: "abort", timed_out: "timeout" } as const;

@@ -1,0 +1,168 @@
+// Runs a grep over its places: ripgrep in all directions at once, put into the order of paths as it answers; then what
+// was found is shown to the workspace, and nothing of a file that it would not open is told.
+
+import { basename, join } from "node:path";
+import { throwIfAborted } from "../../base/abort.js";
+import { GalleyError } from "../../base/errors.js";
+import { isTempName } from "../../files/disk/temp-names.js";
+import { shownBelow } from "../../files/paths/resolve-path.js";
+import type { Target } from "../../files/workspace.js";
+import { toolFailure } from "../tool.js";
+import { type FileMatches, FirstMatches } from "./grep-first.js";
+import { type GrepPlace, type GrepScan, prepareGrepPlace } from "./grep-place.js";
+import type { GrepQuery } from "./grep-query.js";
+import { GrepReader } from "./grep-reader.js";
+import { searchByWalking } from "./grep-walk.js";
+import { runRipgrep, type SearchParts, toldPath } from "./ripgrep.js";
+import type { Place } from "./search-roots.js";
+
+/** Each round is a whole search; more than a few are not worth the wait. */
+const maxRounds = 4;
+/** Enough of a file to tell a private key. */
+const headBytes = 512;
+
+export interface GrepFound {
+  /** Sorted by path; one match more than asked for, where there is one. */
+  readonly files: readonly FileMatches[];
+  readonly hasMore: boolean;
+  /** Files with matches that must not be read. */
+  readonly refusedCount: number;
+  /** Something could not be searched. */
+  readonly isPartial: boolean;
+  /** ripgrep did not start, and we searched ourselves. */
+  readonly isFallback: boolean;
+}
+
+export async function searchFirst(
+  parts: SearchParts,
+  query: GrepQuery,
+  { places, signal }: { places: readonly Place[]; signal: AbortSignal | undefined },
+): Promise<GrepFound> {
+  const wanted = query.offset + query.limit + 1;
+  const prepared = await Promise.all(places.map((place) => prepareGrepPlace(place, query.glob)));
+  // These were asked for outright, and have passed.
+  const named = new Map(places.filter(isFile).map(({ target }) => [target.path, target]));
+  const refused = new Set<string>();
+  let isPartial = false;
+  let isFallback = false;
+  for (let round = 1; ; round++) {
+    const first = new FirstMatches(wanted, refused);
+    for (const place of prepared) {
+      // A file that is named still has to pass the call's own glob.
+      if (isFile(place) && !place.accepts(basename(place.target.path))) continue;
+      const scan = { query, first, signal };
+      const outcome = (await searchWithRipgrep(parts, place, scan)) ?? (await searchByWalking(parts, place, scan));
+      isPartial ||= outcome.isPartial;
+      isFallback ||= outcome.isFallback;
+    }
+    const candidates = first.files();
+    const verdicts = await Promise.all(candidates.map((file) => mayBeRead(parts, file, { named, signal })));
+    const files = candidates.filter((_, index) => verdicts[index]);
+    for (const file of candidates) if (!files.includes(file)) refused.add(file.path);
+    const count = files.reduce((sum, { matchCount }) => sum + matchCount, 0);
+    // What was refused may have taken the place of others: look again without it.
+    const isShort = files.length < candidates.length && first.hasMore && count < wanted;
+    if (!isShort || round === maxRounds)
+      return { files, hasMore: first.hasMore, refusedCount: refused.size, isPartial, isFallback };
+  }
+}
+
+function isFile({ target }: { target: Target }): boolean {
+  return target.kind === "file";
+}
+
+async function searchWithRipgrep(
+  parts: SearchParts,
+  place: GrepPlace,
+  { query, first, signal }: GrepScan,
+): Promise<{ isPartial: boolean; isFallback: false } | undefined> {
+  const { target } = place;
+  let file: FileMatches | undefined;
+  const reader = new GrepReader({
+    onFile(told) {
+      file = openFile(toldPath(told));
+      return file !== undefined;
+    },
+    onLine(line) {
+      if (file) first.addLine(file, line);
+    },
+    onBinary() {
+      file = undefined;
+    },
+    onFileEnd() {
+      if (file) first.close(file);
+      file = undefined;
+    },
+  });
+  const end = await runRipgrep(parts, {
+    root: target,
+    args: argumentsOf(query, place),
+    mentioned: place.mentioned,
+    gitignore: query.gitignore,
+    signal,
+    onOutput(chunk) {
+      reader.push(chunk);
+      return true;
+    },
+  });
+  if (end === undefined) return undefined;
+  reader.end();
+  if (end.exitCode > 1 && end.problem.trim() !== "") throw toolFailure(readableProblem(end.problem));
+  if (end.exitCode > 2) throw toolFailure(`The search ended early (code ${end.exitCode}); narrow the path.`);
+  return { isPartial: end.exitCode === 2, isFallback: false };
+
+  function openFile(relativePath: string): FileMatches | undefined {
+    if (isFile(place)) return first.wants(target.path) ? first.open(target.path, target.displayPath) : undefined;
+    if (!place.accepts(relativePath) || isTempName(basename(relativePath))) return undefined;
+    const path = join(target.path, relativePath);
+    return first.wants(path) ? first.open(path, shownBelow(target.displayPath, relativePath)) : undefined;
+  }
+}
+
+function argumentsOf(query: GrepQuery, { nameGlob }: GrepPlace): string[] {
+  const args = [
+    "--hidden",
+    "--heading",
+    "--with-filename",
+    "--line-number",
+    "--no-context-separator",
+    "--crlf",
+    "--engine=auto",
+    // No file needs to tell more.
+    `--max-count=${query.offset + query.limit + 1}`,
+    `--before-context=${query.pre}`,
+    `--after-context=${query.post}`,
+    `--regexp=${query.pattern}`,
+  ];
+  if (query.ignoreCase) args.push("--ignore-case");
+  if (query.multiline) args.push("--multiline");
+  // Not `--glob`: that would bring back what ignore files hide. Two types would be either of them, not both.
+  if (query.type !== undefined) args.push(`--type=${query.type}`);
+  else if (nameGlob !== undefined) args.push(`--type-add=wanted:${nameGlob}`, "--type=wanted");
+  return args;
+}
+
+/** The very file that was searched, by the rules for reading it; a key is known by its first bytes. */
+async function mayBeRead(
+  { workspace, unattended }: SearchParts,
+  { path }: FileMatches,
+  { named, signal }: { named: ReadonlyMap<string, Target>; signal: AbortSignal | undefined },
+): Promise<boolean> {
+  try {
+    const target = named.get(path) ?? (await unattended.resolve(path, "read"));
+    if (target.path !== path || target.kind !== "file") return false;
+    await workspace.readFile(target, { maxBytes: headBytes, signal });
+    return true;
+  } catch (error) {
+    throwIfAborted(signal);
+    if (error instanceof GalleyError) return false; // refused, or gone meanwhile
+    throw error;
+  }
+}
+
+/** The part that explains; with two engines asked, what the usual one says. */
+function readableProblem(problem: string): string {
+  const [, first] = /^~~~+\n([\s\S]*?)\n~~~+$/m.exec(problem) ?? [];
+  const text = (first ?? problem).trim().replace(/^rg: /, "");
+  return text.split("\n").slice(0, 8).join("\n").slice(0, 1000);
+}

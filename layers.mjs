@@ -36,7 +36,7 @@ export const layers = {
   ],
   rpc: ["base", "protocol", "tools*", "sdk"],
   client: ["base", "protocol"],
-  testing: ["base", "protocol", "files", "processes", "provider", "config", "sdk"],
+  testing: ["base", "protocol", "files", "processes", "provider", "journal", "config", "sdk"],
   cli: ["base", "protocol", "config", "sdk", "rpc", "html"],
 };
 

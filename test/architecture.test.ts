@@ -16,7 +16,7 @@ import { OutboundFrame } from "../src/protocol/frames.js";
 import { handlers } from "../src/rpc/handlers.js";
 import { createMemoryWorkspace } from "../src/testing/memory-workspace.js";
 import { createBuiltInTools } from "../src/tools/index.js";
-import { toolParts } from "../src/tools/tools.test-kit.js";
+import { toolDeps } from "../src/tools/tools.test-kit.js";
 import { dataByCommand, frames } from "./kit/strict-tables.mjs";
 import { temporaryDirectory } from "./kit/temporary-directory.js";
 
@@ -144,7 +144,7 @@ function frameKinds(schema: TSchema): { type: string; method: string | undefined
 
 describe("tools", () => {
   it("the command line knows the names of the built-in tools", () => {
-    const names = createBuiltInTools(toolParts(createMemoryWorkspace({}))).map((tool) => tool.name);
+    const names = createBuiltInTools(toolDeps(createMemoryWorkspace({}))).map((tool) => tool.name);
     // A session adds it, because it works on the session itself.
     expect([...builtInToolNames].sort()).toEqual([...names, "undo"].sort());
   });

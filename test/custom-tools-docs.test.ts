@@ -10,12 +10,13 @@ import type { CustomToolAPI } from "../src/extensions/api/custom-tool.js";
 import type { CustomToolContext } from "../src/extensions/api/custom-tool-context.js";
 import { notifyTools } from "../src/extensions/api/custom-tool-events.js";
 import { ToolRenderer } from "../src/extensions/api/render.js";
-import type { PendingActions } from "../src/extensions/api/tool-api-pending.js";
+import type { ToolPendingActions } from "../src/extensions/api/tool-api-pending.js";
 import { plainTheme } from "../src/extensions/compat/theme.js";
 import type { LoadedCustomTools } from "../src/extensions/load/load.js";
+import { withoutSession } from "../src/preview/change-writer.js";
 import { PendingActionStore } from "../src/preview/pending-action-store.js";
 import { type PlannedChange, stampOf } from "../src/preview/plan.js";
-import { type SettleParts, settleAction } from "../src/preview/settle.js";
+import { type SettleContext, settleAction } from "../src/preview/settle.js";
 import { createNodeProcesses } from "../src/processes/node-processes.js";
 import type { ToolResult } from "../src/protocol/events.js";
 import { projectRoot } from "./run-galley.js";
@@ -163,18 +164,21 @@ async function draw(loaded: LoadedCustomTools, name: string, args: unknown): Pro
 }
 
 async function settle(store: PendingActionStore, modules: ToolModules, action: "apply" | "discard", reason: string) {
-  const parts: SettleParts = {
+  const deps: SettleContext = {
     store,
     settings: () => ({ maxAttempts: 5, decider: "model", requireUser: false }),
-    async applyPlan(changes) {
-      const now = changes.map(({ stamp }) => stampAt(modules, stamp.path));
-      const changed = changes.filter(({ stamp }, index) => now[index]?.sha256 !== stamp.sha256);
-      if (changed.length > 0) throw staleError(changed, changes.length);
-      for (const { path, after } of changes) writeFileSync(path, after);
-      return { changeId: "ch_1" };
+    session: withoutSession,
+    changes: {
+      async apply(changes) {
+        const now = changes.map(({ stamp }) => stampAt(modules, stamp.path));
+        const changed = changes.filter(({ stamp }, index) => now[index]?.sha256 !== stamp.sha256);
+        if (changed.length > 0) throw staleError(changed, changes.length);
+        for (const { path, after } of changes) writeFileSync(path, after);
+        return { changeId: "ch_1" };
+      },
     },
   };
-  return (await settleAction(parts, store.next()?.action.id ?? "none", { action, reason, by: "model" })).result;
+  return (await settleAction(deps, store.next()?.action.id ?? "none", { action, reason, by: "model" })).result;
 }
 
 function staleError(changed: readonly PlannedChange[], total: number): GalleyError {
@@ -184,7 +188,7 @@ function staleError(changed: readonly PlannedChange[], total: number): GalleyErr
 }
 
 /** The workspace's part, for files that lie in one directory. */
-function pendingActions(store: PendingActionStore, modules: ToolModules): PendingActions {
+function pendingActions(store: PendingActionStore, modules: ToolModules): ToolPendingActions {
   return {
     push: (action) => store.push(action),
     nextId: () => store.nextId(),

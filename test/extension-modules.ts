@@ -9,7 +9,7 @@ import type { SendFailure } from "../src/extensions/api/extension-api.js";
 import type { ModuleCandidate } from "../src/extensions/load/load.js";
 import {
   type InlineExtension,
-  type LoadExtensionsParts,
+  type LoadExtensionsDeps,
   type LoadedExtensions,
   loadExtensions,
 } from "../src/extensions/load/load-extensions.js";
@@ -25,7 +25,7 @@ export interface Extensions extends LoadedExtensions {
   readonly asked: string[];
   /** One line per failure. */
   readonly told: string[];
-  readonly live: LoadExtensionsParts["live"];
+  readonly live: LoadExtensionsDeps["live"];
   readonly host: ExtensionHost;
 }
 
@@ -34,7 +34,7 @@ type Extension = ExtensionFactory | InlineExtension | ModuleCandidate;
 /** Functions are named `ext1`, `ext2`, … */
 export async function openExtensions(
   extensions: readonly Extension[],
-  more: Partial<LoadExtensionsParts> & { host?: Partial<ExtensionHost>; isUnbound?: boolean } = {},
+  more: Partial<LoadExtensionsDeps> & { host?: Partial<ExtensionHost>; isUnbound?: boolean } = {},
 ): Promise<Extensions> {
   const clock = manualClock();
   const failures: ToolFailure[] = [];

@@ -7,7 +7,7 @@ import { silentLog } from "../src/base/log.js";
 import type { AgentSessionEvent } from "../src/protocol/events.js";
 import type { AssistantMessage } from "../src/protocol/messages.js";
 import { zeroUsage } from "../src/provider/provider.js";
-import { CommandNews } from "../src/rpc/command-list-updates.js";
+import { CommandListUpdates } from "../src/rpc/command-list-updates.js";
 import { ControlLane } from "../src/rpc/control-lane.js";
 import { Dispatcher } from "../src/rpc/dispatcher.js";
 import type { UpdateEvent } from "../src/rpc/encode.js";
@@ -87,8 +87,17 @@ export function dispatcherFor(
   );
   const hostTools = new HostTools({ send, clock: sessionClock, log: silentLog });
   const control = new ControlLane(hostTools, undefined);
-  const commandNews = new CommandNews({ features, send });
-  return new Dispatcher({ session, outbox, features, results, commandNews, hostTools, control, clock: sessionClock });
+  const commandListUpdates = new CommandListUpdates({ features, send });
+  return new Dispatcher({
+    session,
+    outbox,
+    features,
+    results,
+    commandListUpdates,
+    hostTools,
+    control,
+    clock: sessionClock,
+  });
 }
 
 /** Frames of one tick are written in the immediate after it. Twice, because what is due may send frames itself. */

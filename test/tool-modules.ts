@@ -11,7 +11,7 @@ import { readonlySession } from "../src/extensions/api/custom-tool-session.js";
 import {
   type LoadedCustomTool,
   type LoadedCustomTools,
-  type LoadToolsParts,
+  type LoadToolsDeps,
   loadCustomTools,
   type ModuleCandidate,
 } from "../src/extensions/load/load.js";
@@ -28,7 +28,7 @@ export interface ToolModules {
   readonly log: Log;
   write(files: Record<string, string>): void;
   candidate(name: string, more?: Partial<ModuleCandidate>): ModuleCandidate;
-  load(names: readonly (string | ModuleCandidate)[], more?: Partial<LoadToolsParts>): Promise<LoadedCustomTools>;
+  load(names: readonly (string | ModuleCandidate)[], more?: Partial<LoadToolsDeps>): Promise<LoadedCustomTools>;
   remove(): void;
 }
 

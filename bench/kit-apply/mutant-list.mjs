@@ -80,21 +80,21 @@ export const mutants = [
   drop(
     "commit after the renames",
     "apply.ts",
-    'await journal.append({ type: "commit" });\n    await goForward(parts, { begin, pending: prepared.ops, marks });',
-    'await goForward(parts, { begin, pending: prepared.ops, marks });\n    await journal.append({ type: "commit" });',
+    'await journal.append({ type: "commit" });\n    await rollForward(parts, { begin, pending: prepared.ops, marks });',
+    'await rollForward(parts, { begin, pending: prepared.ops, marks });\n    await journal.append({ type: "commit" });',
   ),
   drop("no commit", "apply.ts", 'await journal.append({ type: "commit" });'),
   drop(
     "end before the renames",
     "apply.ts",
-    "await goForward(parts, { begin, pending: prepared.ops, marks });",
-    'await journal.append({ type: "end", result: "applied", foreign: [] });\n    await goForward(parts, { begin, pending: prepared.ops, marks });',
+    "await rollForward(parts, { begin, pending: prepared.ops, marks });",
+    'await journal.append({ type: "end", result: "applied", foreign: [] });\n    await rollForward(parts, { begin, pending: prepared.ops, marks });',
   ),
   swap("clearing away before the end", "finish.ts", [
     ['if (!isEnded) await journal.append({ type: "end", result, foreign });\n', ""],
     [
-      "await clearAway(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });",
-      'await clearAway(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });\n  if (!isEnded) await journal.append({ type: "end", result, foreign });',
+      "await removeTempFiles(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });",
+      'await removeTempFiles(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });\n  if (!isEnded) await journal.append({ type: "end", result, foreign });',
     ],
   ]),
   drop("no end", "finish.ts", 'if (!isEnded) await journal.append({ type: "end", result, foreign });'),
@@ -105,8 +105,8 @@ export const mutants = [
   ]),
   swap("the journal gone before the staged files", "finish.ts", [
     [
-      "await clearAway(parts, begin, { withDirectories: true });",
-      "await journal.remove();\n    await clearAway(parts, begin, { withDirectories: true });",
+      "await removeTempFiles(parts, begin, { withDirectories: true });",
+      "await journal.remove();\n    await removeTempFiles(parts, begin, { withDirectories: true });",
     ],
     [
       "  await journal.remove();\n}\n\nasync function dropUndoRecord",
@@ -128,8 +128,8 @@ export const mutants = [
   drop(
     "going back before it is on record",
     "apply.ts",
-    'await journal.append({ type: "undo" });\n    foreign = await goBack(parts, begin);',
-    'foreign = await goBack(parts, begin);\n    await journal.append({ type: "undo" });',
+    'await journal.append({ type: "undo" });\n    foreign = await rollBack(parts, begin);',
+    'foreign = await rollBack(parts, begin);\n    await journal.append({ type: "undo" });',
   ),
   drop("going back without a record", "apply.ts", 'await journal.append({ type: "undo" });'),
   drop("recovery goes back without a record", "recover.ts", 'await journal.append({ type: "undo" });'),

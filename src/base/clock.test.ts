@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { sleep, systemClock } from "./clock.js";
-import { HurriedClock } from "./shortening-clock.js";
+import { ShorteningClock } from "./shortening-clock.js";
 
 /** Timers that keep this process alive. */
 const held = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
@@ -11,7 +11,7 @@ afterEach(() => {
 
 describe.each([
   ["the system's clock", systemClock],
-  ["a clock in a hurry", new HurriedClock(systemClock)],
+  ["a clock in a hurry", new ShorteningClock(systemClock)],
 ])("%s", (_name, clock) => {
   it("keeps the process alive for a wait that work goes on with, and for no other", () => {
     const before = held();

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { manualClock } from "../testing/manual-clock.js";
-import { HurriedClock } from "./shortening-clock.js";
+import { ShorteningClock } from "./shortening-clock.js";
 
 it("waits as it is told, until it is hurried: then nothing waits longer, new or old, and nothing waits twice", () => {
   const clock = manualClock();
-  const hurried = new HurriedClock(clock);
+  const hurried = new ShorteningClock(clock);
   const heard: string[] = [];
   const wait = (name: string, ms: number) => hurried.after(ms, () => heard.push(name));
   wait("early", 100);
@@ -13,7 +13,7 @@ it("waits as it is told, until it is hurried: then nothing waits longer, new or 
   wait("cancelled", 5000)();
   clock.advance(200);
   expect(heard).toEqual(["early"]);
-  hurried.hurry(500);
+  hurried.shorten(500);
   wait("new", 5000);
   wait("short", 50);
   clock.advance(50);
@@ -26,7 +26,7 @@ it("waits as it is told, until it is hurried: then nothing waits longer, new or 
   expect(heard.slice(3)).toEqual(["old", "new"]);
   const cancel = wait("never", 1000);
   wait("as before", 1000);
-  hurried.hurry(2000);
+  hurried.shorten(2000);
   wait("longer", 5000);
   cancel();
   clock.advance(500);

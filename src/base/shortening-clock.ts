@@ -2,7 +2,7 @@
 
 import type { Clock, TimerUse } from "./clock.js";
 
-export class HurriedClock implements Clock {
+export class ShorteningClock implements Clock {
   readonly #clock: Clock;
   readonly #shorten = new Set<() => void>();
   #mostMs = Number.POSITIVE_INFINITY;
@@ -38,7 +38,7 @@ export class HurriedClock implements Clock {
   }
 
   /** Nothing waits longer than so, counted from now for what waits already; and nothing longer than it did before. */
-  hurry(mostMs: number): void {
+  shorten(mostMs: number): void {
     this.#mostMs = mostMs;
     for (const shorten of this.#shorten) shorten();
   }

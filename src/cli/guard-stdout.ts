@@ -26,7 +26,7 @@ export function guardStdout(): Writable {
 }
 
 /** There is nobody left to tell. The stream itself is made when somebody first writes to it, which takes a while. */
-export function bearBrokenStderr(): void {
+export function ignoreBrokenStderr(): void {
   const { get } = Object.getOwnPropertyDescriptor(process, "stderr") ?? {};
   let stream: NodeJS.WriteStream | undefined;
   const made = (): NodeJS.WriteStream => get?.call(process).on("error", () => {});

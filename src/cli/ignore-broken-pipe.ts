@@ -5,7 +5,7 @@ import { type Log, logTo } from "../base/log.js";
 import { exitCodes } from "./exit-codes.js";
 
 /** A reader who has gone is nobody's fault. Anything else is an answer that nobody got: told, and the program fails. */
-export function bearLostOutput(log: Log = logTo((line) => process.stderr.write(line))): void {
+export function ignoreBrokenPipe(log: Log = logTo((line) => process.stderr.write(line))): void {
   let isLost = false;
   process.stdout.on("error", (error) => {
     if (isLost || systemCode(error) === "EPIPE") return;

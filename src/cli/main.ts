@@ -39,11 +39,11 @@ async function start(argv: readonly string[]): Promise<void> {
     return;
   }
   if (options.has("help")) {
-    const [{ helpText }, { bearLostOutput }] = await Promise.all([
+    const [{ helpText }, { ignoreBrokenPipe }] = await Promise.all([
       import("./help.js"),
       import("./ignore-broken-pipe.js"),
     ]);
-    bearLostOutput();
+    ignoreBrokenPipe();
     process.stdout.write(helpText());
     return;
   }

@@ -12,8 +12,8 @@ import type { CommandLine } from "./arguments.js";
 import { type ExitReason, exitCodes, signalCodes } from "./exit-codes.js";
 import { resolveFlags as resolveForeign } from "./extension-flags.js";
 import { firstMessage, type Prompt } from "./first-message.js";
-import { bearBrokenStderr, guardStdout } from "./guard-stdout.js";
-import { bearSurprises } from "./report-uncaught.js";
+import { guardStdout, ignoreBrokenStderr } from "./guard-stdout.js";
+import { reportUncaught } from "./report-uncaught.js";
 import { isNamedModule, sessionOptions, unknownTools } from "./session-options.js";
 import { shellWord } from "./shell-word.js";
 
@@ -32,14 +32,14 @@ const shutdownBudgetMs = 5000;
 const goodbyeMs = 1500;
 
 export async function runPrint(line: CommandLine, mode: "text" | "json"): Promise<void> {
-  bearBrokenStderr();
+  ignoreBrokenStderr();
   const output = guardStdout();
   const stop = new Stop();
   output.on("error", (error) => stop.outputFailed(error));
   for (const warning of line.warnings) log.warn(warning);
   // A run that waits for nothing but a timer of ours must not look like a program that is done.
   setInterval(() => {}, 2 ** 30);
-  bearSurprises(log, (error) => stop.session?.blame(error));
+  reportUncaught(log, (error) => stop.session?.blame(error));
   const ended = await run(line, mode, { output, stop }).catch(
     (error: unknown): Outcome => ({
       reason: GalleyError.is(error, "usage") ? "usage" : "startup",
@@ -257,7 +257,7 @@ class Stop {
     if (this.code !== undefined) return;
     this.code = code;
     setTimeout(() => process.exit(code), shutdownBudgetMs);
-    this.session?.hurry({ modulesMs: goodbyeMs });
+    this.session?.beginShutdown({ modulesMs: goodbyeMs });
     void this.session?.abort();
   }
 }

@@ -3,7 +3,7 @@
 import type { Log } from "../base/log.js";
 
 /** `blame` says whose it is, if that can be told. */
-export function bearSurprises(log: Log, blame: (error: unknown) => string | undefined = () => undefined): void {
+export function reportUncaught(log: Log, blame: (error: unknown) => string | undefined = () => undefined): void {
   for (const origin of ["uncaughtException", "unhandledRejection"] as const)
     process.on(origin, (error: unknown) => {
       const path = blame(error);

@@ -13,7 +13,7 @@ import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
 import { signalCodes } from "./exit-codes.js";
 import { resolveFlags } from "./extension-flags.js";
-import { bearBrokenStderr, guardStdout } from "./guard-stdout.js";
+import { guardStdout, ignoreBrokenStderr } from "./guard-stdout.js";
 import { chunksOf } from "./read-chunks.js";
 import { sessionOptions, unknownTools } from "./session-options.js";
 
@@ -22,7 +22,7 @@ const log = logTo((line) => process.stderr.write(line));
 export async function runRpc(line: CommandLine): Promise<void> {
   if (line.words.some((word) => word.startsWith("@")))
     throw new GalleyError("start_failed", "Error: @file arguments are not supported in RPC mode");
-  bearBrokenStderr();
+  ignoreBrokenStderr();
   // Before anything else is loaded: stdout is ours alone, and a signal or a broken pipe always finds its way out.
   const output = guardStdout();
   let server: RpcServer | undefined;
@@ -61,7 +61,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
       .then(() => end(0));
   };
   for (const origin of ["uncaughtException", "unhandledRejection"] as const)
-    process.on(origin, (error: unknown) => live.reportSurprise(origin, error));
+    process.on(origin, (error: unknown) => live.reportUncaught(origin, error));
   finish(live.done);
   // A run that waits for nothing but a timer of ours must not look like a program that is done. Two turns from now: the
   // first timer of a program takes a while, and the first answer is due in the first.

@@ -36,7 +36,7 @@ interface Prompt {
   reject(error: RpcError): void;
 }
 
-export interface ActivityParts {
+export interface ActivityDeps {
   /** Asks the agent for its state; the answer comes by `see` like every frame. */
   askState(): Promise<unknown>;
   /** A late failure that nobody waits for. */
@@ -58,7 +58,7 @@ export class Activity {
   hasResults = false;
   /** What was said by other commands than prompts, and has not gone to the model yet. */
   readonly beside = new Set<unknown>();
-  readonly #parts: ActivityParts;
+  readonly #deps: ActivityDeps;
   /** Also those that are done, for a while: their outcome may be asked for later. */
   readonly #prompts = new Map<string, Prompt>();
   readonly #live = new Set<Prompt>();
@@ -69,8 +69,8 @@ export class Activity {
   #isAnswered = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: ActivityParts) {
-    this.#parts = parts;
+  constructor(deps: ActivityDeps) {
+    this.#deps = deps;
   }
 
   /** Before the prompt is written. */
@@ -108,7 +108,7 @@ export class Activity {
 
   /** Resolves when nothing runs and nothing is about to; asks the agent when it looks idle from here. */
   async whenIdle(): Promise<void> {
-    if (this.#isIdle) await this.#parts.askState();
+    if (this.#isIdle) await this.#deps.askState();
     if (this.#isIdle) return;
     await new Promise<void>((resolve, reject) => {
       this.#idleWaiters.add((error) => (error ? reject(error) : resolve()));
@@ -152,7 +152,7 @@ export class Activity {
     if (response.success !== true) {
       const isLate = prompt.state !== "sent";
       const error = failureOf(response, isLate ? "late" : "refused", String(id));
-      if (isLate && !prompt.isAwaited) this.#parts.onLateFailure(error);
+      if (isLate && !prompt.isAwaited) this.#deps.onLateFailure(error);
       return this.#close(prompt).reject(error);
     }
     if (prompt.state !== "sent") return;
@@ -219,7 +219,7 @@ export class Activity {
   }
 
   #resolve(prompt: Prompt, outcome: PromptOutcome): void {
-    if (!outcome.agentInvoked || /^\//.test(prompt.message as string)) this.#parts.onCommandEnd();
+    if (!outcome.agentInvoked || /^\//.test(prompt.message as string)) this.#deps.onCommandEnd();
     this.#close(prompt).resolve(outcome);
   }
 
@@ -252,7 +252,7 @@ export class Activity {
   async #probe(): Promise<void> {
     const asked = [...this.#live].filter(({ state }) => state !== "sent");
     try {
-      await this.#parts.askState();
+      await this.#deps.askState();
       if (this.#phase !== "idle" || this.hasResults) return;
       for (const prompt of asked) if (this.#live.has(prompt)) this.#endOfRun(prompt, "completed");
       this.#wakeIfIdle();

@@ -15,7 +15,7 @@ export interface AgentExit {
   stderr: string;
 }
 
-export interface ConnectionParts {
+export interface ConnectionDeps {
   process: AgentProcess;
   maxStderrBytes: number;
   onFrame(frame: TypedObject): void;
@@ -28,16 +28,16 @@ const lingerMs = 1000;
 
 export class Connection {
   readonly closed: Promise<AgentExit>;
-  readonly #parts: ConnectionParts;
+  readonly #deps: ConnectionDeps;
   readonly #reader = new LineReader();
   readonly #chunks = new ChunkAssembler();
   #stderr: Buffer = Buffer.alloc(0);
   #isStopping = false;
   #isClosed = false;
 
-  constructor(parts: ConnectionParts) {
-    this.#parts = parts;
-    const { process, maxStderrBytes, onClose } = parts;
+  constructor(deps: ConnectionDeps) {
+    this.#deps = deps;
+    const { process, maxStderrBytes, onClose } = deps;
     const { stdin, stdout, stderr } = process;
     // What becomes of a pipe the exit says better.
     for (const pipe of [stdin, stdout, stderr]) pipe.on("error", () => {});
@@ -82,13 +82,13 @@ export class Connection {
 
   /** The agent has not read what was sent so far. */
   get isClogged(): boolean {
-    return this.#parts.process.stdin.writableNeedDrain;
+    return this.#deps.process.stdin.writableNeedDrain;
   }
 
   /** Resolves when the pipe has taken the frame or is gone; throws what cannot be sent at all. */
   send(frame: object): Promise<void> {
     const line = `${JSON.stringify(frame)}\n`;
-    const { stdin } = this.#parts.process;
+    const { stdin } = this.#deps.process;
     const bytes = Buffer.byteLength(line);
     if (bytes > maxRecordBytes) throw new RpcError("overflow", `A frame of ${bytes} bytes is too large for the agent`);
     if (bytes + stdin.writableLength > 2 * maxRecordBytes)
@@ -99,19 +99,19 @@ export class Connection {
   /** Closes stdin: the agent ends in order. */
   end(): void {
     this.#isStopping = true;
-    this.#parts.process.stdin.end();
+    this.#deps.process.stdin.end();
   }
 
   kill(signal: "SIGTERM" | "SIGKILL" = "SIGKILL"): void {
     this.#isStopping = true;
-    this.#parts.process.kill(signal);
+    this.#deps.process.kill(signal);
   }
 
   #take(lines: readonly Frame[]): void {
     for (const line of lines)
       for (const frame of line.ok ? this.#chunks.take(line.value) : [line]) {
-        if (frame.ok) this.#parts.onFrame(frame.value);
-        else this.#parts.onProblem(frame.problem);
+        if (frame.ok) this.#deps.onFrame(frame.value);
+        else this.#deps.onProblem(frame.problem);
       }
   }
 }

@@ -34,7 +34,7 @@ export interface HeadlessAnswers {
   editor?: string;
 }
 
-export interface DialogParts {
+export interface DialogDeps {
   send(frame: object): void;
   report(thrown: unknown): void;
 }
@@ -44,11 +44,11 @@ const questions = /^(select|confirm|input|editor)$/;
 export class Dialogs {
   /** Without handlers every question is cancelled, unless a listener of the host answers them (`isLeftToHost`). */
   handlers: UiHandlers | undefined;
-  readonly #parts: DialogParts;
+  readonly #deps: DialogDeps;
   readonly #open = new Map<unknown, AbortController>();
 
-  constructor(parts: DialogParts) {
-    this.#parts = parts;
+  constructor(deps: DialogDeps) {
+    this.#deps = deps;
   }
 
   see(frame: TypedObject, isLeftToHost: boolean): void {
@@ -57,7 +57,7 @@ export class Dialogs {
     if (method === "cancel") return this.#open.get(frame.targetId)?.abort();
     if (!this.handlers && isLeftToHost) return;
     if (questions.test(method)) return void this.#ask(id, method, frame);
-    void this.#run(method, frame).catch(this.#parts.report);
+    void this.#run(method, frame).catch(this.#deps.report);
   }
 
   abortAll(): void {
@@ -70,9 +70,9 @@ export class Dialogs {
     const answer = (fields: object) => {
       if (controller.signal.aborted || !this.#open.delete(id)) return;
       try {
-        this.#parts.send({ type: "extension_ui_response", id, ...fields });
+        this.#deps.send({ type: "extension_ui_response", id, ...fields });
       } catch (thrown) {
-        this.#parts.report(thrown); // a timer may have called, and nobody is there to catch
+        this.#deps.report(thrown); // a timer may have called, and nobody is there to catch
       }
     };
     const timer = timerFor(frame.timeout, () => {
@@ -89,7 +89,7 @@ export class Dialogs {
       answer(typeof value === type ? { [key]: value } : { cancelled: true });
     } catch (thrown) {
       answer({ cancelled: true });
-      if (!controller.signal.aborted) this.#parts.report(thrown);
+      if (!controller.signal.aborted) this.#deps.report(thrown);
     } finally {
       clearTimeout(timer);
     }

@@ -5,7 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
 import { EntryTree } from "../record/entry-tree.js";
 import { loadSession } from "../record/store/load.js";
-import { type PlaceOptions, SessionPlaces } from "../record/store/session-directories.js";
+import { type PlaceOptions, SessionDirectories } from "../record/store/session-directories.js";
 import type { ExportSource } from "./export-html.js";
 
 export interface ReadSource extends ExportSource {
@@ -21,6 +21,6 @@ export async function readSource(path: string, places: PlaceOptions & { clock?: 
       ? new GalleyError("file_refused", `Not a session file: ${path}`)
       : new GalleyError("not_found", `File not found: ${path}`);
   const { header, entries } = loaded.session;
-  const blobs = new SessionPlaces(places, silentLog).blobs(loaded.path);
+  const blobs = new SessionDirectories(places, silentLog).blobs(loaded.path);
   return { header, tree: new EntryTree(header, entries), blobs, warnings: loaded.warnings };
 }

@@ -5,16 +5,17 @@
 import { dirname, join } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, messageOf } from "../base/errors.js";
-import type { AppliedSet, ChangeDisk, ChangeOutcome, ChangeSet, JournalPlaces } from "./change-set.js";
+import type { ChangeOutcome } from "../preview/change-writer.js";
+import type { AppliedSet, ChangeDisk, ChangeSet, JournalPlaces } from "./change-set.js";
 import { failingFor, recoveryNeeded, untouchedError } from "./failures.js";
-import { conclude, forget, goBack, goForward } from "./finish.js";
+import { finish, forget, rollBack, rollForward } from "./finish.js";
 import { JournalFile, journalEnding } from "./journal-file.js";
 import { PinnedPaths } from "./pinned-paths.js";
 import { type Prepared, prepareChangeSet } from "./prepare.js";
 import type { BeginRecord } from "./records.js";
 import { stageFiles } from "./stage.js";
 import { fitsUndoRecord, undoPath, writeUndoRecord } from "./undo-record.js";
-import { lookAgain, type Marks } from "./verify-unchanged.js";
+import { type Marks, verifyUnchanged } from "./verify-unchanged.js";
 
 export interface ApplyContext {
   readonly disk: ChangeDisk;
@@ -39,9 +40,9 @@ export async function applyChangeSet(context: ApplyContext, set: ChangeSet, sign
     const { ops, hardlinkBroken } = prepared;
     if (ops.length === 0) return { txid, hardlinkBroken, isUndoable: false };
     const places = await canonical(context).catch(untouched);
-    const parts = { ...context, places, pins };
-    const begin = beginRecord(parts, set, prepared);
-    await applyPrepared(parts, { set, prepared, begin, signal });
+    const deps = { ...context, places, pins };
+    const begin = beginRecord(deps, set, prepared);
+    await applyPrepared(deps, { set, prepared, begin, signal });
     return { txid, hardlinkBroken, isUndoable: begin.undoRecord !== null };
   } finally {
     await pins.close();
@@ -58,7 +59,7 @@ async function canonical({ disk, places, keepsUndo }: ApplyContext): Promise<Jou
   }));
 }
 
-type Parts = ApplyContext & { readonly pins: PinnedPaths };
+type StepContext = ApplyContext & { readonly pins: PinnedPaths };
 
 interface Work {
   readonly set: ChangeSet;
@@ -67,67 +68,71 @@ interface Work {
   readonly signal: AbortSignal | undefined;
 }
 
-async function applyPrepared(parts: Parts, work: Work): Promise<void> {
-  const path = join(parts.places.journalDir, `${parts.txid}${journalEnding}`);
-  const journal = await JournalFile.create(parts, path).catch(untouched);
+async function applyPrepared(deps: StepContext, work: Work): Promise<void> {
+  const path = join(deps.places.journalDir, `${deps.txid}${journalEnding}`);
+  const journal = await JournalFile.create(deps, path).catch(untouched);
   try {
-    const marks = await getReady(parts, journal, work);
-    await commit(parts, journal, { ...work, marks });
+    const marks = await getReady(deps, journal, work);
+    await commit(deps, journal, { ...work, marks });
   } finally {
     await journal.close();
   }
 }
 
 /** Steps two to four. Whatever fails, the targets are as they were. */
-async function getReady(parts: Parts, journal: JournalFile, { set, prepared, begin, signal }: Work): Promise<Marks> {
+async function getReady(
+  deps: StepContext,
+  journal: JournalFile,
+  { set, prepared, begin, signal }: Work,
+): Promise<Marks> {
   try {
     await journal.append(begin);
     await journal.syncName();
-    await keepOriginals(parts, { set, prepared, begin, signal });
-    await stageFiles(parts, prepared, signal);
-    const marks = await lookAgain(parts, prepared.ops, signal);
+    await keepOriginals(deps, { set, prepared, begin, signal });
+    await stageFiles(deps, prepared, signal);
+    const marks = await verifyUnchanged(deps, prepared.ops, signal);
     throwIfAborted(signal);
     return marks;
   } catch (error) {
     // What cannot be tidied up now is tidied up by the next recovery.
-    await forget(parts, journal, begin).catch(() => {});
+    await forget(deps, journal, begin).catch(() => {});
     throw untouchedError(error);
   }
 }
 
 /** From here on cancelling is too late. */
 async function commit(
-  parts: Parts,
+  deps: StepContext,
   journal: JournalFile,
   { begin, prepared, marks }: Work & { marks: Marks },
 ): Promise<void> {
   try {
     // Should it fail, it may be on the disk all the same: only a record that takes it back makes sure.
     await journal.append({ type: "commit" });
-    await goForward(parts, { begin, pending: prepared.ops, marks });
+    await rollForward(deps, { begin, pending: prepared.ops, marks });
   } catch (error) {
-    throw await revert(parts, journal, { begin, error });
+    throw await revert(deps, journal, { begin, error });
   }
   // All files are new. What cannot be tidied up now is tidied up by the next recovery, with the same result.
   const ending = { begin, isEnded: false, isOwnWork: true, result: "applied", foreign: [] } as const;
-  await conclude(parts, journal, ending).catch(() => {});
+  await finish(deps, journal, ending).catch(() => {});
 }
 
 /** Answers what to throw. */
 async function revert(
-  parts: Parts,
+  deps: StepContext,
   journal: JournalFile,
   { begin, error }: { begin: BeginRecord; error: unknown },
 ): Promise<GalleyError> {
   let foreign: string[];
   try {
     await journal.append({ type: "undo" });
-    foreign = await goBack(parts, begin);
+    foreign = await rollBack(deps, begin);
   } catch (cause) {
     return recoveryNeeded(cause);
   }
   // All files are old. As above.
-  await conclude(parts, journal, { begin, isEnded: false, result: "reverted", foreign }).catch(() => {});
+  await finish(deps, journal, { begin, isEnded: false, result: "reverted", foreign }).catch(() => {});
   const kept =
     foreign.length === 0
       ? "All files were restored."
@@ -135,7 +140,11 @@ async function revert(
   return new GalleyError("apply_failed", `Apply failed: ${messageOf(error)}. ${kept}`, { cause: error });
 }
 
-function beginRecord({ txid, places, keepsUndo }: Parts, { owner }: ChangeSet, { ops, dirs }: Prepared): BeginRecord {
+function beginRecord(
+  { txid, places, keepsUndo }: StepContext,
+  { owner }: ChangeSet,
+  { ops, dirs }: Prepared,
+): BeginRecord {
   return {
     type: "begin",
     version: 1,
@@ -158,11 +167,11 @@ function beginRecord({ txid, places, keepsUndo }: Parts, { owner }: ChangeSet, {
   };
 }
 
-async function keepOriginals(parts: Parts, { set, prepared, begin, signal }: Work): Promise<void> {
+async function keepOriginals(deps: StepContext, { set, prepared, begin, signal }: Work): Promise<void> {
   if (begin.undoRecord === null) return;
   const { label, sourceToolName, by, reason, owner, undoes } = set;
-  const { txid, now: at } = parts;
-  await writeUndoRecord(parts, begin.undoRecord, {
+  const { txid, now: at } = deps;
+  await writeUndoRecord(deps, begin.undoRecord, {
     header: {
       type: "change",
       version: 1,
@@ -178,7 +187,7 @@ async function keepOriginals(parts: Parts, { set, prepared, begin, signal }: Wor
     ops: prepared.ops,
     signal,
   });
-  await parts.pins.sync([dirname(begin.undoRecord)]);
+  await deps.pins.sync([dirname(begin.undoRecord)]);
 }
 
 function untouched(error: unknown): never {

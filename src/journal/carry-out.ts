@@ -6,13 +6,13 @@ import { systemCode } from "../base/errors.js";
 import type { DiskStat } from "../files/disk/disk.js";
 import { ForeignChange, ignoring, noLinkCodes } from "./failures.js";
 import type { StoredOp } from "./records.js";
-import type { SerialParts } from "./step-context.js";
+import type { SerialStepContext } from "./step-context.js";
 
 /** `edited` was applied and then changed by somebody: it counts as applied and is left alone. */
 export type OpState = "applied" | "edited" | "pending" | "conflict";
 
-export async function stateOfOp(parts: SerialParts, op: StoredOp): Promise<OpState> {
-  const { hash, mode, isStaged, isOurs } = await lookAt(parts, op);
+export async function stateOfOp(deps: SerialStepContext, op: StoredOp): Promise<OpState> {
+  const { hash, mode, isStaged, isOurs } = await lookAt(deps, op);
   const isAsFound = hash === op.before && mode === op.beforeMode;
   if (op.kind === "delete") return hash === null ? "applied" : isAsFound ? "pending" : "conflict";
   // By the hash alone a finished apply would be undone because the user went on editing.
@@ -23,7 +23,7 @@ export async function stateOfOp(parts: SerialParts, op: StoredOp): Promise<OpSta
 }
 
 /** Puts the new bytes, or none, in the place of the old. A file that appears keeps its staged name beside the new one. */
-export async function carryOut({ disk, pins }: SerialParts, op: StoredOp): Promise<void> {
+export async function carryOut({ disk, pins }: SerialStepContext, op: StoredOp): Promise<void> {
   const target = await pins.of(op.path);
   if (op.kind === "delete" || op.staged === null) return disk.unlink(target);
   const staged = await pins.of(op.staged);
@@ -37,9 +37,9 @@ export async function carryOut({ disk, pins }: SerialParts, op: StoredOp): Promi
 }
 
 /** The old bytes back in their place. True when that cannot be, because somebody else changed something: it stays. */
-export async function revertOp(parts: SerialParts, op: StoredOp): Promise<boolean> {
-  const { disk, pins } = parts;
-  const { hash, isOurs } = await lookAt(parts, op);
+export async function revertOp(deps: SerialStepContext, op: StoredOp): Promise<boolean> {
+  const { disk, pins } = deps;
+  const { hash, isOurs } = await lookAt(deps, op);
   const isBetween = op.kind === "respell" && hash === null;
   if (!isOurs && !isBetween) return hash !== op.before;
   const [target, backup] = [await pins.ofExisting(op.path), op.backup && (await pins.ofExisting(op.backup))];
@@ -67,7 +67,7 @@ export async function revertOp(parts: SerialParts, op: StoredOp): Promise<boolea
 
 /** Gives a file a name that must be free. */
 async function appear(
-  { disk }: Pick<SerialParts, "disk">,
+  { disk }: Pick<SerialStepContext, "disk">,
   { from, to, op }: { from: string; to: string; op: StoredOp },
 ): Promise<void> {
   try {
@@ -90,21 +90,21 @@ interface Look {
   readonly isOurs: boolean;
 }
 
-async function lookAt(parts: SerialParts, op: StoredOp): Promise<Look> {
-  const stat = await statAt(parts, op.path);
-  const hash = stat ? await hashOf(parts, op.path, stat) : null;
-  const staged = op.staged === null ? undefined : await statAt(parts, op.staged);
+async function lookAt(deps: SerialStepContext, op: StoredOp): Promise<Look> {
+  const stat = await statAt(deps, op.path);
+  const hash = stat ? await hashOf(deps, op.path, stat) : null;
+  const staged = op.staged === null ? undefined : await statAt(deps, op.staged);
   // While the staged file has its first name, the target is ours only if it is that file.
   const isOurs = staged ? staged.identity === stat?.identity : hash === op.after;
   return { hash, mode: stat?.mode ?? null, isStaged: staged !== undefined, isOurs };
 }
 
-async function hashOf({ disk, pins }: SerialParts, path: string, stat: DiskStat): Promise<string | undefined> {
+async function hashOf({ disk, pins }: SerialStepContext, path: string, stat: DiskStat): Promise<string | undefined> {
   if (stat.kind !== "file") return undefined;
   return disk.digest(await pins.of(path), stat.identity).catch(ignoring("ENOENT"));
 }
 
-export async function statAt({ disk, pins }: SerialParts, path: string): Promise<DiskStat | undefined> {
+export async function statAt({ disk, pins }: SerialStepContext, path: string): Promise<DiskStat | undefined> {
   const pinned = await pins.ofExisting(path);
   return pinned === undefined ? undefined : disk.lstat(pinned).catch(ignoring("ENOENT"));
 }

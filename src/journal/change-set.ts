@@ -2,6 +2,7 @@
 // of it. Plain data, without a word about how.
 
 import type { Disk, DiskFile } from "../files/disk/disk.js";
+import type { ChangeOwner } from "../preview/change-writer.js";
 
 interface Placed {
   /** Absolute and canonical. */
@@ -39,16 +40,6 @@ export type ChangeOp =
   | (Placed & Seen & { readonly kind: "delete" })
   | (Placed & Content & Seen & { readonly kind: "rename"; readonly to: string; readonly shownTo: string });
 
-/** Who asked for it: told again to whoever finishes the work after a crash. */
-export interface ChangeOwner {
-  readonly session: string;
-  readonly pendingId: string;
-  /** Other actions of the session that the same change settles. */
-  readonly alsoApplied?: readonly string[];
-  /** Only a part of the action: the change settles the others, and not that one. */
-  readonly isPart?: true;
-}
-
 export interface ChangeSet {
   readonly label: string;
   readonly sourceToolName: string;
@@ -66,14 +57,6 @@ export interface AppliedSet {
   readonly hardlinkBroken: readonly string[];
   /** An undo record was kept. Not for a set that changed nothing or replaced too much. */
   readonly isUndoable: boolean;
-}
-
-/** How a change set ended. `foreign`: files that somebody else had changed by then and that were left as they are. */
-export interface ChangeOutcome {
-  readonly txid: string;
-  readonly result: "applied" | "reverted";
-  readonly foreign: readonly string[];
-  readonly owner?: ChangeOwner;
 }
 
 /** Where the work is written down. Each directory belongs to one project root and to nobody else. */

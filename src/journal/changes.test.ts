@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
-import { type Changes, createChanges, type DirectChange } from "./changes.js";
+import type { DirectChange } from "../preview/change-writer.js";
+import { type Changes, createChanges } from "./changes.js";
 
 let home: string;
 let changes: Changes;
@@ -17,7 +18,6 @@ beforeEach(() => {
     agentDir: join(home, "agent"),
     log: silentLog,
     retention: () => ({ keep: 5, maxBytes: 1e6 }),
-    settle: async () => true,
   });
 });
 

@@ -10,11 +10,8 @@ import type { Log } from "../base/log.js";
 import { acquireLock } from "../base/path-lock.js";
 import { newTransaction } from "../files/disk/temp-names.js";
 import { mayExist } from "../files/paths/find-roots.js";
-import type { AppliedSet, ChangeOutcome, ChangeSet, SeenPlace } from "./change-set.js";
-import type { UndoRecord } from "./undo-record.js";
-
-export type { AppliedSet, ChangeOp, ChangeOutcome, ChangeOwner, ChangeSet } from "./change-set.js";
-export type { UndoFile, UndoRecord } from "./undo-record.js";
+import type { ChangeOutcome, DirectChange, UndoRecord } from "../preview/change-writer.js";
+import type { AppliedSet, ChangeSet, SeenPlace } from "./change-set.js";
 
 export interface ChangesOptions {
   /** Canonical. */
@@ -24,25 +21,24 @@ export interface ChangesOptions {
   readonly clock?: Clock;
   /** How much is kept for undo; `keep` 0 keeps nothing. */
   retention(): { readonly keep: number; readonly maxBytes: number };
-  /**
-   * Puts the outcome into the session that asked for the change, unless it is there. False: not possible now; the
-   * next recovery asks again.
-   */
-  settle(outcome: ChangeOutcome): Promise<boolean>;
 }
 
-export type DirectChange = Omit<UndoRecord, "type" | "version" | "txid" | "at">;
+/**
+ * Puts the outcome into the session that asked for the change, unless it is there. False: not possible now; the next
+ * recovery asks again.
+ */
+export type SettleOutcome = (outcome: ChangeOutcome) => Promise<boolean>;
 
 export interface Changes {
   readonly root: string;
   /** Throws `stale_preview`, `apply_failed`, `aborted`, or `timeout` while somebody else applies here. */
-  apply(set: ChangeSet, signal?: AbortSignal): Promise<AppliedSet>;
+  apply(set: ChangeSet, settle: SettleOutcome): Promise<AppliedSet>;
   /** Keeps what a file that is written without the journal replaces. Answers how to forget it, if nothing came of it. */
   note(change: DirectChange): Promise<() => Promise<void>>;
   /** Shown paths of what is not as it was seen. */
   staleFiles(seen: readonly SeenPlace[]): Promise<string[]>;
   /** Brings what a crash left behind to its end. Undefined: somebody applies right now, and takes care of it. */
-  recover(): Promise<ChangeOutcome[] | undefined>;
+  recover(settle: SettleOutcome): Promise<ChangeOutcome[] | undefined>;
   /** What can be undone, the newest first. */
   list(): Promise<UndoRecord[]>;
   read(txid: string): Promise<UndoRecord | undefined>;
@@ -52,7 +48,7 @@ const lockWaitMs = 5000;
 const width = 8;
 
 export function createChanges(options: ChangesOptions): Changes {
-  const { root, agentDir, clock = systemClock, settle } = options;
+  const { root, agentDir, clock = systemClock } = options;
   const key = sha256Of(root).slice(0, 32);
   const places = { root, journalDir: join(agentDir, "journal", key), undoDir: join(agentDir, "undo", key) };
   // Loaded with the first change: most sessions begin with reading.
@@ -61,7 +57,7 @@ export function createChanges(options: ChangesOptions): Changes {
   return {
     root,
 
-    apply: (set, signal) =>
+    apply: (set, settle) =>
       locked(lockWaitMs, async () => {
         const journal = await load();
         const own = await journal.prepareDirectories(places);
@@ -69,7 +65,7 @@ export function createChanges(options: ChangesOptions): Changes {
         const { keep, maxBytes } = options.retention();
         const txid = await newTransaction();
         const context = { places: own, txid, now: clock.now(), width, keepsUndo: keep > 0, settle };
-        const applied = await journal.applyToRoot(context, set, signal);
+        const applied = await journal.applyToRoot(context, set);
         await journal.retain(own.undoDir, { keep, maxBytes }).catch(tellRetained);
         return applied;
       }),
@@ -90,7 +86,7 @@ export function createChanges(options: ChangesOptions): Changes {
       return journal.staleFiles(seen);
     },
 
-    async recover() {
+    async recover(settle) {
       if (!(await hasEntries(places.journalDir))) return [];
       const journal = await load();
       const own = await journal.prepareDirectories(places);

@@ -1,7 +1,7 @@
 // Processes on the simulated disk that apply or recover, and may stop in the middle.
 
+import type { ChangeOutcome } from "../preview/change-writer.js";
 import { applyChangeSet } from "./apply.js";
-import type { ChangeOutcome } from "./change-set.js";
 import { recoverChanges } from "./recover.js";
 import { places, type Scene, setUpDisk, txid } from "./scene.test-kit.js";
 import type { Call, Faults, SimDisk } from "./sim-disk.test-kit.js";

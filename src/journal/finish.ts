@@ -3,16 +3,16 @@
 
 import { dirname } from "node:path";
 import { inLanes } from "../base/in-lanes.js";
+import type { ChangeOutcome } from "../preview/change-writer.js";
 import { carryOut, revertOp } from "./carry-out.js";
-import type { ChangeOutcome } from "./change-set.js";
 import { failingFor, ignoring } from "./failures.js";
 import type { JournalFile } from "./journal-file.js";
 import type { BeginRecord, StoredOp } from "./records.js";
-import { clearAway } from "./stage.js";
-import type { Parts } from "./step-context.js";
+import { removeTempFiles } from "./stage.js";
+import type { StepContext } from "./step-context.js";
 import { type Marks, refuseChanged } from "./verify-unchanged.js";
 
-export interface FinishParts extends Parts {
+export interface FinishContext extends StepContext {
   /**
    * Writes the outcome into the record of whoever asked, unless it is there. False, or a failure: not possible now; the
    * journal stays, and the next recovery asks again.
@@ -21,30 +21,30 @@ export interface FinishParts extends Parts {
 }
 
 /** Step six. Throws when a step fails, `ForeignChange` when somebody got in between. */
-export async function goForward(
-  parts: FinishParts,
+export async function rollForward(
+  deps: FinishContext,
   { begin, pending, marks }: { begin: BeginRecord; pending: readonly StoredOp[]; marks: Marks },
 ): Promise<void> {
   for (const op of pending)
     await failingFor(op.shownPath, async () => {
-      await refuseChanged(parts, op, marks);
-      await carryOut(parts, op);
+      await refuseChanged(deps, op, marks);
+      await carryOut(deps, op);
     });
-  await parts.pins.syncExisting(directoriesOf(begin));
+  await deps.pins.syncExisting(directoriesOf(begin));
   // A staged name that is gone says: this was carried out, whatever is there now. So it goes only after the new name of
   // the file is sure to stay; of a file that was replaced it went with the rename.
-  await inLanes(pending, parts.width, async ({ kind, staged }) => {
+  await inLanes(pending, deps.width, async ({ kind, staged }) => {
     if (kind === "modify" || staged === null) return;
-    await parts.disk.unlink(await parts.pins.of(staged)).catch(() => {}); // tried again when all is cleared away
+    await deps.disk.unlink(await deps.pins.of(staged)).catch(() => {}); // tried again when all is cleared away
   });
 }
 
 /** The way back, after `undo` is on record. Answers the files that somebody else has changed. */
-export async function goBack(parts: FinishParts, begin: BeginRecord): Promise<string[]> {
+export async function rollBack(deps: FinishContext, begin: BeginRecord): Promise<string[]> {
   const foreign: string[] = [];
   for (const op of [...begin.ops].reverse())
-    if (await failingFor(op.shownPath, () => revertOp(parts, op))) foreign.unshift(op.shownPath);
-  await parts.pins.syncExisting(directoriesOf(begin));
+    if (await failingFor(op.shownPath, () => revertOp(deps, op))) foreign.unshift(op.shownPath);
+  await deps.pins.syncExisting(directoriesOf(begin));
   return foreign;
 }
 
@@ -63,31 +63,31 @@ export interface Ending {
 }
 
 /** Steps seven to nine. */
-export async function conclude(
-  parts: FinishParts,
+export async function finish(
+  deps: FinishContext,
   journal: JournalFile,
   { begin, isEnded, isOwnWork = false, result, foreign }: Ending,
 ): Promise<ChangeOutcome> {
   if (!isEnded) await journal.append({ type: "end", result, foreign });
   const isReverted = result === "reverted";
-  await clearAway(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });
-  if (isReverted) await dropUndoRecord(parts, begin);
+  await removeTempFiles(deps, begin, { withDirectories: isReverted, isRenamed: isOwnWork });
+  if (isReverted) await dropUndoRecord(deps, begin);
   const outcome = { txid: begin.txid, result, foreign, ...(begin.owner ? { owner: begin.owner } : {}) };
   // The files have reached their end, whoever can be told of it.
-  if (await parts.settle(outcome).catch(() => false)) await journal.remove();
+  if (await deps.settle(outcome).catch(() => false)) await journal.remove();
   return outcome;
 }
 
 /** J-1: nothing was committed, so nothing happened; all that was prepared goes. */
-export async function forget(parts: FinishParts, journal: JournalFile, begin: BeginRecord | undefined): Promise<void> {
+export async function forget(deps: FinishContext, journal: JournalFile, begin: BeginRecord | undefined): Promise<void> {
   if (begin) {
-    await clearAway(parts, begin, { withDirectories: true });
-    await dropUndoRecord(parts, begin);
+    await removeTempFiles(deps, begin, { withDirectories: true });
+    await dropUndoRecord(deps, begin);
   }
   await journal.remove();
 }
 
-async function dropUndoRecord({ disk, pins }: FinishParts, { undoRecord }: BeginRecord): Promise<void> {
+async function dropUndoRecord({ disk, pins }: FinishContext, { undoRecord }: BeginRecord): Promise<void> {
   if (undoRecord === null) return;
   await failingFor("the undo record", async () => {
     const pinned = await pins.ofExisting(undoRecord);

@@ -5,7 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import type { ChangeDisk, GrowingFile } from "./change-set.js";
 import { failingFor, ignoring } from "./failures.js";
 import { decodeRecords, encodeRecord, type JournalRecord } from "./records.js";
-import type { SerialParts } from "./step-context.js";
+import type { SerialStepContext } from "./step-context.js";
 
 export const journalEnding = ".gj";
 const maxJournalBytes = 256 * 1024 * 1024;
@@ -13,42 +13,42 @@ const maxJournals = 10_000;
 
 export class JournalFile {
   readonly path: string;
-  readonly #parts: SerialParts;
+  readonly #deps: SerialStepContext;
   readonly #file: GrowingFile;
   #soundBytes: number;
   /** Why nothing more can be written. */
   #damage: unknown;
 
   private constructor(
-    parts: SerialParts,
+    deps: SerialStepContext,
     path: string,
     { file, soundBytes }: { file: GrowingFile; soundBytes: number },
   ) {
-    this.#parts = parts;
+    this.#deps = deps;
     this.path = path;
     this.#file = file;
     this.#soundBytes = soundBytes;
   }
 
   /** The file is there when this resolves; its name lasts after the first `append` and `syncName`. */
-  static create(parts: SerialParts, path: string): Promise<JournalFile> {
+  static create(deps: SerialStepContext, path: string): Promise<JournalFile> {
     return failing(async () => {
-      const pinned = await parts.pins.of(path);
-      const made = await parts.disk.create(pinned, 0o600);
+      const pinned = await deps.pins.of(path);
+      const made = await deps.disk.create(pinned, 0o600);
       try {
         await made.close();
-        return new JournalFile(parts, path, { file: await parts.disk.openAppend(pinned), soundBytes: 0 });
+        return new JournalFile(deps, path, { file: await deps.disk.openAppend(pinned), soundBytes: 0 });
       } catch (error) {
-        await parts.disk.unlink(pinned).catch(() => {}); // an empty one means nothing to recovery
+        await deps.disk.unlink(pinned).catch(() => {}); // an empty one means nothing to recovery
         throw error;
       }
     });
   }
 
   /** One that a dead process left, without what follows its last sound record. What was read of it lasts. */
-  static reopen(parts: SerialParts, path: string, soundBytes: number): Promise<JournalFile> {
+  static reopen(deps: SerialStepContext, path: string, soundBytes: number): Promise<JournalFile> {
     return failing(async () => {
-      const file = await parts.disk.openAppend(await parts.pins.of(path));
+      const file = await deps.disk.openAppend(await deps.pins.of(path));
       try {
         await file.truncate(soundBytes);
         // Whoever wrote it may have died before its own sync. Acting on a record that a loss of power takes back, or
@@ -58,7 +58,7 @@ export class JournalFile {
         await file.close();
         throw error;
       }
-      return new JournalFile(parts, path, { file, soundBytes });
+      return new JournalFile(deps, path, { file, soundBytes });
     });
   }
 
@@ -81,7 +81,7 @@ export class JournalFile {
   }
 
   syncName(): Promise<void> {
-    return failing(() => this.#parts.pins.sync([dirname(this.path)]));
+    return failing(() => this.#deps.pins.sync([dirname(this.path)]));
   }
 
   async close(): Promise<void> {
@@ -89,7 +89,7 @@ export class JournalFile {
   }
 
   async remove(): Promise<void> {
-    await failing(async () => this.#parts.disk.unlink(await this.#parts.pins.of(this.path)));
+    await failing(async () => this.#deps.disk.unlink(await this.#deps.pins.of(this.path)));
     await this.syncName();
   }
 }

@@ -6,11 +6,12 @@ import { systemCode } from "../base/errors.js";
 import { inLanes } from "../base/in-lanes.js";
 import { makeDirectories } from "../files/disk/make-directories.js";
 import { ifAbsent, notKept } from "../files/refusals.js";
+import type { ChangeOutcome, UndoRecord } from "../preview/change-writer.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
-import type { AppliedSet, ChangeOutcome, ChangeSet, JournalPlaces, SeenPlace } from "./change-set.js";
+import type { AppliedSet, ChangeSet, JournalPlaces, SeenPlace } from "./change-set.js";
 import { nodeChangeDisk as disk } from "./node-change-disk.js";
 import { type RecoverContext, recoverChanges } from "./recover.js";
-import { encodeUndoRecord, readUndoRecord, type UndoRecord, undoEnding, undoPath } from "./undo-record.js";
+import { encodeUndoRecord, readUndoRecord, undoEnding, undoPath } from "./undo-record.js";
 
 /** The same places, canonical. Ours alone: what was replaced may hold secrets. */
 export async function prepareDirectories({ root, journalDir, undoDir }: JournalPlaces): Promise<JournalPlaces> {
@@ -22,12 +23,8 @@ async function makeDirectory(path: string): Promise<string> {
   return promises.realpath(path);
 }
 
-export function applyToRoot(
-  context: Omit<ApplyContext, "disk">,
-  set: ChangeSet,
-  signal: AbortSignal | undefined,
-): Promise<AppliedSet> {
-  return applyChangeSet({ ...context, disk }, set, signal);
+export function applyToRoot(context: Omit<ApplyContext, "disk">, set: ChangeSet): Promise<AppliedSet> {
+  return applyChangeSet({ ...context, disk }, set);
 }
 
 export function recoverRoot({

@@ -11,7 +11,7 @@ import type { ChangeOp, ChangeSet } from "./change-set.js";
 import { failingFor, ignoring, refusal, staleError } from "./failures.js";
 import type { StoredOp } from "./records.js";
 import { isRespelled } from "./respell.js";
-import type { Parts } from "./step-context.js";
+import type { StepContext } from "./step-context.js";
 
 /** What tells the names beside the targets apart has four digits. */
 const maxOps = 10_000;
@@ -48,7 +48,7 @@ interface Target {
 }
 
 export async function prepareChangeSet(
-  parts: Parts,
+  deps: StepContext,
   { ops }: ChangeSet,
   txid: string,
   signal?: AbortSignal,
@@ -58,11 +58,11 @@ export async function prepareChangeSet(
   refuseDuplicates(plain.map(({ path, shownPath }) => ({ key: path, shownPath })));
   const ways = new Map<string, Promise<readonly string[]>>();
   const targets: Target[] = [];
-  await inLanes(plain.entries(), parts.width, async ([index, op]) => {
+  await inLanes(plain.entries(), deps.width, async ([index, op]) => {
     throwIfAborted(signal);
-    targets[index] = await failingFor(op.shownPath, () => findTarget(parts, op, { index, ways }));
+    targets[index] = await failingFor(op.shownPath, () => findTarget(deps, op, { index, ways }));
   });
-  const { prepared, stale } = await compare(parts, targets, txid);
+  const { prepared, stale } = await compare(deps, targets, txid);
   if (stale.length > 0) throw staleError(stale, plain.length);
   refuseDuplicates(prepared.flatMap(({ found, shownPath }) => (found ? [{ key: found.identity, shownPath }] : [])));
   const dirs = await missingWays(targets, ways);
@@ -98,7 +98,7 @@ function refuseDuplicates(targets: readonly { key: string; shownPath: string }[]
 
 /** The target as it is now. */
 async function findTarget(
-  { disk, pins }: Parts,
+  { disk, pins }: StepContext,
   op: PlainOp,
   { index, ways }: { index: number; ways: Map<string, Promise<readonly string[]>> },
 ): Promise<Target> {
@@ -122,7 +122,7 @@ async function findTarget(
 }
 
 /** The outermost first. */
-async function missingDirectories({ disk }: Pick<Parts, "disk">, directory: string): Promise<string[]> {
+async function missingDirectories({ disk }: Pick<StepContext, "disk">, directory: string): Promise<string[]> {
   const missing: string[] = [];
   for (let place = directory; ; place = dirname(place)) {
     const stat = await disk.lstat(place).catch(ignoring("ENOENT", "ENOTDIR"));
@@ -145,7 +145,7 @@ async function missingWays(
 
 /** Which targets are as they were seen, ready to be carried out, and which are not. */
 async function compare(
-  parts: Parts,
+  deps: StepContext,
   targets: readonly Target[],
   txid: string,
 ): Promise<{ prepared: PreparedOp[]; stale: string[] }> {
@@ -166,7 +166,7 @@ async function compare(
       prepared.push({ ...preparedOp(target, txid), ...(source ? { like: source } : {}) });
     } else {
       const old = going.get(stat.identity);
-      if (old && (await isRespelled(parts, old.op.path, op.path))) {
+      if (old && (await isRespelled(deps, old.op.path, op.path))) {
         respelled.add(old);
         prepared.push(respellOp(target, old, txid));
       } else stale.push(op.shownPath);

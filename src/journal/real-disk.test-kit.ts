@@ -3,8 +3,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { ChangeOutcome } from "../preview/change-writer.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
-import type { AppliedSet, ChangeDisk, ChangeOp, ChangeOutcome, ChangeSet } from "./change-set.js";
+import type { AppliedSet, ChangeDisk, ChangeOp, ChangeSet } from "./change-set.js";
 import { nodeChangeDisk } from "./node-change-disk.js";
 import { recoverChanges } from "./recover.js";
 

@@ -3,7 +3,7 @@
 
 import { sha256Of } from "../base/digest.js";
 import { isObject } from "../base/json.js";
-import type { ChangeOwner } from "./change-set.js";
+import type { ChangeOwner } from "../preview/change-writer.js";
 
 /**
  * One step on one file. A rename is a creation and a deletion; `respell` is a rename between two spellings that the

@@ -2,10 +2,11 @@
 // of times. What it cannot finish it leaves as it is, with a sentence; reading goes on, applying waits.
 
 import { GalleyError } from "../base/errors.js";
+import type { ChangeOutcome } from "../preview/change-writer.js";
 import { statAt, stateOfOp } from "./carry-out.js";
-import type { ChangeDisk, ChangeOutcome } from "./change-set.js";
+import type { ChangeDisk } from "./change-set.js";
 import { ForeignChange, failingFor, recoveryNeeded } from "./failures.js";
-import { conclude, type Ending, type FinishParts, forget, goBack, goForward } from "./finish.js";
+import { type Ending, type FinishContext, finish, forget, rollBack, rollForward } from "./finish.js";
 import { JournalFile, journalPaths, readJournal } from "./journal-file.js";
 import { PinnedPaths } from "./pinned-paths.js";
 import { type JournalState, type StoredOp, stateOf } from "./records.js";
@@ -24,14 +25,14 @@ export async function recoverChanges(context: RecoverContext): Promise<ChangeOut
   const outcomes: ChangeOutcome[] = [];
   const { disk, journalDir } = context;
   for (const path of await journalPaths(disk, journalDir).catch(failed)) {
-    const parts = { ...context, pins: new PinnedPaths(disk) };
+    const deps = { ...context, pins: new PinnedPaths(disk) };
     try {
-      const outcome = await recoverOne(parts, path);
+      const outcome = await recoverOne(deps, path);
       if (outcome) outcomes.push(outcome);
     } catch (error) {
       failed(error);
     } finally {
-      await parts.pins.close();
+      await deps.pins.close();
     }
   }
   return outcomes;
@@ -41,45 +42,45 @@ function failed(error: unknown): never {
   throw recoveryNeeded(error);
 }
 
-async function recoverOne(parts: FinishParts, path: string): Promise<ChangeOutcome | undefined> {
-  const { records, soundBytes } = await failingFor(path, () => readJournal(parts.disk, path));
+async function recoverOne(deps: FinishContext, path: string): Promise<ChangeOutcome | undefined> {
+  const { records, soundBytes } = await failingFor(path, () => readJournal(deps.disk, path));
   const state = stateOf(records);
   if (!state && records.length > 0)
     throw new GalleyError("unsupported", `${path} was written by a later version of galley`);
   // Where a whole project is out of reach, nothing in it was edited or removed.
-  if (state) await failingFor(state.begin.root, () => parts.disk.lstat(state.begin.root));
-  const journal = await JournalFile.reopen(parts, path, soundBytes);
+  if (state) await failingFor(state.begin.root, () => deps.disk.lstat(state.begin.root));
+  const journal = await JournalFile.reopen(deps, path, soundBytes);
   try {
     // Nothing sound, or nothing committed: nothing happened.
     if (!state || state.stage === "begun") {
-      await forget(parts, journal, state?.begin);
+      await forget(deps, journal, state?.begin);
       return undefined;
     }
-    return await conclude(parts, journal, await bringToEnd(parts, journal, state));
+    return await finish(deps, journal, await bringToEnd(deps, journal, state));
   } finally {
     await journal.close();
   }
 }
 
 async function bringToEnd(
-  parts: FinishParts,
+  deps: FinishContext,
   journal: JournalFile,
   { begin, stage, end }: JournalState,
 ): Promise<Ending> {
   if (end) return { begin, isEnded: true, result: end.result, foreign: end.foreign };
   if (stage === "committed") {
-    if (await finishForward(parts, begin)) return { begin, isEnded: false, result: "applied", foreign: [] };
+    if (await finishForward(deps, begin)) return { begin, isEnded: false, result: "applied", foreign: [] };
     await journal.append({ type: "undo" });
   }
-  return { begin, isEnded: false, result: "reverted", foreign: await goBack(parts, begin) };
+  return { begin, isEnded: false, result: "reverted", foreign: await rollBack(deps, begin) };
 }
 
 /** False when somebody else's bytes are in the way. */
-async function finishForward(parts: FinishParts, begin: JournalState["begin"]): Promise<boolean> {
-  const left = await pendingOps(parts, begin.ops);
+async function finishForward(deps: FinishContext, begin: JournalState["begin"]): Promise<boolean> {
+  const left = await pendingOps(deps, begin.ops);
   if (!left) return false;
   try {
-    await goForward(parts, { begin, ...left });
+    await rollForward(deps, { begin, ...left });
     return true;
   } catch (error) {
     if (error instanceof ForeignChange) return false;
@@ -89,14 +90,14 @@ async function finishForward(parts: FinishParts, begin: JournalState["begin"]): 
 
 /** What is left to do, and marks to notice whoever gets in between. Undefined when somebody has. */
 async function pendingOps(
-  parts: FinishParts,
+  deps: FinishContext,
   ops: readonly StoredOp[],
 ): Promise<{ pending: StoredOp[]; marks: Marks } | undefined> {
   const pending: StoredOp[] = [];
   const marks = new Map<string, string>();
   for (const op of ops) {
-    const mark = markOf(await statAt(parts, op.path));
-    const state = await failingFor(op.shownPath, () => stateOfOp(parts, op));
+    const mark = markOf(await statAt(deps, op.path));
+    const state = await failingFor(op.shownPath, () => stateOfOp(deps, op));
     if (state === "conflict") return undefined;
     if (state !== "pending") continue;
     pending.push(op);

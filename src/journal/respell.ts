@@ -5,10 +5,10 @@ import { basename, dirname, join } from "node:path";
 import { maxListed } from "../files/disk/disk.js";
 import { stagedName } from "../files/disk/temp-names.js";
 import { ignoring, refusal } from "./failures.js";
-import type { SerialParts } from "./step-context.js";
+import type { SerialStepContext } from "./step-context.js";
 
 /** Is `to` only another spelling of `from`, which has the same identity? Not when both names are there. */
-export async function isRespelled({ disk, pins }: SerialParts, from: string, to: string): Promise<boolean> {
+export async function isRespelled({ disk, pins }: SerialStepContext, from: string, to: string): Promise<boolean> {
   if (fold(from) !== fold(to)) return false; // two names of one file
   const entries = await disk.list(dirname(await pins.of(to)), maxListed);
   return !entries.some(({ name }) => name === basename(to));
@@ -26,7 +26,7 @@ interface Appearing {
  * also found under the spelling of the second?
  */
 export async function refuseFoldedTogether(
-  { disk, pins }: SerialParts,
+  { disk, pins }: SerialStepContext,
   files: readonly Appearing[],
   txid: string,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 // Step three of an apply: everything that needs room or time is done beside the targets, which stay as they are. After
-// it only names have to change. `clearAway` is its opposite, and also the last step of every apply.
+// it only names have to change. `removeTempFiles` is its opposite, and also the last step of every apply.
 
 import { dirname } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
@@ -11,25 +11,25 @@ import { failingFor, ignoring, noLinkCodes, refusal } from "./failures.js";
 import type { Prepared, PreparedOp } from "./prepare.js";
 import type { BeginRecord } from "./records.js";
 import { refuseFoldedTogether } from "./respell.js";
-import type { Parts } from "./step-context.js";
+import type { StepContext } from "./step-context.js";
 
 export async function stageFiles(
-  parts: Parts & { readonly txid: string },
+  deps: StepContext & { readonly txid: string },
   { ops, dirs }: Prepared,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { disk, pins, width, txid } = parts;
+  const { disk, pins, width, txid } = deps;
   for (const directory of dirs)
     await failingFor(directory, async () => disk.mkdir(await pins.of(directory)).catch(ignoring("EEXIST")));
   await inLanes(ops, width, (op) =>
     failingFor(op.shownPath, async () => {
       throwIfAborted(signal);
-      await writeStaged(parts, op);
-      await keepOld(parts, op);
+      await writeStaged(deps, op);
+      await keepOld(deps, op);
     }),
   );
   const appearing = ops.flatMap((op) => (op.kind === "create" && op.staged ? [{ ...op, staged: op.staged }] : []));
-  await refuseFoldedTogether(parts, appearing, txid);
+  await refuseFoldedTogether(deps, appearing, txid);
   await pins.sync([...ops.map(({ path }) => dirname(path)), ...dirs.map((directory) => dirname(directory))]);
 }
 
@@ -37,8 +37,8 @@ export async function stageFiles(
  * Removes what was put beside the targets. With `withDirectories` also the directories that were made, if empty;
  * `isRenamed`: the staged files of what was replaced have gone into their places.
  */
-export async function clearAway(
-  { disk, pins, width }: Parts,
+export async function removeTempFiles(
+  { disk, pins, width }: StepContext,
   { ops, dirs }: Pick<BeginRecord, "ops" | "dirs">,
   { withDirectories, isRenamed = false }: { withDirectories: boolean; isRenamed?: boolean },
 ): Promise<void> {
@@ -75,7 +75,7 @@ function removeIfEmpty(disk: ChangeDisk, path: string): Promise<boolean> {
   );
 }
 
-async function writeStaged({ disk, pins }: Parts, op: PreparedOp): Promise<void> {
+async function writeStaged({ disk, pins }: StepContext, op: PreparedOp): Promise<void> {
   if (op.staged === null || op.bytes === undefined) return;
   const { like, bytes, mode = like?.mode, mtimeMs } = op;
   // Nobody else reads it before it is whole; a new file gets what the umask leaves, as any program's would.
@@ -88,7 +88,7 @@ async function writeStaged({ disk, pins }: Parts, op: PreparedOp): Promise<void>
 }
 
 /** A second name for the old bytes; where files have only one, a copy. */
-async function keepOld({ disk, pins }: Parts, op: PreparedOp): Promise<void> {
+async function keepOld({ disk, pins }: StepContext, op: PreparedOp): Promise<void> {
   if (op.backup === null || !op.found) return;
   const { found, shownPath } = op;
   const [target, backup] = [await pins.of(op.path), await pins.of(op.backup)];

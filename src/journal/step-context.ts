@@ -3,7 +3,7 @@
 import type { ChangeDisk } from "./change-set.js";
 import type { PinnedPaths } from "./pinned-paths.js";
 
-export interface Parts {
+export interface StepContext {
   readonly disk: ChangeDisk;
   readonly pins: PinnedPaths;
   /** How many files are read or written at the same time. */
@@ -11,4 +11,4 @@ export interface Parts {
 }
 
 /** For those that do one thing after the other. */
-export type SerialParts = Pick<Parts, "disk" | "pins">;
+export type SerialStepContext = Pick<StepContext, "disk" | "pins">;

@@ -6,11 +6,12 @@ import { throwIfAborted } from "../base/abort.js";
 import { sha256Of } from "../base/digest.js";
 import { inLanes } from "../base/in-lanes.js";
 import { isObject } from "../base/json.js";
-import type { ChangeDisk, ChangeOwner } from "./change-set.js";
+import type { UndoFile, UndoHeader, UndoRecord } from "../preview/change-writer.js";
+import type { ChangeDisk } from "./change-set.js";
 import { failingFor, ignoring, staleError } from "./failures.js";
 import type { PreparedOp } from "./prepare.js";
 import { decodeRecords, encodeRecord } from "./records.js";
-import type { Parts, SerialParts } from "./step-context.js";
+import type { SerialStepContext, StepContext } from "./step-context.js";
 
 export const undoEnding = ".gu";
 /** More than a user's limit allows to keep, and no more than one line of text can hold. */
@@ -19,35 +20,6 @@ const maxRecordBytes = 2 * maxKeptBytes;
 /** Read before they are written, so that they stand in the order of the ops. */
 const filesAtOnce = 64;
 const itself = "the undo record";
-
-export interface UndoHeader {
-  readonly type: "change";
-  readonly version: 1;
-  readonly txid: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly at: number;
-  readonly label: string;
-  readonly sourceToolName: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly owner?: ChangeOwner;
-  /** The change that this one took back. */
-  readonly undoes?: string;
-}
-
-export interface UndoFile {
-  readonly kind: "modify" | "create" | "delete";
-  readonly path: string;
-  readonly shownPath: string;
-  /** Null where there was no file. */
-  readonly before: { readonly bytes: Uint8Array; readonly mode: number; readonly mtimeMs: number } | null;
-  /** What the change left there: a hash, or null for nothing. */
-  readonly afterHash: string | null;
-}
-
-export interface UndoRecord extends UndoHeader {
-  readonly files: readonly UndoFile[];
-}
 
 export function undoPath(undoDir: string, txid: string): string {
   return join(undoDir, `${txid}${undoEnding}`);
@@ -60,7 +32,7 @@ export function fitsUndoRecord(ops: readonly PreparedOp[]): boolean {
 
 /** Durable when it resolves, but for its name. Reads what the ops are about to replace. */
 export async function writeUndoRecord(
-  { disk, pins, width }: Parts,
+  { disk, pins, width }: StepContext,
   path: string,
   { header, ops, signal }: { header: UndoHeader; ops: readonly PreparedOp[]; signal?: AbortSignal | undefined },
 ): Promise<void> {
@@ -92,7 +64,7 @@ export function encodeUndoRecord({ files, ...header }: UndoRecord): Uint8Array {
 
 /** What undo would put back must be what was previewed. */
 async function originalOf(
-  { disk, pins }: SerialParts,
+  { disk, pins }: SerialStepContext,
   { path, shownPath, found, before, beforeBytes }: PreparedOp,
   total: number,
 ): Promise<StoredFile["before"]> {

@@ -8,19 +8,23 @@ import { statAt } from "./carry-out.js";
 import { ForeignChange, failingFor, staleError } from "./failures.js";
 import type { PreparedOp } from "./prepare.js";
 import type { StoredOp } from "./records.js";
-import type { Parts } from "./step-context.js";
+import type { StepContext } from "./step-context.js";
 
 export type Marks = ReadonlyMap<string, string>;
 
-export async function lookAgain(parts: Parts, ops: readonly PreparedOp[], signal?: AbortSignal): Promise<Marks> {
+export async function verifyUnchanged(
+  deps: StepContext,
+  ops: readonly PreparedOp[],
+  signal?: AbortSignal,
+): Promise<Marks> {
   const stale = new Set<PreparedOp>();
   const marks = new Map<string, string>();
-  await inLanes(ops, parts.width, (op) =>
+  await inLanes(ops, deps.width, (op) =>
     failingFor(op.shownPath, async () => {
       throwIfAborted(signal);
-      const stat = await statAt(parts, op.path);
+      const stat = await statAt(deps, op.path);
       marks.set(op.path, markOf(stat));
-      if (!(await isAsFound(parts, op, stat))) stale.add(op);
+      if (!(await isAsFound(deps, op, stat))) stale.add(op);
     }),
   );
   const files = ops.filter((op) => stale.has(op)).map(({ shownPath }) => shownPath);
@@ -29,25 +33,29 @@ export async function lookAgain(parts: Parts, ops: readonly PreparedOp[], signal
 }
 
 /** The last look before the deed. */
-export async function refuseChanged(parts: Parts, op: StoredOp, marks: Marks): Promise<void> {
-  if (markOf(await statAt(parts, op.path)) !== marks.get(op.path)) throw new ForeignChange(op.shownPath);
+export async function refuseChanged(deps: StepContext, op: StoredOp, marks: Marks): Promise<void> {
+  if (markOf(await statAt(deps, op.path)) !== marks.get(op.path)) throw new ForeignChange(op.shownPath);
 }
 
 export function markOf(stat: DiskStat | undefined): string {
   return stat === undefined ? "absent" : `${stat.identity} ${stat.mark}`;
 }
 
-async function isAsFound(parts: Parts, op: PreparedOp, stat: DiskStat | undefined): Promise<boolean> {
+async function isAsFound(deps: StepContext, op: PreparedOp, stat: DiskStat | undefined): Promise<boolean> {
   const { found, before, backup } = op;
   if (!found || !stat) return !found && !stat;
   const isAlike = stat.mode === found.mode && stat.uid === found.uid && stat.gid === found.gid;
-  if (!isAlike || (await digestAt(parts, op.path, stat)) !== before) return false;
+  if (!isAlike || (await digestAt(deps, op.path, stat)) !== before) return false;
   if (backup === null) return true;
   // What would be put back must be what is there: the same file, or a true copy of it.
-  const kept = await statAt(parts, backup);
-  return kept?.identity === stat.identity || (await digestAt(parts, backup, kept)) === before;
+  const kept = await statAt(deps, backup);
+  return kept?.identity === stat.identity || (await digestAt(deps, backup, kept)) === before;
 }
 
-async function digestAt({ disk, pins }: Parts, path: string, stat: DiskStat | undefined): Promise<string | undefined> {
+async function digestAt(
+  { disk, pins }: StepContext,
+  path: string,
+  stat: DiskStat | undefined,
+): Promise<string | undefined> {
   return stat?.kind === "file" ? disk.digest(await pins.of(path), stat.identity) : undefined;
 }

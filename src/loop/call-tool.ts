@@ -27,7 +27,7 @@ export async function callTool(run: Run, finished: FinishedCall, batch: AbortSig
   if (!tool) return failure(`Tool ${call.name} not found`);
   if (!finished.isComplete) return syntheticResult(cutOffText, false);
 
-  const link = linkAbort(run.parts.signal, batch);
+  const link = linkAbort(run.context.signal, batch);
   const execution: Execution = { run, tool, call, args: {}, stop: link.signal, isCutShort: false };
   let outcome: ToolResult;
   try {
@@ -96,7 +96,7 @@ interface Execution {
 /** Undefined if the tool may run, with the arguments that the execution then has. What fails here is a refusal. */
 async function askHooks(execution: Execution): Promise<ToolResult | undefined> {
   const { run, tool, call } = execution;
-  const { hooks } = run.parts;
+  const { hooks } = run.context;
   try {
     execution.args = hooks.transformArguments?.(call, execution.args) ?? execution.args;
     const revision = await answerOf(execution, async () => hooks.reviseCall?.(tool, call, execution.args));
@@ -130,7 +130,7 @@ function blocked(reason: string | true): ToolResult {
 /** Waits for the tool, or for the end of its grace after a signal. A late value is ignored. */
 async function execute(execution: Execution): Promise<ToolResult> {
   const { run, tool, call, args, stop } = execution;
-  const { signal, clock, graceClock = clock, toolContext } = run.parts;
+  const { signal, clock, graceClock = clock, toolContext } = run.context;
   let isSettled = false;
   const announce = (partialResult: ToolResult) => {
     const { id: toolCallId, name: toolName, arguments: shown } = call;
@@ -141,7 +141,7 @@ async function execute(execution: Execution): Promise<ToolResult> {
     execution.isCutShort = true;
     return syntheticResult(signal.aborted ? abortedText() : interruptedText, true);
   };
-  // Hands over from what validation returned to what the tool declared: the schema is the proof.
+  // ToolAccess over from what validation returned to what the tool declared: the schema is the proof.
   const work = (async () =>
     tool.execute(call.id, args as never, tool.nonAbortable ? undefined : stop, onUpdate, toolContext))();
   const outcome = work.then(
@@ -193,7 +193,7 @@ async function withGrace<Result>(
 
 /** While the reader of the events is behind, only the newest progress waits: a chatty tool must not fill the memory. */
 function newestOnly(run: Run, announce: (partial: ToolResult) => void): (partial: ToolResult) => void {
-  const { events } = run.parts;
+  const { events } = run.context;
   let waiting: ToolResult | undefined;
   return (partial) => {
     if (!events.isBusy && !waiting) return announce(partial);
@@ -211,7 +211,7 @@ function newestOnly(run: Run, announce: (partial: ToolResult) => void): (partial
 /** A hook that holds the result back, perhaps to take something out of it, must not hold an aborted run open. */
 async function afterwards(execution: Execution, outcome: ToolResult): Promise<ToolResult> {
   const { run, tool, call, args } = execution;
-  const { signal: stop, clock, hooks } = run.parts;
+  const { signal: stop, clock, hooks } = run.context;
   if (!hooks.afterToolCall) return outcome;
   try {
     const instead = () => unreleased(execution, outcome);
@@ -237,7 +237,7 @@ function failure(text: string): ToolResult {
 function normalize(run: Run, toolName: string, value: unknown, isOurs = false): ToolResult {
   const { content, details, isError, isWarning, terminate }: JsonObject = isObject(value) ? value : { content: value };
   if (!Array.isArray(content) || !content.every(isInputContent))
-    run.parts.log.warn(`tool ${toolName} returned content of an unknown shape; only what is usable was kept`);
+    run.context.log.warn(`tool ${toolName} returned content of an unknown shape; only what is usable was kept`);
   const taken = isOurs ? { content, details } : { content: copyOf(content), details: copyOf(details) };
   return {
     content: [taken.content].flat().map(asBlock).filter(isInputContent).map(withoutEscapes),

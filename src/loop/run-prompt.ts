@@ -5,30 +5,30 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
 import { zeroUsage } from "../provider/provider.js";
 import type { QueuedMessage } from "./message-queues.js";
-import { Run, type RunEnd, type RunParts } from "./run.js";
+import { Run, type RunContext, type RunEnd } from "./run.js";
 import { runToolCalls } from "./run-tool-calls.js";
 import { type Reply, streamReply } from "./stream-reply.js";
 import { abortedText, failedText, refuseCalls } from "./synthetic-results.js";
 
 /** Runs until the agent would stop. With no prompts it continues from the context as it is. */
-export async function runPrompt(parts: RunParts, prompts: readonly AgentMessage[]): Promise<RunEnd> {
-  if (prompts.length === 0) assertCanContinue(parts);
-  const run = new Run(parts);
+export async function runPrompt(context: RunContext, prompts: readonly AgentMessage[]): Promise<RunEnd> {
+  if (prompts.length === 0) assertCanContinue(context);
+  const run = new Run(context);
   run.emit({ type: "agent_start" });
   let end: RunEnd;
   try {
     end = await runTurns(run, prompts);
   } catch (error) {
-    end = closeAfterSurprise(run, error);
+    end = closeAfterInternalError(run, error);
   }
-  const verdict = parts.decideEnd(end);
+  const verdict = context.decideEnd(end);
   const willRetry = !verdict.isTerminal && verdict.continueReason === "retry";
   run.emit({ type: "agent_end", messages: run.added, ...verdict, ...(willRetry ? { willRetry } : {}) });
   return end;
 }
 
 async function runTurns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd> {
-  const { queues, signal, toolChoice } = run.parts;
+  const { queues, signal, toolChoice } = run.context;
   run.openTurn();
   for (const prompt of prompts) run.deliver(prompt);
   let pending = queues.takeSteering().map(messageIn); // it may have been queued while idle
@@ -56,9 +56,9 @@ async function runTurns(run: Run, prompts: readonly AgentMessage[]): Promise<Run
 
 /** Steering first, reminders with it; follow-ups only when the run would otherwise stop. */
 function nextMessages(run: Run, batch: { steering: QueuedMessage[]; hasMore: boolean }): AgentMessage[] {
-  const { queues } = run.parts;
+  const { queues } = run.context;
   const steering = batch.steering.length > 0 ? batch.steering : queues.takeSteering();
-  const messages = [...steering.map(messageIn), ...(run.parts.turnBoundary?.() ?? [])];
+  const messages = [...steering.map(messageIn), ...(run.context.turnBoundary?.() ?? [])];
   return messages.length > 0 || batch.hasMore ? messages : queues.takeFollowUps().map(messageIn);
 }
 
@@ -70,13 +70,13 @@ function endFailedTurn(run: Run, reply: Reply, stopReason: "error" | "aborted"):
   const { message, calls } = reply;
   const text = stopReason === "aborted" ? abortedText(message.errorMessage) : failedText(message.errorMessage);
   run.closeTurn(message, refuseCalls(run, calls, text));
-  run.parts.toolChoice.reject(stopReason);
+  run.context.toolChoice.reject(stopReason);
   return { stopReason, message };
 }
 
 /** A broken promise in our own code: the run still closes, and the failure becomes part of the record. */
-function closeAfterSurprise(run: Run, error: unknown): RunEnd {
-  const { model, clock, log, toolChoice } = run.parts;
+function closeAfterInternalError(run: Run, error: unknown): RunEnd {
+  const { model, clock, log, toolChoice } = run.context;
   log.error("a run failed unexpectedly", error);
   const message: AssistantMessage = {
     role: "assistant",
@@ -96,8 +96,8 @@ function closeAfterSurprise(run: Run, error: unknown): RunEnd {
   return { stopReason: "error", message };
 }
 
-function assertCanContinue(parts: RunParts): void {
-  const last = parts.modelMessages().at(-1);
+function assertCanContinue(context: RunContext): void {
+  const last = context.modelMessages().at(-1);
   if (!last) throw new GalleyError("cannot_continue", "No messages to continue from");
   if (last.role === "assistant")
     throw new GalleyError("cannot_continue", "Cannot continue from message role: assistant");

@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { manualClock } from "../testing/manual-clock.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
-import type { RunParts } from "./run.js";
+import type { RunContext } from "./run.js";
 import { batchTrace, deferred, fakeRun, fakeTool, finishedCall, quiet, textOf, userMessage } from "./run.test-kit.js";
 import { runToolCalls } from "./run-tool-calls.js";
 
 /** Calls by id: `s…` shared, `x…` exclusive, `n…` not abortable. Each waits until the test ends it. */
-function open(ids: string[], parts: Partial<RunParts> = {}) {
+function open(ids: string[], context: Partial<RunContext> = {}) {
   const clock = manualClock();
   const gates = new Map(ids.map((id) => [id, deferred<{ terminate?: boolean }>()]));
   const started: string[] = [];
@@ -25,7 +25,7 @@ function open(ids: string[], parts: Partial<RunParts> = {}) {
     fakeTool("x", work, { concurrency: "exclusive" }),
     fakeTool("n", work, { nonAbortable: true }),
   ];
-  const fake = fakeRun({ clock, tools: () => tools, ...parts });
+  const fake = fakeRun({ clock, tools: () => tools, ...context });
   fake.queues.interruptMode = "immediate";
   const batch = runToolCalls(
     fake.run,

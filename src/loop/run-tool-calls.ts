@@ -58,7 +58,7 @@ class Schedule {
   async run(index: number, finished: FinishedCall): Promise<void> {
     const { call } = finished;
     startCall(this.#run, call);
-    const isStopped = this.#run.parts.signal.aborted || this.#batch.signal.aborted;
+    const isStopped = this.#run.context.signal.aborted || this.#batch.signal.aborted;
     const result = isStopped ? notStarted(this.#run) : await this.#execute(finished);
     if (result.terminate) this.#terminating++;
     this.#waiting[index] = endCall(this.#run, call, result);
@@ -75,7 +75,7 @@ class Schedule {
     try {
       return await callTool(this.#run, finished, this.#batch.signal);
     } catch (error) {
-      this.#run.parts.log.error(`running the tool call ${finished.call.name} failed unexpectedly`, error);
+      this.#run.context.log.error(`running the tool call ${finished.call.name} failed unexpectedly`, error);
       return { content: [{ type: "text", text: messageOf(error) }], details: {}, isError: true };
     }
   }
@@ -90,8 +90,8 @@ class Schedule {
   #pollSteering(): void {
     const isLast = ++this.#ended === this.#waiting.length;
     // After the last call the ordinary poll takes over; after an interrupt it would only hurry the next message.
-    if (isLast || this.#run.parts.signal.aborted || this.#batch.signal.aborted) return;
-    this.#steering = this.#run.parts.queues.takeInterrupting();
+    if (isLast || this.#run.context.signal.aborted || this.#batch.signal.aborted) return;
+    this.#steering = this.#run.context.queues.takeInterrupting();
     if (this.#steering.length > 0) this.#batch.abort();
   }
 }

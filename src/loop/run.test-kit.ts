@@ -10,7 +10,7 @@ import type { AnyTool } from "../tools/tool.js";
 import { EventStream } from "./event-stream.js";
 import { MessageQueues } from "./message-queues.js";
 import type { FinishedCall } from "./reply-builder.js";
-import { Run, type RunParts } from "./run.js";
+import { Run, type RunContext } from "./run.js";
 import { ToolChoiceQueue } from "./tool-choice-queue.js";
 
 export const fakeModel: ProviderModel = {
@@ -38,7 +38,7 @@ export interface FakeRun {
 }
 
 /** What a test leaves out is empty: no tools, no hooks, a model that says nothing. */
-export function fakeRun(parts: Partial<RunParts> & { clock: Clock }): FakeRun {
+export function fakeRun(context: Partial<RunContext> & { clock: Clock }): FakeRun {
   const logged: string[] = [];
   const log = { warn: (text: string) => void logged.push(text), error: (text: string) => void logged.push(text) };
   const events: AgentSessionEvent[] = [];
@@ -66,9 +66,9 @@ export function fakeRun(parts: Partial<RunParts> & { clock: Clock }): FakeRun {
     failureText: ({ errorMessage }) => errorMessage,
     replied: () => {},
     decideEnd: () => ({ isTerminal: true }),
-    ...parts,
+    ...context,
   });
-  run.offeredTools = run.parts.tools(); // as after a model call
+  run.offeredTools = run.context.tools(); // as after a model call
   return { run, abort, queues, toolChoice, events, appended, logged };
 }
 

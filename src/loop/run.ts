@@ -50,7 +50,7 @@ export interface ReplyWatch {
   update(event: AssistantMessageEvent): string | undefined;
 }
 
-export interface RunParts {
+export interface RunContext {
   readonly events: EventStream<AgentSessionEvent>;
   readonly queues: MessageQueues;
   readonly toolChoice: ToolChoiceQueue;
@@ -93,24 +93,24 @@ export interface RunEnd {
 }
 
 export class Run {
-  readonly parts: RunParts;
+  readonly context: RunContext;
   /** Everything this run added, in order. */
   readonly added: AgentMessage[] = [];
   /** The tools that the last model call was offered: its calls are served by these, whatever changes meanwhile. */
   offeredTools: readonly AnyTool[] = [];
   #isTurnOpen = false;
 
-  constructor(parts: RunParts) {
-    this.parts = parts;
+  constructor(context: RunContext) {
+    this.context = context;
   }
 
   emit(event: AgentEvent): void {
-    this.parts.events.emit(event);
+    this.context.events.emit(event);
   }
 
   /** In the session first, announced second: who hears `message_end` finds the message there. */
   append(message: AgentMessage): void {
-    this.parts.append(message);
+    this.context.append(message);
     this.added.push(message);
   }
 

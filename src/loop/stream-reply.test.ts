@@ -8,12 +8,12 @@ import { zeroUsage } from "../provider/provider.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { textResult } from "../tools/tool.js";
 import { ReplyBuilder } from "./reply-builder.js";
-import type { RunParts } from "./run.js";
+import type { RunContext } from "./run.js";
 import { deferred, fakeModel, fakeRun, fakeTool, quiet, streamOf } from "./run.test-kit.js";
 import { streamReply } from "./stream-reply.js";
 
 const clock = manualClock();
-const open = (stream: StreamFunction, parts: Partial<RunParts> = {}) => fakeRun({ clock, stream, ...parts });
+const open = (stream: StreamFunction, context: Partial<RunContext> = {}) => fakeRun({ clock, stream, ...context });
 
 const done: StreamEvent = { type: "done", reason: "stop", usage: zeroUsage };
 const text = (...deltas: string[]): StreamEvent[] => [
@@ -123,7 +123,7 @@ describe("streamReply", () => {
   it("has the message in the session before it is announced", async () => {
     const order: string[] = [];
     const { run } = open(() => streamOf([...text("x"), done]), { append: () => void order.push("append") });
-    run.parts.events.subscribe((event) => void order.push(event.type));
+    run.context.events.subscribe((event) => void order.push(event.type));
     await streamReply(run);
     expect(order.slice(-2)).toEqual(["append", "message_end"]);
   });
@@ -157,7 +157,7 @@ describe("streamReply", () => {
       const built = countSnapshots();
       const { run } = open(() => streamOf([...text(..."many small pieces"), done]));
       let heard = "";
-      run.parts.events.subscribe((event) => {
+      run.context.events.subscribe((event) => {
         if (event.type !== "message_update") return;
         if (event.assistantMessageEvent.type === "text_delta") heard += event.assistantMessageEvent.delta;
       });
@@ -304,7 +304,7 @@ describe("streamReply", () => {
     it("is heard while a subscriber holds the stream up", async () => {
       const { run, abort } = open(() => streamOf([...text("x"), done]));
       const reached = deferred();
-      run.parts.events.subscribe((event) => {
+      run.context.events.subscribe((event) => {
         if (event.type !== "message_update") return;
         reached.resolve();
         return new Promise(() => {});
@@ -339,7 +339,7 @@ describe("streamReply", () => {
       }
     });
     const gates = [deferred(), deferred()];
-    run.parts.events.subscribe((event) => {
+    run.context.events.subscribe((event) => {
       if (event.type !== "message_update" || event.assistantMessageEvent.type !== "text_delta") return;
       return gates[event.assistantMessageEvent.delta === "a" ? 0 : 1]?.promise;
     });
@@ -358,14 +358,14 @@ describe("streamReply", () => {
 
     async function requestOf(
       choice: Parameters<ReturnType<typeof fakeRun>["toolChoice"]["pushOnce"]>[0] | undefined,
-      parts: Partial<RunParts> = {},
+      context: Partial<RunContext> = {},
     ) {
       const requests: StreamRequest[] = [];
       const stream: StreamFunction = (request) => {
         requests.push(request);
         return streamOf([done]);
       };
-      const fake = open(stream, { tools: () => [work], streamOptions: async () => ({ apiKey: "k" }), ...parts });
+      const fake = open(stream, { tools: () => [work], streamOptions: async () => ({ apiKey: "k" }), ...context });
       const rejected: string[] = [];
       if (choice) fake.toolChoice.pushOnce(choice, { onRejected: (reason) => void rejected.push(reason) });
       await streamReply(fake.run);

@@ -9,7 +9,7 @@ import type { AssistantMessage } from "../protocol/messages.js";
 import type { ModelMessage, ProviderModel, StreamEvent, StreamRequest, ToolChoice } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
 import { type FinishedCall, ReplyBuilder } from "./reply-builder.js";
-import type { Run, RunParts } from "./run.js";
+import type { Run, RunContext } from "./run.js";
 
 export interface Reply {
   readonly message: AssistantMessage;
@@ -21,7 +21,7 @@ type End = Parameters<ReplyBuilder["finish"]>[0];
 const aborted: End = { stopReason: "aborted", errorMessage: "Request was aborted" };
 
 export async function streamReply(run: Run): Promise<Reply> {
-  const { model, clock, signal } = run.parts;
+  const { model, clock, signal } = run.context;
   const builder = new ReplyBuilder(model, clock.now());
   const progress = { isStarted: false };
   let end: End;
@@ -34,19 +34,19 @@ export async function streamReply(run: Run): Promise<Reply> {
   if (!progress.isStarted) run.emit({ type: "message_start", message });
   run.append(message);
   run.emit({ type: "message_end", message });
-  run.parts.replied(message);
+  run.context.replied(message);
   return { message, calls };
 }
 
 async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted: boolean }): Promise<End> {
-  const { events, signal, stream, watch } = run.parts;
+  const { events, signal, stream, watch } = run.context;
   watch?.turnStart();
   const race = new AbortRace(signal);
   let iterator: AsyncIterator<StreamEvent> | undefined;
   try {
-    const options = await race.next(run.parts.streamOptions());
+    const options = await race.next(run.context.streamOptions());
     if (options === "aborted") return aborted;
-    const revised = run.parts.reviseMessages?.();
+    const revised = run.context.reviseMessages?.();
     const messages = revised && (await race.next(revised));
     if (messages === "aborted") return aborted;
     iterator = stream(buildRequest(run, options, messages))[Symbol.asyncIterator]();
@@ -85,7 +85,7 @@ function announce(
     case "error":
       return {
         stopReason: event.reason,
-        errorMessage: run.parts.failureText(event),
+        errorMessage: run.context.failureText(event),
         ...(event.failure ? { error: event.failure } : {}),
       };
     case "redacted_thinking":
@@ -98,7 +98,7 @@ function announce(
 
 function announceUpdate(run: Run, event: UpdateEvent): End | undefined {
   run.emit(event);
-  const problem = run.parts.watch?.update(event.assistantMessageEvent);
+  const problem = run.context.watch?.update(event.assistantMessageEvent);
   return problem === undefined ? undefined : { stopReason: "aborted", errorMessage: problem };
 }
 
@@ -142,11 +142,11 @@ function ownMembers(builder: ReplyBuilder, event: BlockEvent) {
 /** Built in one go, just before it is sent: a forced choice is taken only by a request that goes out. */
 function buildRequest(
   run: Run,
-  options: Awaited<ReturnType<RunParts["streamOptions"]>>,
-  messages: readonly ModelMessage[] = run.parts.modelMessages(),
+  options: Awaited<ReturnType<RunContext["streamOptions"]>>,
+  messages: readonly ModelMessage[] = run.context.modelMessages(),
 ): StreamRequest {
-  const { model, signal, toolChoice } = run.parts;
-  const tools = run.parts.tools();
+  const { model, signal, toolChoice } = run.context;
+  const tools = run.context.tools();
   run.offeredTools = tools;
   const wanted = model.compat?.supportsToolChoice === false ? undefined : toolChoice.next();
   const isPossible = wanted === undefined || isActive(wanted, tools);
@@ -155,7 +155,7 @@ function buildRequest(
   return {
     model,
     context: {
-      systemPrompt: run.parts.systemPrompt(),
+      systemPrompt: run.context.systemPrompt(),
       messages,
       tools: offered.map(({ name, description, parameters, published = parameters, strict }) => ({
         name,

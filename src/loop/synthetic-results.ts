@@ -28,7 +28,7 @@ export function syntheticResult(text: string, started: boolean): ToolResult {
 
 /** For a call that had not begun when the run was aborted or the batch interrupted. */
 export function notStarted(run: Run): ToolResult {
-  return syntheticResult(run.parts.signal.aborted ? abortedText() : skippedText, false);
+  return syntheticResult(run.context.signal.aborted ? abortedText() : skippedText, false);
 }
 
 /** Refuses all calls of a reply that failed or was aborted. */
@@ -72,6 +72,6 @@ export function endCall(run: Run, call: ToolCall, result: ToolResult): ToolResul
     ...detail,
     isError,
     isWarning,
-    timestamp: run.parts.clock.now(),
+    timestamp: run.context.clock.now(),
   };
 }

@@ -3,18 +3,17 @@
 
 import { sha256Of } from "../base/digest.js";
 import { type ErrorCode, GalleyError } from "../base/errors.js";
-import type { UndoFile, UndoRecord } from "../journal/changes.js";
-import type { FileSeen, PlanHands } from "../preview/change-writer.js";
+import type { ChangeWriter, FileSeen, UndoFile, UndoRecord } from "../preview/change-writer.js";
 import type { PlannedChange } from "../preview/plan.js";
 import { diffOf } from "../preview/plan-diff.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Change, Decider, FileChangeKind, PendingAction } from "../protocol/pending.js";
-import type { PendingControl } from "./pending.js";
+import type { PendingActions } from "./pending.js";
 import { filesToUndo, isUndone } from "./undone-files.js";
 
-export interface ChangeHistoryParts {
-  readonly plans: PlanHands;
-  readonly pending: PendingControl;
+export interface ChangeHistoryDeps {
+  readonly changes: ChangeWriter;
+  readonly pending: PendingActions;
   owner(): string;
 }
 
@@ -66,15 +65,15 @@ export function changeIdOf(txid: string): string {
 }
 
 export class ChangeHistory {
-  readonly #parts: ChangeHistoryParts;
+  readonly #deps: ChangeHistoryDeps;
 
-  constructor(parts: ChangeHistoryParts) {
-    this.#parts = parts;
+  constructor(deps: ChangeHistoryDeps) {
+    this.#deps = deps;
   }
 
   async undo(request: UndoRequest): Promise<Undone> {
     const { changeId } = request;
-    const all = await this.#parts.plans.history();
+    const all = await this.#deps.changes.history();
     const found =
       changeId === undefined
         ? await this.#newest(this.#own(all, request).filter((record) => !record.undoes && !isUndone(record, all)))
@@ -98,14 +97,14 @@ export class ChangeHistory {
   }
 
   async #isAsBefore({ path, before }: UndoFile): Promise<boolean> {
-    const now = await this.#parts.plans.stamp(path).catch(() => null); // it is there, and cannot be looked at
+    const now = await this.#deps.changes.stamp(path).catch(() => null); // it is there, and cannot be looked at
     if (!now || !before) return now === undefined && before === null;
     return now.mode === before.mode && now.sha256 === sha256Of(before.bytes);
   }
 
   /** Takes the newest undo back. */
   async redo(request: Omit<UndoRequest, "changeId">): Promise<Undone> {
-    const all = await this.#parts.plans.history();
+    const all = await this.#deps.changes.history();
     const originals = new Map(all.map((record) => [record.txid, record]));
     const isUndo = ({ undoes, label }: UndoRecord) => {
       if (undoes === undefined) return false;
@@ -118,21 +117,21 @@ export class ChangeHistory {
   }
 
   #nothingFound(sentence: string): GalleyError {
-    const { historyLimit } = this.#parts.plans;
+    const { historyLimit } = this.#deps.changes;
     return new GalleyError("not_found", historyLimit === undefined ? sentence : `${sentence} ${historyLimit}`);
   }
 
   /** The newest first. */
   async list({ ids, isWholeRoot = false, withDiff = false, limit = 50 }: ChangeListOptions = {}): Promise<Change[]> {
-    const all = await this.#parts.plans.history();
+    const all = await this.#deps.changes.history();
     const own = this.#own(all, { isWholeRoot });
     const shown = (ids ? own.filter(({ txid }) => ids.includes(changeIdOf(txid))) : own).slice(0, limit);
-    const left = leftBytes(all, this.#parts.plans);
+    const left = leftBytes(all, this.#deps.changes);
     return Promise.all(shown.map((record) => this.#describe(record, { all, withDiff, left })));
   }
 
   async owners(): Promise<ChangeOwnership[]> {
-    const all = await this.#parts.plans.history();
+    const all = await this.#deps.changes.history();
     return all.map((record) => ({
       id: changeIdOf(record.txid),
       session: record.owner?.session,
@@ -142,7 +141,7 @@ export class ChangeHistory {
   }
 
   #own(all: readonly UndoRecord[], { isWholeRoot = false }: Pick<UndoRequest, "isWholeRoot">): readonly UndoRecord[] {
-    const owner = this.#parts.owner();
+    const owner = this.#deps.owner();
     return isWholeRoot ? all : all.filter((record) => record.owner?.session === owner);
   }
 
@@ -151,13 +150,13 @@ export class ChangeHistory {
     label: string,
     { apply, toolCallId }: UndoRequest,
   ): Promise<Undone> {
-    const { pending, plans } = this.#parts;
+    const { pending } = this.#deps;
     const changes: PlannedChange[] = [];
     let isStale = false;
     const left = filesToUndo(record, all);
-    const files = left.length > 0 ? left : record.files; // none: somebody names what was undone, and hears that it is stale
+    const files = left.length > 0 ? left : record.files; // none: the caller names what was undone, and hears that it is stale
     for (const file of files) {
-      const now = await plans.look(file.path, file.afterHash);
+      const now = await this.#deps.changes.look(file.path, file.afterHash);
       isStale ||= now ? !now.isAsLeft : file.afterHash !== null;
       changes.push(inverse(file, now));
     }
@@ -173,13 +172,13 @@ export class ChangeHistory {
       isForReview: toolCallId === undefined,
       work: { kind: "plan", plan: { changes, applied: { text }, undoes: record.txid } },
     });
-    // Whoever sees it should know from the beginning; an attempt would tell by itself.
+    // The user should know from the beginning; an attempt would tell by itself.
     if (isStale && !apply) await pending.filesWritten(changes.map(({ path }) => path));
     const action = pending.store.get(id)?.action;
     if (!action) throw new GalleyError("invalid_argument", `Pending action ${id} ended at once.`);
     if (!apply) return { action, record };
     const { result, code } = await pending.decide([id], { action: "apply", ...apply });
-    // Whoever asked for it to happen at once does not want a preview that waits.
+    // A caller that wants it at once does not want a preview that waits.
     if (result.isError)
       await pending.decide([id], { action: "discard", by: apply.by, reason: "It could not be applied." });
     return { action, result, code, record, changeId: changeIdIn(result) };
@@ -241,7 +240,7 @@ function inverse(
 type LeftBytes = (file: UndoFile) => Promise<Uint8Array | undefined>;
 
 /** The next change found there what the last one left, unless somebody else wrote in between; the disk has the newest. */
-function leftBytes(all: readonly UndoRecord[], plans: Pick<PlanHands, "look">): LeftBytes {
+function leftBytes(all: readonly UndoRecord[], changes: Pick<ChangeWriter, "look">): LeftBytes {
   const byPath = new Map<string, Uint8Array[]>();
   for (const { path, before } of all.flatMap(({ files }) => files))
     if (before) byPath.set(path, [...(byPath.get(path) ?? []), before.bytes]);
@@ -255,7 +254,7 @@ function leftBytes(all: readonly UndoRecord[], plans: Pick<PlanHands, "look">): 
     if (afterHash === null) return new Uint8Array();
     const kept = byPath.get(path)?.find((bytes) => hashOf(bytes) === afterHash);
     if (kept) return kept;
-    const now = await plans.look(path, afterHash).catch(() => undefined); // what cannot be read now is not known either
+    const now = await changes.look(path, afterHash).catch(() => undefined); // what cannot be read now is not known either
     return now && hashOf(now.bytes) === afterHash ? now.bytes : undefined;
   };
 }

@@ -7,7 +7,7 @@ import { nothingPendingText } from "../preview/settle.js";
 import type { ResolveDetails } from "../protocol/data.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Decider } from "../protocol/pending.js";
-import type { PendingControl } from "./pending.js";
+import type { PendingActions } from "./pending.js";
 
 export interface PendingDecision extends Subset {
   readonly action: "apply" | "discard";
@@ -21,7 +21,7 @@ export interface PendingDecision extends Subset {
 }
 
 export async function decidePending(
-  pending: PendingControl,
+  pending: PendingActions,
   request: PendingDecision,
 ): Promise<{ details: ResolveDetails; text: string }> {
   const { action, reason, by, extra, files, hunks } = request;
@@ -40,7 +40,7 @@ export async function decidePending(
   return { details: result.details as ResolveDetails, text };
 }
 
-function idsOf(pending: PendingControl, { pendingId, pendingIds, all = false }: PendingDecision): string[] {
+function idsOf(pending: PendingActions, { pendingId, pendingIds, all = false }: PendingDecision): string[] {
   const named = [pendingId !== undefined, pendingIds !== undefined, all].filter(Boolean).length;
   if (named > 1) throw new GalleyError("invalid_argument", "Use one of pendingId, pendingIds and all.");
   if (pendingId !== undefined) return [pendingId];

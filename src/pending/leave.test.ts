@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { randomIds } from "../base/ids.js";
 import type { NewAction } from "../preview/pending-action-store.js";
-import { createMemoryPlans } from "../testing/memory-plans.js";
+import { createMemoryChangeWriter } from "../testing/memory-change-writer.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, say } from "../testing/scripted-model.js";
@@ -42,18 +42,18 @@ async function rest(): Promise<void> {
 /** Plans that are written when the test says so. */
 async function openSlow(model: Parameters<typeof openSession>[0] = {}) {
   const workspace = createMemoryWorkspace({ "a.ts": "old(1);\n", "b.ts": "old(2);\n" });
-  const plans = createMemoryPlans(workspace);
+  const plans = createMemoryChangeWriter(workspace);
   const [begun, write] = [gate(), gate()];
   const slow: typeof plans = {
     ...plans,
-    async apply(changes, owner) {
+    async apply(...change) {
       begun.open();
       await write.opened;
-      return plans.apply(changes, owner);
+      return plans.apply(...change);
     },
   };
   const at = { persist: true, sessionDir: folder, agentDir: folder, ids: randomIds };
-  const opened = await openSession({ ...model, session: { ...at, workspace, plans: slow } });
+  const opened = await openSession({ ...model, session: { ...at, workspace, changeWriter: slow } });
   return { ...opened, workspace, begun, write };
 }
 
@@ -180,7 +180,7 @@ describe("somebody's callback", () => {
     const opened = await openSession();
     opened.session.stagePendingAction(closure({ apply: () => new Promise<never>(() => {}) }));
     void opened.session.resolvePendingAction({ action: "apply", ...host });
-    opened.session.hurry({ modulesMs: 100 });
+    opened.session.beginShutdown({ modulesMs: 100 });
     const ended = opened.session.dispose();
     await rest();
     opened.clock.advance(500);

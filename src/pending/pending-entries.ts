@@ -3,7 +3,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../base/json.js";
-import { type ApplyOwner, neededBy } from "../preview/settle.js";
+import type { ApplyOwner } from "../preview/change-writer.js";
+import { neededBy } from "../preview/settle.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
 import type { EntryFields } from "../record/session-record.js";

@@ -6,23 +6,21 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { MessageQueues } from "../loop/message-queues.js";
 import type { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { AppliedActions } from "../preview/change-writer.js";
+import type { AppliedActions, ChangeSession, ChangeWriter } from "../preview/change-writer.js";
 import {
   type NewAction,
   PendingActionStore,
   type PendingChange,
   type StoredAction,
 } from "../preview/pending-action-store.js";
-import { encodePlan, type PlannedChange } from "../preview/plan.js";
+import { encodePlan } from "../preview/plan.js";
 import type { Subset } from "../preview/plan-diff.js";
 import {
-  type AppliedChanges,
-  type ApplyOwner,
   type Decision,
   missingText,
   nothingPendingText,
+  type SettleContext,
   type Settled,
-  type SettleParts,
   settleAction,
 } from "../preview/settle.js";
 import { settleAll } from "../preview/settle-all.js";
@@ -38,10 +36,10 @@ import { readPending } from "./read-pending.js";
 import { type ActionsRecord, RecordedActions } from "./recorded-actions.js";
 import { ResolveForce } from "./resolve-force.js";
 import { RunningDecisions } from "./running-decisions.js";
-import { type FindStale, markStaleActions } from "./stale-actions.js";
+import { markStaleActions } from "./stale-actions.js";
 import { resolveByHandler, type StandingHandler } from "./standing-handler.js";
 
-export interface PendingControlParts {
+export interface PendingActionsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly queues: MessageQueues;
@@ -50,10 +48,11 @@ export interface PendingControlParts {
   record(): ActionsRecord;
   settings(): PendingSettings;
   model(): ProviderModel | undefined;
-  isThinkingInTheWay(): boolean;
-  applyPlan(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
-  staleFiles: FindStale;
-  confirm?: SettleParts["confirm"];
+  forbidsForcedChoice(): boolean;
+  readonly changes: Pick<ChangeWriter, "apply" | "staleFiles">;
+  /** What its changes are remembered by. */
+  owner(): string;
+  confirm?: SettleContext["confirm"];
   /** Of the run under way: a question to the person ends with it. */
   signal(): AbortSignal | undefined;
 }
@@ -70,10 +69,12 @@ export interface ResolveParams {
   readonly all?: boolean;
 }
 
-export class PendingControl {
+export class PendingActions {
   readonly store: PendingActionStore;
-  readonly #parts: PendingControlParts;
-  readonly #settle: SettleParts;
+  /** What changes are made for: their outcome goes on record here. */
+  readonly session: ChangeSession;
+  readonly #deps: PendingActionsDeps;
+  readonly #settle: SettleContext;
   readonly #force: ResolveForce;
   readonly #deciding: RunningDecisions;
   readonly #recorded: RecordedActions;
@@ -84,11 +85,17 @@ export class PendingControl {
   /** Calls under way that may write anywhere. */
   readonly #running = new Set<string>();
 
-  constructor(parts: PendingControlParts) {
-    const { clock, log, settings, toolChoice, model, confirm } = parts;
-    this.#parts = parts;
+  constructor(deps: PendingActionsDeps) {
+    const { clock, log, settings, toolChoice, model, confirm } = deps;
+    this.#deps = deps;
+    this.session = {
+      get owner() {
+        return deps.owner();
+      },
+      recordApplied: (applied, decision) => this.recordApplied(applied, decision),
+    };
     this.#deciding = new RunningDecisions(clock);
-    this.#recorded = new RecordedActions(() => parts.record(), log);
+    this.#recorded = new RecordedActions(() => deps.record(), log);
     this.store = new PendingActionStore({
       clock,
       order: () => settings().order,
@@ -98,8 +105,9 @@ export class PendingControl {
     this.#settle = {
       store: this.store,
       settings,
-      applyPlan: (changes, owner) => this.#deciding.write(parts.applyPlan(changes, owner)),
-      keepRest: (id, rest) => parts.record().artifacts.saveRest(id, encodePlan(rest)),
+      changes: { apply: (...change) => this.#deciding.write(deps.changes.apply(...change)) },
+      session: this.session,
+      keepRest: (id, rest) => deps.record().artifacts.saveRest(id, encodePlan(rest)),
       ...(confirm ? { confirm } : {}),
     };
     this.#force = new ResolveForce({
@@ -108,8 +116,8 @@ export class PendingControl {
       toolChoice,
       settings,
       model,
-      isThinkingInTheWay: () => parts.isThinkingInTheWay(),
-      signal: () => parts.signal(),
+      forbidsForcedChoice: () => deps.forbidsForcedChoice(),
+      signal: () => deps.signal(),
       now: () => clock.now(),
       warn: (message) => log.warn(message),
     });
@@ -148,8 +156,8 @@ export class PendingControl {
     if (!this.store.hasPending) return Promise.resolve();
     const only = paths && new Set(paths);
     this.#looking = this.#looking
-      .then(() => markStaleActions(this.store, this.#parts.staleFiles, only))
-      .catch((error: unknown) => this.#parts.log.warn(`pending actions could not be checked: ${messageOf(error)}`));
+      .then(() => markStaleActions(this.store, (seen) => this.#deps.changes.staleFiles(seen), only))
+      .catch((error: unknown) => this.#deps.log.warn(`pending actions could not be checked: ${messageOf(error)}`));
     return this.#looking;
   }
 
@@ -168,8 +176,8 @@ export class PendingControl {
   }
 
   /** The session is about to end. */
-  hurry(): void {
-    this.#deciding.hurry();
+  beginShutdown(): void {
+    this.#deciding.beginShutdown();
   }
 
   /** The model's decision: a named action, else the one its forced turn is about, else the next, else the standing handler. */
@@ -179,14 +187,14 @@ export class PendingControl {
 
   async #resolve(params: ResolveParams): Promise<ToolResult> {
     const { id, all = false, action, reason, extra } = params;
-    const signal = this.#parts.signal();
+    const signal = this.#deps.signal();
     const decision: Decision = { action, reason, by: "model", signal, ...(extra ? { extra } : {}) };
     if (all && id !== undefined) throw new GalleyError("tool_failed", "Use either id or all, not both.");
     try {
       if (all && !this.store.hasPending) throw new GalleyError("tool_failed", nothingPendingText);
       if (all) return await settleAll(this.#settle, this.#ids(), decision);
       if (id !== undefined) return (await settleAction(this.#settle, id, decision)).result;
-      const invoke = this.#parts.toolChoice.peekInvoker();
+      const invoke = this.#deps.toolChoice.peekInvoker();
       if (invoke) return await invoke({ ...params });
       const next = this.store.next();
       if (next) return (await settleAction(this.#settle, next.action.id, decision)).result;
@@ -268,7 +276,7 @@ export class PendingControl {
 
   /** Previews that the model still sees need no second word. */
   compacted(): void {
-    const path = this.#parts.record().tree.pathTo();
+    const path = this.#deps.record().tree.pathTo();
     const last = path.findLast((entry) => entry.type === "compaction");
     const from = path.findIndex(({ id }) => id === last?.firstKeptEntryId);
     const kept = new Set(from < 0 ? [] : path.slice(from).map(({ id }) => id));
@@ -277,12 +285,12 @@ export class PendingControl {
 
   /** A run is over: whoever waits for a decision should know that none came. */
   runEnded(): void {
-    if (this.store.hasPending) this.#parts.emit({ type: "pending_action_stalled", ids: this.#ids() });
+    if (this.store.hasPending) this.#deps.emit({ type: "pending_action_stalled", ids: this.#ids() });
   }
 
   /** Numbers of the record are given to nobody else from now on. False: there is nothing to restore. */
   reserve(): boolean {
-    const { tree, sessionId } = this.#parts.record();
+    const { tree, sessionId } = this.#deps.record();
     const { ids } = foldPending(tree.entries, sessionId);
     for (const id of ids) this.store.reserve(id);
     // Without any, as in most records, the path is spared a walk.
@@ -291,7 +299,7 @@ export class PendingControl {
 
   /** Finds again what the record's path holds, and ends what did not survive. `flush` waits until it was looked at. */
   async restore(): Promise<void> {
-    const { found, lost } = await readPending(this.#parts.record());
+    const { found, lost } = await readPending(this.#deps.record());
     for (const stored of found) if (!this.store.get(stored.action.id)) this.#bringBack(stored);
     for (const { pushed, cause } of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed, cause);
     void this.filesWritten(); // by whoever was here meanwhile
@@ -302,7 +310,7 @@ export class PendingControl {
     await this.decided();
     const open = this.#recorded.openIds();
     const path = new Set(
-      this.#parts
+      this.#deps
         .record()
         .tree.pathTo()
         .map(({ id }) => id),
@@ -338,7 +346,7 @@ export class PendingControl {
   }
 
   #changed(change: PendingChange, stored: StoredAction): void {
-    this.#parts.emit(change);
+    this.#deps.emit(change);
     const { id } = stored.action;
     if (change.type === "pending_action_added") {
       if (!this.#isRestoring) this.#recorded.pushed(stored);
@@ -372,8 +380,8 @@ export class PendingControl {
       reason,
       ...(cause ? { error: cause } : {}),
     };
-    this.#parts.log.warn(reason);
-    this.#parts.emit({ type: "pending_action_resolved", label, sourceToolName, ...settled });
+    this.#deps.log.warn(reason);
+    this.#deps.emit({ type: "pending_action_resolved", label, sourceToolName, ...settled });
     this.#recorded.settled(settled);
   }
 
@@ -388,7 +396,7 @@ export class PendingControl {
   }
 
   #tellModel(about: { id: string; label: string; isPart: boolean }, decision: Decision, result: ToolResult): void {
-    const timestamp = this.#parts.clock.now();
-    this.#parts.queues.queueAside(outcomeMessage(about, decision, { result, timestamp }));
+    const timestamp = this.#deps.clock.now();
+    this.#deps.queues.queueAside(outcomeMessage(about, decision, { result, timestamp }));
   }
 }

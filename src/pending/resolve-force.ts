@@ -4,23 +4,23 @@
 
 import type { RejectReason, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
-import { type SettleParts, settleAction } from "../preview/settle.js";
+import { type SettleContext, settleAction } from "../preview/settle.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { AssistantMessage, CustomMessage } from "../protocol/messages.js";
-import { type ProviderModel, plannerApi } from "../provider/provider.js";
+import { capabilitiesOf, type ProviderModel } from "../provider/provider.js";
 import type { PendingSettings } from "./pending-settings.js";
 
 export const resolveToolName = "resolve";
 export const reminderType = "resolve-reminder";
 
-export interface ResolveForceParts {
+export interface ResolveForceDeps {
   readonly store: PendingActionStore;
-  readonly settle: SettleParts;
+  readonly settle: SettleContext;
   readonly toolChoice: ToolChoiceQueue;
   settings(): PendingSettings;
   model(): ProviderModel | undefined;
   /** The service refuses a forced choice while the model thinks: then it is only reminded. */
-  isThinkingInTheWay(): boolean;
+  forbidsForcedChoice(): boolean;
   /** Of the run under way. */
   signal(): AbortSignal | undefined;
   now(): number;
@@ -36,20 +36,20 @@ interface Effort {
 }
 
 export class ResolveForce {
-  readonly #parts: ResolveForceParts;
+  readonly #deps: ResolveForceDeps;
   readonly #efforts = new Map<string, Effort>();
   /** Models whose service does not take a forced choice, as it turned out. */
   readonly #unforceable = new Set<string>();
   #hasWarned = false;
   #directive: { actionId: string; label: string } | undefined;
 
-  constructor(parts: ResolveForceParts) {
-    this.#parts = parts;
+  constructor(deps: ResolveForceDeps) {
+    this.#deps = deps;
   }
 
   /** The store changed. `isNews`: the model has to hear of this action, new or failed. */
   changed(actionId: string, isNews: boolean): void {
-    const { store } = this.#parts;
+    const { store } = this.#deps;
     if (!store.get(actionId)) this.#efforts.delete(actionId);
     else if (isNews) this.#effort(actionId).wantsReminder = true;
     this.#alignDirective();
@@ -58,11 +58,11 @@ export class ResolveForce {
   /** After a turn's tools, before the next request: at most one reminder, however many previews there are. */
   turnBoundary(): readonly CustomMessage[] {
     const next = this.#eligible();
-    if (!next || this.#parts.settings().forcing === "off") return [];
+    if (!next || this.#deps.settings().forcing === "off") return [];
     const effort = this.#effort(next.action.id);
     // A forced turn tells by itself that it was ignored; one that was only reminded is judged here.
     if (!this.#directive && effort.reminders > 0 && !effort.wantsReminder) effort.ignored++;
-    const isDue = effort.wantsReminder || effort.reminders < this.#parts.settings().reminders;
+    const isDue = effort.wantsReminder || effort.reminders < this.#deps.settings().reminders;
     const reminders = isDue ? [this.#remind(next)] : [];
     this.#alignDirective();
     return reminders;
@@ -71,13 +71,13 @@ export class ResolveForce {
   /** Before the first request of a run: what the model has to hear, if it came up or was lost since the last one. */
   runStart(): readonly CustomMessage[] {
     const next = this.#eligible();
-    const isDue = next && this.#parts.settings().forcing !== "off" && this.#effort(next.action.id).wantsReminder;
+    const isDue = next && this.#deps.settings().forcing !== "off" && this.#effort(next.action.id).wantsReminder;
     return isDue ? [this.#remind(next)] : [];
   }
 
   /** A compaction took previews out of the model's sight. */
   remindAgain(isLost: (stored: StoredAction) => boolean): void {
-    for (const stored of this.#parts.store.list())
+    for (const stored of this.#deps.store.list())
       if (isLost(stored)) this.#effort(stored.action.id).wantsReminder = true;
   }
 
@@ -102,7 +102,7 @@ export class ResolveForce {
   #pushDirective({ action: { id, sourceToolName } }: StoredAction): void {
     const label = `pending-action:${sourceToolName}`;
     this.#directive = { actionId: id, label };
-    this.#parts.toolChoice.pushOnce(
+    this.#deps.toolChoice.pushOnce(
       { type: "tool", name: resolveToolName },
       {
         label,
@@ -127,22 +127,22 @@ export class ResolveForce {
 
   async #invoke(id: string, params: Record<string, unknown>): Promise<ToolResult> {
     const { action, reason, extra } = params as { action: "apply"; reason: string; extra?: Record<string, unknown> };
-    const signal = this.#parts.signal();
+    const signal = this.#deps.signal();
     const decision = { action, reason, by: "model" as const, signal, ...(extra ? { extra } : {}) };
-    return (await settleAction(this.#parts.settle, id, decision)).result;
+    return (await settleAction(this.#deps.settle, id, decision)).result;
   }
 
   #dropDirective(): void {
     const directive = this.#directive;
     this.#directive = undefined;
-    if (directive) this.#parts.toolChoice.removeByLabel(directive.label);
+    if (directive) this.#deps.toolChoice.removeByLabel(directive.label);
   }
 
   /** The action that the next request is to be forced for. */
   #forced(): StoredAction | undefined {
     const next = this.#eligible();
     if (!next || !this.#canForce()) return undefined;
-    const { forcing, maxAttempts } = this.#parts.settings();
+    const { forcing, maxAttempts } = this.#deps.settings();
     const { ignored } = this.#effort(next.action.id);
     if (forcing === "off" || ignored >= maxAttempts || (forcing === "remind" && ignored === 0)) return undefined;
     return next;
@@ -150,20 +150,20 @@ export class ResolveForce {
 
   /** The next action, if it is the model's to decide. */
   #eligible(): StoredAction | undefined {
-    const { store, settings } = this.#parts;
+    const { store, settings } = this.#deps;
     const next = store.next();
     return next && !next.isForReview && settings().decider !== "user" ? next : undefined;
   }
 
   #canForce(): boolean {
-    const model = this.#parts.model();
-    if (!model || this.#parts.isThinkingInTheWay()) return false;
+    const model = this.#deps.model();
+    if (!model || this.#deps.forbidsForcedChoice()) return false;
     const name = `${model.provider}/${model.id}`;
     const isPossible = model.compat?.supportsToolChoice !== false && !this.#unforceable.has(name);
     // Our own planner says so by design; of any other model the user should know.
-    if (!isPossible && !this.#hasWarned && model.api !== plannerApi) {
+    if (!isPossible && !this.#hasWarned && capabilitiesOf(model).isLanguageModel) {
       this.#hasWarned = true;
-      this.#parts.warn(`${name} cannot be made to call a tool: it is only reminded of pending previews`);
+      this.#deps.warn(`${name} cannot be made to call a tool: it is only reminded of pending previews`);
     }
     return isPossible;
   }
@@ -178,7 +178,7 @@ export class ResolveForce {
   }
 
   #remind(next: StoredAction): CustomMessage {
-    const { store, now } = this.#parts;
+    const { store, now } = this.#deps;
     // It names them all, so it counts for each.
     for (const { action } of store.list()) {
       const told = this.#effort(action.id);

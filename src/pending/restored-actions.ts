@@ -3,19 +3,19 @@
 
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import type { PlanHands } from "../preview/change-writer.js";
+import type { ChangeWriter } from "../preview/change-writer.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
-import type { PendingControl } from "./pending.js";
+import type { PendingActions } from "./pending.js";
 
-export interface RestoredActionsParts {
+export interface RestoredActionsDeps {
   readonly log: Log;
-  readonly plans: Pick<PlanHands, "recover">;
-  readonly pending: () => Pick<PendingControl, "reserve" | "restore" | "flush">;
+  readonly changes: Pick<ChangeWriter, "recover">;
+  readonly pending: Pick<PendingActions, "reserve" | "restore" | "flush" | "session">;
   emit(event: AgentSessionEvent): void;
 }
 
 export class RestoredActions {
-  readonly #parts: RestoredActionsParts;
+  readonly #deps: RestoredActionsDeps;
   #done: Promise<void> = Promise.resolve();
   #finding: Promise<void> | undefined;
   #isUnderWay = false;
@@ -23,8 +23,8 @@ export class RestoredActions {
   #news: AgentSessionEvent[] = [];
   #isHeard = false;
 
-  constructor(parts: RestoredActionsParts) {
-    this.#parts = parts;
+  constructor(deps: RestoredActionsDeps) {
+    this.#deps = deps;
   }
 
   /** For the record that is current now. What was not told of another is nobody's concern any more. */
@@ -46,19 +46,18 @@ export class RestoredActions {
   /** An event about something pending. */
   tell(event: AgentSessionEvent): void {
     if (this.#isUnderWay && !this.#isHeard) this.#news.push(event);
-    else this.#parts.emit(event);
+    else this.#deps.emit(event);
   }
 
   /** Somebody listens, or need not any more. */
   tellNews(): void {
     this.#isHeard = true;
-    for (const event of this.#news.splice(0)) this.#parts.emit(event);
+    for (const event of this.#news.splice(0)) this.#deps.emit(event);
   }
 
   async #restore(): Promise<void> {
-    const { log, plans } = this.#parts;
-    const pending = this.#parts.pending();
-    const recovered = plans.recover().then(
+    const { log, changes, pending } = this.#deps;
+    const recovered = changes.recover(pending.session).then(
       () => {},
       (error: unknown) => log.warn(messageOf(error)),
     );

@@ -2,19 +2,19 @@
 // as files are being written, and for somebody's callback only so long.
 
 import { atMost, type Clock } from "../base/clock.js";
-import { HurriedClock } from "../base/shortening-clock.js";
+import { ShorteningClock } from "../base/shortening-clock.js";
 
 /** Of a callback that does not end; and the same when the whole session ends. */
 const patienceMs = 5000;
 const lastPatienceMs = 500;
 
 export class RunningDecisions {
-  readonly #clock: HurriedClock;
+  readonly #clock: ShorteningClock;
   readonly #running = new Set<Promise<unknown>>();
   readonly #writing = new Set<Promise<unknown>>();
 
   constructor(clock: Clock) {
-    this.#clock = new HurriedClock(clock);
+    this.#clock = new ShorteningClock(clock);
   }
 
   get hasAny(): boolean {
@@ -30,8 +30,8 @@ export class RunningDecisions {
     return during(this.#writing, work);
   }
 
-  hurry(): void {
-    this.#clock.hurry(lastPatienceMs);
+  beginShutdown(): void {
+    this.#clock.shorten(lastPatienceMs);
   }
 
   /** All of them are over, or were given up. */

@@ -2,7 +2,7 @@
 // back itself. All of it follows from the records alone.
 
 import { sha256Of } from "../base/digest.js";
-import type { UndoFile, UndoRecord } from "../journal/changes.js";
+import type { UndoFile, UndoRecord } from "../preview/change-writer.js";
 
 /** Every file is again what it was before the change. `all`: the newest first. */
 export function isUndone(record: UndoRecord, all: readonly UndoRecord[]): boolean {

@@ -6,7 +6,7 @@ import { beforeEach, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { randomIds } from "../base/ids.js";
 import { artifactDirectory } from "../record/session-paths.js";
-import { createMemoryPlans } from "../testing/memory-plans.js";
+import { createMemoryChangeWriter } from "../testing/memory-change-writer.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { openSession } from "../testing/open-session.js";
 import { call, type ScriptStep, say } from "../testing/scripted-model.js";
@@ -32,7 +32,7 @@ async function open(model: readonly ScriptStep[], sessionFile?: string) {
       agentDir: folder,
       ids: randomIds,
       workspace,
-      plans: createMemoryPlans(workspace),
+      changeWriter: createMemoryChangeWriter(workspace),
       log: { warn: note, error: note },
       ...(sessionFile === undefined ? {} : { resume: { kind: "open", target: sessionFile } }),
     },

@@ -4,16 +4,20 @@ import { messageOf } from "../base/errors.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { PendingOutcome } from "../protocol/pending.js";
 import { textOf } from "./callback-result.js";
-import { type Decision, type Settled, type SettleParts, settleAction } from "./settle.js";
+import { type Decision, type SettleContext, type Settled, settleAction } from "./settle.js";
 
 /** Every pending action in order; an apply stops at the first failure, a discard never does. */
-export async function settleAll(parts: SettleParts, ids: readonly string[], decision: Decision): Promise<ToolResult> {
+export async function settleAll(
+  context: SettleContext,
+  ids: readonly string[],
+  decision: Decision,
+): Promise<ToolResult> {
   const results: { id: string; outcome: PendingOutcome; label: string; error?: string }[] = [];
   for (const id of ids) {
-    const label = parts.store.get(id)?.action.label;
+    const label = context.store.get(id)?.action.label;
     if (label === undefined) continue; // it went with another one, and was told
     // What was settled before is told, whatever stops the rest.
-    const { outcome, result, also = [] } = await settleAction(parts, id, decision).catch(stopped);
+    const { outcome, result, also = [] } = await settleAction(context, id, decision).catch(stopped);
     const isOver = outcome === "applied" || outcome === "discarded";
     const problem = result.isError ? textOf(result) : isOver ? undefined : anewText;
     results.push({

@@ -2,11 +2,11 @@
 // left stays pending under the same id, made for the files as they are then.
 
 import { GalleyError } from "../base/errors.js";
+import type { AppliedChanges } from "./change-writer.js";
 import type { StoredAction } from "./pending-action-store.js";
 import { combinePlans, type Plan } from "./plan.js";
 import { type SplitPlan, type Subset, splitPlan } from "./plan-diff.js";
 import {
-  type AppliedChanges,
   applyFailed,
   applyOn,
   type Decision,
@@ -16,8 +16,8 @@ import {
   plansOf,
   refusalOf,
   refused,
+  type SettleContext,
   type Settled,
-  type SettleParts,
   settleAction,
   withIt,
   writtenDetails,
@@ -25,14 +25,14 @@ import {
 import { dependenciesOf, dependentsOf } from "./stack.js";
 
 export async function settlePart(
-  parts: SettleParts,
+  context: SettleContext,
   id: string,
   { decision, subset }: { decision: Decision; subset: Subset },
 ): Promise<Pick<Settled, "result" | "code"> & { isWhole: boolean }> {
-  const { store } = parts;
+  const { store } = context;
   const asked = store.get(id);
-  const refusal = asked && refusalOf(parts, asked, decision);
-  if (asked && refusal !== undefined) return { ...refused(parts, asked, decision, refusal), isWhole: false };
+  const refusal = asked && refusalOf(context, asked, decision);
+  if (asked && refusal !== undefined) return { ...refused(context, asked, decision, refusal), isWhole: false };
   const status = asked?.action.status;
   // Held before it is looked at: another decision about a part would be made for a plan that is not there any more.
   const stored = store.take(id);
@@ -47,11 +47,12 @@ export async function settlePart(
   const rest = decision.action === "apply" ? split.restIfApplied : split.restIfDiscarded;
   if (!rest) {
     store.putBack(id, status);
-    return { ...(await settleAction(parts, id, decision)), isWhole: true };
+    return { ...(await settleAction(context, id, decision)), isWhole: true };
   }
   const what = { stored, split, rest, decision };
   try {
-    const { others, written } = decision.action === "apply" ? await applyPart(parts, what) : discardPart(parts, what);
+    const { others, written } =
+      decision.action === "apply" ? await applyPart(context, what) : discardPart(context, what);
     const note = withIt(others, decision.action);
     const texts = [partText(decision, split, stored), ...(note === undefined ? [] : [note])];
     const content = texts.map((text) => ({ type: "text" as const, text }));
@@ -59,7 +60,7 @@ export async function settlePart(
     const details = { ...metadata(store, stored, decision), ...source, partial: true, settled: split.settled };
     return { result: { content, details }, isWhole: false };
   } catch (error) {
-    return { ...(await applyFailed(parts, stored, withoutRefresh(decision), error)), isWhole: false };
+    return { ...(await applyFailed(context, stored, withoutRefresh(decision), error)), isWhole: false };
   }
 }
 
@@ -82,20 +83,20 @@ interface SettledPart {
 }
 
 /** In one change set with what the chosen files rest on. What was staged on top keeps its ground: the rest leads there. */
-async function applyPart(parts: SettleParts, { stored, split, rest, decision }: Part): Promise<SettledPart> {
-  const { store } = parts;
+async function applyPart(context: SettleContext, { stored, split, rest, decision }: Part): Promise<SettledPart> {
+  const { store } = context;
   const below = dependenciesOf(store, stored, pathsIn(split));
-  const written = await applyOn(parts, below, { stored, decision }, async (owner) => {
+  const written = await applyOn(context, below, { stored, decision }, async (owner) => {
     const chosen = combinePlans([...plansOf(below), { ...rest, changes: split.chosen }]);
-    await parts.keepRest?.(stored.action.id, rest);
-    return parts.applyPlan(chosen, { ...owner, isPart: true });
+    await context.keepRest?.(stored.action.id, rest);
+    return context.changes.apply(chosen, { ...owner, isPart: true }, context.session);
   });
   store.changePlan(stored, rest);
   return { others: below, written };
 }
 
 /** With what was staged on top of the chosen files: it holds what was just discarded. */
-function discardPart({ store }: SettleParts, { stored, split, rest, decision: { by } }: Part): SettledPart {
+function discardPart({ store }: SettleContext, { stored, split, rest, decision: { by } }: Part): SettledPart {
   const { id } = stored.action;
   const above = dependentsOf(store, stored, pathsIn(split));
   discardAll(store, above, { id, by });

@@ -2,9 +2,10 @@ import { describe, expect, it, vi } from "vitest";
 import { GalleyError } from "../base/errors.js";
 import type { ToolResult } from "../protocol/events.js";
 import { manualClock } from "../testing/manual-clock.js";
+import { withoutSession } from "./change-writer.js";
 import { type NewAction, PendingActionStore, type PendingChange } from "./pending-action-store.js";
 import { type Plan, stampOf } from "./plan.js";
-import { type Decision, missingText, type SettleParts, settleAction } from "./settle.js";
+import { type Decision, missingText, type SettleContext, settleAction } from "./settle.js";
 import { settleAll } from "./settle-all.js";
 import { settlePart } from "./settle-part.js";
 
@@ -14,18 +15,19 @@ const text = (value: string, details?: unknown): ToolResult => ({
 });
 const texts = ({ content }: ToolResult) => content.map((block) => (block.type === "text" ? block.text : "[image]"));
 
-function setUp(settings: Partial<ReturnType<SettleParts["settings"]>> = {}, order: "lifo" | "fifo" = "lifo") {
+function setUp(settings: Partial<ReturnType<SettleContext["settings"]>> = {}, order: "lifo" | "fifo" = "lifo") {
   const clock = manualClock();
   const store = new PendingActionStore({ clock, order: () => order });
   const changes: PendingChange[] = [];
   store.on("change", (change) => changes.push(change));
-  const applyPlan = vi.fn<SettleParts["applyPlan"]>(async () => ({ changeId: "ch_1" }));
-  const parts: SettleParts = {
+  const applyPlan = vi.fn<SettleContext["changes"]["apply"]>(async () => ({ changeId: "ch_1" }));
+  const context: SettleContext = {
     store,
     settings: () => ({ maxAttempts: 5, decider: "model", requireUser: false, ...settings }),
-    applyPlan,
+    changes: { apply: applyPlan },
+    session: withoutSession,
   };
-  return { clock, store, parts, applyPlan, changes };
+  return { clock, store, context, applyPlan, changes };
 }
 
 function closure(label: string, apply = vi.fn(() => text(`${label} done`)), reject?: () => undefined): NewAction {
@@ -57,10 +59,10 @@ const discard: Decision = { action: "discard", reason: "wrong file", by: "model"
 
 describe("settling one action", () => {
   it("applies a closure with reason, extra and who decided, and keeps its blocks and details", async () => {
-    const { store, parts, changes } = setUp();
+    const { store, context, changes } = setUp();
     const work = vi.fn(() => text("renamed", { files: 2 }));
     const id = store.push({ ...closure("Batch rename: 2 files", work), details: { from: "a" } });
-    const { outcome, result } = await settleAction(parts, id, { ...apply, extra: { force: true } });
+    const { outcome, result } = await settleAction(context, id, { ...apply, extra: { force: true } });
     expect(outcome).toBe("applied");
     expect(work).toHaveBeenCalledWith("looks right", { force: true }, { id, by: "model", signal: undefined });
     expect(result).toEqual({
@@ -82,13 +84,13 @@ describe("settling one action", () => {
   });
 
   it("takes a plain text of a callback for its result", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     const said = (() => "plain text") as never;
-    const applied = await settleAction(parts, store.push(closure("A", said)), apply);
+    const applied = await settleAction(context, store.push(closure("A", said)), apply);
     expect(texts(applied.result)).toEqual(["plain text"]);
-    const discarded = await settleAction(parts, store.push(closure("B", undefined, said)), discard);
+    const discarded = await settleAction(context, store.push(closure("B", undefined, said)), discard);
     expect(texts(discarded.result)).toEqual(["plain text"]);
-    const silent = await settleAction(parts, store.push(closure("C", (() => undefined) as never)), apply);
+    const silent = await settleAction(context, store.push(closure("C", (() => undefined) as never)), apply);
     expect(texts(silent.result)).toEqual([]);
   });
 
@@ -98,9 +100,9 @@ describe("settling one action", () => {
     [[1, 2], { details: [1, 2], changeId: "ch_1", applied: true }],
     [undefined, { changeId: "ch_1", applied: true }],
   ])("keeps what follows a plan says in its details: %j", async (details, kept) => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     const work = { kind: "plan" as const, plan: plan("a.ts", "0", "1"), afterApply: () => text("own", details) };
-    const { result } = await settleAction(parts, store.push({ label: "P", sourceToolName: "t", work }), apply);
+    const { result } = await settleAction(context, store.push({ label: "P", sourceToolName: "t", work }), apply);
     expect(texts(result)).toEqual(["own"]);
     expect(result.details).toMatchObject({ sourceResultDetails: kept });
     expect(Object.keys((result.details as { sourceResultDetails: object }).sourceResultDetails)).toHaveLength(
@@ -109,43 +111,43 @@ describe("settling one action", () => {
   });
 
   it("discards with its own words, or with the callback's", async () => {
-    const { store, parts } = setUp();
-    const plain = await settleAction(parts, store.push(closure("A")), discard);
+    const { store, context } = setUp();
+    const plain = await settleAction(context, store.push(closure("A")), discard);
     expect(texts(plain.result)).toEqual(["Discarded: A. Reason: wrong file"]);
     expect(plain.result.details).not.toHaveProperty("sourceResultDetails");
-    const silent = await settleAction(parts, store.push(closure("B", undefined, () => undefined)), discard);
+    const silent = await settleAction(context, store.push(closure("B", undefined, () => undefined)), discard);
     expect(texts(silent.result)).toEqual(["Discarded: B. Reason: wrong file"]);
     const work = { kind: "closure", apply: () => text(""), reject: () => text("cleaned up") } as const;
-    const spoken = await settleAction(parts, store.push({ label: "C", sourceToolName: "t", work }), discard);
+    const spoken = await settleAction(context, store.push({ label: "C", sourceToolName: "t", work }), discard);
     expect(texts(spoken.result)).toEqual(["cleaned up"]);
   });
 
   it("ends a discard whose clean-up throws, and says so", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     const failing = () => {
       throw new Error("disk gone");
     };
-    const { result } = await settleAction(parts, store.push(closure("A", undefined, failing)), discard);
+    const { result } = await settleAction(context, store.push(closure("A", undefined, failing)), discard);
     expect(texts(result)).toEqual(["Discarded: A, but cleanup failed: disk gone"]);
     expect(result.isError).toBe(true);
     expect(store.hasPending).toBe(false);
   });
 
   it("keeps an action whose apply throws, up to a limit", async () => {
-    const { store, parts, changes } = setUp({ maxAttempts: 2 });
+    const { store, context, changes } = setUp({ maxAttempts: 2 });
     const work = vi.fn(() => {
       throw new Error("b.md is locked");
     });
     const id = store.push(closure("A", work));
-    const first = await settleAction(parts, id, apply);
+    const first = await settleAction(context, id, apply);
     expect(texts(first.result)).toEqual(["Apply failed: b.md is locked"]);
     expect(first.result).toMatchObject({
       isError: true,
       details: { error: "Apply failed: b.md is locked", attempt: 1 },
     });
     expect(store.peek()).toMatchObject({ id, status: "pending", attempts: 1 });
-    await settleAction(parts, id, apply);
-    const third = await settleAction(parts, id, apply);
+    await settleAction(context, id, apply);
+    const third = await settleAction(context, id, apply);
     expect(texts(third.result)).toEqual([
       "Pending action pa_1 failed 2 times; discard it and preview again. Last error: Apply failed: b.md is locked",
     ]);
@@ -154,36 +156,36 @@ describe("settling one action", () => {
       { outcome: "failed" },
       { outcome: "failed" },
     ]);
-    expect((await settleAction(parts, id, discard)).outcome).toBe("discarded");
+    expect((await settleAction(context, id, discard)).outcome).toBe("discarded");
   });
 
   it("passes on the words of an error that was made for the model", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     const own = () => {
       throw Object.assign(new Error("Ask for the key first."), { name: "ToolError" });
     };
-    const { result } = await settleAction(parts, store.push(closure("A", own as never)), apply);
+    const { result } = await settleAction(context, store.push(closure("A", own as never)), apply);
     expect(texts(result)).toEqual(["Ask for the key first."]);
   });
 
   it("consumes an action whose callback ended with an error result", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     const work = vi.fn(() => ({ ...text("half done"), isError: true }));
-    const { result } = await settleAction(parts, store.push(closure("A", work)), apply);
+    const { result } = await settleAction(context, store.push(closure("A", work)), apply);
     expect(result.isError).toBe(true);
     expect(store.hasPending).toBe(false);
   });
 
   it("lists what is still pending in a block of its own, five at most", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     for (let index = 1; index <= 8; index++) store.push(closure(`L${index}`));
-    const { result } = await settleAction(parts, "pa_8", apply);
+    const { result } = await settleAction(context, "pa_8", apply);
     expect(texts(result)).toEqual(["L8 done", "Still pending: pa_7 L7; pa_6 L6; pa_5 L5; pa_4 L4; pa_3 L3; +2 more"]);
     expect(result.details).toMatchObject({ remaining: 7 });
   });
 
   it("lets two decisions at once work on it only once", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     let finish = () => {};
     const work = vi.fn(
       () =>
@@ -192,19 +194,19 @@ describe("settling one action", () => {
         }),
     );
     const id = store.push(closure("A", work as never));
-    const first = settleAction(parts, id, apply);
-    await expect(settleAction(parts, id, apply)).rejects.toThrow("Pending action pa_1 is being applied.");
+    const first = settleAction(context, id, apply);
+    await expect(settleAction(context, id, apply)).rejects.toThrow("Pending action pa_1 is being applied.");
     expect(store.peek()).toBeUndefined();
     finish();
     await first;
-    await expect(settleAction(parts, id, apply)).rejects.toThrow("Pending action pa_1 was already applied.");
+    await expect(settleAction(context, id, apply)).rejects.toThrow("Pending action pa_1 was already applied.");
     expect(work).toHaveBeenCalledTimes(1);
   });
 
   it("survives callbacks that return rubbish", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     for (const rubbish of [{}, { content: "plain" }, { content: undefined }] as never[]) {
-      const { outcome } = await settleAction(parts, store.push(closure("A", (() => rubbish) as never)), apply);
+      const { outcome } = await settleAction(context, store.push(closure("A", (() => rubbish) as never)), apply);
       expect(outcome).toBe("applied");
     }
   });
@@ -212,9 +214,9 @@ describe("settling one action", () => {
 
 describe("settling a plan", () => {
   it("hands over the exact bytes and answers with the plan's own text", async () => {
-    const { store, parts, applyPlan } = setUp();
+    const { store, context, applyPlan } = setUp();
     const id = store.push(planned("AST Edit", plan("a.ts", "old()", "new()")));
-    const { result } = await settleAction(parts, id, apply);
+    const { result } = await settleAction(context, id, apply);
     expect(applyPlan.mock.calls[0]?.[0].map(({ after }) => Buffer.from(after).toString())).toEqual(["new()"]);
     expect(applyPlan.mock.calls[0]?.[1]).toEqual({
       pendingId: id,
@@ -228,28 +230,28 @@ describe("settling a plan", () => {
   });
 
   it("asks whoever staged it for the last word, and stays applied whatever becomes of that", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     const stage = (more: object) =>
       store.push({ ...planned("P", plan("a", "1", "2")), work: { kind: "plan", plan: plan("a", "1", "2"), ...more } });
-    const first = await settleAction(parts, stage({ afterApply: (reason: string) => text(reason, { n: 1 }) }), apply);
+    const first = await settleAction(context, stage({ afterApply: (reason: string) => text(reason, { n: 1 }) }), apply);
     expect(first.outcome).toBe("applied");
     expect(texts(first.result)[0]).toBe("looks right");
     expect(first.result.details).toMatchObject({ sourceResultDetails: { n: 1, changeId: "ch_1" } });
     const failing = () => Promise.reject(new Error("no post"));
-    const second = await settleAction(parts, stage({ afterApply: failing }), apply);
+    const second = await settleAction(context, stage({ afterApply: failing }), apply);
     expect([second.outcome, texts(second.result).slice(0, 2)]).toEqual([
       "applied",
       ["Wrote a.", "What was to follow failed: no post"],
     ]);
-    const third = await settleAction(parts, stage({ reject: () => text("Left alone.") }), discard);
+    const third = await settleAction(context, stage({ reject: () => text("Left alone.") }), discard);
     expect([third.outcome, texts(third.result)[0]]).toEqual(["discarded", "Left alone."]);
   });
 
   it("keeps a stale plan pending, names the files, and applies it once they are back", async () => {
-    const { store, parts, applyPlan, changes } = setUp();
+    const { store, context, applyPlan, changes } = setUp();
     const id = store.push(planned("AST Edit", plan("a.ts", "old()", "new()")));
     applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"], total: 2 } }));
-    const { outcome, result } = await settleAction(parts, id, apply);
+    const { outcome, result } = await settleAction(context, id, apply);
     expect(outcome).toBe("stale");
     expect(texts(result)).toEqual([
       "Preview is stale: 1 of 2 files changed since the preview (a.ts). Nothing was written. Run ast_edit again or discard.",
@@ -260,11 +262,11 @@ describe("settling a plan", () => {
       files: [{ path: "a.ts" }],
     });
     expect(store.peek()).toMatchObject({ status: "stale", attempts: 0 });
-    expect((await settleAction(parts, id, apply)).outcome).toBe("applied");
+    expect((await settleAction(context, id, apply)).outcome).toBe("applied");
   });
 
   it("makes a stale plan anew when asked, under the same id, and writes nothing", async () => {
-    const { store, parts, applyPlan } = setUp();
+    const { store, context, applyPlan } = setUp();
     const refresh = vi.fn(async () => ({
       plan: plan("a.ts", "older()", "newer()"),
       label: "AST Edit: again",
@@ -276,10 +278,10 @@ describe("settling a plan", () => {
       work: { kind: "plan", plan: plan("a.ts", "old()", "new()"), refresh },
     });
     applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
-    const { result } = await settleAction(parts, id, { ...apply, extra: { refresh: true } });
+    const { result } = await settleAction(context, id, { ...apply, extra: { refresh: true } });
     expect(result).toEqual(text("the new preview", { totalReplacements: 1, refreshed: true }));
     expect(store.peek()).toMatchObject({ id, label: "AST Edit: again", status: "pending" });
-    await settleAction(parts, id, apply);
+    await settleAction(context, id, apply);
     expect(Buffer.from(applyPlan.mock.calls[1]?.[0][0]?.after ?? []).toString()).toBe("newer()");
     // A search that fails leaves the old plan.
     const again = store.push({
@@ -292,13 +294,13 @@ describe("settling a plan", () => {
       },
     });
     applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
-    const failed = await settleAction(parts, again, { ...apply, extra: { refresh: true } });
+    const failed = await settleAction(context, again, { ...apply, extra: { refresh: true } });
     expect(texts(failed.result)).toEqual(["Apply failed: no match"]);
     expect(store.get(again)?.action.status).toBe("pending");
   });
 
   it("stops at what was made anew, and says so", async () => {
-    const { store, parts, applyPlan } = setUp({}, "fifo");
+    const { store, context, applyPlan } = setUp({}, "fifo");
     const refresh = async () => ({ plan: plan("a.ts", "older()", "newer()"), label: "again", result: text("new") });
     store.push({
       label: "AST Edit",
@@ -307,40 +309,40 @@ describe("settling a plan", () => {
     });
     store.push(planned("write b", plan("b.ts", "0", "1")));
     applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
-    const result = await settleAll(parts, ["pa_1", "pa_2"], { ...apply, extra: { refresh: true } });
+    const result = await settleAll(context, ["pa_1", "pa_2"], { ...apply, extra: { refresh: true } });
     expect(texts(result)).toEqual(["pa_1 failed: AST Edit – The preview was made anew. Nothing was written."]);
     expect([result.isError, store.size, applyPlan.mock.calls.length]).toEqual([true, 2, 1]);
   });
 
   it("tells of a part what its change is called and which names kept the old bytes, and what it takes back", async () => {
-    const { store, parts, applyPlan } = setUp();
+    const { store, context, applyPlan } = setUp();
     const changes = [plan("a.ts", "0", "1"), plan("b.ts", "0", "1")].flatMap((each) => each.changes);
     const id = store.push(planned("Undo: both", { ...plan("a.ts", "0", "1"), changes, undoes: "7f" }));
     applyPlan.mockResolvedValueOnce({ changeId: "ch_9", hardlinkBroken: ["a.ts"] });
-    const part = await settlePart(parts, id, { decision: apply, subset: { files: ["a.ts"] } });
+    const part = await settlePart(context, id, { decision: apply, subset: { files: ["a.ts"] } });
     expect(part.result.details).toMatchObject({
       partial: true,
       sourceResultDetails: { changeId: "ch_9", hardlinkBroken: ["a.ts"] },
     });
-    expect((await settleAction(parts, id, apply)).outcome).toBe("applied");
+    expect((await settleAction(context, id, apply)).outcome).toBe("applied");
     expect(applyPlan.mock.calls.map(([, { isPart, undoes }]) => [isPart, undoes])).toEqual([
       [true, "7f"],
       [undefined, "7f"],
     ]);
     const other = store.push(planned("both", { ...plan("a.ts", "0", "1"), changes }));
-    const dropped = await settlePart(parts, other, { decision: discard, subset: { files: ["a.ts"] } });
+    const dropped = await settlePart(context, other, { decision: discard, subset: { files: ["a.ts"] } });
     expect(dropped.result.details).not.toHaveProperty("sourceResultDetails");
   });
 
   it("does not try a part of what failed too often", async () => {
-    const { store, parts, applyPlan } = setUp({ maxAttempts: 1 });
+    const { store, context, applyPlan } = setUp({ maxAttempts: 1 });
     const two = {
       ...plan("a.ts", "0", "1"),
       changes: [plan("a.ts", "0", "1"), plan("b.ts", "0", "1")].flatMap((each) => each.changes),
     };
     const id = store.push(planned("both", two));
     applyPlan.mockRejectedValueOnce(new GalleyError("apply_failed", "No space."));
-    const part = (decision: Decision) => settlePart(parts, id, { decision, subset: { files: ["a.ts"] } });
+    const part = (decision: Decision) => settlePart(context, id, { decision, subset: { files: ["a.ts"] } });
     expect(texts((await part(apply)).result)).toEqual(["No space."]);
     expect(texts((await part(apply)).result)).toEqual([
       "Pending action pa_1 failed 1 times; discard it and preview again. Last error: No space.",
@@ -356,22 +358,22 @@ describe("settling a plan", () => {
       ["a word", "[image]"],
     ],
   ])("takes of what a callback says only what can be told: %j", async (content, told) => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     const id = store.push(
       closure(
         "A",
         vi.fn(() => ({ content }) as never),
       ),
     );
-    const { outcome, result } = await settleAction(parts, id, apply);
+    const { outcome, result } = await settleAction(context, id, apply);
     expect([outcome, texts(result)]).toEqual(["applied", told]);
   });
 
   it("applies what a plan was staged on in one change set, and discards what was staged on it", async () => {
-    const { store, parts, applyPlan } = setUp();
+    const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
-    const { result } = await settleAction(parts, top, apply);
+    const { result } = await settleAction(context, top, apply);
     const [change] = applyPlan.mock.calls[0]?.[0] ?? [];
     expect([change?.before, change?.after].map((bytes) => Buffer.from(bytes ?? []).toString())).toEqual(["0", "2"]);
     expect(texts(result)).toEqual(["Wrote a.ts.", "Applied with it: pa_1 write a"]);
@@ -379,16 +381,16 @@ describe("settling a plan", () => {
 
     const under = store.push(planned("write b", plan("b.ts", "0", "1")));
     const over = store.push(planned("edit b", plan("b.ts", "1", "2"), { dependsOn: [under] }));
-    const dropped = await settleAction(parts, under, discard);
+    const dropped = await settleAction(context, under, discard);
     expect(texts(dropped.result)).toEqual(["Discarded: write b. Reason: wrong file", "Discarded with it: pa_4 edit b"]);
     expect(store.endOf(over)).toBe("discarded");
   });
 
   it("never writes over a lower plan: one that was not made for what it leaves is stale", async () => {
-    const { store, parts, applyPlan } = setUp();
+    const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "0", "2"), { dependsOn: [low] }));
-    const { outcome, result } = await settleAction(parts, top, apply);
+    const { outcome, result } = await settleAction(context, top, apply);
     expect(outcome).toBe("stale");
     expect(texts(result)).toEqual([
       "Preview is stale: 1 of 1 files changed since the preview (a.ts). Nothing was written. Run ast_edit again or discard.",
@@ -401,24 +403,24 @@ describe("settling a plan", () => {
   });
 
   it("waits for nobody who is at a lower plan, and leaves it to him", async () => {
-    const { store, parts, applyPlan } = setUp();
+    const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
     store.take(low);
-    const { result } = await settleAction(parts, top, apply);
+    const { result } = await settleAction(context, top, apply);
     expect(texts(result)).toEqual(["Pending action pa_1 is being applied."]);
     expect(applyPlan).not.toHaveBeenCalled();
     expect(store.get(low)?.action.status).toBe("applying");
   });
 
   it("leaves what it rests on pending when it fails", async () => {
-    const { store, parts, applyPlan } = setUp();
+    const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
     applyPlan.mockRejectedValueOnce(
       new GalleyError("apply_failed", "Apply failed: a.ts: ENOSPC. All files were restored."),
     );
-    const { result } = await settleAction(parts, top, apply);
+    const { result } = await settleAction(context, top, apply);
     expect(texts(result)).toEqual(["Apply failed: a.ts: ENOSPC. All files were restored."]);
     expect(store.list().map(({ action }) => [action.id, action.status, action.attempts])).toEqual([
       [top, "pending", 1],
@@ -429,14 +431,14 @@ describe("settling a plan", () => {
 
 describe("who decides", () => {
   it("leaves what is staged for review to the user and the host; the model may discard", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     const id = store.push(planned("write a", plan("a.ts", "0", "1"), { isForReview: true }));
-    const { outcome, result } = await settleAction(parts, id, apply);
+    const { outcome, result } = await settleAction(context, id, apply);
     expect([outcome, texts(result)]).toEqual(["refused", ["Staged for review: the user decides."]]);
     expect(store.peek()).toMatchObject({ status: "pending", attempts: 0 });
-    expect((await settleAction(parts, id, { ...apply, by: "host" })).outcome).toBe("applied");
+    expect((await settleAction(context, id, { ...apply, by: "host" })).outcome).toBe("applied");
     const other = store.push(planned("write a", plan("a.ts", "0", "1"), { isForReview: true }));
-    expect((await settleAction(parts, other, discard)).outcome).toBe("discarded");
+    expect((await settleAction(context, other, discard)).outcome).toBe("discarded");
   });
 
   it.each([
@@ -445,25 +447,25 @@ describe("who decides", () => {
     ["breaks", async () => Promise.reject(new Error("lost")), "discarded"],
     ["is not there", async () => undefined, "applied"],
   ])("asks the person too with `both`, who %s", async (_, confirm, outcome) => {
-    const { store, parts } = setUp({ decider: "both" });
-    const settled = await settleAction({ ...parts, confirm }, store.push(closure("A")), apply);
+    const { store, context } = setUp({ decider: "both" });
+    const settled = await settleAction({ ...context, confirm }, store.push(closure("A")), apply);
     expect(settled.outcome).toBe(outcome);
     if (outcome === "discarded")
       expect(texts(settled.result)).toEqual(["Discarded: A. Reason: User declined: looks right"]);
   });
 
   it("is a discard of the user's when the person declines", async () => {
-    const { store, parts, changes } = setUp({ decider: "both" });
-    await settleAction({ ...parts, confirm: async () => false }, store.push(closure("A")), apply);
+    const { store, context, changes } = setUp({ decider: "both" });
+    await settleAction({ ...context, confirm: async () => false }, store.push(closure("A")), apply);
     expect(changes.at(-1)).toMatchObject({ outcome: "discarded", by: "user", reason: "User declined: looks right" });
   });
 
   it("refuses and stays pending where a user is required and nobody can be asked", async () => {
-    const { store, parts } = setUp({ decider: "both", requireUser: true });
+    const { store, context } = setUp({ decider: "both", requireUser: true });
     const work = vi.fn(() => text("done"));
     const id = store.push(closure("A", work));
     for (const confirm of [undefined, async () => undefined]) {
-      const { outcome, result } = await settleAction({ ...parts, ...(confirm ? { confirm } : {}) }, id, apply);
+      const { outcome, result } = await settleAction({ ...context, ...(confirm ? { confirm } : {}) }, id, apply);
       expect(outcome).toBe("refused");
       expect(texts(result)).toEqual([
         "The user has to agree, and nobody can be asked here. Nothing was written; it stays pending.",
@@ -471,11 +473,11 @@ describe("who decides", () => {
       expect(store.get(id)?.action).toMatchObject({ status: "pending", attempts: 0 });
     }
     expect(work).not.toHaveBeenCalled();
-    expect((await settleAction(parts, id, discard)).outcome).toBe("discarded");
+    expect((await settleAction(context, id, discard)).outcome).toBe("discarded");
   });
 
   it("stays as it was when the run is stopped while the person is asked", async () => {
-    const { store, parts } = setUp({ decider: "both" });
+    const { store, context } = setUp({ decider: "both" });
     const stop = new AbortController();
     const work = vi.fn(() => text("done"));
     const id = store.push(closure("A", work));
@@ -483,7 +485,7 @@ describe("who decides", () => {
       stop.abort();
       return false; // as a dialog ends that is taken away
     };
-    const asked = settleAction({ ...parts, confirm }, id, { ...apply, signal: stop.signal });
+    const asked = settleAction({ ...context, confirm }, id, { ...apply, signal: stop.signal });
     await expect(asked).rejects.toMatchObject({ code: "aborted" });
     expect(store.get(id)?.action.status).toBe("pending");
     expect(work).not.toHaveBeenCalled();
@@ -492,7 +494,7 @@ describe("who decides", () => {
 
 describe("settling all", () => {
   it("goes through them in order and stops an apply at the first failure", async () => {
-    const { store, parts } = setUp();
+    const { store, context } = setUp();
     store.push(closure("A"));
     store.push(
       closure("B", (() => {
@@ -501,11 +503,11 @@ describe("settling all", () => {
     );
     store.push(closure("C"));
     const ids = store.list().map(({ action }) => action.id);
-    const result = await settleAll(parts, ids, apply);
+    const result = await settleAll(context, ids, apply);
     expect(texts(result)).toEqual(["pa_3 applied: C\npa_2 failed: B – Apply failed: locked"]);
     expect(result).toMatchObject({ isError: true, details: { results: [{ id: "pa_3" }, { id: "pa_2" }] } });
     const rest = await settleAll(
-      parts,
+      context,
       store.list().map(({ action }) => action.id),
       discard,
     );
@@ -516,23 +518,23 @@ describe("settling all", () => {
     (details as { results: { id: string; outcome: string }[] }).results.map(({ id, outcome }) => `${id} ${outcome}`);
 
   it("tells of what an apply took along, also where it was not asked for, and where the next one stops it", async () => {
-    const { store, parts, applyPlan } = setUp();
+    const { store, context, applyPlan } = setUp();
     store.push(planned("A", plan("a.ts", "0", "1")));
     store.push(planned("B", plan("b.ts", "0", "1")));
     store.push(planned("C", plan("a.ts", "1", "2"), { dependsOn: ["pa_1"] }));
     applyPlan.mockResolvedValueOnce({ changeId: "ch_1" }).mockRejectedValueOnce(new Error("locked"));
-    const all = await settleAll(parts, ["pa_3", "pa_2", "pa_1"], apply);
+    const all = await settleAll(context, ["pa_3", "pa_2", "pa_1"], apply);
     expect(texts(all)).toEqual(["pa_3 applied: C\npa_1 applied: A\npa_2 failed: B – Apply failed: locked"]);
     expect(results(all)).toEqual(["pa_3 applied", "pa_1 applied", "pa_2 failed"]);
     store.push(planned("D", plan("b.ts", "1", "2"), { dependsOn: ["pa_2"] }));
-    expect(results(await settleAll(parts, ["pa_4"], apply))).toEqual(["pa_4 applied", "pa_2 applied"]);
+    expect(results(await settleAll(context, ["pa_4"], apply))).toEqual(["pa_4 applied", "pa_2 applied"]);
   });
 
   it("tells of what a discard took along", async () => {
-    const { store, parts } = setUp({}, "fifo");
+    const { store, context } = setUp({}, "fifo");
     store.push(planned("A", plan("a.ts", "0", "1")));
     store.push(planned("B", plan("a.ts", "1", "2"), { dependsOn: ["pa_1"] }));
-    const all = await settleAll(parts, ["pa_1", "pa_2"], discard);
+    const all = await settleAll(context, ["pa_1", "pa_2"], discard);
     expect(texts(all)).toEqual(["pa_1 discarded: A\npa_2 discarded: B"]);
     expect(results(all)).toEqual(["pa_1 discarded", "pa_2 discarded"]);
   });
@@ -540,7 +542,7 @@ describe("settling all", () => {
 
 describe("settling all while the run is stopped", () => {
   it("tells what was settled before, and leaves the rest", async () => {
-    const { store, parts } = setUp({ decider: "both" });
+    const { store, context } = setUp({ decider: "both" });
     for (const label of ["A", "B"]) store.push(closure(label));
     const stop = new AbortController();
     let asked = 0;
@@ -549,7 +551,7 @@ describe("settling all while the run is stopped", () => {
       return asked === 1;
     };
     const ids = store.list().map(({ action }) => action.id);
-    const result = await settleAll({ ...parts, confirm }, ids, { ...apply, signal: stop.signal });
+    const result = await settleAll({ ...context, confirm }, ids, { ...apply, signal: stop.signal });
     expect(texts(result)[0]).toMatch(/^pa_2 applied: B\npa_1 failed: A – /);
     expect(store.list().map(({ action }) => [action.id, action.status])).toEqual([["pa_1", "pending"]]);
   });

@@ -7,8 +7,9 @@ import { isObject } from "../base/json.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Decider, PendingOutcome } from "../protocol/pending.js";
 import { blocksOf, resultOf } from "./callback-result.js";
+import type { AppliedChanges, ApplyOwner, ChangeSession, ChangeWriter } from "./change-writer.js";
 import type { PendingActionStore, RefreshedPlan, StoredAction } from "./pending-action-store.js";
-import { combinePlans, type Plan, type PlannedChange } from "./plan.js";
+import { combinePlans, type Plan } from "./plan.js";
 import { dependenciesOf, dependentsOf, planOf } from "./stack.js";
 
 export interface Decision {
@@ -20,29 +21,6 @@ export interface Decision {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What an applied change set is remembered by. */
-export interface ApplyOwner {
-  readonly pendingId: string;
-  /** What it rests on, and what is applied with it, the oldest first. */
-  readonly alsoApplied?: readonly string[];
-  /** Only a part of the action is applied: it goes on, and is not settled. */
-  readonly isPart?: true;
-  readonly label: string;
-  readonly sourceToolName: string;
-  readonly by: Decider;
-  readonly reason: string;
-  /** The change that this one takes back. */
-  readonly undoes?: string;
-  /** Whoever asks holds the files already: to wait for them would be to wait for oneself. */
-  readonly holdsFiles?: true;
-}
-
-export interface AppliedChanges {
-  readonly changeId: string;
-  /** Shown paths whose other names keep the old bytes. */
-  readonly hardlinkBroken?: readonly string[];
-}
-
 export interface SettleSettings {
   readonly maxAttempts: number;
   readonly decider: "model" | "user" | "both";
@@ -50,14 +28,12 @@ export interface SettleSettings {
   readonly requireUser: boolean;
 }
 
-export interface SettleParts {
+export interface SettleContext {
   readonly store: PendingActionStore;
   settings(): SettleSettings;
-  /**
-   * All or nothing. Throws `stale_preview` with `details` `{files, total}` (shown paths that changed, how many there
-   * are) when what is on disk is not what was previewed, and `apply_failed` with a whole sentence for any other reason.
-   */
-  applyPlan(changes: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges>;
+  readonly changes: Pick<ChangeWriter, "apply">;
+  /** The session that the changes are made for. */
+  readonly session: ChangeSession;
   /** What is left once a part is applied lasts before that begins: a crash must not cost it. */
   keepRest?(id: string, rest: Plan): Promise<void>;
   /** Undefined: there is nobody to ask. Ends, with anything but true, when the signal fires. */
@@ -74,22 +50,22 @@ export interface Settled {
 }
 
 /** The id must be there and free: `missingText` says why not. */
-export async function settleAction(parts: SettleParts, id: string, decision: Decision): Promise<Settled> {
-  const { store } = parts;
+export async function settleAction(context: SettleContext, id: string, decision: Decision): Promise<Settled> {
+  const { store } = context;
   const asked = store.get(id);
-  const refusal = asked && refusalOf(parts, asked, decision);
-  if (refusal !== undefined) return refused(parts, asked as StoredAction, decision, refusal);
+  const refusal = asked && refusalOf(context, asked, decision);
+  if (refusal !== undefined) return refused(context, asked as StoredAction, decision, refusal);
   const stored = store.take(id);
   if (!stored) throw new GalleyError("tool_failed", missingText(store, id));
-  const agreed = await agreement(parts, stored, decision);
+  const agreed = await agreement(context, stored, decision);
   if (decision.action === "apply" && (decision.signal?.aborted || agreed === "nobody")) {
     store.putBack(id, asked?.action.status);
     throwIfAborted(decision.signal);
-    return refused(parts, stored, decision, nobodyText);
+    return refused(context, stored, decision, nobodyText);
   }
   if (!store.get(id)) throw new GalleyError("tool_failed", missingText(store, id)); // it went with another one meanwhile
-  if (agreed === "no") return discard(parts, stored, declined(decision));
-  return decision.action === "discard" ? discard(parts, stored, decision) : apply(parts, stored, decision);
+  if (agreed === "no") return discard(context, stored, declined(decision));
+  return decision.action === "discard" ? discard(context, stored, decision) : apply(context, stored, decision);
 }
 
 export const nothingPendingText = "No pending action to resolve. Nothing to apply or discard.";
@@ -112,7 +88,7 @@ export function missingText(store: PendingActionStore, id: string): string {
 }
 
 /** Why it may not be tried at all. */
-export function refusalOf({ settings }: SettleParts, { action, isForReview }: StoredAction, decision: Decision) {
+export function refusalOf({ settings }: SettleContext, { action, isForReview }: StoredAction, decision: Decision) {
   if (decision.action === "discard") return undefined;
   const { maxAttempts, decider } = settings();
   if (decision.by === "model" && (isForReview || decider === "user")) return forReviewText;
@@ -123,14 +99,14 @@ export function refusalOf({ settings }: SettleParts, { action, isForReview }: St
 
 /** With `both`, what the model wants to apply is shown to the person first. */
 async function agreement(
-  parts: SettleParts,
+  context: SettleContext,
   stored: StoredAction,
   { action, by, signal }: Decision,
 ): Promise<"yes" | "no" | "nobody"> {
-  const { decider, requireUser } = parts.settings();
+  const { decider, requireUser } = context.settings();
   if (action === "discard" || by !== "model" || decider !== "both") return "yes";
   try {
-    const answer = await parts.confirm?.(stored, signal);
+    const answer = await context.confirm?.(stored, signal);
     if (answer !== undefined) return answer === true ? "yes" : "no";
     return requireUser ? "nobody" : "yes";
   } catch {
@@ -142,8 +118,8 @@ function declined(decision: Decision): Decision {
   return { ...decision, action: "discard", by: "user", reason: `User declined: ${decision.reason}` };
 }
 
-async function apply(parts: SettleParts, stored: StoredAction, decision: Decision): Promise<Settled> {
-  const { store } = parts;
+async function apply(context: SettleContext, stored: StoredAction, decision: Decision): Promise<Settled> {
+  const { store } = context;
   const { id } = stored.action;
   const { reason, extra, by } = decision;
   const { work } = stored;
@@ -152,8 +128,12 @@ async function apply(parts: SettleParts, stored: StoredAction, decision: Decisio
     const result =
       work.kind === "closure"
         ? (resultOf(await work.apply(reason, extra, { id, by })) ?? { content: [] })
-        : await applyOn(parts, below, { stored, decision }, async (owner) => {
-            const written = await parts.applyPlan(combinePlans([...plansOf(below), work.plan]), owner);
+        : await applyOn(context, below, { stored, decision }, async (owner) => {
+            const written = await context.changes.apply(
+              combinePlans([...plansOf(below), work.plan]),
+              owner,
+              context.session,
+            );
             return afterPlan(stored, decision, writtenResult(work.plan, written));
           });
     store.remove(id, { outcome: "applied", by, reason }, work);
@@ -163,13 +143,13 @@ async function apply(parts: SettleParts, stored: StoredAction, decision: Decisio
       also: below,
     };
   } catch (error) {
-    return applyFailed(parts, stored, decision, error);
+    return applyFailed(context, stored, decision, error);
   }
 }
 
 /** Runs the work with what lies below held fast; that is settled with it, or stays as it was. */
 export async function applyOn<T>(
-  { store }: SettleParts,
+  { store }: SettleContext,
   below: readonly StoredAction[],
   { stored, decision: { by, reason } }: { stored: StoredAction; decision: Decision },
   work: (owner: ApplyOwner) => Promise<T>,
@@ -233,12 +213,12 @@ async function afterPlan(
 }
 
 export async function applyFailed(
-  parts: SettleParts,
+  context: SettleContext,
   stored: StoredAction,
   decision: Decision,
   thrown: unknown,
 ): Promise<Settled> {
-  const { store } = parts;
+  const { store } = context;
   const { sourceToolName, files = [] } = stored.action;
   const { by, reason, extra } = decision;
   if (!GalleyError.is(thrown, "stale_preview")) {
@@ -248,7 +228,7 @@ export async function applyFailed(
     return { outcome: "failed", result: failedResult(store, stored, decision, error), code };
   }
   if (extra?.refresh === true && stored.work.kind === "plan" && stored.work.refresh)
-    return refresh(parts, stored, decision, stored.work.refresh);
+    return refresh(context, stored, decision, stored.work.refresh);
   const { files: changed = [], total = files.length } = thrown.details as { files?: string[]; total?: number };
   const error = staleText(changed, total, sourceToolName);
   const stamps = files.filter(({ path }) => changed.includes(path));
@@ -258,24 +238,25 @@ export async function applyFailed(
 
 /** The same search on the files as they are now, under the same id. Writes nothing: somebody has to see it first. */
 async function refresh(
-  parts: SettleParts,
+  context: SettleContext,
   stored: StoredAction,
   decision: Decision,
   again: (signal: AbortSignal | undefined) => Promise<RefreshedPlan>,
 ): Promise<Settled> {
   try {
     const { plan, result, ...fresh } = await again(decision.signal);
-    parts.store.changePlan(stored, plan, fresh);
+    context.store.changePlan(stored, plan, fresh);
     // What was staged on top was made for what the old plan would have left.
-    for (const { action } of dependentsOf(parts.store, stored)) parts.store.markStale(action.id, action.files ?? []);
+    for (const { action } of dependentsOf(context.store, stored))
+      context.store.markStale(action.id, action.files ?? []);
     return { outcome: "refused", result: { ...result, details: { ...(result.details as object), refreshed: true } } };
   } catch (error) {
-    return applyFailed(parts, stored, { ...decision, extra: undefined }, error);
+    return applyFailed(context, stored, { ...decision, extra: undefined }, error);
   }
 }
 
-async function discard(parts: SettleParts, stored: StoredAction, decision: Decision): Promise<Settled> {
-  const { store } = parts;
+async function discard(context: SettleContext, stored: StoredAction, decision: Decision): Promise<Settled> {
+  const { store } = context;
   const { id, label } = stored.action;
   const { reason, extra, by } = decision;
   const above = dependentsOf(store, stored);
@@ -307,7 +288,7 @@ export function discardAll(
   for (const { action } of above) store.remove(action.id, { outcome: "discarded", by, reason: `Depends on ${id}.` });
 }
 
-export function refused({ store }: SettleParts, stored: StoredAction, decision: Decision, text: string): Settled {
+export function refused({ store }: SettleContext, stored: StoredAction, decision: Decision, text: string): Settled {
   return { outcome: "refused", result: failedResult(store, stored, decision, text) };
 }
 

@@ -5,10 +5,11 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { GalleyError } from "../base/errors.js";
 import { manualClock } from "../testing/manual-clock.js";
+import { withoutSession } from "./change-writer.js";
 import { PendingActionStore, type StoredAction } from "./pending-action-store.js";
 import { type PlannedChange, stampOf } from "./plan.js";
 import { diffOf } from "./plan-diff.js";
-import { type Decision, type SettleParts, settleAction } from "./settle.js";
+import { type Decision, type SettleContext, settleAction } from "./settle.js";
 import { settleAll } from "./settle-all.js";
 import { settlePart } from "./settle-part.js";
 import { dependenciesOf, inStagedOrder, planOf, stagedFor } from "./stack.js";
@@ -39,18 +40,23 @@ const ours = [
 class Scene {
   readonly disk = new Map<string, string>();
   readonly store = new PendingActionStore({ clock: manualClock() });
-  readonly parts: SettleParts = {
+  readonly context: SettleContext = {
     store: this.store,
     settings: () => ({ maxAttempts: 1000, decider: "user", requireUser: false }),
-    applyPlan: async (changes) => {
-      const stale = changes.filter(({ path, stamp }) => stampOf(stamp.path, this.#found(path)).sha256 !== stamp.sha256);
-      if (stale.length > 0)
-        throw new GalleyError("stale_preview", "", { details: { files: stale.map(({ stamp }) => stamp.path) } });
-      for (const { kind, path, after } of changes) {
-        if (kind === "delete") this.disk.delete(path);
-        else this.disk.set(path, Buffer.from(after).toString());
-      }
-      return { changeId: "ch_1" };
+    session: withoutSession,
+    changes: {
+      apply: async (changes) => {
+        const stale = changes.filter(
+          ({ path, stamp }) => stampOf(stamp.path, this.#found(path)).sha256 !== stamp.sha256,
+        );
+        if (stale.length > 0)
+          throw new GalleyError("stale_preview", "", { details: { files: stale.map(({ stamp }) => stamp.path) } });
+        for (const { kind, path, after } of changes) {
+          if (kind === "delete") this.disk.delete(path);
+          else this.disk.set(path, Buffer.from(after).toString());
+        }
+        return { changeId: "ch_1" };
+      },
     },
   };
   /** Lines that only a discarded change would have brought. */
@@ -138,8 +144,8 @@ class Scene {
 
     const before = new Map(this.disk);
     const result = isPart
-      ? (await settlePart(this.parts, id, { decision, subset })).result
-      : (await settleAction(this.parts, id, decision)).result;
+      ? (await settlePart(this.context, id, { decision, subset })).result
+      : (await settleAction(this.context, id, decision)).result;
     if (decision.action === "discard" || result.isError) expect(this.disk).toEqual(before);
     else expect(this.disk).toEqual(expected);
     if (decision.action === "apply") return;
@@ -232,7 +238,7 @@ it("leads everywhere where the diffs did, and everything can be applied at the e
       }
       const seen = new Map(paths.flatMap((path) => (scene.seen(path) === undefined ? [] : [[path, scene.seen(path)]])));
       const ids = scene.store.list().map(({ action }) => action.id);
-      const result = await settleAll(scene.parts, ids, { action: "apply", reason: "", by: "user" });
+      const result = await settleAll(scene.context, ids, { action: "apply", reason: "", by: "user" });
       expect(result.isError).toBeUndefined();
       expect(scene.disk).toEqual(seen);
       expect(scene.store.size).toBe(0);

@@ -12,8 +12,7 @@ import type {
 } from "../protocol/messages.js";
 import type { Model } from "../protocol/model.js";
 
-/** The API of the built-in model that needs no service: deterministic, and never retried, forced or asked to summarize. */
-export const plannerApi = "galley-planner";
+export { capabilitiesOf, type ModelCapabilities, plannerApi } from "./capabilities.js";
 
 /** The messages a model may be sent; every other role was converted before. */
 export type ModelMessage = UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage;

@@ -35,7 +35,7 @@ import { readBreadcrumb } from "./store/breadcrumbs.js";
 import { deleteSession } from "./store/delete.js";
 import { endBytes, SessionIndex } from "./store/list.js";
 import { loadSession } from "./store/load.js";
-import { SessionPlaces } from "./store/session-directories.js";
+import { SessionDirectories } from "./store/session-directories.js";
 import { SessionFile } from "./store/session-file.js";
 
 export type { EntryFields, SessionManagerOptions, SessionMove };
@@ -87,7 +87,7 @@ export class SessionManager {
     const loaded = await loadSession(resolve(path), { ...loadOptions(options), ...how });
     if (loaded.kind === "absent") {
       if (how.ifMissing === "fail" && !loaded.exists) throw new GalleyError("not_found", `File not found: ${path}`);
-      const places = new SessionPlaces(options, options.log ?? silentLog);
+      const places = new SessionDirectories(options, options.log ?? silentLog);
       if (!places.isForSessions(loaded.path)) await how.checkNewPlace?.(loaded.path);
       return SessionManager.create(options, {}, loaded.path);
     }
@@ -105,7 +105,7 @@ export class SessionManager {
   static async continueRecent(options: SessionManagerOptions, { isInMemory = false } = {}): Promise<SessionManager> {
     const { terminalId, log = silentLog } = options;
     const index = new SessionIndex();
-    const places = new SessionPlaces(options, log);
+    const places = new SessionDirectories(options, log);
     const crumb = terminalId ? await readBreadcrumb(places.terminals, terminalId) : undefined;
     const listed = await places.list(index).catch((error: unknown) => {
       log.warn(`cannot look for sessions to continue: ${messageOf(error)}`);
@@ -138,7 +138,7 @@ export class SessionManager {
     const { start, from } = await SessionManager.#readToCopy(path, options);
     const copy = new SessionManager(options, start);
     copy.#memoryArtifacts = await createArtifactsAfter(from);
-    copy.#memoryBlobs = createMemoryBlobs(new SessionPlaces(options, options.log ?? silentLog).blobs(from));
+    copy.#memoryBlobs = createMemoryBlobs(new SessionDirectories(options, options.log ?? silentLog).blobs(from));
     copy.#tellWarnings();
     return copy;
   }
@@ -298,7 +298,7 @@ export class SessionManager {
     const options = { ...this.#options, cwd: resolve(cwd) };
     this.#header = { ...this.#header, cwd: options.cwd };
     try {
-      if ("agentDir" in options) await this.#file?.moveTo(new SessionPlaces(options, options.log ?? silentLog));
+      if ("agentDir" in options) await this.#file?.moveTo(new SessionDirectories(options, options.log ?? silentLog));
     } catch (error) {
       this.#header = { ...this.#header, cwd: before };
       throw error;
@@ -372,7 +372,7 @@ export class SessionManager {
       },
       originals: this.#originals,
       // Of its own working directory: one that was opened from another leaves its branches with its own kind.
-      places: new SessionPlaces({ ...options, cwd: this.cwd }, log),
+      places: new SessionDirectories({ ...options, cwd: this.cwd }, log),
       clock,
       log,
       disk,

@@ -6,26 +6,26 @@ import type { AvailableCommandsUpdate } from "../protocol/frames.js";
 import type { AgentSession } from "../sdk/index.js";
 import type { Features } from "./features.js";
 
-export interface CommandNewsParts {
+export interface CommandListUpdatesDeps {
   readonly features: Features;
   send(frame: AvailableCommandsUpdate): void;
 }
 
-export class CommandNews {
-  readonly #parts: CommandNewsParts;
+export class CommandListUpdates {
+  readonly #deps: CommandListUpdatesDeps;
   #told = "[]";
 
-  constructor(parts: CommandNewsParts) {
-    this.#parts = parts;
+  constructor(deps: CommandListUpdatesDeps) {
+    this.#deps = deps;
   }
 
   tell(session: AgentSession): void {
-    if (this.#parts.features.version !== 2) return;
+    if (this.#deps.features.version !== 2) return;
     const commands = availableCommands(session);
     const text = JSON.stringify(commands);
     if (text === this.#told) return;
     this.#told = text;
-    this.#parts.send({ type: "available_commands_update", commands });
+    this.#deps.send({ type: "available_commands_update", commands });
   }
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock.js";
 import type { TypedObject } from "../base/ndjson.js";
 import { checkCommand } from "../protocol/check-command.js";
 import type { AgentSession } from "../sdk/index.js";
-import type { CommandNews } from "./command-list-updates.js";
+import type { CommandListUpdates } from "./command-list-updates.js";
 import type { ControlLane } from "./control-lane.js";
 import type { Features } from "./features.js";
 import { handlers } from "./handlers.js";
@@ -54,19 +54,19 @@ const maxUnanswered = 1024;
 /** While something waits for the host, its answer may stand behind commands: so many more are read to find it. */
 const maxUnansweredWhileAsked = 16 * maxUnanswered;
 
-export interface DispatcherParts {
+export interface DispatcherDeps {
   readonly session: Promise<AgentSession>;
   readonly outbox: Outbox;
   readonly features: Features;
   readonly results: PromptResults;
-  readonly commandNews: CommandNews;
+  readonly commandListUpdates: CommandListUpdates;
   readonly hostTools: HostTools;
   readonly control: ControlLane;
   readonly clock: Clock;
 }
 
 export class Dispatcher {
-  readonly #parts: DispatcherParts;
+  readonly #deps: DispatcherDeps;
   #lane: Promise<void> = Promise.resolve();
   #long: Promise<void> = Promise.resolve();
   readonly #beside = new Set<Promise<void>>();
@@ -75,19 +75,19 @@ export class Dispatcher {
   #unanswered = 0;
   #waiters: (() => void)[] = [];
 
-  constructor(parts: DispatcherParts) {
-    this.#parts = parts;
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
   }
 
   dispatch(frame: TypedObject): void {
-    const { outbox, features } = this.#parts;
+    const { outbox, features } = this.#deps;
     const request = new Request(frame, outbox, features);
     if (besideTypes.has(frame.type)) return this.#runBeside(this.#handle(frame, request));
     const act = interrupts.get(frame.type);
     const interrupt = act && checkCommand(frame).ok ? { act } : undefined; // what is no command stops nothing
     if (interrupt) {
       this.#interrupting.add(interrupt);
-      void this.#parts.session.then(interrupt.act, () => {}); // without a session there is nothing to stop
+      void this.#deps.session.then(interrupt.act, () => {}); // without a session there is nothing to stop
     }
     this.#queue(async () => {
       if (!frame.type.startsWith("get_")) await this.#long;
@@ -101,13 +101,13 @@ export class Dispatcher {
   /** A line that is no frame. It takes its turn like a command, so that answers stay in the order of the lines. */
   refuseLine(problem: string): void {
     const error = `Failed to parse command: ${problem}`;
-    this.#queue(() => this.#parts.outbox.send({ type: "response", command: "parse", success: false, error }));
+    this.#queue(() => this.#deps.outbox.send({ type: "response", command: "parse", success: false, error }));
   }
 
   /** Resolves when another command may be taken in: few enough wait for their answer, and the host reads. */
   async hasRoom(): Promise<void> {
     while (this.#isFull) await new Promise<void>((resolve) => this.#waiters.push(resolve));
-    await this.#parts.outbox.drained();
+    await this.#deps.outbox.drained();
   }
 
   /** Resolves when everything taken in so far has its answer. */
@@ -131,7 +131,7 @@ export class Dispatcher {
   #queue(answer: () => void | Promise<void>): void {
     this.#unanswered++;
     this.#lane = this.#lane.then(async () => {
-      await this.#parts.outbox.drained();
+      await this.#deps.outbox.drained();
       await answer();
       this.#answered();
     });
@@ -147,16 +147,16 @@ export class Dispatcher {
   }
 
   get #isFull(): boolean {
-    return this.#unanswered >= (this.#parts.control.isWaiting ? maxUnansweredWhileAsked : maxUnanswered);
+    return this.#unanswered >= (this.#deps.control.isWaiting ? maxUnansweredWhileAsked : maxUnanswered);
   }
 
   #answered(): void {
     this.#unanswered--;
-    this.lookAgain();
+    this.verifyUnchanged();
   }
 
   /** There may be room now. */
-  lookAgain(): void {
+  verifyUnchanged(): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();
@@ -169,9 +169,9 @@ export class Dispatcher {
       if (!handler) return request.refuseUnknown();
       const checked = checkCommand(frame);
       if (!checked.ok) return checked.kind === "invalid" ? request.refuse(checked.problem) : request.refuseUnknown();
-      const session = await this.#parts.session;
+      const session = await this.#deps.session;
       if (equippedTypes.has(frame.type)) await session.whenLoaded();
-      const answer = handler({ ...this.#parts, session, request }, checked.command);
+      const answer = handler({ ...this.#deps, session, request }, checked.command);
       for (const { act } of this.#interrupting) act(session); // they stand behind it in the lane
       request.succeed(await answer);
     } catch (error) {

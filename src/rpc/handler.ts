@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.js";
 import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
 import type { RpcData } from "../protocol/data.js";
 import type { AgentSession } from "../sdk/index.js";
-import type { CommandNews } from "./command-list-updates.js";
+import type { CommandListUpdates } from "./command-list-updates.js";
 import type { Features } from "./features.js";
 import type { HostTools } from "./host-tools.js";
 import type { Outbox } from "./outbox.js";
@@ -16,7 +16,7 @@ export interface HandlerContext {
   readonly request: Request;
   readonly features: Features;
   readonly results: PromptResults;
-  readonly commandNews: CommandNews;
+  readonly commandListUpdates: CommandListUpdates;
   readonly hostTools: HostTools;
   readonly outbox: Outbox;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ import { type AgentTool, type OnUpdate, toolFailure } from "../tools/tool.js";
 import { CallAnnouncements } from "./call-announcements.js";
 import type { HostToolDefinition } from "./host-tool-definitions.js";
 
-export interface HostToolsParts {
+export interface HostToolsDeps {
   send(frame: object): void;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,7 +32,7 @@ const disconnectedText = "RPC client disconnected before host tool execution com
 export class HostTools {
   /** Frames for no open call. */
   ignoredAnswers = 0;
-  readonly #parts: HostToolsParts;
+  readonly #deps: HostToolsDeps;
   readonly #announcements = new CallAnnouncements();
   readonly #open = new Map<string, OpenCall>();
   readonly #noted = new Set<string>();
@@ -41,8 +41,8 @@ export class HostTools {
   #cancels = 0;
   #isDisconnected = false;
 
-  constructor(parts: HostToolsParts) {
-    this.#parts = parts;
+  constructor(deps: HostToolsDeps) {
+    this.#deps = deps;
   }
 
   get hasOpen(): boolean {
@@ -99,7 +99,7 @@ export class HostTools {
     { name, timeoutMs }: HostToolDefinition,
     { toolCallId, args, signal, onUpdate }: CallRequest,
   ): Promise<ToolResult> {
-    const { clock, send, onOpened } = this.#parts;
+    const { clock, send, onOpened } = this.#deps;
     const id = `host_${++this.#calls}`;
     return new Promise((resolve, reject) => {
       const end = () => {
@@ -139,7 +139,7 @@ export class HostTools {
     this.ignoredAnswers++;
     if (this.#noted.has(what)) return;
     this.#noted.add(what);
-    this.#parts.log.warn(`${what} was ignored`);
+    this.#deps.log.warn(`${what} was ignored`);
   }
 }
 

@@ -244,7 +244,7 @@ export class Outbox {
     this.#queuedBytes = kept.reduce((sum, item) => sum + item.bytes, 0);
   }
 
-  /** Hands over what waits, in pieces, until the stream says that it has enough. */
+  /** ToolAccess over what waits, in pieces, until the stream says that it has enough. */
   #write(): void {
     let next = 0;
     let isBlocked = false;

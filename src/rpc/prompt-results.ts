@@ -10,7 +10,7 @@ import type { AgentMessage } from "../protocol/messages.js";
 import type { AgentSession } from "../sdk/index.js";
 import type { Features } from "./features.js";
 
-export interface PromptResultsParts {
+export interface PromptResultsDeps {
   readonly features: Features;
   send(frame: PromptResult | SessionSettled): void;
 }
@@ -51,7 +51,7 @@ export interface PromptTicket {
 }
 
 export class PromptResults {
-  readonly #parts: PromptResultsParts;
+  readonly #deps: PromptResultsDeps;
   /** The lane takes one prompt after the other, so this is the order of acceptance. */
   readonly #tickets = new Set<Ticket>();
   readonly #byMessage = new WeakMap<AgentMessage, Ticket>();
@@ -59,8 +59,8 @@ export class PromptResults {
   #settledCount = 0;
   #isSettlingTold = true;
 
-  constructor(parts: PromptResultsParts) {
-    this.#parts = parts;
+  constructor(deps: PromptResultsDeps) {
+    this.#deps = deps;
   }
 
   /** After whoever writes the session's events: results come behind them. */
@@ -153,7 +153,7 @@ export class PromptResults {
   }
 
   #tell(frame: PromptResult | SessionSettled): void {
-    if (this.#parts.features.has("prompt-result")) this.#parts.send(frame);
+    if (this.#deps.features.has("prompt-result")) this.#deps.send(frame);
   }
 }
 

@@ -197,7 +197,7 @@ describe("shutdown", () => {
 describe("a surprise", () => {
   it("is logged and told, and the next command is answered", async () => {
     const host = await serveSession();
-    host.server.reportSurprise("uncaughtException", new Error("boom"));
+    host.server.reportUncaught("uncaughtException", new Error("boom"));
     host.send({ type: "abort", id: "a" });
     await tick();
     expect(host.logged).toEqual(["uncaught (uncaughtException)"]);

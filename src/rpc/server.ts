@@ -5,7 +5,7 @@ import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { type Frame, FrameReader } from "../base/ndjson.js";
 import type { AgentSession } from "../sdk/index.js";
-import { CommandNews } from "./command-list-updates.js";
+import { CommandListUpdates } from "./command-list-updates.js";
 import { ControlLane } from "./control-lane.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Features } from "./features.js";
@@ -33,7 +33,7 @@ export interface RpcServer {
   /** Resolves when everything taken in so far has its answer. */
   whenAnswered(): Promise<void>;
   /** A failure that nobody caught: the host is told, and the program goes on. */
-  reportSurprise(origin: string, error: unknown): void;
+  reportUncaught(origin: string, error: unknown): void;
 }
 
 const shutdownBudgetMs = 5000;
@@ -54,12 +54,21 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
   const outbox = new Outbox({ output, features, clock });
   const send = (frame: object) => outbox.send(frame);
   const results = new PromptResults({ features, send });
-  const commandNews = new CommandNews({ features, send });
-  const onOpened = () => dispatcher.lookAgain();
+  const commandListUpdates = new CommandListUpdates({ features, send });
+  const onOpened = () => dispatcher.verifyUnchanged();
   const hostTools = new HostTools({ send, onOpened, clock, log });
   ui?.connect(send, onOpened);
   const control = new ControlLane(hostTools, ui);
-  const dispatcher = new Dispatcher({ session, outbox, features, results, commandNews, hostTools, control, clock });
+  const dispatcher = new Dispatcher({
+    session,
+    outbox,
+    features,
+    results,
+    commandListUpdates,
+    hostTools,
+    control,
+    clock,
+  });
   let open: AgentSession | undefined;
   session.then(
     (live) => {
@@ -93,7 +102,7 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
     done,
     shutdown,
     whenAnswered: () => dispatcher.idle(),
-    reportSurprise(origin, error) {
+    reportUncaught(origin, error) {
       log.error(`uncaught (${origin})`, error);
       const extensionPath = open?.blame(error) ?? "<unknown>";
       outbox.send({ type: "extension_error", extensionPath, event: origin, error: messageOf(error) });
@@ -139,7 +148,7 @@ async function close({ code, session, dispatcher, results, outbox, clock, log }:
   const elapsedMs = () => clock.now() - since;
   const orderly = async () => {
     const live = await session;
-    live.hurry({ modulesMs: waitMs });
+    live.beginShutdown({ modulesMs: waitMs });
     const answered = atMost(clock, answersMs, dispatcher.laneIdle());
     const ended = atMost(clock, processesMs, dispatcher.besideIdle());
     await Promise.all([live.abort(), stopBash(live), answered, ended]);

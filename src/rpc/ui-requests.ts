@@ -22,14 +22,14 @@ export interface Dialog<Answer> {
   take(frame: TypedObject): Answer;
 }
 
-export interface RequestParts {
+export interface RequestDeps {
   /** Titles are for hosts that asked for them. */
   readonly emitsTitle: boolean;
   show(request: Shown): void;
   ask<Answer>(extra: DialogOptions | undefined, dialog: Dialog<Answer>): Promise<Answer>;
 }
 
-export function requestingUi({ emitsTitle, show, ask }: RequestParts): SessionUI {
+export function requestingUi({ emitsTitle, show, ask }: RequestDeps): SessionUI {
   const askText = (extra: DialogOptions | undefined, request: Shown) =>
     ask<string | undefined>(extra, {
       request,

@@ -11,11 +11,12 @@ import { silentLog } from "../base/log.js";
 import { Settings } from "../config/settings/settings.js";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import type { Workspace } from "../files/workspace.js";
+import { withoutSession } from "../preview/change-writer.js";
 import { stampOf } from "../preview/plan.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, say, scriptedModel } from "../testing/scripted-model.js";
-import { createPlanHands } from "./create-change-writer.js";
 import { createAgentSession } from "./index.js";
+import { createProjectChanges } from "./project-changes.js";
 
 let home: string;
 beforeEach(() => {
@@ -68,7 +69,7 @@ function onDisk(place: { cwd: string; agentDir: string }, workspace: Workspace) 
   const sessions = { ...place, clock, log, ids: randomIds };
   return {
     workspace,
-    plans: createPlanHands({ ...place, root: place.cwd, workspace, settings, clock, log, sessions }),
+    plans: createProjectChanges({ ...place, root: place.cwd, workspace, settings, clock, log, sessions }),
   };
 }
 
@@ -80,7 +81,7 @@ it.each([
   const { session } = await createAgentSession({
     ...place,
     workspace,
-    plans,
+    changeWriter: plans,
     env: {},
     model: scriptedProviderModel,
     streamFn: scriptedModel([preview, say("Later."), editOf(...paths), say("Done.")]).stream,
@@ -117,9 +118,9 @@ it("what is applied at once waits as well, unless whoever asks holds the file al
   };
   let waiting: Promise<unknown> | undefined;
   await disk.exclusively({ path }, async () => {
-    waiting = plans.apply(change("later"), owner).catch((error: Error) => error.message);
+    waiting = plans.apply(change("later"), owner, withoutSession).catch((error: Error) => error.message);
     await Promise.race([waiting, asked.passed]);
-    await plans.apply(change("now"), { ...owner, holdsFiles: true });
+    await plans.apply(change("now"), { ...owner, holdsFiles: true }, withoutSession);
   });
   expect(await waiting).toBe("1 of 1 files changed since the preview (b.ts).");
   expect(text("b.ts")).toBe("now");

@@ -8,8 +8,9 @@ import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
 import { agentDirectory } from "../config/agent-directory.js";
 import type { Workspace } from "../files/workspace.js";
+import { withoutSession } from "../preview/change-writer.js";
 import type { Processes } from "../processes/processes.js";
-import type { AstEditOutcome, AstEditRequest, AstEngineParts } from "../tools/ast/engine.js";
+import type { AstEditOutcome, AstEditRequest, AstEngineDeps } from "../tools/ast/engine.js";
 import type { Staging } from "../tools/staging.js";
 
 export type { AstChange, AstEditOutcome, AstEditRequest } from "../tools/ast/engine.js";
@@ -26,40 +27,44 @@ export interface AstEditPlace {
  */
 export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<AstEditOutcome> {
   const { cwd = process.cwd(), agentDir = agentDirectory(process.env) } = request;
-  const [{ discoverEnvironment, discoverSettings }, { createHands, toolSettingsOf }, { createPlanHands }, roots] =
-    await Promise.all([
-      import("../config/discover.js"),
-      import("./tool-access.js"),
-      import("./create-change-writer.js"),
-      import("../files/paths/find-roots.js"),
-    ]);
+  const [
+    { discoverEnvironment, discoverSettings },
+    { createToolAccess, toolSettingsOf },
+    { createProjectChanges },
+    roots,
+  ] = await Promise.all([
+    import("../config/discover.js"),
+    import("./tool-access.js"),
+    import("./project-changes.js"),
+    import("../files/paths/find-roots.js"),
+  ]);
   const place = { cwd, agentDir, clock: systemClock, log: silentLog };
   const env = discoverEnvironment(place);
   const settings = await discoverSettings(place, { env });
-  const { workspace, processes } = createHands({ ...place, env, settings });
+  const { workspace, processes } = createToolAccess({ ...place, env, settings });
   const root = roots.findProject({ cwd, home: homedir() }).writableRoot;
-  const plans = createPlanHands({ ...place, root, workspace, settings, sessions: { ...place, ids: randomIds } });
+  const writer = createProjectChanges({ ...place, root, workspace, settings, sessions: { ...place, ids: randomIds } });
   const { astEdit: { maxFiles } = {} } = toolSettingsOf(settings, env);
   try {
-    const apply: AstEditHands["apply"] = (changes, what) =>
-      plans.apply(changes, { ...what, ...byModule, pendingId: "" });
+    const apply: AstEditAccess["apply"] = (changes, what) =>
+      writer.apply(changes, { ...what, ...byModule, pendingId: "" }, withoutSession);
     return await astEditBy({ workspace, processes, apply, maxFiles })(request);
   } finally {
     await processes.shutdown();
   }
 }
 
-export interface AstEditHands {
+export interface AstEditAccess {
   readonly workspace: Workspace;
   readonly processes: Processes;
-  readonly apply: AstEngineParts["apply"];
+  readonly apply: AstEngineDeps["apply"];
   readonly maxFiles?: number | undefined;
 }
 
 const byModule = { by: "runtime", reason: "astEdit" } as const;
 
 /** Onto the disk by the rules of a session: where everything is staged, nothing goes past that. */
-export function applyBeside(staging: () => Pick<Staging, "mode" | "applyNow"> | undefined): AstEditHands["apply"] {
+export function applyBeside(staging: () => Pick<Staging, "mode" | "applyNow"> | undefined): AstEditAccess["apply"] {
   return async (changes, what) => {
     const own = staging();
     if (!own) throw new GalleyError("pending_unavailable", "astEdit cannot write before the session has begun.");
@@ -71,8 +76,8 @@ export function applyBeside(staging: () => Pick<Staging, "mode" | "applyNow"> | 
 const stagedInsteadText =
   "Every change is staged here, so astEdit wrote nothing. Use it without `dryRun: false`, and stage what comes of it with pushPendingAction.";
 
-/** The same with the hands of a session. */
-export function astEditBy({ workspace, processes, apply, maxFiles }: AstEditHands) {
+/** The same with what a session has. */
+export function astEditBy({ workspace, processes, apply, maxFiles }: AstEditAccess) {
   return async (request: AstEditRequest): Promise<AstEditOutcome> => {
     const { runAstEdit } = await import("../tools/ast/engine.js");
     return runAstEdit(

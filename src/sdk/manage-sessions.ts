@@ -5,14 +5,14 @@ import { findSessionDirectory, type SessionSpot } from "../config/session-direct
 import { agentPlaces } from "../record/session-paths.js";
 import { collectGarbage, type GarbageReport } from "../record/store/collect-garbage.js";
 import { displayName, SessionIndex, type SessionInfo } from "../record/store/list.js";
-import { SessionPlaces } from "../record/store/session-directories.js";
+import { SessionDirectories } from "../record/store/session-directories.js";
 
 export { displayName, type GarbageReport, type SessionInfo };
 
 /** Newest first: those of the working directory, or of all. */
 export async function listSessions(spot: SessionSpot, { isAll = false } = {}): Promise<SessionInfo[]> {
   const { cwd, agentDir } = spot;
-  const places = new SessionPlaces({ cwd, agentDir, directory: await findSessionDirectory(spot) }, silentLog);
+  const places = new SessionDirectories({ cwd, agentDir, directory: await findSessionDirectory(spot) }, silentLog);
   const index = new SessionIndex();
   return isAll ? places.listAll(index) : places.listHere(index);
 }

@@ -8,7 +8,7 @@ import { SessionManager, type SessionManagerOptions } from "../record/record.js"
 import type { OpenOptions } from "../record/record-options.js";
 import type { SessionRecords } from "../record/session-record.js";
 import { SessionIndex } from "../record/store/list.js";
-import { SessionPlaces } from "../record/store/session-directories.js";
+import { SessionDirectories } from "../record/store/session-directories.js";
 
 export type Resume =
   | { readonly kind: "continue" }
@@ -54,7 +54,7 @@ async function openNamed(
 async function findSession(where: SessionManagerOptions, target: string, kind: "open" | "fork"): Promise<string> {
   const path = resolve(where.cwd, target);
   if (/[/\\]/.test(target) || (target.endsWith(".jsonl") && mayExist(path))) return path;
-  const places = new SessionPlaces(where, where.log ?? silentLog);
+  const places = new SessionDirectories(where, where.log ?? silentLog);
   const { session, isElsewhere } = await places.find(new SessionIndex(), target);
   // A copy belongs here, whosever the original is.
   if (isElsewhere && kind === "open")

@@ -10,20 +10,19 @@ import { findSessionDirectory, type SessionSpot } from "../config/session-direct
 import { Settings } from "../config/settings/settings.js";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import { findProject } from "../files/paths/find-roots.js";
-import type { ChangeOutcome } from "../journal/changes.js";
 import { readPending } from "../pending/read-pending.js";
 import { markStaleActions } from "../pending/stale-actions.js";
 import { viewPending } from "../pending/view-pending.js";
-import type { PlanHands } from "../preview/change-writer.js";
+import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../preview/change-writer.js";
 import { PendingActionStore } from "../preview/pending-action-store.js";
 import type { PendingActionView } from "../protocol/pending.js";
 import { SessionManager, type SessionManagerOptions } from "../record/record.js";
 import { hasPlans } from "../record/store/artifacts.js";
 import { SessionIndex, type SessionInfo } from "../record/store/list.js";
-import { SessionPlaces } from "../record/store/session-directories.js";
+import { SessionDirectories } from "../record/store/session-directories.js";
 import type { AgentSession } from "../session/agent-session.js";
 import { createAgentSession } from "./create-agent-session.js";
-import { createPlanHands } from "./create-change-writer.js";
+import { createProjectChanges } from "./project-changes.js";
 
 export type { ChangeOutcome };
 
@@ -40,9 +39,9 @@ export interface PendingSession {
 /** The newest session first; those without pending plans are left out. */
 export async function listPendingSessions(place: PendingPlace, { diff = false } = {}): Promise<PendingSession[]> {
   const found: PendingSession[] = [];
-  const plans = plansIn(place);
+  const plans = changesIn(place);
   const { cwd, agentDir } = place;
-  const places = new SessionPlaces({ cwd, agentDir, directory: await findSessionDirectory(place) }, silentLog);
+  const places = new SessionDirectories({ cwd, agentDir, directory: await findSessionDirectory(place) }, silentLog);
   for (const session of await places.listHere(new SessionIndex())) {
     if (!(await hasPlans(session.path))) continue;
     const record = await SessionManager.open(session.path, managerOptions({ ...place, log: silentLog }), {
@@ -85,12 +84,12 @@ export async function withSessionFile<T>(
 
 /** What a crash left half done in this project, brought to its end. Undefined: another program is at it. */
 export async function recoverProject(place: PendingPlace): Promise<readonly ChangeOutcome[] | undefined> {
-  return plansIn(place).recover();
+  return changesIn(place).recover(withoutSession);
 }
 
-function plansIn(place: PendingPlace): PlanHands {
+function changesIn(place: PendingPlace): ChangeWriter {
   const { cwd, agentDir, log = silentLog } = place;
-  return createPlanHands({
+  return createProjectChanges({
     root: findProject({ cwd, home: homedir() }).writableRoot,
     agentDir,
     workspace: createNodeWorkspace({ cwd, agentDir }),

@@ -13,16 +13,16 @@ import { createChanges } from "../journal/changes.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, say, scriptedModel } from "../testing/scripted-model.js";
-import { createPlanHands } from "./create-change-writer.js";
 import {
   type AgentSession,
+  type ChangeWriter,
   type CreateAgentSessionOptions,
   createAgentSession,
-  type PlanHands,
   SessionManager,
 } from "./index.js";
 import { recoverProject } from "./pending-sessions.js";
-import { createHands } from "./tool-access.js";
+import { createProjectChanges } from "./project-changes.js";
+import { createToolAccess } from "./tool-access.js";
 
 let home: string;
 beforeEach(() => {
@@ -97,18 +97,18 @@ async function applyUntold(file: string): Promise<void> {
     agentDir: place().agentDir,
     log: silentLog,
     retention: () => ({ keep: 50, maxBytes: 1e9 }),
-    settle: async () => false,
   });
   const beforeHash = createHash("sha256").update("old(1);\n").digest("hex");
   const path = join(place().cwd, "a.ts");
-  await changes.apply({
+  const set = {
     label: "AST Edit",
     sourceToolName: "ast_edit",
     by: "user",
     reason: "looks right",
     owner: { session: file, pendingId: "pa_1" },
-    ops: [{ kind: "modify", path, shownPath: "a.ts", beforeHash, bytes: Buffer.from("fresh(1);\n") }],
-  });
+    ops: [{ kind: "modify" as const, path, shownPath: "a.ts", beforeHash, bytes: Buffer.from("fresh(1);\n") }],
+  };
+  await changes.apply(set, async () => false);
 }
 
 it("J-7: an apply whose session could not be told is settled there later", async () => {
@@ -160,7 +160,7 @@ it.each(["recovered by itself", "opened again"])(
     const file = first.sessionFile as string;
     await first.dispose();
     // The next one dies when the part is on the disk and the record does not know.
-    const { workspace } = createHands({
+    const { workspace } = createToolAccess({
       ...place(),
       env: {},
       settings: new Settings(),
@@ -168,19 +168,18 @@ it.each(["recovered by itself", "opened again"])(
       log: silentLog,
     });
     const sessions = { ...place(), ids: randomIds };
-    const hands = createPlanHands({
+    const writer = createProjectChanges({
       ...{ ...place(), root: place().cwd, workspace, settings: new Settings(), clock: systemClock, log: silentLog },
       sessions,
     });
-    const dying: PlanHands = {
-      ...hands,
-      attach: () => hands.attach({ owner: () => file, recordApplied: () => Promise.reject(new Error("dead")) }),
+    const dying: ChangeWriter = {
+      ...writer,
       async apply(changes, owner) {
-        await hands.apply(changes, owner);
+        await writer.apply(changes, owner, { owner: file, recordApplied: () => Promise.reject(new Error("dead")) });
         throw new Error("dead");
       },
     };
-    const second = await open([], file, { plans: dying });
+    const second = await open([], file, { changeWriter: dying });
     const part = { action: "apply", reason: "this", by: "host", pendingId: "pa_1", files: ["a.ts"] } as const;
     await expect(second.resolvePendingAction(part)).rejects.toThrow("dead");
     expect(text()).toBe("fresh(1);\n");

@@ -3,10 +3,10 @@ import { settingKeys } from "../config/settings/schema.js";
 import type { Settings } from "../config/settings/settings.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createBuiltInTools } from "../tools/index.js";
-import { toolParts } from "../tools/tools.test-kit.js";
+import { toolDeps } from "../tools/tools.test-kit.js";
 import { selectTools } from "./select-tools.js";
 
-const builtIn = createBuiltInTools(toolParts(createMemoryWorkspace({})));
+const builtIn = createBuiltInTools(toolDeps(createMemoryWorkspace({})));
 
 it("every built-in tool has a switch of its own", () => {
   const switches = settingKeys.filter((key) => key.endsWith(".enabled"));

@@ -1,18 +1,50 @@
-// What a session asks of the person behind it, in words: whether a call may run, a file may be touched, a change may be
+// What a session asks of its user, in words: whether a call may run, a file may be touched, a change may be
 // written. Whatever is not a clear yes is a no. Everything that a model chose is shown whole and visibly.
 
-import type { ToolUI } from "../extensions/api/custom-tool-ui.js";
+import type { Clock } from "../base/clock.js";
+import type { Log } from "../base/log.js";
+import { createLiveUI, type ToolUI } from "../extensions/api/custom-tool-ui.js";
 import { written } from "../extensions/trust/trust-question.js";
 import type { Permit, PermitQuestion } from "../files/workspace.js";
 import type { Plan } from "../preview/plan.js";
+import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import type { ApprovalRequest } from "../session/approval.js";
-import type { AgentSessionParts } from "../session/session-core.js";
 import type { DialogOptions, Dialogs } from "../tools/tool.js";
 
-/** What a front end or a host can do for the person behind it, as far as it can. */
+/** What a front end or a host can do for its user, as far as it can. */
 export type SessionUI = Partial<ToolUI>;
 
-/** For the tools that ask the person on behalf of the model. */
+/** Everything that a session asks its user, through one live UI. */
+export interface UserQuestions {
+  readonly permit: Permit;
+  readonly dialogs: Dialogs;
+  readonly approveCall: (request: ApprovalRequest) => Promise<boolean>;
+  readonly confirmApply: NonNullable<AgentSessionDeps["confirm"]>;
+  /** From then on what stops the session's work also calls off a question about a file. */
+  attach(session: { readonly questionSignal: AbortSignal | undefined }): void;
+}
+
+/** Undefined where no user can be asked. */
+export function createUserQuestions(
+  ui: SessionUI | undefined,
+  deps: { readonly clock: Clock; readonly log: Log },
+): UserQuestions | undefined {
+  if (!ui) return undefined;
+  const live = createLiveUI(deps);
+  live.set(ui, true);
+  let session: { readonly questionSignal: AbortSignal | undefined } | undefined;
+  return {
+    permit: permitBy(live.ui, () => session?.questionSignal),
+    dialogs: dialogsOf(live.ui),
+    approveCall: callApprovalBy(live.ui),
+    confirmApply: applyConfirmationBy(live.ui),
+    attach(made) {
+      session = made;
+    },
+  };
+}
+
+/** For the tools that ask the user on behalf of the model. */
 export function dialogsOf(ui: ToolUI): Dialogs {
   return {
     select: (title, options, extra) => ui.select(title, options, asExtra(extra)),
@@ -60,7 +92,7 @@ export function permitBy(ui: ToolUI, signal: () => AbortSignal | undefined): Per
 const maxShownLength = 64 * 1024;
 
 /** Whether what the model wants to apply may be written, with all that would change. */
-export function applyConfirmationBy(ui: ToolUI): NonNullable<AgentSessionParts["confirm"]> {
+export function applyConfirmationBy(ui: ToolUI): NonNullable<AgentSessionDeps["confirm"]> {
   return async ({ action: { label, sourceToolName, preview }, work }, signal) => {
     const own = preview?.diff ?? preview?.text ?? `Proposed by ${sourceToolName}.`;
     const text = work.kind === "plan" ? await planText(work.plan) : cut(codeLines(own));

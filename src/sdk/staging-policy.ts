@@ -7,7 +7,7 @@ export const bypassText = "Refused: commands bypass staging. Use --allow-exec to
 export const declinedText =
   "Refused: commands bypass staging, and the user did not allow this one. Go on without it, or ask what to do instead.";
 
-export interface StagingPolicyParts {
+export interface StagingPolicyDeps {
   readonly isReviewed: boolean;
   readonly allowExec: boolean;
   /** A person's word on one call; absent where there is nobody to ask. */
@@ -17,7 +17,7 @@ export interface StagingPolicyParts {
 /** Policy of the caller's first; nobody to ask, or no answer, is a no. */
 export function withStagingPolicy(
   policy: ApprovalPolicy = approveAll,
-  { isReviewed, allowExec, ask }: StagingPolicyParts,
+  { isReviewed, allowExec, ask }: StagingPolicyDeps,
 ): ApprovalPolicy {
   if (!isReviewed || allowExec) return policy;
   return async (request) => {

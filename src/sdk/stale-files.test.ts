@@ -11,14 +11,15 @@ import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
 import { Settings } from "../config/settings/settings.js";
 import { createNodeWorkspace } from "../files/node-workspace.js";
+import { createWorkspaceChangeWriter } from "../journal/workspace-change-writer.js";
+import { withoutSession } from "../preview/change-writer.js";
 import { combinePlans, type PlannedChange, stampOf } from "../preview/plan.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { scriptedProviderModel } from "../testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../testing/scripted-model.js";
-import { createPlanHands, undoRetention } from "./create-change-writer.js";
 import { createAgentSession } from "./index.js";
 import { listPendingSessions } from "./pending-sessions.js";
-import { createWorkspacePlans } from "./workspace-change-writer.js";
+import { createProjectChanges, undoRetention } from "./project-changes.js";
 
 let home: string;
 beforeEach(() => {
@@ -326,10 +327,16 @@ const writers = {
   "the journal": () => {
     const parts = { ...place(), clock: systemClock, log: silentLog };
     const workspace = createNodeWorkspace({ ...place(), home });
-    return createPlanHands({ ...parts, root: parts.cwd, workspace, settings, sessions: { ...parts, ids: randomIds } });
+    return createProjectChanges({
+      ...parts,
+      root: parts.cwd,
+      workspace,
+      settings,
+      sessions: { ...parts, ids: randomIds },
+    });
   },
   "a workspace of the host": () =>
-    createWorkspacePlans({
+    createWorkspaceChangeWriter({
       workspace: createNodeWorkspace({ ...place(), home }),
       clock: systemClock,
       retention: () => undoRetention(settings),
@@ -351,7 +358,7 @@ it.each(Object.entries(writers))(
       ].map((change) => ({ changes: [change as PlannedChange], applied: { text: "" } })),
     );
     const owner = { pendingId: "", label: "Change", sourceToolName: "test", by: "model", reason: "" } as const;
-    const apply = () => make().apply(changes, owner);
+    const apply = () => make().apply(changes, owner, withoutSession);
     write("new.ts", "of another program");
     await expect(apply()).rejects.toMatchObject({ code: "stale_preview", details: { files: ["new.ts"], total: 2 } });
     expect([read("a.ts"), read("new.ts")]).toEqual(["1", "of another program"]);

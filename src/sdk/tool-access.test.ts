@@ -5,8 +5,8 @@ import { silentLog } from "../base/log.js";
 import { Settings } from "../config/settings/settings.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createBuiltInTools } from "../tools/index.js";
-import { toolParts } from "../tools/tools.test-kit.js";
-import { createHands, toolSettingsOf } from "./tool-access.js";
+import { toolDeps } from "../tools/tools.test-kit.js";
+import { createToolAccess, toolSettingsOf } from "./tool-access.js";
 
 const file = "a line that is long enough to be like itself \nreturn 1;\n";
 const args = { edits: [{ path: "a.txt", old_text: file.replace(" \n", "\n"), new_text: "return 2;\n" }] };
@@ -19,7 +19,7 @@ const files = {
 };
 
 function callTool(settings: Settings, name: string, params: object, env = {}) {
-  const parts = toolParts(createMemoryWorkspace(files));
+  const parts = toolDeps(createMemoryWorkspace(files));
   const tool = createBuiltInTools({
     ...parts,
     settings: { ...toolSettingsOf(settings, env), checksSeenFiles: false },
@@ -71,7 +71,7 @@ it.each([
 ])("with %j a shell knows of CI and begins with the user's words as it should", async (env, wanted) => {
   const cwd = temporaryDirectory();
   const place = { cwd, agentDir: cwd, env: { PATH: process.env.PATH, ...env }, clock: systemClock, log: silentLog };
-  const { processes } = createHands({ ...place, settings: new Settings() });
+  const { processes } = createToolAccess({ ...place, settings: new Settings() });
   let output = "";
   await processes.run({
     cwd,

@@ -15,14 +15,14 @@ import type { Processes } from "../processes/processes.js";
 import type { Environment } from "../provider/credentials.js";
 import type { ToolSettings } from "../tools/index.js";
 
-export interface Hands {
+export interface ToolAccess {
   readonly workspace: Workspace;
   /** The same rules with nobody to ask. */
   readonly unattended: Workspace;
   readonly processes: Processes;
 }
 
-export interface HandsPlace {
+export interface ToolAccessPlace {
   readonly cwd: string;
   readonly agentDir: string;
   readonly env: Environment;
@@ -36,7 +36,10 @@ export interface HandsPlace {
 }
 
 /** A workspace that the caller brings has its own rules; then nobody is asked beyond them. */
-export function createHands(place: HandsPlace, given?: { workspace?: Workspace; processes?: Processes }): Hands {
+export function createToolAccess(
+  place: ToolAccessPlace,
+  given?: { workspace?: Workspace; processes?: Processes },
+): ToolAccess {
   const { settings, permit, cwd, home = homedir() } = place;
   const { writableRoot } = place.project ?? findProject({ cwd, home });
   const here = { ...place, home, projectRoot: writableRoot };
@@ -66,7 +69,7 @@ export function toolSettingsOf(settings: Settings, env: Environment): ToolSettin
   };
 }
 
-interface Here extends HandsPlace {
+interface Here extends ToolAccessPlace {
   readonly home: string;
   readonly projectRoot: string;
 }

@@ -2,15 +2,15 @@
 
 import type { Settings } from "../config/settings/settings.js";
 import type { Workspace } from "../files/workspace.js";
-import type { PendingControl } from "../pending/pending.js";
-import type { PlanHands } from "../preview/change-writer.js";
+import type { PendingActions } from "../pending/pending.js";
+import type { ChangeWriter } from "../preview/change-writer.js";
 import { planOf, stagedFor } from "../preview/stack.js";
 import type { Staging } from "../tools/staging.js";
 
 /** `workspace`: whose rules count for what is written at once; default: the session's. */
 export function stagingOf(
-  pending: PendingControl,
-  { plans, settings, workspace }: { plans: PlanHands; settings: Settings; workspace?: Workspace },
+  pending: PendingActions,
+  { changes: writer, settings, workspace }: { changes: ChangeWriter; settings: Settings; workspace?: Workspace },
 ): Staging {
   return {
     mode: () => settings.get("staging"),
@@ -24,16 +24,19 @@ export function stagingOf(
       ...new Set(pending.store.list().flatMap((stored) => planOf(stored)?.changes.map(({ path }) => path) ?? [])),
     ],
     note: ({ files, ...what }) =>
-      plans.note({
-        ...what,
-        by: "model",
-        reason: "",
-        files: files.map((file) => ({ kind: file.before ? ("modify" as const) : ("create" as const), ...file })),
-      }),
+      writer.note(
+        {
+          ...what,
+          by: "model",
+          reason: "",
+          files: files.map((file) => ({ kind: file.before ? ("modify" as const) : ("create" as const), ...file })),
+        },
+        pending.session,
+      ),
     wrote: (paths) => pending.filesWritten(paths),
     async applyNow(changes, what) {
       const usual = { by: "model", reason: "Staging is off." } as const;
-      const applied = await plans.apply(changes, { ...usual, ...what, pendingId: "" }, workspace);
+      const applied = await writer.apply(changes, { ...usual, ...what, pendingId: "" }, pending.session, workspace);
       await pending.filesWritten(changes.map(({ path }) => path));
       return applied;
     },

@@ -11,5 +11,5 @@ it("a tool in the place of a hidden one goes without bringing that one to light"
   expect(namesOf(tools.active)).toEqual(["read", "undo"]);
   tools.replace([theirs], []);
   expect([namesOf(tools.all), namesOf(tools.active)]).toEqual([["read"], ["read"]]);
-  expect(tools.hidden("undo")).toBe(undo);
+  expect(tools.offered(["undo"])).toEqual([...tools.active, undo]);
 });

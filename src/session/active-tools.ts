@@ -30,8 +30,14 @@ export class ActiveTools {
     return this.#all;
   }
 
-  hidden(name: string): AnyTool | undefined {
-    return this.#hidden.find((tool) => tool.name === name);
+  /** The active ones, and those of the hidden ones that are named. */
+  offered(names: readonly string[]): readonly AnyTool[] {
+    const isActive = (wanted: string) => this.#active.some(({ name }) => name === wanted);
+    const more = names
+      .filter((name) => !isActive(name))
+      .map((wanted) => this.#hidden.find(({ name }) => name === wanted))
+      .filter((tool) => tool !== undefined);
+    return more.length === 0 ? this.#active : [...this.#active, ...more];
   }
 
   get active(): readonly AnyTool[] {

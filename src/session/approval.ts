@@ -21,7 +21,7 @@ export type ApprovalPolicy = (request: ApprovalRequest) => Promise<{ block: stri
 
 export const approveAll: ApprovalPolicy = async () => undefined;
 
-export interface GateParts {
+export interface GateDeps {
   readonly hook: ToolHooks["beforeToolCall"];
   readonly policy: ApprovalPolicy;
   /** Makes what was said so far survive a crash. */
@@ -30,7 +30,7 @@ export interface GateParts {
   begins?(call: ToolCall): void;
 }
 
-export function createGate({ hook, policy, secure, begins }: GateParts): NonNullable<ToolHooks["beforeToolCall"]> {
+export function createGate({ hook, policy, secure, begins }: GateDeps): NonNullable<ToolHooks["beforeToolCall"]> {
   return async (tool, call, args, signal) => {
     const verdict = await hook?.(tool, call, args, signal);
     if (verdict) return verdict;

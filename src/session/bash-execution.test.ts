@@ -27,7 +27,7 @@ function session(run: BashHome["run"], overrides: Partial<BashHome> = {}) {
       release() {},
       ...overrides,
     }),
-    whenSettled: () => active?.settled ?? Promise.resolve(),
+    whenIdle: () => active?.settled ?? Promise.resolve(),
   });
   const begin = () => {
     let settle = () => {};

@@ -8,13 +8,13 @@ import type { Log } from "../base/log.js";
 import type { BashResult } from "../protocol/data.js";
 import type { BashExecutionMessage } from "../protocol/messages.js";
 
-export interface BashExecutionParts {
+export interface BashExecutionDeps {
   readonly clock: Clock;
   readonly log: Log;
   /** Where a command belongs that is asked for now. */
   home(): BashHome;
   /** Resolves when no run is active; never while a home's `isStreaming` holds. */
-  whenSettled(): Promise<void>;
+  whenIdle(): Promise<void>;
 }
 
 export interface BashHome {
@@ -52,15 +52,15 @@ export interface BashRunOutcome {
 }
 
 export class BashExecutions {
-  readonly #parts: BashExecutionParts;
+  readonly #deps: BashExecutionDeps;
   readonly #running = new Set<AbortController>();
   readonly #held: { readonly message: BashExecutionMessage; readonly home: BashHome }[] = [];
   #isWaiting = false;
   /** One command after the other, in the order in which they came. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: BashExecutionParts) {
-    this.#parts = parts;
+  constructor(deps: BashExecutionDeps) {
+    this.#deps = deps;
   }
 
   get isRunning(): boolean {
@@ -78,7 +78,7 @@ export class BashExecutions {
   ): Promise<BashResult> {
     const abort = new AbortController();
     this.#running.add(abort);
-    const home = this.#parts.home();
+    const home = this.#deps.home();
     const previous = this.#last;
     const run = previous.then(() =>
       home.run({ command, excludeFromContext, signal: abort.signal, ...(onChunk ? { onChunk } : {}) }),
@@ -136,7 +136,7 @@ export class BashExecutions {
       truncated,
       ...(truncation ? { meta: { truncation } } : {}),
       ...(excludeFromContext ? { excludeFromContext } : {}),
-      timestamp: this.#parts.clock.now(),
+      timestamp: this.#deps.clock.now(),
     };
   }
 
@@ -144,8 +144,8 @@ export class BashExecutions {
     this.#held.push({ message, home }); // behind those that wait, so that the order stays
     this.#addWhereIdle();
     if (this.#held.length === 0 || this.#isWaiting) return;
-    this.#addWhenSettled().catch((error: unknown) =>
-      this.#parts.log.warn(`a command's result was not added to the session: ${messageOf(error)}`),
+    this.#addWhenIdle().catch((error: unknown) =>
+      this.#deps.log.warn(`a command's result was not added to the session: ${messageOf(error)}`),
     );
   }
 
@@ -153,12 +153,12 @@ export class BashExecutions {
     this.#add((home) => !home.isStreaming());
   }
 
-  async #addWhenSettled(): Promise<void> {
+  async #addWhenIdle(): Promise<void> {
     this.#isWaiting = true;
     try {
       // The next run may have begun before we are told of the end of the last one.
       while (this.#held.length > 0) {
-        await this.#parts.whenSettled();
+        await this.#deps.whenIdle();
         this.#addWhereIdle();
       }
     } finally {

@@ -12,7 +12,7 @@ import type { EntryFields, SessionRecord } from "../record/session-record.js";
 import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
 import type { RetryController } from "./retry.js";
 import type { PlannedFallback, RetryFallback } from "./retry-fallback.js";
-import type { TtsrController } from "./rules/rules-controller.js";
+import type { RulesController } from "./rules/rules-controller.js";
 import type { SessionSettings } from "./session-settings.js";
 import type { TodoTracker } from "./todos/todo-tracker.js";
 
@@ -29,9 +29,9 @@ export type Continuation =
 /** `closing`: no further run, but something is still to be done and told. */
 export type Verdict = { readonly next: Continuation } | { readonly closing?: OverflowDecision | "compact" };
 
-export interface ContinuationParts {
+export interface ContinuationContext {
   /** Undefined where no stream rules are. */
-  readonly ttsr: TtsrController | undefined;
+  readonly ttsr: RulesController | undefined;
   readonly retry: RetryController;
   readonly fallback: RetryFallback;
   readonly compaction: CompactionController;
@@ -52,27 +52,27 @@ export interface EndedRun extends RunEnd {
   readonly isAborted: boolean;
 }
 
-export function decideContinuation(parts: ContinuationParts, end: EndedRun): Verdict {
-  const { compaction, queues, ttsr, todos } = parts;
+export function decideContinuation(context: ContinuationContext, end: EndedRun): Verdict {
+  const { compaction, queues, ttsr, todos } = context;
   const isFailed = end.stopReason === "error" || end.stopReason === "aborted";
   // What is only to be noticed waits for a reply to follow: a failed one is first asked for again.
   const isRuleDue = ttsr?.pending === "interrupt" || (ttsr?.pending === "follow_up" && !isFailed);
   if (!end.isAborted && isRuleDue) return { next: { reason: "ttsr" } };
-  const retry = isFailed ? decideRetry(parts, end) : undefined;
+  const retry = isFailed ? decideRetry(context, end) : undefined;
   if (retry) return { next: retry };
   const overflow = canBeAskedAgain(end) ? compaction.decideOverflow(end.model) : undefined;
   if (overflow?.kind === "recover") return { next: { reason: "overflow", decision: overflow } };
   if (overflow) return { closing: overflow };
   if (isFailed) return {};
   const isFull = compaction.decideThreshold();
-  if (isFull && parts.settings().compaction.autoContinue) return { next: { reason: "auto_continue" } };
+  if (isFull && context.settings().compaction.autoContinue) return { next: { reason: "auto_continue" } };
   if (queues.hasWork) return { next: { reason: "queued", isFull } };
-  if (todos.isReminderDue(end.message, { isUserForced: parts.isUserForced() }))
+  if (todos.isReminderDue(end.message, { isUserForced: context.isUserForced() }))
     return { next: { reason: "todo", isFull } };
   return isFull ? { closing: "compact" } : {};
 }
 
-function decideRetry({ retry, fallback }: ContinuationParts, end: EndedRun): Continuation | undefined {
+function decideRetry({ retry, fallback }: ContinuationContext, end: EndedRun): Continuation | undefined {
   const planned = end.stopReason === "error" ? fallback.plan(end.model) : undefined;
   const decision = retry.onFailure(end.message, planned !== undefined);
   if (decision.kind !== "retry" || end.stopReason !== "error") return undefined;
@@ -100,17 +100,17 @@ interface Decided {
 }
 
 /** Carries the verdict out. Returns the messages the next run starts with, or undefined when there is none. */
-export async function carryOut(parts: ContinuationParts, decided: Decided): Promise<AgentMessage[] | undefined> {
-  const messages = await nextMessages(parts, decided);
-  if (!messages) parts.retry.close(); // no series outlasts its prompt
+export async function carryOut(context: ContinuationContext, decided: Decided): Promise<AgentMessage[] | undefined> {
+  const messages = await nextMessages(context, decided);
+  if (!messages) context.retry.close(); // no series outlasts its prompt
   return messages;
 }
 
 async function nextMessages(
-  parts: ContinuationParts,
+  context: ContinuationContext,
   { verdict, end, signal }: Decided,
 ): Promise<AgentMessage[] | undefined> {
-  const { retry, compaction } = parts;
+  const { retry, compaction } = context;
   if (!("next" in verdict)) {
     retry.close();
     if (verdict.closing === "compact") await compaction.compactAtThreshold(signal);
@@ -119,15 +119,15 @@ async function nextMessages(
   }
   switch (verdict.next.reason) {
     case "ttsr":
-      return signal.aborted ? undefined : inject(parts, end);
+      return signal.aborted ? undefined : inject(context, end);
     case "retry":
       if ((await retry.wait(signal)) !== "due") return undefined;
-      takeBack(parts.record, end);
-      if (verdict.next.fallback) parts.fallback.apply(verdict.next.fallback);
+      takeBack(context.record, end);
+      if (verdict.next.fallback) context.fallback.apply(verdict.next.fallback);
       return [];
     case "overflow": {
       retry.close();
-      const { record } = parts;
+      const { record } = context;
       const failedLeaf = record.tree.leafId;
       takeBack(record, end);
       const { length } = record.context.path;
@@ -144,7 +144,7 @@ async function nextMessages(
           role: "developer",
           content: [{ type: "text", text: continueText }],
           attribution: "agent",
-          timestamp: parts.now(),
+          timestamp: context.now(),
         },
       ];
     case "queued":
@@ -152,17 +152,17 @@ async function nextMessages(
       // Whatever comes of it: what waits is not held up by a summary that failed.
       if (verdict.next.isFull) await compaction.compactAtThreshold(signal);
       if (signal.aborted) return undefined;
-      return verdict.next.reason === "queued" ? takeQueued(parts.queues) : remind(parts);
+      return verdict.next.reason === "queued" ? takeQueued(context.queues) : remind(context);
   }
 }
 
 /** The rule text that the broken reply was missing; the reply itself goes unless the user wants to keep it. */
-function inject(parts: ContinuationParts, end: RunEnd): AgentMessage[] | undefined {
-  const { ttsr, record } = parts;
+function inject(context: ContinuationContext, end: RunEnd): AgentMessage[] | undefined {
+  const { ttsr, record } = context;
   const wasStopped = ttsr?.pending === "interrupt";
-  const injection = ttsr?.takeInjection(parts.now());
+  const injection = ttsr?.takeInjection(context.now());
   if (!injection) return undefined;
-  if (wasStopped && parts.settings().ttsr.contextMode === "discard") takeBack(record, end);
+  if (wasStopped && context.settings().ttsr.contextMode === "discard") takeBack(record, end);
   record.append({ type: "ttsr_injection", injectedRules: injection.injectedRules });
   return [injection.message];
 }
@@ -188,7 +188,7 @@ function carryOver(record: SessionRecord, entries: readonly SessionEntry[]): voi
     if (fields.type !== "custom" || fields.customType !== billedUsageType) record.append(fields as EntryFields);
 }
 
-function remind({ todos, emit }: ContinuationParts): AgentMessage[] | undefined {
+function remind({ todos, emit }: ContinuationContext): AgentMessage[] | undefined {
   const reminder = todos.takeReminder();
   if (!reminder) return undefined;
   emit(reminder.event);

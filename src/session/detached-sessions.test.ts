@@ -10,7 +10,7 @@ import { acquireLock } from "../base/path-lock.js";
 import { SessionManager } from "../record/record.js";
 import { openSession } from "../testing/open-session.js";
 import { gate, type ScriptStep, say } from "../testing/scripted-model.js";
-import { LeftRecords } from "./detached-sessions.js";
+import { DetachedSessions } from "./detached-sessions.js";
 
 let folder = "";
 beforeEach(() => {
@@ -158,7 +158,7 @@ it("a record that was left stays open while anybody uses it, and each use ends o
   const record = SessionManager.create({ cwd: "/project", agentDir: folder });
   record.appendMessage({ role: "user", content: "x", timestamp: 1 });
   const path = record.sessionFile as string;
-  const left = new LeftRecords(silentLog);
+  const left = new DetachedSessions(silentLog);
   const [command, wayBack] = [left.use(record), left.use(record)];
   await left.leave(record);
   command();

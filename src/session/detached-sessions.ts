@@ -5,7 +5,7 @@ import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { SessionManager } from "../record/record.js";
 
-export class LeftRecords {
+export class DetachedSessions {
   readonly #log: Log;
   readonly #uses = new Map<SessionManager, Set<symbol>>();
   readonly #left = new Set<SessionManager>();

@@ -7,7 +7,7 @@ import { GalleyError } from "../base/errors.js";
 /** Long enough for whoever just looks, so that a prompt with an abort right behind it is a prompt that was aborted. */
 const graceMs = 250;
 
-export class Hearing {
+export class PromptIntake {
   readonly #clock: Clock;
   /** What gives each up, with its end. */
   readonly #open = new Map<() => void, Promise<void>>();

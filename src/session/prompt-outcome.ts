@@ -22,6 +22,6 @@ export function outcomeOf({ stopReason, message }: RunEnd): PromptOutcome {
 }
 
 /** A broken promise of ours: asked again it would most likely fail the same. */
-export function surpriseOutcome(thrown: unknown): PromptOutcome {
+export function internalErrorOutcome(thrown: unknown): PromptOutcome {
   return { status: "error", error: { message: messageOf(thrown), retryable: false } };
 }

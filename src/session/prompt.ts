@@ -1,15 +1,21 @@
-// How a message gets into a conversation: at once, with a run of its own, or by waiting in a queue. Nobody's message is
-// lost on the way: what cannot be taken is refused before anything is changed.
+// One prompt: intercepted by extensions, accepted, put on record, run, and continued as long as there is a reason to. A
+// prompt that cannot be taken is refused before anything is changed, so no message is lost on the way.
 
+import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
+import type { RunEnd } from "../loop/run.js";
+import { runPrompt } from "../loop/run-prompt.js";
 import type { ImageContent } from "../protocol/content.js";
-import type { AgentMessage, UserMessage } from "../protocol/messages.js";
+import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.js";
 import type { ProviderModel, ToolChoice } from "../provider/provider.js";
-import { busyText, entryOf } from "./run-driver.js";
-import type { SessionCore } from "./session-core.js";
-import type { HeardPrompt, PromptSource } from "./session-extensions.js";
-import { type CustomMessageInput, customMessage, userMessage } from "./session-messages.js";
-import { startEagerTodos } from "./todos/eager-todo.js";
+import { announced, carryOut, decideContinuation, type Verdict } from "./continuation.js";
+import { createRun } from "./create-run.js";
+import { askExtensionsBeforeRun, beginEagerTodos, expandTemplate, withToolChoice } from "./prompt-additions.js";
+import { abortedOutcome, outcomeOf } from "./prompt-outcome.js";
+import { type ActivePrompt, busyText } from "./run-driver.js";
+import type { PromptSource } from "./session-extensions.js";
+import { continuationOf, type SessionInternals } from "./session-internals.js";
+import { entryOf, userMessage } from "./session-messages.js";
 
 export interface PromptOptions {
   images?: readonly ImageContent[];
@@ -17,27 +23,27 @@ export interface PromptOptions {
   streamingBehavior?: "steer" | "followUp";
   /** For the first model call of the run that this prompt starts; a prompt that is queued has none. */
   toolChoice?: ToolChoice;
-  /** Not a person's words: a program speaks for its user. */
+  /** Not the user's words: a program speaks for its user. */
   synthetic?: boolean;
-  /** Whose words they are, for modules of others that look at a prompt first. */
+  /** Whose words they are, for extensions that look at a prompt first. */
   source?: PromptSource;
   /** Called with the message that it becomes, before it is accepted: for a run of its own, or to wait in a queue. */
   onPlaced?: (message: UserMessage, place: "run" | "queue") => void;
-  /** A `/name` is replaced by the template or the skill it stands for; default: where a person or a host says it. */
+  /** A `/name` is replaced by the template or the skill it stands for; default: where the user or a host says it. */
   expandPromptTemplates?: boolean;
   /** Called once the prompt is accepted and on record, before the first event it causes. */
   onAccepted?: () => void;
 }
 
-/** What modules of others have to say comes first; without any, the prompt has begun when this returns. */
-export async function prompt(core: SessionCore, text: string, options: PromptOptions): Promise<void> {
-  const { guests } = core.parts;
+/** Extensions see it first; without any, the prompt has begun when this returns. Resolves when the session is idle. */
+export async function prompt(session: SessionInternals, text: string, options: PromptOptions): Promise<void> {
+  const { extensions } = session.deps;
   const { images = [], synthetic, source, onAccepted = () => {} } = options;
-  const { aborts } = core;
-  core.driver.checkOpen();
-  if (!guests?.hearsPrompts || synthetic) return begin(core, text, { ...options, aborts });
-  const heard = await core.hearing.next((signal, over) =>
-    guests.hear(
+  const { abortCount } = session;
+  session.driver.checkOpen();
+  if (!extensions?.interceptsPrompts || synthetic) return begin(session, text, { ...options, abortCount });
+  const intercepted = await session.intake.next((signal, over) =>
+    extensions.intercept(
       { text, images },
       {
         signal,
@@ -49,159 +55,137 @@ export async function prompt(core: SessionCore, text: string, options: PromptOpt
       },
     ),
   );
-  if (heard) await begin(core, heard.text, { ...options, images: heard.images, aborts });
+  if (intercepted) await begin(session, intercepted.text, { ...options, images: intercepted.images, abortCount });
 }
 
-/** `aborts`: as many as there were when the prompt came. */
-async function begin(core: SessionCore, asked: string, options: PromptOptions & { aborts: number }): Promise<void> {
+/** `abortCount`: as it was when the prompt came. */
+async function begin(
+  session: SessionInternals,
+  asked: string,
+  options: PromptOptions & { abortCount: number },
+): Promise<void> {
   const { images = [], streamingBehavior, synthetic = false } = options;
+  const { deps, driver, queues } = session;
   const isTyped = !synthetic && options.source !== "extension";
-  const named = (options.expandPromptTemplates ?? isTyped) ? expanded(core, asked) : asked;
+  const named = (options.expandPromptTemplates ?? isTyped) ? expandTemplate(session, asked) : asked;
   const text = typeof named === "string" ? named : await named;
-  const mentioned = isTyped && !core.driver.isBusy && text.includes("@") ? await core.parts.readMentions?.(text) : [];
-  const message = userMessage(text, { images, isSynthetic: synthetic, now: core.now() });
+  const files = isTyped && !driver.isBusy && text.includes("@") ? await deps.readMentions?.(text) : [];
+  const message = userMessage(text, { images, isSynthetic: synthetic, now: deps.clock.now() });
   const onAccepted = () => options.onAccepted?.();
-  if (!core.driver.isBusy) {
-    const model = core.models.usable();
+  if (!driver.isBusy) {
+    const model = session.models.usable();
     options.onPlaced?.(message, "run");
     const riders: AgentMessage[] = [];
-    if (mentioned && mentioned.length > 0)
-      riders.push({ role: "fileMention", files: mentioned, timestamp: core.now() });
-    // Somebody who chose the first tool, or speaks for a program, wants no plan before it.
+    if (files && files.length > 0) riders.push({ role: "fileMention", files, timestamp: deps.clock.now() });
+    // A caller that chose the first tool, or speaks for a program, wants no plan before it.
     const isExcepted = synthetic || options.toolChoice !== undefined;
-    const endEager = isExcepted ? undefined : beginEagerTodos(core, { text, model, riders });
-    const question = core.parts.guests?.hearsPrompts ? runQuestion(core, { text, images }) : undefined;
-    const isStopped = core.aborts !== options.aborts;
-    const start = { model, message, riders, isStopped, onAccepted, ...(question ? { beforeRun: question.ask } : {}) };
-    return withToolChoice(core, options.toolChoice, () => core.driver.start(start)).finally(() => {
+    const endEager = isExcepted ? undefined : beginEagerTodos(session, { text, model, riders });
+    const extras = deps.extensions?.interceptsPrompts ? askExtensionsBeforeRun(session, { text, images }) : undefined;
+    const isStopped = session.abortCount !== options.abortCount;
+    const start = { model, message, riders, isStopped, onAccepted, ...(extras ? { beforeRun: extras.ask } : {}) };
+    return withToolChoice(session, options.toolChoice, () => startPrompt(session, start)).finally(() => {
       endEager?.();
-      question?.end();
+      extras?.end();
     });
   }
   if (!streamingBehavior) throw new GalleyError("busy", busyText);
   options.onPlaced?.(message, "queue");
   onAccepted();
-  if (streamingBehavior === "steer") core.queues.steer(message);
-  else core.queues.queueFollowUp(message);
+  if (streamingBehavior === "steer") queues.steer(message);
+  else queues.queueFollowUp(message);
 }
 
-/** What modules say to a prompt rides with it; their system prompt holds until the end. */
-function runQuestion(core: SessionCore, prompt: HeardPrompt) {
-  let chosen: string | undefined;
-  return {
-    async ask(signal: AbortSignal): Promise<AgentMessage[]> {
-      const { systemPrompt } = core;
-      const said = await core.parts.guests?.beforeRun({ ...prompt, systemPrompt }, signal);
-      if (!said || signal.aborted) return [];
-      if (said.systemPrompt !== systemPrompt) chosen = core.runSystemPrompt = said.systemPrompt;
-      return said.messages.map((input) => customMessage(input, core.now()));
-    },
-    end() {
-      if (core.runSystemPrompt === chosen) core.runSystemPrompt = undefined; // not that of the next one
-    },
-  };
-}
-
-interface EagerPrompt {
-  readonly text: string;
+export interface PromptStart {
   readonly model: ProviderModel;
-  readonly riders: AgentMessage[];
+  readonly message: UserMessage | CustomMessage;
+  /** What its run begins with besides: its own, so that nothing of it is left to the next one if it is stopped before. */
+  readonly riders?: readonly AgentMessage[];
+  /** Asked right before its run for what else it begins with. After the signal the answer is not waited for. */
+  beforeRun?(signal: AbortSignal): Promise<readonly AgentMessage[]>;
+  /** An abort came while it was on its way: it is taken in, and does not run. */
+  readonly isStopped?: boolean;
+  onAccepted(): void;
 }
 
-function beginEagerTodos(core: SessionCore, { text, model, riders }: EagerPrompt): (() => void) | undefined {
-  const { enabled, eager } = core.settings.todos;
-  if (!enabled || eager !== true) return undefined;
-  return startEagerTodos(text, {
-    messageCount: core.record.context.messages.length,
-    hasTodos: core.todos.get().length > 0,
-    toolNames: core.tools.active.map(({ name }) => name),
-    model,
-    ride: (message) => void riders.push(message),
-    toolChoice: core.toolChoice,
-    now: core.now(),
-  });
+/** Resolves when the session is idle again. */
+export function startPrompt(session: SessionInternals, start: PromptStart): Promise<void> {
+  return session.driver.begin((active) => drive(session, active, start), { isStopped: start.isStopped ?? false });
 }
 
-export interface QueueOptions {
-  /** Without a run, start one. */
-  startIfIdle?: boolean;
-}
-
-type Queued = QueueOptions & { images?: readonly ImageContent[] };
-
-export async function steer(core: SessionCore, text: string, { startIfIdle, ...options }: Queued): Promise<void> {
-  if (startIfIdle) return prompt(core, text, { ...options, streamingBehavior: "steer" });
-  const named = queueable(core, text);
-  const said = typeof named === "string" ? named : await named;
-  core.queues.steer(userMessage(said, { ...options, now: core.now() }));
-}
-
-export async function followUp(core: SessionCore, text: string, { startIfIdle, ...options }: Queued): Promise<void> {
-  if (startIfIdle) return prompt(core, text, { ...options, streamingBehavior: "followUp" });
-  const named = queueable(core, text);
-  const said = typeof named === "string" ? named : await named;
-  core.queues.queueFollowUp(userMessage(said, { ...options, now: core.now() }));
-}
-
-/** A command runs at once or not at all: it is nothing that a model could be told later. */
-function queueable(core: SessionCore, text: string): string | Promise<string> {
-  const word = /^\/(\S+)/.exec(text)?.[1];
-  if (word !== undefined && core.parts.guests?.commands().some(({ name }) => name === word))
-    throw new GalleyError(
-      "invalid_argument",
-      `Extension command "/${word}" cannot be queued. Use prompt() or execute the command when not streaming.`,
-    );
-  return expanded(core, text);
-}
-
-/** What a `/name` stands for. At once wherever it can be: what comes first stays first. */
-function expanded({ parts: { library } }: SessionCore, text: string): string | Promise<string> {
-  if (!library || !text.startsWith("/")) return text;
-  const expand = () => library.expand(text) ?? text;
-  return library.isReady ? expand() : library.ready().then(expand);
-}
-
-export interface SendCustomOptions {
-  /** Where it waits while a run is active; default `steer`. `nextTurn` rides with the next prompt in any case. */
-  deliverAs?: "steer" | "followUp" | "nextTurn";
-  /** Without a run, start one with it; otherwise it is only put on record. */
-  triggerTurn?: boolean;
-}
-
-/** Resolves when the message is queued or on record, or when the run that it started has settled. */
-export async function sendCustomMessage(
-  core: SessionCore,
-  input: CustomMessageInput,
-  { deliverAs = "steer", triggerTurn = false }: SendCustomOptions,
-): Promise<void> {
-  const { queues, driver, events, record } = core;
-  const message = customMessage(input, core.now());
-  if (deliverAs === "nextTurn") queues.queueNextTurn(message);
-  else if (driver.isBusy && deliverAs === "followUp") queues.queueFollowUp(message);
-  else if (driver.isBusy) queues.steer(message);
-  else if (triggerTurn) await driver.start({ model: core.models.usable(), message, onAccepted() {} });
-  else {
-    events.emit({ type: "message_start", message });
-    record.append(entryOf(message));
-    events.emit({ type: "message_end", message });
+async function drive(session: SessionInternals, active: ActivePrompt, start: PromptStart): Promise<void> {
+  const { driver, compaction, fallback, models, pending, current } = session;
+  const { signal } = active.abort;
+  accept(session, start);
+  if (active.previous) await active.previous; // accepted it is, but the last one closes before this one runs
+  compaction.startPrompt();
+  let model = fallback.startPrompt() ?? start.model;
+  driver.lastOutcome = abortedOutcome; // until a run says otherwise
+  driver.wasDenied = false;
+  await prepare(session, signal);
+  if (!signal.aborted && compaction.decideThreshold()) await compaction.compactAtThreshold(signal);
+  if (signal.aborted) return;
+  let said: readonly AgentMessage[] = [];
+  if (start.beforeRun) {
+    const answer = await new AbortRace(signal).next(start.beforeRun(signal));
+    if (answer === "aborted" || signal.aborted) return;
+    said = answer;
+    model = models.active ?? model; // an extension may have chosen another
   }
+  const reminders = session.queues.takeNextTurn().map((item) => item.message);
+  let messages: AgentMessage[] | undefined = [start.message, ...reminders, ...(start.riders ?? []), ...said];
+  for (; messages; model = models.active ?? model)
+    messages = await runOnce(session, active, { start, model, messages });
+  pending.runEnded();
+  await pending.flush();
+  await current.record.sync();
 }
 
-/** What the run did not come to must not fall upon the next one. */
-async function withToolChoice(
-  { toolChoice }: SessionCore,
-  choice: ToolChoice | undefined,
-  run: () => Promise<void>,
-): Promise<void> {
-  if (choice === undefined) return run();
-  const id = toolChoice.pushOnce(choice, {
-    label: "prompt",
-    now: true,
-    onRejected: (reason) => (reason === "error" ? "requeue" : undefined),
-  });
-  try {
-    await run();
-  } finally {
-    toolChoice.remove(id); // not by its name: the next prompt may have brought its own by now
-  }
+/**
+ * A prompt is safe on record when its host hears that it was accepted, and no event comes before that. The model may
+ * be asked meanwhile: the disk and the network need not wait for each other.
+ */
+function accept({ current, models, events }: SessionInternals, { message, onAccepted }: PromptStart): void {
+  const { record } = current;
+  models.recordStart();
+  record.append(entryOf(message));
+  events.hold(record.sync().then(onAccepted));
+}
+
+/** Loads what is only needed now. */
+async function prepare(session: SessionInternals, signal: AbortSignal): Promise<void> {
+  const { restored, bash, todos, rules } = session;
+  const { extensions, library } = session.deps;
+  session.wasForced = false;
+  await restored.done;
+  restored.tellNews(); // a host that does not listen by now need not hear of it
+  if (extensions && (await new AbortRace(signal).next(extensions.ready())) === "aborted") return;
+  await library?.ready();
+  bash.flush();
+  todos.promptStart();
+  await rules.promptStart();
+}
+
+/** One run and what follows from it. Answers the messages that the next run begins with; undefined: there is none. */
+async function runOnce(
+  session: SessionInternals,
+  active: ActivePrompt,
+  { start, model, messages }: { start: PromptStart; model: ProviderModel; messages: AgentMessage[] },
+): Promise<AgentMessage[] | undefined> {
+  const { driver, current, pending, events } = session;
+  const { signal } = active.abort;
+  let verdict: Verdict = {};
+  const decideEnd = (end: RunEnd) => {
+    verdict = decideContinuation(continuationOf(session), { ...end, model, isAborted: signal.aborted });
+    active.isClosing = !("next" in verdict);
+    driver.lastOutcome = outcomeOf(end);
+    return announced(verdict);
+  };
+  await current.loadImages();
+  const begin = [...messages, ...pending.runStart()];
+  const end = await runPrompt(createRun(session, { model, signal, decideEnd, recorded: start.message }), begin);
+  await events.drained();
+  const next = await carryOut(continuationOf(session), { verdict, end, signal });
+  const isCutShort = "next" in verdict && !next && (signal.aborted || active.isGivenUp);
+  if (isCutShort) driver.lastOutcome = abortedOutcome;
+  return next;
 }

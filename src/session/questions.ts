@@ -4,7 +4,7 @@
 import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 
-export interface QuestionsParts {
+export interface QuestionsDeps {
   /** Runs work that an abort of the session ends, also before its turn comes. */
   cancellable<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /** The session is ending. */
@@ -12,12 +12,12 @@ export interface QuestionsParts {
 }
 
 export class Questions {
-  readonly #parts: QuestionsParts;
-  readonly #toGuests = new Set<AbortController>();
+  readonly #deps: QuestionsDeps;
+  readonly #toExtensions = new Set<AbortController>();
   #toPerson: AbortSignal | undefined;
 
-  constructor(parts: QuestionsParts) {
-    this.#parts = parts;
+  constructor(deps: QuestionsDeps) {
+    this.#deps = deps;
   }
 
   /** Calls off what a person is being asked, if there is such a question. */
@@ -27,7 +27,7 @@ export class Questions {
 
   /** A question to a person. One at a time. */
   ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
-    return this.#parts.cancellable(async (signal) => {
+    return this.#deps.cancellable(async (signal) => {
       this.#toPerson = signal;
       return question().finally(() => {
         if (this.#toPerson === signal) this.#toPerson = undefined;
@@ -36,13 +36,13 @@ export class Questions {
   }
 
   /** Throws `aborted` when it is called off, whatever the modules do. */
-  async askGuests<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  async askExtensions<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
     const stop = new AbortController();
     const race = new AbortRace(stop.signal);
-    this.#toGuests.add(stop);
+    this.#toExtensions.add(stop);
     const answer = await race.next(question(stop.signal)).finally(() => {
       race.release();
-      this.#toGuests.delete(stop);
+      this.#toExtensions.delete(stop);
     });
     if (answer === "aborted") throw new GalleyError("aborted", "Operation aborted");
     return answer;
@@ -50,7 +50,7 @@ export class Questions {
 
   /** Those of operations that have not begun. When the session ends, their own limits do it soon enough. */
   drop(): void {
-    if (this.#parts.isEnding()) return;
-    for (const stop of this.#toGuests) stop.abort();
+    if (this.#deps.isEnding()) return;
+    for (const stop of this.#toExtensions) stop.abort();
   }
 }

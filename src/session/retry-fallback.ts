@@ -13,7 +13,7 @@ import type { RetrySettings } from "./retry.js";
 
 export type FallbackEvent = Extract<SessionEvent, { type: `retry_fallback_${string}` }>;
 
-export interface FallbackParts {
+export interface FallbackDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly models: ModelControl;
@@ -38,7 +38,7 @@ const cooldownMs = 60_000;
  * wait is over; `onSuccess` at the end of every good assistant message, behind that of the retry.
  */
 export class RetryFallback {
-  readonly #parts: FallbackParts;
+  readonly #deps: FallbackDeps;
   /** Of this prompt. */
   readonly #failed = new Set<string>();
   readonly #warned = new Set<string>();
@@ -48,18 +48,18 @@ export class RetryFallback {
   /** The one that answered last, for the prompts to come. */
   #proven: PlannedFallback | undefined;
 
-  constructor(parts: FallbackParts) {
-    this.#parts = parts;
+  constructor(deps: FallbackDeps) {
+    this.#deps = deps;
   }
 
   /** The model to begin with in place of the session's own, if there is reason to. */
   startPrompt(): ProviderModel | undefined {
-    const { models, clock } = this.#parts;
+    const { models, clock } = this.#deps;
     this.#failed.clear();
     this.#untested = undefined;
     const isInForce =
       this.#proven?.chosen === models.choices &&
-      (this.#parts.settings().fallbackRevertPolicy === "never" || clock.now() < this.#untilMs);
+      (this.#deps.settings().fallbackRevertPolicy === "never" || clock.now() < this.#untilMs);
     if (!isInForce) this.#proven = undefined;
     models.standIn(this.#proven?.choice);
     return this.#proven?.choice.model;
@@ -67,10 +67,10 @@ export class RetryFallback {
 
   /** Who is to be asked after this model failed; undefined when nobody is left. Changes nothing. */
   plan(failed: ProviderModel): PlannedFallback | undefined {
-    const { models } = this.#parts;
+    const { models } = this.#deps;
     if (!models.active || nameOf(models.active) !== nameOf(failed)) return undefined; // the user has chosen another
     const role = this.#role();
-    const names = this.#parts.settings().fallbackChains[role] ?? [];
+    const names = this.#deps.settings().fallbackChains[role] ?? [];
     for (const name of names) {
       const choice = this.#usable(name, role);
       if (!choice || this.#failed.has(nameOf(choice.model)) || nameOf(choice.model) === nameOf(failed)) continue;
@@ -82,7 +82,7 @@ export class RetryFallback {
 
   /** It is not asked again for this prompt as long as there are others; nor first, as long as it asks for peace. */
   noteFailure(model: ProviderModel, { error }: Pick<AssistantMessage, "error">): void {
-    const { models, clock } = this.#parts;
+    const { models, clock } = this.#deps;
     this.#failed.add(nameOf(model));
     if (models.model && nameOf(models.model) === nameOf(model))
       this.#untilMs = clock.now() + (error?.retryAfterMs ?? cooldownMs);
@@ -90,7 +90,7 @@ export class RetryFallback {
 
   /** Unless the user has chosen meanwhile. */
   apply(planned: PlannedFallback): void {
-    const { models, emit } = this.#parts;
+    const { models, emit } = this.#deps;
     if (planned.chosen !== models.choices) return;
     models.standIn(planned.choice);
     this.#untested = planned;
@@ -102,13 +102,13 @@ export class RetryFallback {
     if (!planned) return;
     this.#untested = undefined;
     this.#proven = planned;
-    this.#parts.emit({ type: "retry_fallback_succeeded", model: this.#fullName(planned), role: planned.role });
+    this.#deps.emit({ type: "retry_fallback_succeeded", model: this.#fullName(planned), role: planned.role });
   }
 
   /** The one that the session's own model was named for, where it has a chain; else the conversation's. */
   #role(): string {
-    const { models } = this.#parts;
-    const { fallbackChains } = this.#parts.settings();
+    const { models } = this.#deps;
+    const { fallbackChains } = this.#deps.settings();
     const own = models.model && nameOf(models.model);
     const named = [...models.roles].find(
       ([role, { model }]) => nameOf(model) === own && Object.hasOwn(fallbackChains, role),
@@ -117,16 +117,16 @@ export class RetryFallback {
   }
 
   #usable(name: string, role: string): ModelChoice | undefined {
-    const choice = this.#parts.models.choiceOf(name);
+    const choice = this.#deps.models.choiceOf(name);
     if (!choice && !this.#warned.has(name)) {
       this.#warned.add(name);
-      this.#parts.log.warn(`retry.fallbackChains.${role}: ${name} cannot be used now`);
+      this.#deps.log.warn(`retry.fallbackChains.${role}: ${name} cannot be used now`);
     }
     return choice;
   }
 
   #fullName({ choice: { model, thinkingLevel } }: PlannedFallback): string {
-    return nameOf(model) + levelSuffix(model, thinkingLevel ?? this.#parts.models.thinkingLevel);
+    return nameOf(model) + levelSuffix(model, thinkingLevel ?? this.#deps.models.thinkingLevel);
   }
 }
 

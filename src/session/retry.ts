@@ -6,7 +6,7 @@ import { GalleyError } from "../base/errors.js";
 import { throttleText } from "../base/service-texts.js";
 import type { SessionEvent } from "../protocol/events.js";
 import type { AssistantMessage, ProviderFailure } from "../protocol/messages.js";
-import { plannerApi, type StreamEvent } from "../provider/provider.js";
+import { capabilitiesOf, type StreamEvent } from "../provider/provider.js";
 import { type FailedReply, isOverflowError } from "./overflow.js";
 
 export interface RetrySettings {
@@ -42,7 +42,8 @@ export function retryDecision(
   const finalError = message.errorMessage ?? "";
   if (!settings.enabled) return { kind: "stop", reason: "disabled", finalError };
   // The planner fails for reasons of its own, and the same again would fail the same.
-  if (message.api === plannerApi || !isTransient(message)) return { kind: "stop", reason: "permanent", finalError };
+  if (!capabilitiesOf(message).isLanguageModel || !isTransient(message))
+    return { kind: "stop", reason: "permanent", finalError };
   const demandedMs = isElsewhere ? 0 : (message.error?.retryAfterMs ?? 0);
   if (demandedMs > settings.maxDelayMs)
     return { kind: "stop", reason: "wait_too_long", finalError: withLongWait(finalError, demandedMs, settings) };
@@ -110,7 +111,7 @@ export function isTransient(reply: FailedReply): boolean {
 
 export type RetryEvent = Extract<SessionEvent, { type: "auto_retry_start" | "auto_retry_end" }>;
 
-export interface RetryParts {
+export interface RetryDeps {
   readonly clock: Clock;
   random(): number;
   settings(): RetrySettings;
@@ -136,11 +137,11 @@ const cancelledText = "Retry cancelled";
  * then `wait` if it said "retry" or `close` if not; `onSuccess` at the end of every good assistant message.
  */
 export class RetryController {
-  readonly #parts: RetryParts;
+  readonly #deps: RetryDeps;
   #phase: Phase = { kind: "idle" };
 
-  constructor(parts: RetryParts) {
-    this.#parts = parts;
+  constructor(deps: RetryDeps) {
+    this.#deps = deps;
   }
 
   /** From the decision to retry until the series is closed. */
@@ -158,8 +159,8 @@ export class RetryController {
     const made = this.attempt;
     const decision = retryDecision(message, {
       attempt: made + 1,
-      settings: this.#parts.settings(),
-      random: () => this.#parts.random(),
+      settings: this.#deps.settings(),
+      random: () => this.#deps.random(),
       isElsewhere,
     });
     if (decision.kind === "retry")
@@ -181,14 +182,14 @@ export class RetryController {
     const phase = this.#phase;
     if (phase.kind !== "due") throw new GalleyError("cannot_continue", "No retry is due");
     const { attempt, delayMs, errorMessage } = phase;
-    const maxAttempts = this.#parts.settings().maxRetries;
+    const maxAttempts = this.#deps.settings().maxRetries;
     return new Promise((resolve) => {
       const onAbort = () => this.cancel("abort");
       const onTime = () => {
         this.#phase = { kind: "trying", attempt };
         settle("due");
       };
-      const cancelTimer = this.#parts.clock.after(delayMs, onTime, { isAwaited: true });
+      const cancelTimer = this.#deps.clock.after(delayMs, onTime, { isAwaited: true });
       const settle = (outcome: "due" | CancelReason) => {
         cancelTimer();
         signal.removeEventListener("abort", onAbort);
@@ -196,7 +197,7 @@ export class RetryController {
       };
       this.#phase = { kind: "waiting", attempt, settle };
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#parts.emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
+      this.#deps.emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
       if (phase.cancelled) this.cancel(phase.cancelled);
       else if (signal.aborted) this.cancel("abort");
     });
@@ -227,6 +228,6 @@ export class RetryController {
 
   #end(end: { success: boolean; attempt: number; finalError?: string }): void {
     this.#phase = { kind: "idle" };
-    this.#parts.emit({ type: "auto_retry_end", ...end });
+    this.#deps.emit({ type: "auto_retry_end", ...end });
   }
 }

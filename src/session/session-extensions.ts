@@ -6,21 +6,21 @@ import type { SlashCommand } from "../protocol/data.js";
 import type { BranchSummaryEntry } from "../protocol/entries.js";
 import type { ExtensionError, RpcResponse } from "../protocol/frames.js";
 import type { AgentMessage } from "../protocol/messages.js";
-import type { CompactionGuests, TreePreparation, TreeVerdict } from "./compaction/compaction-extensions.js";
+import type { CompactionExtensions, TreePreparation, TreeVerdict } from "./compaction/compaction-extensions.js";
 import type { CustomMessageInput } from "./session-messages.js";
 
 /** What a host is told of modules outside of any run. */
-export type GuestReport = ExtensionError | RpcResponse;
+export type ExtensionReport = ExtensionError | RpcResponse;
 
 /** Who said it. */
 export type PromptSource = "interactive" | "rpc" | "extension";
 
-export interface HeardPrompt {
+export interface InterceptedPrompt {
   readonly text: string;
   readonly images: readonly ImageContent[];
 }
 
-export interface HearOptions {
+export interface InterceptOptions {
   readonly source?: PromptSource;
   /** After it nobody waits for the answer. */
   readonly signal: AbortSignal;
@@ -45,36 +45,36 @@ export type RecordChange =
       readonly summaryEntry?: BranchSummaryEntry;
     };
 
-export interface SessionGuests {
+export interface SessionExtensions {
   /** They are loaded and their tools are there. The first call begins it. */
   loaded(): Promise<void>;
   /** They also have heard that the session begins. */
   ready(): Promise<void>;
   /** The session is about to end: from now on nobody waits for one of them longer than so. */
-  hurry(mostMs: number): void;
+  beginShutdown(mostMs: number): void;
   /** One of them could stage something at any moment, whatever its tools say of themselves. */
   readonly mayStage: boolean;
   /** Somebody wants to be asked before a prompt is taken, or may want to once the session has begun. */
-  readonly hearsPrompts: boolean;
+  readonly interceptsPrompts: boolean;
   /**
    * Undefined where the prompt was dealt with: a command of theirs, accepted before it runs, or one of them took it,
    * and then nothing was left to accept.
    */
-  hear(prompt: HeardPrompt, options: HearOptions): Promise<HeardPrompt | undefined>;
+  intercept(prompt: InterceptedPrompt, options: InterceptOptions): Promise<InterceptedPrompt | undefined>;
   /** What a run begins with beside its prompt. */
   beforeRun(
-    prompt: HeardPrompt & { readonly systemPrompt: string },
+    prompt: InterceptedPrompt & { readonly systemPrompt: string },
     signal: AbortSignal,
   ): Promise<{ readonly messages: readonly CustomMessageInput[]; readonly systemPrompt: string }>;
   /** Somebody wants a say in what a model call is told. */
-  readonly hearsContext: boolean;
+  readonly revisesContext: boolean;
   /** Before every model call: what it is told instead, which nobody keeps. */
   reviseContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]>;
   prevents(wish: RecordWish, signal: AbortSignal): Promise<boolean>;
   /** Before another place of the tree is gone to. */
   beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict>;
   /** Undefined while nobody has a word on summaries. */
-  readonly compaction: CompactionGuests | undefined;
+  readonly compaction: CompactionExtensions | undefined;
   changed(change: RecordChange): Promise<void>;
   commands(): SlashCommand[];
   /** Who can ask a person, with the methods of `ctx.ui` that it has; undefined: nobody. Counts from now on. */
@@ -83,5 +83,5 @@ export interface SessionGuests {
   reload(): Promise<void>;
   /** The one in whose files an error came up that nobody caught, if it can be told. */
   blame(error: unknown): string | undefined;
-  onReport(listener: (report: GuestReport) => void): () => void;
+  onReport(listener: (report: ExtensionReport) => void): () => void;
 }

@@ -5,6 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.js";
 import { checkMessage } from "../record/check-message.js";
+import type { EntryFields } from "../record/record.js";
 
 /** What the author of a custom message says; `display` is for hosts, the model always reads it. */
 export type CustomMessageInput = Pick<CustomMessage, "customType" | "content" | "display" | "details" | "attribution">;
@@ -31,8 +32,16 @@ export function customMessage(input: CustomMessageInput, now: number): CustomMes
   return message;
 }
 
-/** The parts that a prompt is made from. */
-export function partsOf(content: string | readonly InputContent[]): { text: string; images: ImageContent[] } {
+/** The entry that puts a message on record. */
+export function entryOf(message: AgentMessage): EntryFields {
+  if (message.role !== "custom") return { type: "message", message };
+  const { role: _role, timestamp, ...fields } = message;
+  // The entry has no other time to remember the message's by.
+  return { type: "custom_message", timestamp: new Date(timestamp).toISOString(), ...fields };
+}
+
+/** Text and images of what was said. */
+export function textAndImages(content: string | readonly InputContent[]): { text: string; images: ImageContent[] } {
   if (typeof content === "string") return { text: content, images: [] };
   const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   return { text: texts.join("\n"), images: content.filter((block) => block.type === "image") };

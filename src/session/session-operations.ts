@@ -10,49 +10,53 @@ import type { SessionManager } from "../record/record.js";
 import { realPath } from "../record/store/disk-access.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
 import type { TreeVerdict } from "./compaction/compaction-extensions.js";
-import type { SessionCore } from "./session-core.js";
 import type { RecordWish } from "./session-extensions.js";
+import { bill, type SessionInternals } from "./session-internals.js";
 import { plainText } from "./session-messages.js";
 import { defaultSessionSettings } from "./session-settings.js";
+import { becomeIdle, leavePending } from "./stop-session.js";
 
 /** An empty record; model, thinking level and modes stay. The old one keeps what it has. False: it was prevented. */
-export function newSession(core: SessionCore, origin: { parentSession?: string }): Promise<boolean> {
-  return unlessPrevented(core, { kind: "switch", reason: "new" }, async () => {
-    await change(core, async () => core.parts.records.create(origin));
-    core.models.recordAll();
+export function newSession(session: SessionInternals, origin: { parentSession?: string }): Promise<boolean> {
+  return unlessPrevented(session, { kind: "switch", reason: "new" }, async () => {
+    await change(session, async () => session.deps.records.create(origin));
+    session.models.recordAll();
   });
 }
 
 /** Reads the file first. False: it was prevented. */
-export function switchSession(core: SessionCore, path: string): Promise<boolean> {
-  return unlessPrevented(core, { kind: "switch", reason: "resume", targetSessionFile: path }, async () => {
+export function switchSession(session: SessionInternals, path: string): Promise<boolean> {
+  return unlessPrevented(session, { kind: "switch", reason: "resume", targetSessionFile: path }, async () => {
     // Of its own files, which it alone may write: opening one again would only find it taken.
-    const own = openAt(core, path);
-    const release = own && core.left.use(own); // or the end of a command would close it on the way
+    const own = openAt(session, path);
+    const release = own && session.detached.use(own); // or the end of a command would close it on the way
     try {
-      if (!own) await core.left.closed();
-      const record = own ?? (await core.parts.records.open(path, (question) => core.questions.ask(question)));
-      await change(core, async () => record);
+      if (!own) await session.detached.closed();
+      const record = own ?? (await session.deps.records.open(path, (question) => session.questions.ask(question)));
+      await change(session, async () => record);
     } finally {
       release?.();
     }
-    const problem = core.models.restore();
-    if (problem !== undefined) core.parts.log.warn(problem);
+    const problem = session.models.restore();
+    if (problem !== undefined) session.deps.log.warn(problem);
   });
 }
 
 /** A new record with what came before a user message, whose text is returned. */
-export async function branch(core: SessionCore, entryId: string): Promise<{ text: string; cancelled: boolean }> {
-  const text = textToBranchAt(core, entryId);
-  const isDone = await unlessPrevented(core, { kind: "branch", entryId }, async () => {
-    textToBranchAt(core, entryId); // the record may have been left meanwhile, and a refusal stops no run
-    await change(core, async (old) => (await old.branchTo(entryId)).session);
-    core.models.recordWhatIsNew();
+export async function branch(
+  session: SessionInternals,
+  entryId: string,
+): Promise<{ text: string; cancelled: boolean }> {
+  const text = textToBranchAt(session, entryId);
+  const isDone = await unlessPrevented(session, { kind: "branch", entryId }, async () => {
+    textToBranchAt(session, entryId); // the record may have been left meanwhile, and a refusal stops no run
+    await change(session, async (old) => (await old.branchTo(entryId)).session);
+    session.models.recordWhatIsNew();
   });
   return { text, cancelled: !isDone };
 }
 
-function textToBranchAt({ record }: SessionCore, entryId: string): string {
+function textToBranchAt({ current: { record } }: SessionInternals, entryId: string): string {
   const entry = record.tree.get(entryId);
   const text = entry && userText(entry);
   if (text === undefined) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
@@ -60,16 +64,16 @@ function textToBranchAt({ record }: SessionCore, entryId: string): string {
 }
 
 /** A full copy under a new id; false for a session that is in memory only, or where it was prevented. */
-export async function fork(core: SessionCore): Promise<boolean> {
-  if (core.record.sessionFile === undefined) return false;
-  return unlessPrevented(core, { kind: "switch", reason: "fork" }, () => change(core, (old) => old.copy()));
+export async function fork(session: SessionInternals): Promise<boolean> {
+  if (session.current.record.sessionFile === undefined) return false;
+  return unlessPrevented(session, { kind: "switch", reason: "fork" }, () => change(session, (old) => old.copy()));
 }
 
 /** Goes on in a full copy, wherever the record is kept. False: it was prevented. */
-export async function clone(core: SessionCore): Promise<boolean> {
-  const { leafId } = core.record.tree;
+export async function clone(session: SessionInternals): Promise<boolean> {
+  const { leafId } = session.current.record.tree;
   if (leafId === null) throw new GalleyError("not_found", "Cannot clone session: no current entry selected");
-  return unlessPrevented(core, { kind: "branch", entryId: leafId }, () => change(core, (old) => old.copy()));
+  return unlessPrevented(session, { kind: "branch", entryId: leafId }, () => change(session, (old) => old.copy()));
 }
 
 export interface NavigateOptions {
@@ -94,36 +98,43 @@ export interface Navigated {
  * its text is returned to be edited; what was said after the place stays in the record as a branch.
  */
 export async function navigateTree(
-  core: SessionCore,
+  session: SessionInternals,
   entryId: string,
   options: NavigateOptions = {},
 ): Promise<Navigated> {
-  core.driver.checkOpen();
+  session.driver.checkOpen();
   try {
-    const verdict = await askBeforeTree(core, entryId, options);
-    return verdict.cancel ? { cancelled: true } : await navigate(core, entryId, { ...options, ...verdict });
+    const verdict = await askBeforeTree(session, entryId, options);
+    return verdict.cancel ? { cancelled: true } : await navigate(session, entryId, { ...options, ...verdict });
   } catch (error) {
     if (GalleyError.is(error, "aborted")) return { cancelled: true, aborted: true };
     throw error;
   }
 }
 
-/** Modules of others may object while the run still goes on, or bring the notes themselves. */
-async function askBeforeTree(core: SessionCore, entryId: string, options: NavigateOptions): Promise<TreeVerdict> {
-  const { guests } = core.parts;
-  if (!guests) return { cancel: false };
-  const { target } = placeOf(core, entryId);
+/** Extensions may object while the run still goes on, or bring the notes themselves. */
+async function askBeforeTree(
+  session: SessionInternals,
+  entryId: string,
+  options: NavigateOptions,
+): Promise<TreeVerdict> {
+  const { extensions } = session.deps;
+  if (!extensions) return { cancel: false };
+  const { target } = placeOf(session, entryId);
   const preparation = {
     targetId: entryId,
-    oldLeafId: core.record.tree.leafId,
-    entriesToSummarize: leftBehind(core.record, target),
-    userWantsSummary: wantsNotes(core, options),
+    oldLeafId: session.current.record.tree.leafId,
+    entriesToSummarize: leftBehind(session.current.record, target),
+    userWantsSummary: wantsNotes(session, options),
   };
-  return core.compaction.cancellable((signal) => guests.beforeTree(preparation, signal));
+  return session.compaction.cancellable((signal) => extensions.beforeTree(preparation, signal));
 }
 
 /** Where the leaf goes for an entry, and what is to be said anew there. */
-function placeOf({ record }: SessionCore, entryId: string): { target: string | null; editorText: string | undefined } {
+function placeOf(
+  { current: { record } }: SessionInternals,
+  entryId: string,
+): { target: string | null; editorText: string | undefined } {
   const entry = record.tree.get(entryId);
   if (!entry) throw entryNotFound(entryId);
   const editorText = editableText(entry);
@@ -131,25 +142,26 @@ function placeOf({ record }: SessionCore, entryId: string): { target: string | n
 }
 
 function navigate(
-  core: SessionCore,
+  session: SessionInternals,
   entryId: string,
   { summary: given, ...options }: NavigateOptions & TreeVerdict,
 ): Promise<Navigated> {
-  return core.exclusively(async () => {
-    core.checkOpen();
-    const { target, editorText } = placeOf(core, entryId);
-    await core.settle();
-    const oldLeafId = core.record.tree.leafId;
-    const isTheirs = given !== undefined && wantsNotes(core, options);
-    const notes = isTheirs ? { ...given, fromExtension: true } : await takeNotes(core, target, options);
-    core.record.moveLeaf(target);
-    const summaryEntry = notes && core.record.append({ type: "branch_summary", fromId: target ?? "root", ...notes });
-    core.models.recordWhatIsNew(); // or who opens the record later would come to what was chosen up to here
-    core.restoreBehaviour();
-    await core.pending.branchChanged();
-    const newLeafId = core.record.tree.leafId;
+  return session.current.exclusively(async () => {
+    checkNotOver(session);
+    const { target, editorText } = placeOf(session, entryId);
+    await becomeIdle(session);
+    const oldLeafId = session.current.record.tree.leafId;
+    const isTheirs = given !== undefined && wantsNotes(session, options);
+    const notes = isTheirs ? { ...given, fromExtension: true } : await takeNotes(session, target, options);
+    session.current.record.moveLeaf(target);
+    const summaryEntry =
+      notes && session.current.record.append({ type: "branch_summary", fromId: target ?? "root", ...notes });
+    session.models.recordWhatIsNew(); // or who opens the record later would come to what was chosen up to here
+    restoreBehaviour(session);
+    await session.pending.branchChanged();
+    const newLeafId = session.current.record.tree.leafId;
     const told = { kind: "tree", newLeafId, oldLeafId, ...(summaryEntry ? { summaryEntry } : {}) } as const;
-    await core.parts.guests?.changed(told);
+    await session.deps.extensions?.changed(told);
     return {
       ...(editorText === undefined ? {} : { editorText }),
       cancelled: false,
@@ -158,59 +170,88 @@ function navigate(
   });
 }
 
-/** Modules of others may object, and hear of what became of it. */
-async function unlessPrevented(core: SessionCore, wish: RecordWish, work: () => Promise<void>): Promise<boolean> {
-  const { guests } = core.parts;
-  core.driver.checkOpen();
-  if (guests && (await core.questions.askGuests((signal) => guests.prevents(wish, signal)))) return false;
-  const previousSessionFile = core.record.sessionFile;
-  await core.exclusively(async () => {
-    core.checkOpen();
+/** Extensions may object, and hear of what became of it. */
+async function unlessPrevented(
+  session: SessionInternals,
+  wish: RecordWish,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  const { extensions } = session.deps;
+  session.driver.checkOpen();
+  if (extensions && (await session.questions.askExtensions((signal) => extensions.prevents(wish, signal))))
+    return false;
+  const previousSessionFile = session.current.record.sessionFile;
+  await session.current.exclusively(async () => {
+    checkNotOver(session);
     await work();
   });
   const { kind } = wish;
-  await guests?.changed(kind === "branch" ? { kind, previousSessionFile } : { ...wish, previousSessionFile });
+  await extensions?.changed(kind === "branch" ? { kind, previousSessionFile } : { ...wish, previousSessionFile });
   return true;
 }
 
 /** The closing events of a run come first; then the old record is left for another. */
-async function change(core: SessionCore, open: (old: SessionManager) => Promise<SessionManager>): Promise<void> {
-  await core.settle();
-  const old = core.record;
+async function change(
+  session: SessionInternals,
+  open: (old: SessionManager) => Promise<SessionManager>,
+): Promise<void> {
+  await becomeIdle(session);
+  const old = session.current.record;
   const next = await open(old);
-  await core.settle(); // a prompt may have come meanwhile, and its run must not end up in another record
-  await core.leavePending("Session switched.");
-  core.enter(next);
-  if (core.restored.finding) await core.restored.finding; // whoever asks next is told their number
-  if (next !== old) await core.left.leave(old);
+  await becomeIdle(session); // a prompt may have come meanwhile, and its run must not end up in another record
+  await leavePending(session, "Session switched.");
+  enter(session, next);
+  if (session.restored.finding) await session.restored.finding; // whoever asks next is told their number
+  if (next !== old) await session.detached.leave(old);
+}
+
+/** Nothing is under way. The caller closes the old record. */
+function enter(session: SessionInternals, record: SessionManager): void {
+  session.current.enter(record);
+  session.detached.reenter(record);
+  session.queues.clear();
+  session.toolChoice.clear();
+  restoreBehaviour(session);
+  session.restored.begin();
+}
+
+/** The leaf is somewhere else now. */
+function restoreBehaviour({ rules, todos, current }: SessionInternals): void {
+  rules.restore();
+  todos.restore(current.record.context.path);
+}
+
+/** For an operation whose turn comes after the end of the session. */
+function checkNotOver({ isOver, driver }: SessionInternals): void {
+  if (isOver) driver.checkOpen();
 }
 
 /** Undefined when none are wanted, or nothing would be left behind. */
 async function takeNotes(
-  core: SessionCore,
+  session: SessionInternals,
   target: string | null,
   options: NavigateOptions,
 ): Promise<BranchNotes | undefined> {
-  if (!wantsNotes(core, options)) return undefined;
-  const { reserveTokens } = branchSettings(core);
+  if (!wantsNotes(session, options)) return undefined;
+  const { reserveTokens } = branchSettings(session);
   const { customInstructions } = options;
-  const { record } = core;
+  const { record } = session.current;
   const abandoned = leftBehind(record, target);
-  const notes = await core.compaction.summarizeBranch(abandoned, {
+  const notes = await session.compaction.summarizeBranch(abandoned, {
     reserveTokens,
     ...(customInstructions === undefined ? {} : { customInstructions }),
   });
-  const isCurrent = !core.driver.isStreaming && wordsIn(leftBehind(record, target)) === wordsIn(abandoned);
+  const isCurrent = !session.driver.isStreaming && wordsIn(leftBehind(record, target)) === wordsIn(abandoned);
   if (isCurrent) return notes;
-  if (notes) core.bill(notes.details.usage);
+  if (notes) bill(session, notes.details.usage);
   throw new GalleyError("busy", "The conversation went on while its branch was being summarized. Nothing was changed.");
 }
 
-function wantsNotes(core: SessionCore, { summarize }: NavigateOptions): boolean {
-  return summarize ?? branchSettings(core).enabled;
+function wantsNotes(session: SessionInternals, { summarize }: NavigateOptions): boolean {
+  return summarize ?? branchSettings(session).enabled;
 }
 
-function branchSettings({ settings }: SessionCore) {
+function branchSettings({ settings }: SessionInternals) {
   return settings.branchSummary ?? defaultSessionSettings.branchSummary;
 }
 
@@ -231,10 +272,10 @@ function editableText(entry: SessionEntry): string | undefined {
 }
 
 /** The record that is stored there, if the session has it open. */
-function openAt({ record, left, parts }: SessionCore, path: string): SessionManager | undefined {
+function openAt({ current: { record }, detached, deps }: SessionInternals, path: string): SessionManager | undefined {
   try {
-    const file = realPath(resolve(parts.cwd, path));
-    return record.isOnDisk && file === record.sessionFile ? record : left.at(file);
+    const file = realPath(resolve(deps.cwd, path));
+    return record.isOnDisk && file === record.sessionFile ? record : detached.at(file);
   } catch {
     return undefined; // a path that cannot be looked at: opening it tells why
   }

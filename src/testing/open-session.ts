@@ -13,7 +13,7 @@ import {
   defineAgentTool,
 } from "../sdk/index.js";
 import { type ManualClock, manualClock } from "./manual-clock.js";
-import { createMemoryPlans } from "./memory-plans.js";
+import { createMemoryChangeWriter } from "./memory-change-writer.js";
 import { createMemoryWorkspace, type MemoryWorkspace } from "./memory-workspace.js";
 import { type ScriptedModel, type ScriptStep, scriptedModel } from "./scripted-model.js";
 
@@ -62,7 +62,9 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
     env: {},
     model: scriptedProviderModel,
     streamFn: model.stream,
-    ...(options.onDisk || options.session?.workspace ? {} : { workspace, plans: createMemoryPlans(workspace) }),
+    ...(options.onDisk || options.session?.workspace
+      ? {}
+      : { workspace, changeWriter: createMemoryChangeWriter(workspace) }),
     customTools: (options.tools ?? []).map(defineAgentTool),
     clock,
     ids: countedIds(),

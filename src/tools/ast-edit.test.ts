@@ -9,7 +9,7 @@ import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import type { AstEditOptions } from "./ast/plan-rewrite.js";
 import type { AstEditDetails } from "./ast/preview.js";
 import { createAstEdit } from "./ast-edit.js";
-import { toolParts } from "./tools.test-kit.js";
+import { toolDeps } from "./tools.test-kit.js";
 
 type Files = Parameters<typeof createMemoryWorkspace>[0];
 interface Call {
@@ -21,7 +21,7 @@ interface Call {
 
 function run(source: Files | Workspace, call: Call): Promise<ToolResult> {
   const workspace = "walk" in source ? (source as Workspace) : createMemoryWorkspace(source as Files);
-  const tool = createAstEdit({ ...toolParts(workspace), ...call.options });
+  const tool = createAstEdit({ ...toolDeps(workspace), ...call.options });
   const prepared = tool.prepareArguments?.(call.args) as { ops: { pat: string; out: string }[] };
   return tool.execute("call_1", prepared, call.signal, call.onUpdate ?? (() => {}), { cwd: workspace.cwd });
 }

@@ -8,7 +8,7 @@ import type { WriteTarget } from "../files/workspace.js";
 import type { RefreshedPlan } from "../preview/pending-action-store.js";
 import { type PlannedChange, stampOf } from "../preview/plan.js";
 import type { ToolResult } from "../protocol/events.js";
-import { type Found, planFor, type SearchParts } from "./ast/plan-rewrite.js";
+import { type Found, planFor, type SearchDeps } from "./ast/plan-rewrite.js";
 import { fileDiff, maxShownChanges, nothingFoundText, previewText } from "./ast/preview.js";
 import type { RewritePlan } from "./ast/rewrite.js";
 import { count } from "./output/text.js";
@@ -47,7 +47,7 @@ const parameters = {
 
 type AstEditParams = XStatic<typeof parameters>;
 
-export interface AstEditParts extends SearchParts {
+export interface AstEditDeps extends SearchDeps {
   readonly staging: Staging;
   readonly artifacts: ArtifactSink;
   /** Told what the model rewrote; default: nobody keeps track. */
@@ -59,7 +59,7 @@ type Search = (signal: AbortSignal | undefined) => Promise<Found>;
 /** A turn's calls run side by side, and each of them may stage once. */
 const maxAttempts = 10;
 
-export function createAstEdit(parts: AstEditParts): AgentTool<AstEditParams> {
+export function createAstEdit(deps: AstEditDeps): AgentTool<AstEditParams> {
   return {
     name: "ast_edit",
     label: "AST Edit",
@@ -70,13 +70,13 @@ export function createAstEdit(parts: AstEditParts): AgentTool<AstEditParams> {
     deferrable: true,
     prepareArguments,
     async execute(toolCallId, params, signal, onUpdate) {
-      const search: Search = (stop) => planFor(parts, params, { signal: stop, onUpdate });
+      const search: Search = (stop) => planFor(deps, params, { signal: stop, onUpdate });
       for (let attempt = 1; ; attempt++) {
         const found = await search(signal);
         if (found.plan.totalReplacements === 0)
           return { ...textResult(nothingFoundText(found.plan), found.details), isWarning: true };
         try {
-          return await deliver(parts, found, { toolCallId, search });
+          return await deliver(deps, found, { toolCallId, search });
         } catch (error) {
           // Another call of the same turn staged something for one of the files while this one searched.
           if (attempt === maxAttempts || !GalleyError.is(error, "file_changed")) throw error;
@@ -96,14 +96,14 @@ function prepareArguments(args: Record<string, unknown>): Record<string, unknown
 
 /** Staged for a decision, or, where previews are off, written to the disk at once. */
 async function deliver(
-  parts: AstEditParts,
+  deps: AstEditDeps,
   found: Found,
   { toolCallId, search }: { toolCallId: string; search: Search },
 ): Promise<ToolResult> {
-  const { staging, seen } = parts;
-  const action = await actionFor(parts, found);
+  const { staging, seen } = deps;
+  const action = await actionFor(deps, found);
   const { label, sourceToolName, work } = action;
-  const artifactId = await keepDiff(parts, found.plan);
+  const artifactId = await keepDiff(deps, found.plan);
   const { isSingleFile, plan, details } = found;
   const told = (headline: string, more: object) =>
     textResult(previewText(plan, { isSingleFile, headline, artifactId }), { ...details, ...more });
@@ -120,7 +120,7 @@ async function deliver(
   // Under review a search would see its own changes: whoever wants it again runs it again.
   const refresh = isForReview
     ? {}
-    : { refresh: (signal: AbortSignal | undefined) => again(parts, { search, signal, id }) };
+    : { refresh: (signal: AbortSignal | undefined) => again(deps, { search, signal, id }) };
   id = await staging.stage({
     ...action,
     toolCallId,
@@ -135,18 +135,18 @@ async function deliver(
 
 /** The same search on the files as they are now. */
 async function again(
-  parts: AstEditParts,
+  deps: AstEditDeps,
   { search, signal, id }: { search: Search; signal: AbortSignal | undefined; id: string },
 ): Promise<RefreshedPlan> {
   const found = await search(signal);
-  const { label, details, preview, work } = await actionFor(parts, found);
+  const { label, details, preview, work } = await actionFor(deps, found);
   const { isSingleFile, plan } = found;
   const text = previewText(plan, { isSingleFile, headline: "Previewed again; files NOT modified." });
   return { plan: work.plan, label, details, preview, result: textResult(text, { ...found.details, pendingId: id }) };
 }
 
 /** Refuses here what could not be written later. */
-export async function actionFor({ workspace }: SearchParts, { plan, details }: Found) {
+export async function actionFor({ workspace }: SearchDeps, { plan, details }: Found) {
   if (plan.totalReplacements === 0) throw toolFailure("The pattern matches nothing any more.");
   const places = await workspace.resolveAll(
     plan.files.map(({ target }) => target.path),
@@ -173,7 +173,7 @@ export async function actionFor({ workspace }: SearchParts, { plan, details }: F
 const minWritten = 128 * 1024;
 
 /** The whole diff, where the text shows only its beginning. */
-async function keepDiff({ artifacts }: AstEditParts, plan: RewritePlan): Promise<string | undefined> {
+async function keepDiff({ artifacts }: AstEditDeps, plan: RewritePlan): Promise<string | undefined> {
   if (plan.totalReplacements <= maxShownChanges) return undefined;
   const writer = await artifacts.open("ast_edit");
   let waiting = "";

@@ -10,10 +10,10 @@ import { AstGrepReport } from "./ast/grep-report.js";
 import { createHeadStart } from "./ast/head-start.js";
 import { type Parsers, sharedParsers } from "./ast/parsers.js";
 import { maxPatternLength } from "./ast/pattern.js";
-import { createSieve } from "./ast/ripgrep-prefilter.js";
+import { createPrefilter } from "./ast/ripgrep-prefilter.js";
 import { prepareSearch, type Search } from "./ast/search.js";
 import { count } from "./output/text.js";
-import type { RipgrepParts } from "./search/ripgrep.js";
+import type { RipgrepDeps } from "./search/ripgrep.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
 const parameters = {
@@ -45,7 +45,7 @@ export interface AstGrepOptions {
   /** Default: those of this process. */
   parsers?: Parsers | undefined;
   /** Lists files and says which need not be read; without it directories are walked, and every file is. */
-  ripgrep?: RipgrepParts | undefined;
+  ripgrep?: RipgrepDeps | undefined;
 }
 
 export function createAstGrep(
@@ -65,7 +65,7 @@ export function createAstGrep(
       const offset = atLeast(0, params.offset ?? 0, "Offset must be a non-negative number");
       const context = atLeast(0, params.context ?? 0, "Context must be a non-negative number");
       const { path = ".", glob, lang, sel } = params;
-      const sieve = ripgrep && createSieve({ ...ripgrep, workspace }, { pats, sel, maxFileBytes, signal });
+      const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { pats, sel, maxFileBytes, signal });
       const parsers = given ?? sharedParsers();
       const ahead = createHeadStart(workspace, parsers, { pats, sel, signal });
       try {

@@ -4,12 +4,12 @@ import type { ProcessEnd, Processes } from "../processes/processes.js";
 import type { ToolResult } from "../protocol/events.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
-import { type BashParts, createBash } from "./bash.js";
+import { type BashDeps, createBash } from "./bash.js";
 import { recordingSink, type ScriptedChild, scriptedProcesses } from "./output/output.test-kit.js";
 
 type Play = (child: ScriptedChild) => ProcessEnd | Promise<ProcessEnd>;
 
-function bashWith(play: Play, overrides: Partial<BashParts> = {}) {
+function bashWith(play: Play, overrides: Partial<BashDeps> = {}) {
   const processes = scriptedProcesses(play);
   const clock = manualClock();
   const sink = recordingSink();

@@ -32,7 +32,7 @@ const parameters = {
 
 type BashParams = XStatic<typeof parameters>;
 
-export interface BashParts {
+export interface BashDeps {
   readonly workspace: Pick<Workspace, "cwd" | "resolve" | "resolveCwd" | "mayWriteBelow">;
   readonly processes: Processes;
   readonly artifacts: ArtifactSink;
@@ -46,8 +46,8 @@ export interface BashSettings {
   readonly maxTimeoutSeconds?: number | undefined;
 }
 
-export function createBash(parts: BashParts): AgentTool<BashParams> {
-  const { processes, artifacts, clock, settings } = parts;
+export function createBash(deps: BashDeps): AgentTool<BashParams> {
+  const { processes, artifacts, clock, settings } = deps;
   return {
     name: "bash",
     label: "Bash",
@@ -63,7 +63,7 @@ export function createBash(parts: BashParts): AgentTool<BashParams> {
       if ([command, ...Object.values(env)].some((text) => text.includes("\0")))
         throw toolFailure("The command and its environment must not contain NUL characters.");
       const timeoutSeconds = clampTimeout(params.timeout, settings?.maxTimeoutSeconds);
-      const cwd = await workingDirectory(parts, params.cwd);
+      const cwd = await workingDirectory(deps, params.cwd);
       const progress = reportProgress(clock, onUpdate);
       const request = { command, cwd, env, timeoutSeconds, signal, head, tail, onOutput: progress.newest };
       try {
@@ -94,7 +94,7 @@ function clampTimeout(asked = 300, maxSeconds = 0): number {
   return Math.min(Math.max(asked, 1), highest);
 }
 
-async function workingDirectory({ workspace }: BashParts, asked: string | undefined): Promise<string> {
+async function workingDirectory({ workspace }: BashDeps, asked: string | undefined): Promise<string> {
   const shown = () => cutText(printable(asked ?? workspace.cwd), 200);
   const looking = asked === undefined ? workspace.resolveCwd() : workspace.resolve(asked, "read");
   const target = await looking.catch((error: unknown) => {

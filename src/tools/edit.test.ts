@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryPlans } from "../testing/memory-plans.js";
+import { withoutSession } from "../preview/change-writer.js";
+import { createMemoryChangeWriter } from "../testing/memory-change-writer.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createEdit } from "./edit.js";
 import { createRead } from "./read.js";
@@ -20,12 +21,12 @@ const one = (path: string, old_text: string, new_text: string, all?: boolean): E
 function tools(files: Record<string, string | Uint8Array>, beforeApply = async () => {}) {
   const workspace = createMemoryWorkspace(files);
   const seen = new SeenFiles();
-  const plans = createMemoryPlans(workspace);
+  const plans = createMemoryChangeWriter(workspace);
   const staging: Staging = {
     ...stagingKit().staging,
     async applyNow(changes, what) {
       await beforeApply();
-      return plans.apply(changes, { reason: "", ...what, pendingId: "", by: "model" });
+      return plans.apply(changes, { reason: "", ...what, pendingId: "", by: "model" }, withoutSession);
     },
   };
   const editor = createEdit({ workspace, staging, seen });

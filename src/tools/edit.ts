@@ -17,7 +17,7 @@ import {
   stagedText,
   stageText,
   type TextChange,
-  type TextFileParts,
+  type TextFileDeps,
   writeNoted,
 } from "./text/text-file.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
@@ -45,10 +45,10 @@ const parameters = {
 
 type EditParams = XStatic<typeof parameters>;
 
-type EditParts = TextFileParts & EditLeniency;
+type EditDeps = TextFileDeps & EditLeniency;
 
-export function createEdit(parts: EditParts): AgentTool<EditParams> {
-  const { workspace } = parts;
+export function createEdit(deps: EditDeps): AgentTool<EditParams> {
+  const { workspace } = deps;
   return {
     name: "edit",
     label: "Edit",
@@ -63,17 +63,17 @@ export function createEdit(parts: EditParts): AgentTool<EditParams> {
       const targets = tasks.map(({ target }) => target);
       return holdFiles(workspace, targets, async () => {
         const changes: Change[] = [];
-        for (const task of tasks) changes.push(await compute(parts, task, { signal, total: edits.length }));
+        for (const task of tasks) changes.push(await compute(deps, task, { signal, total: edits.length }));
         throwIfAborted(signal);
         const paths = changes.map(({ file }) => file.target.displayPath).join(", ");
         const what = { label: `Edit: ${paths}`, sourceToolName: "edit" };
-        if (parts.staging.mode() === "all") {
+        if (deps.staging.mode() === "all") {
           const { details } = report(changes);
           const { diff } = details as { diff: string };
-          const id = await stageText(parts, textsOf(changes), { ...what, toolCallId, diff });
+          const id = await stageText(deps, textsOf(changes), { ...what, toolCallId, diff });
           return textResult(stagedText(id, paths), { ...(details as object), pendingId: id });
         }
-        return report(await writeAll(parts, changes, what));
+        return report(await writeAll(deps, changes, what));
       });
     },
   };
@@ -107,15 +107,15 @@ async function groupByFile(workspace: Workspace, edits: EditParams["edits"]): Pr
 }
 
 async function compute(
-  parts: EditParts,
+  deps: EditDeps,
   { input, target, edits }: FileTask,
   { signal, total }: { signal: AbortSignal | undefined; total: number },
 ): Promise<Change> {
   try {
-    const { before, ...file } = await openText(parts, { input, target }, signal);
+    const { before, ...file } = await openText(deps, { input, target }, signal);
     const { displayPath } = file.target;
     if (!before) throw new GalleyError("not_found", `File not found: ${displayPath}`);
-    return { file: { ...file, before }, computed: await computeEdit(displayPath, before.bytes, edits, parts) };
+    return { file: { ...file, before }, computed: await computeEdit(displayPath, before.bytes, edits, deps) };
   } catch (error) {
     // With one edit that is plain; with several the model would wonder about the others.
     if (total === 1 || !(error instanceof GalleyError) || error.code === "aborted") throw error;
@@ -131,17 +131,17 @@ interface Written extends Change {
 
 /** One file at once, several through the journal: half of them would be worse than none. */
 async function writeAll(
-  parts: TextFileParts,
+  deps: TextFileDeps,
   changes: readonly Change[],
   what: { label: string; sourceToolName: string },
 ): Promise<Written[]> {
   const texts = textsOf(changes);
   const [first, ...others] = texts;
   if (first && others.length === 0) {
-    const { hardlinkBroken } = await writeNoted(parts, first, what);
+    const { hardlinkBroken } = await writeNoted(deps, first, what);
     return changes.map((change) => (hardlinkBroken ? { ...change, hardlinkBroken } : change));
   }
-  const { hardlinkBroken: broken = [] } = await applyText(parts, texts, what);
+  const { hardlinkBroken: broken = [] } = await applyText(deps, texts, what);
   return changes.map((change) =>
     broken.includes(change.file.target.displayPath) ? { ...change, hardlinkBroken: true } : change,
   );

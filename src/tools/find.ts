@@ -9,7 +9,7 @@ import { cutText } from "./output/text.js";
 import { listResult, resultLimit } from "./search/find-result.js";
 import { findPaths } from "./search/find-search.js";
 import { hasWildcard, splitGlob } from "./search/glob.js";
-import type { SearchParts } from "./search/ripgrep.js";
+import type { SearchDeps } from "./search/ripgrep.js";
 import { notFound, placeOf } from "./search/search-roots.js";
 import { type AgentTool, toolFailure } from "./tool.js";
 
@@ -34,7 +34,7 @@ export interface FindOptions {
 }
 
 export function createFind(
-  parts: SearchParts,
+  deps: SearchDeps,
   { timeoutMs = defaultTimeoutMs, clock = systemClock }: FindOptions = {},
 ): AgentTool<FindParams> {
   return {
@@ -47,12 +47,12 @@ export function createFind(
     prepareArguments,
     async execute(_toolCallId, { pattern, hidden = true, limit }, signal) {
       const wanted = resultLimit(limit, defaultLimit);
-      const scope = await scopeOf(parts.workspace, pattern.trim());
+      const scope = await scopeOf(deps.workspace, pattern.trim());
       if (scope === undefined) return nothing();
       if (scope.glob === undefined) return listResult([scope.target.displayPath]);
       const { target: root, glob } = scope;
       const search = { root, glob, hidden, limit: wanted + 1, timeoutMs, clock, signal };
-      const { paths, remarks } = await findPaths(parts, search);
+      const { paths, remarks } = await findPaths(deps, search);
       if (paths.length === 0) return nothing(remarks);
       const limitReached = paths.length > wanted ? wanted : undefined;
       return listResult(paths.slice(0, wanted), { limitReached, remarks });

@@ -9,7 +9,7 @@ import { checkQuery, type GrepQuery, prepareGrep } from "./search/grep-query.js"
 import { maxLineLength } from "./search/grep-reader.js";
 import { type GrepFound, searchFirst } from "./search/grep-search.js";
 import { type FileLines, groupByDirectory, headOfLines } from "./search/grouped-output.js";
-import type { SearchParts } from "./search/ripgrep.js";
+import type { SearchDeps } from "./search/ripgrep.js";
 import { placesOf } from "./search/search-roots.js";
 import type { AgentTool } from "./tool.js";
 
@@ -33,7 +33,7 @@ const parameters = {
 
 type GrepParams = XStatic<typeof parameters>;
 
-export function createGrep(parts: SearchParts): AgentTool<GrepParams> {
+export function createGrep(deps: SearchDeps): AgentTool<GrepParams> {
   return {
     name: "grep",
     label: "Grep",
@@ -43,8 +43,8 @@ export function createGrep(parts: SearchParts): AgentTool<GrepParams> {
     prepareArguments: prepareGrep,
     async execute(_toolCallId, params, signal) {
       const query = checkQuery(params);
-      const places = await placesOf(parts.workspace, params.path || ".");
-      const found = await searchFirst(parts, query, { places, signal });
+      const places = await placesOf(deps.workspace, params.path || ".");
+      const found = await searchFirst(deps, query, { places, signal });
       const isSingleFile = places.length === 1 && places[0]?.target.kind === "file";
       return grepResult(found, query, { isSingleFile });
     },

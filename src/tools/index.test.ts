@@ -4,10 +4,10 @@ import { expect, it } from "vitest";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createBuiltInTools } from "./index.js";
-import { toolParts } from "./tools.test-kit.js";
+import { toolDeps } from "./tools.test-kit.js";
 
 it("makes the tools, each with its tier", () => {
-  const parts = toolParts(createMemoryWorkspace({}));
+  const parts = toolDeps(createMemoryWorkspace({}));
   const tools = createBuiltInTools(parts);
   expect(tools.map(({ name, approval }) => [name, approval])).toEqual([
     ["read", "read"],
@@ -27,7 +27,7 @@ it("makes the tools, each with its tier", () => {
 });
 
 it("takes little room in every request", () => {
-  const tools = createBuiltInTools({ ...toolParts(createMemoryWorkspace({})), dialogs: undefined });
+  const tools = createBuiltInTools({ ...toolDeps(createMemoryWorkspace({})), dialogs: undefined });
   const told = tools.map(({ name, description, published }) => ({ name, description, parameters: published }));
   expect(JSON.stringify(told).length).toBeLessThan(6600);
   const grep = tools.find(({ name }) => name === "grep");
@@ -53,7 +53,7 @@ it("loads no library until a tool needs it", async () => {
 
 it("previews the example of the README", async () => {
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
-  const astEdit = createBuiltInTools(toolParts(createNodeWorkspace({ cwd }))).find(({ name }) => name === "ast_edit");
+  const astEdit = createBuiltInTools(toolDeps(createNodeWorkspace({ cwd }))).find(({ name }) => name === "ast_edit");
   const args = { ops: [{ pat: "console.log($$$A)", out: "logger.debug($$$A)" }], paths: ["examples/hello"] };
   const result = await astEdit?.execute("call_1", args as never, undefined, () => {}, { cwd });
   expect(result?.content).toEqual([

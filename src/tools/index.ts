@@ -21,7 +21,7 @@ import { createTodoWrite, type TodoStore } from "./todo-write.js";
 import type { AnyTool, ArtifactSource, Dialogs } from "./tool.js";
 import { createWrite } from "./write.js";
 
-export interface BuiltInToolParts {
+export interface BuiltInToolDeps {
   readonly workspace: Workspace;
   /** The same rules with nobody to ask, for what a search comes across. */
   readonly unattended: Workspace;
@@ -50,16 +50,16 @@ export interface ToolSettings {
 const unseen: Pick<Staging, "staged" | "stagedPaths"> = { staged: () => [], stagedPaths: () => [] };
 
 /** In the order in which a model is offered them. */
-export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
-  const { processes, artifacts, todos, clock, dialogs, settings } = parts;
+export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
+  const { processes, artifacts, todos, clock, dialogs, settings } = deps;
   const seen = new SeenFiles({ isEnforced: settings.checksSeenFiles ?? true });
   // While everything waits for review, tools see what is staged; ripgrep would only see the disk.
-  const isReviewed = parts.staging.mode() === "all";
+  const isReviewed = deps.staging.mode() === "all";
   // What a tool does not see is nothing that its changes could rest on.
-  const staging: Staging = isReviewed ? parts.staging : { ...parts.staging, ...unseen };
+  const staging: Staging = isReviewed ? deps.staging : { ...deps.staging, ...unseen };
   const seenBy = (disk: Workspace) => (isReviewed ? stagedWorkspace(disk, staging) : disk);
-  const workspace = seenBy(parts.workspace);
-  const unattended = seenBy(parts.unattended);
+  const workspace = seenBy(deps.workspace);
+  const unattended = seenBy(deps.unattended);
   const search = { workspace, unattended, processes, ...(isReviewed ? { ripgrepPath: () => undefined } : {}) };
   const tools: AnyTool[] = [
     createRead(workspace, { clock, seen, artifacts, ...settings.read }),
@@ -71,7 +71,7 @@ export function createBuiltInTools(parts: BuiltInToolParts): AnyTool[] {
     createLs(workspace),
     createAstGrep(unattended, { ripgrep: search }),
     createAstEdit({ workspace, seen, staging, artifacts, ripgrep: search, ...settings.astEdit }),
-    createTodoWrite({ store: todos, storage: () => (parts.isPersistent ? "session" : "memory") }),
+    createTodoWrite({ store: todos, storage: () => (deps.isPersistent ? "session" : "memory") }),
     ...(dialogs ? [createAsk({ dialogs, timeoutMs: settings.ask?.timeoutMs ?? 30_000 })] : []),
   ];
   return tools.map((tool) => published({ ...tool, givesAway: true }));

@@ -2,9 +2,9 @@
 // asks; it never decides by itself.
 
 import { GalleyError } from "../base/errors.js";
+import type { AppliedChanges } from "../preview/change-writer.js";
 import type { NewAction } from "../preview/pending-action-store.js";
 import type { PlannedChange } from "../preview/plan.js";
-import type { AppliedChanges } from "../preview/settle.js";
 import type { Decider } from "../protocol/pending.js";
 
 export interface StagedFile {

@@ -3,7 +3,7 @@
 import { systemClock } from "../base/clock.js";
 import type { Workspace } from "../files/workspace.js";
 import type { NewAction } from "../preview/pending-action-store.js";
-import type { BuiltInToolParts } from "./index.js";
+import type { BuiltInToolDeps } from "./index.js";
 import type { Staging } from "./staging.js";
 
 /** Holds what is staged, and numbers it. */
@@ -21,7 +21,7 @@ export function stagingKit(mode: "off" | "auto" | "all" = "auto") {
   return { staging, actions };
 }
 
-export function toolParts(workspace: Workspace): BuiltInToolParts {
+export function toolDeps(workspace: Workspace): BuiltInToolDeps {
   return {
     workspace,
     unattended: workspace,

@@ -6,7 +6,7 @@ import { compareTexts } from "../preview/compare-texts.js";
 import { diffFile } from "../preview/file-diff.js";
 import { notice } from "./output/text.js";
 import { computeWrite } from "./text/keep-form.js";
-import { openText, stagedText, stageText, type TextFileParts, writeNoted } from "./text/text-file.js";
+import { openText, stagedText, stageText, type TextFileDeps, writeNoted } from "./text/text-file.js";
 import { isUtf16 } from "./text/text-view.js";
 import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
@@ -21,19 +21,19 @@ const parameters = {
 
 type WriteParams = XStatic<typeof parameters>;
 
-export function createWrite(parts: TextFileParts): AgentTool<WriteParams> {
-  const { workspace } = parts;
+export function createWrite(deps: TextFileDeps): AgentTool<WriteParams> {
+  const { workspace } = deps;
   return {
     name: "write",
     label: "Write",
-    description: "Create or overwrite a file. To change parts use edit.",
+    description: "Create or overwrite a file. To change deps use edit.",
     parameters,
     approval: "write",
     prepareArguments,
     async execute(toolCallId, { path, content }, signal) {
       const target = await workspace.resolve(path, "write");
       return workspace.exclusively(target, async () => {
-        const file = await openText(parts, { input: path, target }, signal);
+        const file = await openText(deps, { input: path, target }, signal);
         const before = file.before?.bytes;
         const { displayPath } = file.target;
         if (before && isUtf16(before))
@@ -42,12 +42,12 @@ export function createWrite(parts: TextFileParts): AgentTool<WriteParams> {
         throwIfAborted(signal);
         const diff = before && (await wholeDiff(displayPath, before, after));
         const what = { label: `Write: ${displayPath}`, sourceToolName: "write" };
-        if (parts.staging.mode() === "all") {
+        if (deps.staging.mode() === "all") {
           const told = diff === undefined ? {} : { diff };
-          const id = await stageText(parts, [{ file, after }], { ...what, toolCallId, ...told });
+          const id = await stageText(deps, [{ file, after }], { ...what, toolCallId, ...told });
           return textResult(stagedText(id, displayPath), { ...told, created: !before, pendingId: id });
         }
-        const outcome = await writeNoted(parts, { file, after }, what);
+        const outcome = await writeNoted(deps, { file, after }, what);
         const remarks = kept.length > 0 ? [`Kept from the old file: ${kept.join(", ")}`] : [];
         return textResult(`Successfully wrote ${after.length} bytes to ${displayPath}${notice(remarks)}`, {
           ...(diff === undefined ? {} : { diff }),

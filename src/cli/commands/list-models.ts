@@ -4,10 +4,10 @@ import { logTo } from "../../base/log.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { createAgentSession } from "../../sdk/index.js";
 import type { CommandLine } from "../arguments.js";
-import { bearLostOutput } from "../ignore-broken-pipe.js";
+import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
 
 export async function listModels(line: CommandLine): Promise<void> {
-  bearLostOutput();
+  ignoreBrokenPipe();
   const search = line.options.get("list-models")?.[0]?.toLowerCase() ?? "";
   const log = logTo((text) => process.stderr.write(text));
   const { session } = await createAgentSession({ log, contextFiles: [] });

@@ -7,7 +7,7 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { findModulePlace, type ModulePlace } from "../../sdk/extensions/manage-modules.js";
 import { exitCodes } from "../exit-codes.js";
 import { guardFromModules, guardStdout } from "../guard-stdout.js";
-import { bearSurprises } from "../report-uncaught.js";
+import { reportUncaught } from "../report-uncaught.js";
 import { builtInToolNames, workingDirectory } from "../session-options.js";
 
 const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
@@ -25,9 +25,9 @@ export async function runModuleCommand(
   guardFromModules();
   // Whoever read us has gone; anything else is an answer that nobody got.
   stdout.on("error", (error) => process.exit(systemCode(error) === "EPIPE" ? exitCodes.done : exitCodes.failed));
-  let isSurprised = false;
-  bearSurprises(log, () => {
-    isSurprised = true;
+  let hasUncaught = false;
+  reportUncaught(log, () => {
+    hasUncaught = true;
     return undefined;
   });
   setInterval(() => {}, 2 ** 30); // a load that waits for a timer of ours must not look like the end
@@ -43,5 +43,5 @@ export async function runModuleCommand(
     log.error(messageOf(error));
     if (GalleyError.is(error, "usage")) code = exitCodes.usage;
   }
-  stdout.write("", () => process.exit(isSurprised ? code || exitCodes.failed : code));
+  stdout.write("", () => process.exit(hasUncaught ? code || exitCodes.failed : code));
 }

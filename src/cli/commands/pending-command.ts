@@ -20,9 +20,9 @@ import {
 } from "../../sdk/pending-sessions.js";
 import { ageText, colouredDiff } from "../diff-text.js";
 import { type ExitReason, exitCodes } from "../exit-codes.js";
-import { bearBrokenStderr } from "../guard-stdout.js";
-import { bearLostOutput } from "../ignore-broken-pipe.js";
-import { bearSurprises } from "../report-uncaught.js";
+import { ignoreBrokenStderr } from "../guard-stdout.js";
+import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
+import { reportUncaught } from "../report-uncaught.js";
 import { shellWord } from "../shell-word.js";
 import { type PendingWords, parsePendingWords } from "./pending-words.js";
 
@@ -34,14 +34,14 @@ const log = logTo((line) => {
 });
 
 export async function runPendingCommand(verb: string, words: readonly string[]): Promise<void> {
-  bearBrokenStderr();
-  bearLostOutput(log);
+  ignoreBrokenStderr();
+  ignoreBrokenPipe(log);
   const request = parsePendingWords(verb, words);
   if (request === "help") return;
   const { sessionDir } = request;
   const place: PendingPlace = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir, log };
   const release = keepAlive();
-  bearSurprises(log);
+  reportUncaught(log);
   try {
     const reason = await verbs[request.verb](place, request);
     process.exitCode = exitCodes[reason];

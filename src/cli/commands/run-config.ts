@@ -1,10 +1,10 @@
 // `galley config …` on a real terminal.
 
-import { bearLostOutput } from "../ignore-broken-pipe.js";
+import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
 import { runConfig } from "./config-command.js";
 
 export async function runConfigCommand(words: readonly string[]): Promise<void> {
-  bearLostOutput();
+  ignoreBrokenPipe();
   process.exitCode = await runConfig(words, {
     cwd: process.cwd(),
     env: process.env,

@@ -5,7 +5,7 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import { cleanSessions, displayName, listSessions, type SessionInfo } from "../../sdk/manage-sessions.js";
 import { exitCodes } from "../exit-codes.js";
-import { bearLostOutput } from "../ignore-broken-pipe.js";
+import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
 
 const usage = `Usage
   galley sessions list [--all] [--json]   the sessions of this directory, or of all
@@ -14,7 +14,7 @@ Each takes --session-dir DIR, for sessions that are stored there.
 `;
 
 export async function runSessionsCommand(words: readonly string[]): Promise<void> {
-  bearLostOutput();
+  ignoreBrokenPipe();
   const [command, ...flags] = words;
   const at = flags.indexOf("--session-dir");
   const [, sessionDir] = at === -1 ? [] : flags.splice(at, 2);

@@ -33,7 +33,7 @@ export interface PromptTextOptions {
 
 export type Places = { readonly [K in TextKind]: readonly TextPlace[] };
 
-export interface FindPlacesParts {
+export interface FindPromptTextsDeps {
   readonly cwd: string;
   readonly home: string;
   readonly settings: Settings;
@@ -42,19 +42,23 @@ export interface FindPlacesParts {
   readonly withoutRules: boolean;
 }
 
-export function findPlaces(parts: FindPlacesParts, options: PromptTextOptions, roots: readonly ConfigRoot[]): Places {
-  const { settings } = parts;
+export function findPlaces(
+  deps: FindPromptTextsDeps,
+  options: PromptTextOptions,
+  roots: readonly ConfigRoot[],
+): Places {
+  const { settings } = deps;
   const isOff: Partial<Record<TextKind, boolean>> = {
     skills: options.skills !== undefined || !settings.get("skills.enabled"),
-    rules: parts.withoutRules,
+    rules: deps.withoutRules,
   };
   const isOpen = { commands: options.slashCommands === undefined, prompts: options.promptTemplates === undefined };
   const folders = templateFolders.filter((folder) => isOpen[folder]);
   const found = (kind: TextKind) => (isOff[kind] ? [] : textPlaces(roots, kind, folders));
   const named = (paths: readonly string[] = []) => {
-    const places = paths.map((path) => namedPath(path, parts));
+    const places = paths.map((path) => namedPath(path, deps));
     for (const path of places)
-      if (lookAt(path).kind === "missing") parts.log.warn(`${printable(path)}: No such file or directory`);
+      if (lookAt(path).kind === "missing") deps.log.warn(`${printable(path)}: No such file or directory`);
     return places;
   };
   const configured = isOff.skills

@@ -19,7 +19,7 @@ import { expandTemplate, type PromptTemplate } from "./template.js";
 import type { TextReader } from "./text-files.js";
 import { type TextPlace, textKinds } from "./text-places.js";
 
-export interface SessionPromptsParts extends ModuleSpot {
+export interface SessionPromptsDeps extends ModuleSpot {
   readonly log: Log;
   /** The configuration directories. */
   readonly roots: readonly ConfigRoot[];
@@ -41,17 +41,17 @@ export interface ProjectTrust {
 }
 
 /** Undefined where there is nothing to read and nothing was given. */
-export function findSessionPrompts(parts: SessionPromptsParts, options: PromptTextOptions): SessionPrompts | undefined {
-  const places = findPlaces(parts, options, parts.roots);
+export function findSessionPrompts(deps: SessionPromptsDeps, options: PromptTextOptions): SessionPrompts | undefined {
+  const places = findPlaces(deps, options, deps.roots);
   const given = [options.skills, options.promptTemplates, options.slashCommands];
   const isNeeded = textKinds.some((kind) => places[kind].length > 0) || given.some((list) => list?.length);
-  return isNeeded ? new SessionPrompts(parts, options, places) : undefined;
+  return isNeeded ? new SessionPrompts(deps, options, places) : undefined;
 }
 
 const noRules: Rules = { stream: [], prompt: [] };
 
 export class SessionPrompts implements PromptLibrary {
-  readonly #parts: SessionPromptsParts;
+  readonly #deps: SessionPromptsDeps;
   readonly #options: PromptTextOptions;
   #places: Places;
   #reading: Promise<void> | undefined;
@@ -61,11 +61,11 @@ export class SessionPrompts implements PromptLibrary {
   #rules = noRules;
   #system: { replaced?: string; added?: string } = {};
 
-  constructor(parts: SessionPromptsParts, options: PromptTextOptions, places: Places) {
-    this.#parts = parts;
+  constructor(deps: SessionPromptsDeps, options: PromptTextOptions, places: Places) {
+    this.#deps = deps;
     this.#options = options;
     this.#places = places;
-    parts.modules?.onRenewed(() => this.#readAgain());
+    deps.modules?.onRenewed(() => this.#readAgain());
   }
 
   get isReady(): boolean {
@@ -122,7 +122,7 @@ export class SessionPrompts implements PromptLibrary {
   /** Until they are read, those that were there before hold. */
   #readAgain(): Promise<void> {
     if (!this.#reading) return Promise.resolve();
-    this.#places = findPlaces(this.#parts, this.#options, moduleRoots(this.#parts));
+    this.#places = findPlaces(this.#deps, this.#options, moduleRoots(this.#deps));
     this.#reading = this.#reading.then(() => this.#read());
     return this.#reading;
   }
@@ -131,22 +131,22 @@ export class SessionPrompts implements PromptLibrary {
     try {
       await this.#load();
     } catch (error) {
-      this.#parts.log.error("templates, skills and rules could not be read", error);
+      this.#deps.log.error("templates, skills and rules could not be read", error);
     }
     this.#isReady = true;
-    void this.#parts.modules?.ready().then(() => this.#warnOfHidden()); // not waited for: they may wait for these
+    void this.#deps.modules?.ready().then(() => this.#warnOfHidden()); // not waited for: they may wait for these
   }
 
   /** Those that a custom command comes before. */
   #warnOfHidden(): void {
-    for (const { name } of this.#parts.modules?.customCommands() ?? []) {
+    for (const { name } of this.#deps.modules?.customCommands() ?? []) {
       const place = this.#templates.get(name)?.place;
-      if (place) this.#parts.log.warn(`${printable(place.path)}: /${name} is a custom command, which comes first`);
+      if (place) this.#deps.log.warn(`${printable(place.path)}: /${name} is a custom command, which comes first`);
     }
   }
 
   async #load(): Promise<void> {
-    const { log } = this.#parts;
+    const { log } = this.#deps;
     const project = await this.#project();
     const places = project ? this.#places : withoutProject(this.#places);
     const { loadTemplates, loadSkills, loadRuleFiles, loadSystem } = await import("./load-prompts.js");
@@ -171,14 +171,14 @@ export class SessionPrompts implements PromptLibrary {
 
   /** Undefined where the project has nothing to say, or may not say it. */
   async #project(): Promise<TextReader["project"]> {
-    const { cwd, home, log, modules, isTrustedForThisRun } = this.#parts;
+    const { cwd, home, log, modules, isTrustedForThisRun } = this.#deps;
     const used = Object.values(this.#places)
       .flat()
       .filter(({ path, level }) => level === "project" && lookAt(path).kind !== "missing");
     if (used.length === 0) return undefined;
     const coverage = modules
       ? await modules.projectCoverage()
-      : trustedCoverage(await surveyModules(this.#parts, { isTrustedForThisRun }));
+      : trustedCoverage(await surveyModules(this.#deps, { isTrustedForThisRun }));
     if (coverage) {
       const { repositoryRoot, directories } = findProject({ cwd, home });
       return { coverage, root: repositoryRoot ?? directories.at(-1) ?? cwd };

@@ -6,14 +6,14 @@ import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { ModuleSource } from "../discover/findings.js";
-import { runAsGuest } from "../load/load-guard.js";
+import { runGuarded } from "../load/load-guard.js";
 import { checkName } from "./commands.js";
 import type { CustomToolAPI } from "./custom-tool.js";
 import { failureOf, type ToolFailure } from "./custom-tool-failure.js";
 import {
   type CommandHost,
+  type ContextDeps,
   type ContextHost,
-  type ContextParts,
   createCommandContext,
   type ExtensionCommandContext,
 } from "./extension-context.js";
@@ -61,8 +61,8 @@ export async function makeCommands(
   return { commands, problems };
 }
 
-export interface RunCommandParts {
-  readonly context: ContextParts<ContextHost & CommandHost>;
+export interface RunCommandDeps {
+  readonly context: ContextDeps<ContextHost & CommandHost>;
   readonly log: Log;
   onError(failure: ToolFailure): void;
 }
@@ -74,12 +74,12 @@ const maxPrompt = 1024 * 1024;
 export async function runCustomCommand(
   { command, realPath }: LoadedCommand,
   args: string[],
-  { context, log, onError }: RunCommandParts,
+  { context, log, onError }: RunCommandDeps,
 ): Promise<string | undefined> {
   const { name } = command;
   try {
     const ctx = createCommandContext(context);
-    const said: unknown = await runAsGuest({ path: realPath, log }, async () => command.execute(args, ctx));
+    const said: unknown = await runGuarded({ path: realPath, log }, async () => command.execute(args, ctx));
     if (typeof said !== "string" || said.trim() === "") return undefined;
     if (said.length > maxPrompt)
       throw new GalleyError(

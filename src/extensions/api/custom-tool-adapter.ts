@@ -7,7 +7,7 @@ import { stripInvisible } from "../../base/sanitize.js";
 import { printable } from "../../files/paths/resolve-path.js";
 import type { ToolResult } from "../../protocol/events.js";
 import type { AgentTool, ApprovalTier, OnUpdate } from "../../tools/tool.js";
-import { type GuestCall, runAsGuest, runAsHost } from "../load/load-guard.js";
+import { type ModuleCall, runAsHost, runGuarded } from "../load/load-guard.js";
 import { type ToolSchema, toToolSchema } from "../load/schema-json.js";
 import { type CustomTool, isToolDefinition } from "./custom-tool.js";
 import { type CustomToolContext, createToolContext, type ToolHost } from "./custom-tool-context.js";
@@ -24,7 +24,7 @@ export interface AdaptedTool {
   readonly isDefinition?: boolean;
 }
 
-export type AdapterParts = { readonly log: Log } & (
+export type AdapterDeps = { readonly log: Log } & (
   | {
       readonly live: LiveUI;
       /** Asked at every call: the session may not exist yet when the tools are made. */
@@ -36,30 +36,30 @@ export type AdapterParts = { readonly log: Log } & (
 type Execute = (...args: unknown[]) => Promise<ToolResult>;
 
 /** Throws `invalid_argument` for parameters that cannot be turned into JSON Schema. */
-export function adaptCustomTool(adapted: AdaptedTool, parts: AdapterParts): AgentTool<JsonObject> {
+export function adaptCustomTool(adapted: AdaptedTool, deps: AdapterDeps): AgentTool<JsonObject> {
   const { tool, resolvedPath } = adapted;
   const { name, label = name, hidden, deferrable, strict, approval } = tool;
   const { json, validate } = adapted.schema ?? toToolSchema(name, tool.parameters);
   const { isDefinition = isToolDefinition(tool) } = adapted;
   const contextFor = (call: { toolCallId: string; signal: AbortSignal | undefined }) =>
-    "host" in parts ? createToolContext(parts.host(), parts.live, call) : parts.createContext(call);
+    "host" in deps ? createToolContext(deps.host(), deps.live, call) : deps.createContext(call);
   return {
     name,
     label,
-    description: visibleDescription(adapted, parts.log),
+    description: visibleDescription(adapted, deps.log),
     parameters: json,
     ...(hidden === true ? { hidden } : {}),
     ...(deferrable === true ? { deferrable } : {}),
     ...(strict === true ? { strict } : {}),
     ...(approval === undefined ? {} : { approval: (args: JsonObject) => tierFor(approval, args) }),
     ...(typeof tool.formatApprovalDetails === "function"
-      ? { approvalDetails: (args: JsonObject) => approvalDetails(adapted, args, parts.log) }
+      ? { approvalDetails: (args: JsonObject) => approvalDetails(adapted, args, deps.log) }
       : {}),
     async execute(toolCallId, params, signal, onUpdateOfHost) {
       const onUpdate: OnUpdate = (partial) => runAsHost(() => onUpdateOfHost(partial));
-      const call: GuestCall = { toolCallId, unfinished: [] };
+      const call: ModuleCall = { toolCallId, unfinished: [] };
       const ctx = contextFor({ toolCallId, signal });
-      return runAsGuest({ path: resolvedPath, log: parts.log, call, signal }, async () => {
+      return runGuarded({ path: resolvedPath, log: deps.log, call, signal }, async () => {
         const checked = validate ? await validate(params) : params;
         const args = inOrder(isDefinition, { toolCallId, checked, onUpdate, ctx, signal });
         // As a method: the tool may be an object of a class.
@@ -78,7 +78,7 @@ const maxDetailsLength = 128 * 1024;
 function approvalDetails({ tool, resolvedPath }: AdaptedTool, args: JsonObject, log: Log): string[] | undefined {
   try {
     const copy = structuredClone(args);
-    const answer: unknown = runAsGuest({ path: resolvedPath, log }, () => tool.formatApprovalDetails?.(copy));
+    const answer: unknown = runGuarded({ path: resolvedPath, log }, () => tool.formatApprovalDetails?.(copy));
     const texts: unknown[] = Array.isArray(answer) ? answer : [answer];
     if (!texts.every((text) => typeof text === "string")) return undefined;
     const shown = texts.join("\n").slice(0, maxDetailsLength);

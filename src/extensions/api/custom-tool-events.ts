@@ -4,13 +4,13 @@
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
-import { runAsGuest } from "../load/load-guard.js";
+import { runGuarded } from "../load/load-guard.js";
 import type { CustomTool, CustomToolSessionEvent } from "./custom-tool.js";
 import { createToolContext, type ToolHost } from "./custom-tool-context.js";
 import type { ToolFailure } from "./custom-tool-failure.js";
 import type { LiveUI } from "./custom-tool-ui.js";
 
-export interface ToolEventParts {
+export interface ToolEventDeps {
   readonly tools: readonly { readonly tool: CustomTool; readonly resolvedPath: string }[];
   readonly clock: Clock;
   readonly log: Log;
@@ -26,17 +26,17 @@ const shutdownLimitMs = 2000;
 const timerErrorMs = 50;
 
 /** Never rejects. */
-export async function notifyTools(parts: ToolEventParts, event: CustomToolSessionEvent): Promise<void> {
-  for (const { tool, resolvedPath } of parts.tools) {
+export async function notifyTools(deps: ToolEventDeps, event: CustomToolSessionEvent): Promise<void> {
+  for (const { tool, resolvedPath } of deps.tools) {
     if (typeof tool.onSession !== "function") continue;
     try {
-      const ctx = createToolContext(parts.host(), parts.live);
-      const work = runAsGuest({ path: resolvedPath, log: parts.log }, async () => tool.onSession?.(event, ctx));
-      await within(parts.clock, event.reason === "shutdown" ? shutdownLimitMs : limitMs, work);
+      const ctx = createToolContext(deps.host(), deps.live);
+      const work = runGuarded({ path: resolvedPath, log: deps.log }, async () => tool.onSession?.(event, ctx));
+      await within(deps.clock, event.reason === "shutdown" ? shutdownLimitMs : limitMs, work);
     } catch (thrown) {
       const error = messageOf(thrown);
-      parts.log.warn(`Custom tool onSession error ${JSON.stringify({ tool: tool.name, error })}`);
-      parts.onError?.({ extensionPath: resolvedPath, event: `onSession:${event.reason}`, error });
+      deps.log.warn(`Custom tool onSession error ${JSON.stringify({ tool: tool.name, error })}`);
+      deps.onError?.({ extensionPath: resolvedPath, event: `onSession:${event.reason}`, error });
     }
   }
 }

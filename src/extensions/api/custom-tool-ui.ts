@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { plainTheme, type Theme } from "../compat/theme.js";
-import { currentGuest, type Guest, runAsHost } from "../load/load-guard.js";
+import { currentModule, type GuardedModule, runAsHost } from "../load/load-guard.js";
 
 export interface ToolDialogOptions {
   signal?: AbortSignal | undefined;
@@ -105,7 +105,7 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
   const methods = new Map<string, AnyFunction>();
   const complain = (name: string, error: unknown) => log.warn(`ui.${name} failed: ${messageOf(error)}`);
 
-  const call = (name: string, args: unknown[], guest: Guest | undefined): unknown => {
+  const call = (name: string, args: unknown[], running: GuardedModule | undefined): unknown => {
     const fallback = (absent as Record<string, AnyFunction | undefined>)[name];
     const method = current[name];
     if (typeof method !== "function") {
@@ -114,7 +114,7 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
     }
     try {
       const at = dialogs[name];
-      if (at !== undefined) return ask({ name, at, args, until: guest?.signal });
+      if (at !== undefined) return ask({ name, at, args, until: running?.signal });
       return method.apply(current, args);
     } catch (error) {
       complain(name, error);
@@ -176,9 +176,9 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
       const known =
         methods.get(name) ??
         ((...args: unknown[]) => {
-          const guest = currentGuest();
-          const answer = runAsHost(() => call(name, args, guest));
-          if (answer instanceof Promise) guest?.patience?.hold(answer); // a person thinks; the asker does not
+          const running = currentModule();
+          const answer = runAsHost(() => call(name, args, running));
+          if (answer instanceof Promise) running?.patience?.hold(answer); // a person thinks; the asker does not
           return answer;
         });
       methods.set(name, known);

@@ -12,7 +12,7 @@ import type { EventBus } from "./event-bus.js";
 import type { ExtensionAPI, ExtensionHost } from "./extension.js";
 import type { AnyHandler, ExtensionOrigin, ExtensionRecord } from "./extension-record.js";
 
-export interface ExtensionApiParts {
+export interface ExtensionApiDeps {
   readonly record: ExtensionRecord;
   /** What tools get, too. */
   readonly common: CustomToolAPI;
@@ -42,8 +42,8 @@ const reservedKeys = new Set([
   ...["shift+tab", "shift+ctrl+p", "ctrl+shift+p", "alt+enter", "escape", "enter"],
 ]);
 
-export function createExtensionApi(parts: ExtensionApiParts): ExtensionAPI {
-  const { common } = parts;
+export function createExtensionApi(deps: ExtensionApiDeps): ExtensionAPI {
+  const { common } = deps;
   return {
     cwd: common.cwd,
     exec: (command, args, options) => common.exec(command, args, options),
@@ -57,14 +57,14 @@ export function createExtensionApi(parts: ExtensionApiParts): ExtensionAPI {
     get pi() {
       return common.pi;
     },
-    ...registrations(parts),
-    ...actions(parts),
+    ...registrations(deps),
+    ...actions(deps),
   };
 }
 
 type Registrations = Pick<ExtensionAPI, "on" | "getFlag" | "events" | (`register${string}` & keyof ExtensionAPI)>;
 
-function registrations({ record, bus, log, builtInCommands, flagValues, boundHost, guard }: ExtensionApiParts) {
+function registrations({ record, bus, log, builtInCommands, flagValues, boundHost, guard }: ExtensionApiDeps) {
   const { path } = record.origin;
   return {
     on(name: string, handler: unknown) {
@@ -120,7 +120,7 @@ function registrations({ record, bus, log, builtInCommands, flagValues, boundHos
 
 type Actions = Omit<ExtensionAPI, keyof Registrations | "cwd" | "exec" | "logger" | "typebox" | "zod" | "pi">;
 
-function actions({ record, log, host, onSendFailure }: ExtensionApiParts): Actions {
+function actions({ record, log, host, onSendFailure }: ExtensionApiDeps): Actions {
   const act = <Result>(action: (host: ExtensionHost) => Result): Result => runAsHost(() => action(host()));
   /** Nobody waits: who sent it has gone on. */
   const send = (command: SendFailure["command"], sent: Promise<void>) =>

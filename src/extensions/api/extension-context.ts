@@ -59,7 +59,7 @@ export interface ExtensionCommandContext extends ExtensionContext, CommandHost {
   fork(entryId: string): Promise<SessionChange>;
 }
 
-export interface ContextParts<Host = ContextHost> {
+export interface ContextDeps<Host = ContextHost> {
   readonly cwd: string;
   readonly live: LiveUI;
   /** Throws before there is a session. */
@@ -67,7 +67,7 @@ export interface ContextParts<Host = ContextHost> {
 }
 
 export function createExtensionContext(
-  { cwd, live, host }: ContextParts,
+  { cwd, live, host }: ContextDeps,
   call: { toolCallId?: string; signal?: AbortSignal | undefined } = {},
 ): ExtensionContext {
   const ask = <Result>(question: (host: ContextHost) => Result): Result => runAsHost(() => question(host()));
@@ -111,10 +111,10 @@ export function createExtensionContext(
   };
 }
 
-export function createCommandContext(parts: ContextParts<ContextHost & CommandHost>): ExtensionCommandContext {
-  const ask = <Result>(question: (host: CommandHost) => Result): Result => runAsHost(() => question(parts.host()));
+export function createCommandContext(deps: ContextDeps<ContextHost & CommandHost>): ExtensionCommandContext {
+  const ask = <Result>(question: (host: CommandHost) => Result): Result => runAsHost(() => question(deps.host()));
   const branch = (entryId: string) => ask((session) => session.branch(entryId));
-  return Object.assign(createExtensionContext(parts), {
+  return Object.assign(createExtensionContext(deps), {
     waitForIdle: () => ask((session) => session.waitForIdle()),
     newSession: (options: NewSessionOptions = {}) => ask((session) => session.newSession(options)),
     switchSession: (path: string) => ask((session) => session.switchSession(path)),

@@ -3,11 +3,11 @@
 import type { JsonObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import type { AnyTool } from "../../tools/tool.js";
-import { runAsGuest } from "../load/load-guard.js";
+import { runGuarded } from "../load/load-guard.js";
 import type { CustomTool } from "./custom-tool.js";
 import { adaptCustomTool } from "./custom-tool-adapter.js";
 import type { ToolDefinition } from "./extension.js";
-import { type ContextParts, createExtensionContext } from "./extension-context.js";
+import { type ContextDeps, createExtensionContext } from "./extension-context.js";
 import type { RegisteredTool } from "./extension-record.js";
 import type { Owned } from "./extension-registry.js";
 
@@ -21,19 +21,19 @@ export interface ExtensionTool {
 
 export function adaptExtensionTool(
   { definition, schema, record }: Owned<RegisteredTool>,
-  parts: ContextParts & { readonly log: Log },
+  deps: ContextDeps & { readonly log: Log },
 ): ExtensionTool {
-  const { log } = parts;
+  const { log } = deps;
   const { path, realPath } = record.origin;
   const { prepareArguments, hidden, defaultInactive } = definition;
   const tool = adaptCustomTool(
     // By `isDefinition` the adapter knows in which order this one takes its arguments.
     { tool: definition as unknown as CustomTool, resolvedPath: realPath, schema, isDefinition: true },
-    { log, createContext: (call) => createExtensionContext(parts, call) },
+    { log, createContext: (call) => createExtensionContext(deps, call) },
   );
   const prepare = prepareArguments && {
     prepareArguments: (args: JsonObject) =>
-      runAsGuest({ path: realPath, log }, () => prepareArguments.call(definition, args)),
+      runGuarded({ path: realPath, log }, () => prepareArguments.call(definition, args)),
   };
   return {
     tool: { ...tool, ...promptTexts(definition), ...prepare },

@@ -5,7 +5,7 @@ import { GalleyError } from "../../base/errors.js";
 import type { InputContent } from "../../protocol/content.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
-import type { SendCustomOptions } from "../../session/prompt.js";
+import type { SendCustomOptions } from "../../session/queue-message.js";
 import type { CustomMessageInput } from "../../session/session-messages.js";
 import type { AnyTool } from "../../tools/tool.js";
 import type { HookAnswers, HookEvent, HookName } from "../hooks/hooks.js";

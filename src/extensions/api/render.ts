@@ -8,7 +8,7 @@ import type { ToolResult } from "../../protocol/events.js";
 import { type Component, Text } from "../compat/components.js";
 import { truncateToWidth, visibleWidth } from "../compat/terminal-text.js";
 import type { Theme } from "../compat/theme.js";
-import { runAsGuest } from "../load/load-guard.js";
+import { runGuarded } from "../load/load-guard.js";
 import type { ToolFailure } from "./custom-tool-failure.js";
 
 export interface RenderHooks {
@@ -51,7 +51,7 @@ export interface RenderView extends RenderOptions {
   invalidate(): void;
 }
 
-export interface RendererParts {
+export interface RendererDeps {
   readonly tool: RenderHooks & { readonly name: string; readonly label?: string };
   readonly path: string;
   readonly log: Log;
@@ -63,18 +63,18 @@ type Hook = "renderCall" | "renderResult";
 
 /** One for each call that is shown. */
 export class ToolRenderer {
-  readonly #parts: RendererParts;
+  readonly #deps: RendererDeps;
   readonly #failed = new Set<Hook>();
   readonly #last = new Map<Hook, Component>();
   #hasToldWidth = false;
 
-  constructor(parts: RendererParts) {
-    this.#parts = parts;
+  constructor(deps: RendererDeps) {
+    this.#deps = deps;
   }
 
   /** `args` may still be incomplete. */
   call(args: unknown, view: RenderView, width: number): string[] {
-    const { tool } = this.#parts;
+    const { tool } = this.#deps;
     const { theme } = view;
     const drawn = this.#draw("renderCall", width, () => {
       const hybrid = this.#hybrid("renderCall", args, view);
@@ -84,7 +84,7 @@ export class ToolRenderer {
   }
 
   result(result: ToolResult, args: unknown, view: RenderView, width: number): string[] {
-    const { tool } = this.#parts;
+    const { tool } = this.#deps;
     const { theme } = view;
     const { content, details, isError = false } = result;
     const drawn = this.#draw("renderResult", width, () => {
@@ -98,10 +98,10 @@ export class ToolRenderer {
 
   /** Undefined: draw it the usual way. */
   #draw(hook: Hook, width: number, make: () => unknown): string[] | undefined {
-    if (!this.#parts.tool[hook] || this.#failed.has(hook)) return undefined;
+    if (!this.#deps.tool[hook] || this.#failed.has(hook)) return undefined;
     try {
-      const { path, log } = this.#parts;
-      const lines = runAsGuest({ path, log }, () => {
+      const { path, log } = this.#deps;
+      const lines = runGuarded({ path, log }, () => {
         const made = make();
         if (made === undefined || made === null) return undefined;
         const component = typeof made === "string" ? new Text(made, 0, 0) : made;
@@ -120,7 +120,7 @@ export class ToolRenderer {
     if (!Array.isArray(lines) || !lines.every((line) => typeof line === "string"))
       throw new Error("render must return an array of strings");
     if (lines.every((line) => visibleWidth(line) <= width)) return lines;
-    const { tool, log } = this.#parts;
+    const { tool, log } = this.#deps;
     if (!this.#hasToldWidth) log.warn(`tool ${tool.name} draws lines wider than ${width} columns; they are cut`);
     this.#hasToldWidth = true;
     return lines.map((line) => truncateToWidth(line, width));
@@ -128,7 +128,7 @@ export class ToolRenderer {
 
   #fail(hook: Hook, thrown: unknown): void {
     this.#failed.add(hook);
-    const { tool, path, log, onError } = this.#parts;
+    const { tool, path, log, onError } = this.#deps;
     const error = messageOf(thrown);
     log.warn(`Tool renderer failed ${JSON.stringify({ tool: tool.name, error })}`);
     onError?.({ extensionPath: path, event: hook, error });

@@ -6,7 +6,7 @@ import { isObject } from "../../base/json.js";
 import type { ActionWork, NewAction, SettleInfo } from "../../preview/pending-action-store.js";
 import type { PlannedChange, SeenFile } from "../../preview/plan.js";
 import type { ToolResult } from "../../protocol/events.js";
-import { type Guest, type GuestCall, runAsGuest } from "../load/load-guard.js";
+import { type GuardedModule, type ModuleCall, runGuarded } from "../load/load-guard.js";
 
 type Extra = Record<string, unknown> | undefined;
 
@@ -34,7 +34,7 @@ export interface FileChange {
 }
 
 /** The session's side. */
-export interface PendingActions {
+export interface ToolPendingActions {
   push(action: NewAction): string;
   /** The id of an action that is pushed later. */
   nextId(): string;
@@ -52,16 +52,16 @@ const incompleteText = "pushPendingAction requires a label and an apply callback
 
 /** A call of the guest that is being carried out is not over before what it stages is stamped. */
 export function pushPendingAction(
-  pending: PendingActions | GivenPush | undefined,
+  pending: ToolPendingActions | GivenPush | undefined,
   action: CustomToolPendingAction,
-  guest: Guest | undefined,
+  running: GuardedModule | undefined,
 ): string | Promise<string> {
-  const call = guest?.call;
+  const call = running?.call;
   if (!pending) throw new GalleyError("pending_unavailable", unavailableText);
   if (!isComplete(action)) throw new GalleyError("invalid_argument", incompleteText);
   if (typeof pending === "function") return pending(withSource(action)) ?? "";
   const { plan, files, label } = action;
-  const { apply, reject } = callbacks(action, guest);
+  const { apply, reject } = callbacks(action, running);
   const clean = reject ? { reject } : {};
   if (!plan && !files?.length)
     return pending.push({ ...common(action, call), work: { kind: "closure", apply: closure(apply), ...clean } });
@@ -79,13 +79,13 @@ export function pushPendingAction(
   call?.unfinished.push(pushed);
   pushed.catch((error: unknown) => {
     // Heard at the end of the call, or by whoever waits for the id; who has it already, and no call, hears it here.
-    if (!call && !plan) guest?.log.error(`${guest.path}: "${label}" was not staged: ${messageOf(error)}`);
+    if (!call && !plan) running?.log.error(`${running.path}: "${label}" was not staged: ${messageOf(error)}`);
   });
   return id.id ?? pushed;
 }
 
 /** What a call stages is pushed in the order in which it was staged, however long each look at the files takes. */
-async function inTurn<T>(call: GuestCall | undefined, look: () => Promise<T>): Promise<T> {
+async function inTurn<T>(call: ModuleCall | undefined, look: () => Promise<T>): Promise<T> {
   const before = call?.unfinished.at(-1);
   const found = look();
   await Promise.allSettled([before, found]);
@@ -113,7 +113,7 @@ function sourceOf({ sourceToolName }: CustomToolPendingAction): string {
   return typeof sourceToolName === "string" ? sourceToolName : "custom_tool";
 }
 
-function common(action: CustomToolPendingAction, call: GuestCall | undefined): Omit<NewAction, "work"> {
+function common(action: CustomToolPendingAction, call: ModuleCall | undefined): Omit<NewAction, "work"> {
   const { label, details, preview, expiresInMs } = action;
   return {
     label,
@@ -135,7 +135,7 @@ function closure(apply: Apply, check: () => Promise<void> = async () => {}): Clo
   };
 }
 
-async function refuseStale(pending: PendingActions, before: readonly SeenFile[]): Promise<void> {
+async function refuseStale(pending: ToolPendingActions, before: readonly SeenFile[]): Promise<void> {
   const now = await pending.stamp(before.map(({ stamp }) => stamp.path));
   const files = before
     .filter(({ stamp: { exists, size, sha256 } }, index) => {
@@ -150,21 +150,21 @@ async function refuseStale(pending: PendingActions, before: readonly SeenFile[])
 }
 
 /** Bound to the action, since it may be an object with methods; and as much a guest as whoever staged it. */
-function callbacks(action: CustomToolPendingAction, guest: Guest | undefined) {
+function callbacks(action: CustomToolPendingAction, running: GuardedModule | undefined) {
   const { apply, reject } = action;
-  const asGuest = <Result>(work: () => Result): Result =>
-    guest ? runAsGuest({ path: guest.path, log: guest.log }, work) : work();
+  const guarded = <Result>(work: () => Result): Result =>
+    running ? runGuarded({ path: running.path, log: running.log }, work) : work();
   return {
     ...(apply
       ? {
           apply: async (reason: string, extra: Extra, info: SettleInfo) =>
-            asGuest(() => apply.call(action, reason, extra, info)),
+            guarded(() => apply.call(action, reason, extra, info)),
         }
       : {}),
     ...(reject
       ? {
           reject: async (reason: string, extra: Extra, info: SettleInfo) =>
-            asGuest(() => reject.call(action, reason, extra, info)),
+            guarded(() => reject.call(action, reason, extra, info)),
         }
       : {}),
   };

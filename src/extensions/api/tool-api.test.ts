@@ -4,13 +4,14 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/tool-modules.js";
 import { GalleyError } from "../../base/errors.js";
 import { silentLog } from "../../base/log.js";
+import { withoutSession } from "../../preview/change-writer.js";
 import { type ActionWork, PendingActionStore } from "../../preview/pending-action-store.js";
 import { type PlannedChange, stampOf } from "../../preview/plan.js";
 import { settleAction } from "../../preview/settle.js";
 import { createNodeProcesses } from "../../processes/node-processes.js";
 import type { FileStamp } from "../../protocol/pending.js";
 import { execProgram } from "./tool-api-exec.js";
-import type { FileChange, PendingActions } from "./tool-api-pending.js";
+import type { FileChange, ToolPendingActions } from "./tool-api-pending.js";
 
 let modules: ToolModules;
 beforeEach(() => {
@@ -86,7 +87,7 @@ describe("pushPendingAction", () => {
   const stage = (action: string) => moduleThatSays("stager", `String(await pi.pushPendingAction(${action}))`);
   const ok = "({ content: [{ type: 'text', text: 'done ' + reason + JSON.stringify(extra) }] })";
 
-  function actions(held: PendingActionStore, files: Record<string, string> = {}): PendingActions {
+  function actions(held: PendingActionStore, files: Record<string, string> = {}): ToolPendingActions {
     const bytes = (path: string) => (files[path] === undefined ? undefined : Buffer.from(files[path]));
     const stamp = (path: string): FileStamp => {
       const found = bytes(path);
@@ -140,9 +141,13 @@ describe("pushPendingAction", () => {
       kind: "closure",
     });
     const settings = () => ({ maxAttempts: 5, decider: "model" as const, requireUser: false });
-    const applyPlan = () => Promise.reject(new Error("no plan here"));
+    const changes = { apply: () => Promise.reject(new Error("no plan here")) };
     const decision = { action: "apply" as const, reason: "why", by: "model" as const, extra: { a: 1 } };
-    const { result } = await settleAction({ store: held, settings, applyPlan }, "pa_1", decision);
+    const { result } = await settleAction(
+      { store: held, settings, changes, session: withoutSession },
+      "pa_1",
+      decision,
+    );
     expect(result.content).toEqual([{ type: "text", text: 'done why{"a":1}' }]);
   });
 
@@ -183,7 +188,7 @@ describe("pushPendingAction", () => {
     const added: unknown[] = [];
     held.on("change", (change) => added.push(change));
     const pending = actions(held, { "a.txt": "one" });
-    const stamp: PendingActions["stamp"] = async (paths) => {
+    const stamp: ToolPendingActions["stamp"] = async (paths) => {
       if (paths.includes(".env")) throw new Error(".env may hold secrets");
       return pending.stamp(paths);
     };
@@ -202,7 +207,7 @@ describe("pushPendingAction", () => {
     modules.write({ "a.ts": moduleThatSays("stager", both) });
     const held = store();
     const pending = actions(held, { "a.txt": "one" });
-    const stamp: PendingActions["stamp"] = async (paths) => {
+    const stamp: ToolPendingActions["stamp"] = async (paths) => {
       for (let turn = 0; turn < 20; turn++) await Promise.resolve();
       return pending.stamp(paths);
     };

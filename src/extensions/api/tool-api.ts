@@ -4,23 +4,23 @@ import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import type { Processes } from "../../processes/processes.js";
 import type { VirtualModules } from "../compat/virtual-modules.js";
-import { currentGuest, runAsHost } from "../load/load-guard.js";
+import { currentModule, runAsHost } from "../load/load-guard.js";
 import type { CustomToolAPI, ToolLogger } from "./custom-tool.js";
 import type { LiveUI } from "./custom-tool-ui.js";
 import { execProgram } from "./tool-api-exec.js";
-import { type GivenPush, type PendingActions, pushPendingAction } from "./tool-api-pending.js";
+import { type GivenPush, pushPendingAction, type ToolPendingActions } from "./tool-api-pending.js";
 
-export interface ToolApiParts {
+export interface ToolApiDeps {
   readonly cwd: string;
   readonly processes: Processes;
   readonly live: LiveUI;
   readonly logger: ToolLogger;
   readonly virtual: VirtualModules;
   /** Absent where nothing can hold a pending action. */
-  readonly pending?: PendingActions | GivenPush | undefined;
+  readonly pending?: ToolPendingActions | GivenPush | undefined;
 }
 
-export function createToolApi({ cwd, processes, live, logger, virtual, pending }: ToolApiParts): CustomToolAPI {
+export function createToolApi({ cwd, processes, live, logger, virtual, pending }: ToolApiDeps): CustomToolAPI {
   return {
     cwd,
     exec: (command, args, options) => runAsHost(() => execProgram({ processes, cwd }, { command, args }, options)),
@@ -41,8 +41,8 @@ export function createToolApi({ cwd, processes, live, logger, virtual, pending }
       return virtual.find("galley") as CustomToolAPI["pi"];
     },
     pushPendingAction(action) {
-      const guest = currentGuest();
-      return runAsHost(() => pushPendingAction(pending, action, guest));
+      const running = currentModule();
+      return runAsHost(() => pushPendingAction(pending, action, running));
     },
   };
 }

@@ -17,12 +17,12 @@ import { createCommandContext, createExtensionContext } from "../api/extension-c
 import type { ExtensionRecord, RegisteredHandler, RegisteredTool } from "../api/extension-record.js";
 import { ExtensionRegistry, type Owned } from "../api/extension-registry.js";
 import { adaptExtensionTool, type ExtensionTool } from "../api/extension-tools.js";
-import { runAsGuest } from "../load/load-guard.js";
+import { runGuarded } from "../load/load-guard.js";
 import { withinOwnTime } from "./extension-limit.js";
 import type { ExtensionEvent, HookEvent, OutcomeOf } from "./hooks.js";
 import { ruleFor } from "./hooks-rules.js";
 
-export interface RunnerParts {
+export interface RunnerDeps {
   readonly cwd: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -56,15 +56,15 @@ export class ExtensionRunner {
   readonly bus = new EventBus();
   /** What the command line said. */
   readonly flagValues = new Map<string, boolean | string>();
-  readonly #parts: RunnerParts;
+  readonly #deps: RunnerDeps;
   readonly #adapted = new WeakMap<object, ExtensionTool>();
   #host: ExtensionHost | undefined;
   #told: Promise<void> = Promise.resolve();
   #isShutDown = false;
   #isClosed = false;
 
-  constructor(parts: RunnerParts) {
-    this.#parts = parts;
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps;
   }
 
   /** From now on extensions can act. */
@@ -137,9 +137,9 @@ export class ExtensionRunner {
     const { command, args } = found;
     try {
       const ctx = createCommandContext(this.#contextParts());
-      await this.#asGuest(command.record, async () => command.definition.handler(args, ctx));
+      await this.#guarded(command.record, async () => command.definition.handler(args, ctx));
     } catch (error) {
-      this.#parts.onError({ extensionPath: `command:${command.name}`, event: "command", ...failureOf(error) });
+      this.#deps.onError({ extensionPath: `command:${command.name}`, event: "command", ...failureOf(error) });
     }
     return true;
   }
@@ -168,7 +168,7 @@ export class ExtensionRunner {
   #adaptedTool(tool: Owned<RegisteredTool>): ExtensionTool {
     const known = this.#adapted.get(tool.schema);
     if (known) return known;
-    const made = adaptExtensionTool(tool, { ...this.#contextParts(), log: this.#parts.log });
+    const made = adaptExtensionTool(tool, { ...this.#contextParts(), log: this.#deps.log });
     this.#adapted.set(tool.schema, made);
     return made;
   }
@@ -187,15 +187,15 @@ export class ExtensionRunner {
   /** Runs something of an extension's that nobody waits for. Never throws. */
   guard(record: ExtensionRecord, event: string, work: () => unknown): void {
     if (record.isGone) return;
-    this.#asGuest(record, async () => work()).catch((error: unknown) => this.report(record, event, error));
+    this.#guarded(record, async () => work()).catch((error: unknown) => this.report(record, event, error));
   }
 
   report({ origin }: ExtensionRecord, event: string, error: unknown): void {
-    this.#parts.onError({ extensionPath: origin.path, event, ...failureOf(error) });
+    this.#deps.onError({ extensionPath: origin.path, event, ...failureOf(error) });
   }
 
   onSendFailure(failure: SendFailure): void {
-    this.#parts.onSendFailure?.(failure);
+    this.#deps.onSendFailure?.(failure);
   }
 
   async #tell(event: ExtensionEvent, handlers: readonly Owned<RegisteredHandler>[]): Promise<void> {
@@ -219,12 +219,12 @@ export class ExtensionRunner {
     event: { readonly type: string },
     waited?: AbortSignal,
   ): Promise<unknown> {
-    const limits = { ...defaultLimits, ...this.#parts.limits };
+    const limits = { ...defaultLimits, ...this.#deps.limits };
     const limitMs = limits[limitNames[event.type] ?? "handlerMs"];
     const ctx = createExtensionContext(this.#contextParts());
     const signal = waited ?? this.#signalFor(event);
-    return withinOwnTime(this.#parts.clock, limitMs, (patience) =>
-      runAsGuest({ path: record.origin.realPath, log: this.#parts.log, patience, signal }, async () =>
+    return withinOwnTime(this.#deps.clock, limitMs, (patience) =>
+      runGuarded({ path: record.origin.realPath, log: this.#deps.log, patience, signal }, async () =>
         handler(event, ctx),
       ),
     );
@@ -236,12 +236,12 @@ export class ExtensionRunner {
     return callTypes.has(event.type) ? this.#host?.signal : undefined;
   }
 
-  #asGuest<Result>({ origin }: ExtensionRecord, work: () => Result): Result {
-    return runAsGuest({ path: origin.realPath, log: this.#parts.log }, work);
+  #guarded<Result>({ origin }: ExtensionRecord, work: () => Result): Result {
+    return runGuarded({ path: origin.realPath, log: this.#deps.log }, work);
   }
 
   #contextParts() {
-    const { cwd, live } = this.#parts;
+    const { cwd, live } = this.#deps;
     return { cwd, live, host: () => this.host() };
   }
 }

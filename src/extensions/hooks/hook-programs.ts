@@ -11,15 +11,15 @@ import type { Processes } from "../../processes/processes.js";
 import type { ExtensionAPI } from "../api/extension.js";
 import { type ExecResult, execProgram } from "../api/tool-api-exec.js";
 import type { FoundModule } from "../discover/findings.js";
-import type { LoadParts } from "../load/load.js";
+import type { LoadDeps } from "../load/load.js";
 import type { InlineExtension } from "../load/load-extensions.js";
 import { runAsHost } from "../load/load-guard.js";
 
-export interface HookProgramParts {
+export interface HookProgramDeps {
   readonly cwd: string;
   readonly processes: Processes;
   /** For those of a project: throws for a file that is no longer what was trusted. */
-  readonly coverage: LoadParts["coverage"];
+  readonly coverage: LoadDeps["coverage"];
 }
 
 const timeoutMs = 30_000;
@@ -30,11 +30,11 @@ const maxReasonCharacters = 4000;
 /** The exit code that says no. */
 const blocks = 2;
 
-export function hookProgram(program: FoundModule, parts: HookProgramParts): InlineExtension {
+export function hookProgram(program: FoundModule, deps: HookProgramDeps): InlineExtension {
   const { path, realPath, source, needsTrust } = program;
   const isBefore = basename(dirname(path)) === "pre";
   const ask = (question: JsonObject, signal: AbortSignal | undefined) =>
-    runAsHost(() => askProgram(program, parts, { question, signal }));
+    runAsHost(() => askProgram(program, deps, { question, signal }));
   const factory = (pi: ExtensionAPI) => {
     if (isBefore)
       pi.on("tool_call", async ({ toolName, toolCallId, input }, { signal }) => {
@@ -59,7 +59,7 @@ interface Asked {
 
 async function askProgram(
   { realPath, needsTrust }: FoundModule,
-  { cwd, processes, coverage }: HookProgramParts,
+  { cwd, processes, coverage }: HookProgramDeps,
   { question, signal }: Asked,
 ): Promise<{ answer: JsonObject } | { refusal: string }> {
   // Each time: what was trusted is what is started.
@@ -75,7 +75,7 @@ async function askProgram(
   return { answer: answerOf(ended.stdout) };
 }
 
-function admit(realPath: string, coverage: LoadParts["coverage"]): void {
+function admit(realPath: string, coverage: LoadDeps["coverage"]): void {
   if (!coverage) throw new GalleyError("file_refused", `${realPath} is not part of what was trusted`);
   coverage.admit(realPath, readModuleFile(realPath, maxProgramBytes).bytes);
 }

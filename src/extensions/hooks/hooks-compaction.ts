@@ -1,15 +1,15 @@
 // What extensions may say about summaries, in the form in which the session asks.
 
-import type { CompactionGuests } from "../../session/compaction/compaction-extensions.js";
+import type { CompactionExtensions } from "../../session/compaction/compaction-extensions.js";
 import type { ExtensionRunner } from "./extension-runner.js";
 
 const hooks = ["session_before_compact", "session.compacting", "session_compact"];
 
 /** Undefined while no extension listens: then nothing has to be prepared for them. */
-export function compactionGuests(
+export function compactionExtensions(
   runner: Pick<ExtensionRunner, "emit" | "hasHandlers">,
   sessionId: () => string,
-): CompactionGuests | undefined {
+): CompactionExtensions | undefined {
   if (!hooks.some((name) => runner.hasHandlers(name))) return undefined;
   return {
     beforeCompact: (plan) => runner.emit({ type: "session_before_compact", ...plan }),

@@ -2,7 +2,7 @@
 
 import { type CustomCommandFactory, type LoadedCommand, makeCommands } from "../api/custom-command.js";
 import {
-  type LoadToolsParts,
+  type LoadToolsDeps,
   loadModule,
   type ModuleCandidate,
   type ModuleLoadError,
@@ -20,16 +20,16 @@ export interface LoadedCommands {
 /** Never rejects. */
 export async function loadCustomCommands(
   candidates: readonly ModuleCandidate[],
-  parts: Omit<LoadToolsParts, "builtInToolNames">,
+  deps: Omit<LoadToolsDeps, "builtInToolNames">,
 ): Promise<LoadedCommands> {
-  const memory = parts.memory ?? new LoadMemory();
-  const { virtual, api } = sharedApi({ ...parts, memory });
+  const memory = deps.memory ?? new LoadMemory();
+  const { virtual, api } = sharedApi({ ...deps, memory });
   const outcomes = await Promise.all(
     withoutRepeats(candidates).map(async (candidate) => ({
       candidate,
       loaded: await loadModule(
         candidate,
-        { ...parts, memory },
+        { ...deps, memory },
         {
           virtual,
           kind: "command",

@@ -6,10 +6,10 @@ import { createExtensionApi } from "../api/extension-api.js";
 import { type ExtensionOrigin, ExtensionRecord } from "../api/extension-record.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
 import { VirtualModules } from "../compat/virtual-modules.js";
-import { ExtensionRunner, type RunnerParts } from "../hooks/extension-runner.js";
+import { ExtensionRunner, type RunnerDeps } from "../hooks/extension-runner.js";
 import {
-  type LoadParts,
-  loadAsGuest,
+  type LoadDeps,
+  loadGuarded,
   loadModule,
   type ModuleCandidate,
   type ModuleLoadError,
@@ -27,7 +27,7 @@ export interface InlineExtension {
 
 export type Candidate = ModuleCandidate | InlineExtension;
 
-export interface LoadExtensionsParts extends LoadParts, RunnerParts {
+export interface LoadExtensionsDeps extends LoadDeps, RunnerDeps {
   /** Names that no extension may take. */
   readonly builtInCommands?: readonly string[];
 }
@@ -36,20 +36,20 @@ export interface LoadedExtensions {
   readonly runner: ExtensionRunner;
   readonly errors: readonly ModuleLoadError[];
   /** Those of a project, once it is trusted. Their errors are returned, and join the others. */
-  add(candidates: readonly Candidate[], coverage: LoadParts["coverage"]): Promise<readonly ModuleLoadError[]>;
+  add(candidates: readonly Candidate[], coverage: LoadDeps["coverage"]): Promise<readonly ModuleLoadError[]>;
 }
 
 /** Never rejects. */
 export async function loadExtensions(
   candidates: readonly Candidate[],
-  parts: LoadExtensionsParts,
+  deps: LoadExtensionsDeps,
 ): Promise<LoadedExtensions> {
-  const runner = new ExtensionRunner(parts);
-  const logger = createToolLogger(parts.log);
-  const virtual = new VirtualModules(parts.hostModules ?? {}, logger);
-  const { cwd, processes, live } = parts;
+  const runner = new ExtensionRunner(deps);
+  const logger = createToolLogger(deps.log);
+  const virtual = new VirtualModules(deps.hostModules ?? {}, logger);
+  const { cwd, processes, live } = deps;
   const common = createToolApi({ cwd, processes, live, logger, virtual });
-  const { log, builtInCommands = [] } = parts;
+  const { log, builtInCommands = [] } = deps;
   const apiOf = (record: ExtensionRecord): ExtensionAPI =>
     createExtensionApi({
       record,
@@ -64,24 +64,24 @@ export async function loadExtensions(
       onSendFailure: (failure) => runner.onSendFailure(failure),
     });
   const errors: ModuleLoadError[] = [];
-  const load = async (wanted: readonly Candidate[], loadParts: LoadParts) => {
-    const outcomes = await Promise.all(once(wanted).map((one) => loadOne(one, { parts: loadParts, virtual, apiOf })));
+  const load = async (wanted: readonly Candidate[], loadParts: LoadDeps) => {
+    const outcomes = await Promise.all(once(wanted).map((one) => loadOne(one, { deps: loadParts, virtual, apiOf })));
     runner.registry.add(outcomes.flatMap(({ record, problem }) => (problem === undefined ? [record] : [])));
     const found = outcomes.flatMap(({ record, problem }) => (problem === undefined ? [] : [errorOf(record, problem)]));
     errors.push(...found);
     return found;
   };
-  await load(candidates, parts);
-  return { runner, errors, add: (more, coverage) => load(more, { ...parts, coverage }) };
+  await load(candidates, deps);
+  return { runner, errors, add: (more, coverage) => load(more, { ...deps, coverage }) };
 }
 
 interface Shared {
-  readonly parts: LoadParts;
+  readonly deps: LoadDeps;
   readonly virtual: VirtualModules;
   apiOf(record: ExtensionRecord): ExtensionAPI;
 }
 
-async function loadOne(candidate: Candidate, { parts, virtual, apiOf }: Shared) {
+async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
   const record = new ExtensionRecord(originOf(candidate));
   const make = async (factory: unknown) => {
     await (factory as ExtensionFactory)(apiOf(record));
@@ -90,11 +90,11 @@ async function loadOne(candidate: Candidate, { parts, virtual, apiOf }: Shared) 
   const noFactoryText = `Extension does not export a valid factory function: ${path}`;
   const loaded =
     "factory" in candidate
-      ? await loadAsGuest(path, { ...parts, kind: "extension" }, async () => {
+      ? await loadGuarded(path, { ...deps, kind: "extension" }, async () => {
           await virtual.prepare(String(candidate.factory));
           return make(candidate.factory);
         })
-      : await loadModule(candidate, parts, { virtual, kind: "extension", noFactoryText, make });
+      : await loadModule(candidate, deps, { virtual, kind: "extension", noFactoryText, make });
   const problem = "problem" in loaded ? loaded.problem : undefined;
   record.isGone = problem !== undefined;
   return { record, problem };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/tool-modules.js";
 import { PendingActionStore } from "../../preview/pending-action-store.js";
-import { currentGuest } from "./load-guard.js";
+import { currentModule } from "./load-guard.js";
 
 let modules: ToolModules;
 beforeEach(() => {
@@ -82,7 +82,7 @@ describe("project code", () => {
   });
 });
 
-describe("the guest", () => {
+describe("the running", () => {
   it("gets an empty stdin, and nobody else does", async () => {
     modules.write({
       "tool.ts": moduleThatSays(
@@ -127,7 +127,7 @@ describe("the guest", () => {
     await expect(callTool(loaded, "leaver")).rejects.toThrow(/tool\.ts called process\.exit\(1\)/);
   });
 
-  it("is nobody's guest any more where it asks something of us", async () => {
+  it("is nobody's running any more where it asks something of us", async () => {
     const expression = `(await ui.input("t"), onUpdate({ content: [] }), ctx.abort(), pi.logger.warn("w"), await pi.exec("x", []),
       pi.pushPendingAction({ label: "L", apply: async () => ({ content: [{ type: "text", text: String(process.stdout === process.stderr) }] }) }),
       process.stdout === process.stderr)`;
@@ -137,7 +137,7 @@ describe("the guest", () => {
         .replace(/\}\);\s*$/, "}); };"),
     });
     const seen: string[] = [];
-    const note = (place: string) => void seen.push(`${place} ${currentGuest() === undefined}`);
+    const note = (place: string) => void seen.push(`${place} ${currentModule() === undefined}`);
     const store = new PendingActionStore({ clock: modules.clock });
     store.on("change", () => note("push"));
     const refused = () => Promise.reject(new Error("not in this test"));

@@ -6,12 +6,12 @@ import { Readable } from "node:stream";
 import { GalleyError } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 
-export interface Guest {
+export interface GuardedModule {
   /** The module. */
   readonly path: string;
   readonly log: Log;
   /** The tool call that is being carried out. */
-  readonly call?: GuestCall;
+  readonly call?: ModuleCall;
   /** Fires when nobody waits for what the guest does: then nobody need answer what it asks either. */
   readonly signal?: AbortSignal | undefined;
   /** The limit that the guest works under, if it stands still while a person is asked. */
@@ -23,41 +23,41 @@ export interface Patience {
   hold(until: Promise<unknown>): void;
 }
 
-export interface GuestCall {
+export interface ModuleCall {
   readonly toolCallId: string;
   /** What has to be done before the call counts as finished. */
   readonly unfinished: Promise<unknown>[];
 }
 
-const guests = new AsyncLocalStorage<Guest | undefined>();
+const storage = new AsyncLocalStorage<GuardedModule | undefined>();
 let isInstalled = false;
 
-export function runAsGuest<Result>(guest: Guest, work: () => Result): Result {
+export function runGuarded<Result>(running: GuardedModule, work: () => Result): Result {
   if (!isInstalled) install();
   isInstalled = true;
-  return guests.run(guest, work);
+  return storage.run(running, work);
 }
 
 /** For what a guest asks of us: our own code is nobody's guest, however it was reached. */
 export function runAsHost<Result>(work: () => Result): Result {
-  return guests.getStore() ? guests.run(undefined, work) : work();
+  return storage.getStore() ? storage.run(undefined, work) : work();
 }
 
-export function currentGuest(): Guest | undefined {
-  return guests.getStore();
+export function currentModule(): GuardedModule | undefined {
+  return storage.getStore();
 }
 
 function install(): void {
   for (const name of ["exit", "reallyExit", "abort"] as const) refuseExit(name);
   for (const name of ["log", "info", "debug"] as const) redirect(name);
-  giveGuests("stdout", () => process.stderr);
-  const inputs = new WeakMap<Guest, Readable>();
-  giveGuests("stdin", (guest) => {
-    const known = inputs.get(guest);
+  replaceStream("stdout", () => process.stderr);
+  const inputs = new WeakMap<GuardedModule, Readable>();
+  replaceStream("stdin", (running) => {
+    const known = inputs.get(running);
     if (known) return known;
-    guest.log.warn(`${guest.path} reads stdin, which belongs to galley; it is given an empty one`);
+    running.log.warn(`${running.path} reads stdin, which belongs to galley; it is given an empty one`);
     const input = emptyInput();
-    inputs.set(guest, input);
+    inputs.set(running, input);
     return input;
   });
 }
@@ -67,10 +67,10 @@ function refuseExit(name: "exit" | "reallyExit" | "abort"): void {
   const original = holder[name];
   if (!original) return; // a worker thread has no abort
   holder[name] = (...args) => {
-    const guest = guests.getStore();
-    if (!guest) return original.apply(process, args);
-    const sentence = `${guest.path} called process.${name}(${args.map(String).join(", ")})`;
-    guest.log.warn(`${sentence}; it was not obeyed`);
+    const running = storage.getStore();
+    if (!running) return original.apply(process, args);
+    const sentence = `${running.path} called process.${name}(${args.map(String).join(", ")})`;
+    running.log.warn(`${sentence}; it was not obeyed`);
     throw new GalleyError("unsupported", sentence);
   };
 }
@@ -78,19 +78,19 @@ function refuseExit(name: "exit" | "reallyExit" | "abort"): void {
 function redirect(name: "log" | "info" | "debug"): void {
   const { console } = globalThis;
   const original = console[name];
-  console[name] = (...args: unknown[]) => (guests.getStore() ? console.error(...args) : original(...args));
+  console[name] = (...args: unknown[]) => (storage.getStore() ? console.error(...args) : original(...args));
 }
 
 /** Replaces one of the process's streams for guests only. */
-function giveGuests(name: "stdout" | "stdin", standIn: (guest: Guest) => unknown): void {
+function replaceStream(name: "stdout" | "stdin", standIn: (running: GuardedModule) => unknown): void {
   const before = Object.getOwnPropertyDescriptor(process, name);
   if (before?.configurable !== true) return;
   Object.defineProperty(process, name, {
     configurable: true,
     enumerable: true,
     get() {
-      const guest = guests.getStore();
-      if (guest) return standIn(guest);
+      const running = storage.getStore();
+      if (running) return standIn(running);
       return before.get ? before.get.call(process) : before.value;
     },
   });

@@ -25,7 +25,7 @@ export interface ModuleFiles {
   canonical(path: string): string;
 }
 
-export interface ModuleGraphParts {
+export interface ModuleGraphDeps {
   readonly files: ModuleFiles;
   readonly transformer: Transformer;
   readonly memory: Pick<LoadMemory, "body">;
@@ -54,7 +54,7 @@ const nodeModule = process.getBuiltinModule("node:module");
 const modulePattern = /(?:^|[;}/])[ \t]*(?:import|export)\b|\bimport\s*\(|\bimport\.meta\b|^[ \t]*await\b|=\s*await\b/m;
 
 export class ModuleGraph {
-  readonly #parts: ModuleGraphParts;
+  readonly #deps: ModuleGraphDeps;
   readonly #modules = new Map<string, LoadedModule>();
   /** What was read, by path. */
   readonly contents = new Map<string, Buffer>();
@@ -63,8 +63,8 @@ export class ModuleGraph {
   /** It may look at what is no file of its own: what it makes can differ although they say the same. */
   usesSystem = false;
 
-  constructor(parts: ModuleGraphParts) {
-    this.#parts = parts;
+  constructor(deps: ModuleGraphDeps) {
+    this.#deps = deps;
   }
 
   async load(path: string): Promise<unknown> {
@@ -72,7 +72,7 @@ export class ModuleGraph {
   }
 
   async #import(specifier: string, from: LoadedModule): Promise<unknown> {
-    const { virtual, transformer } = this.#parts;
+    const { virtual, transformer } = this.#deps;
     const given = isHostModule(specifier) ? await virtual.load(specifier) : this.#builtIn(specifier);
     if (given !== undefined) return given;
     const path = this.#resolve(specifier, from, true);
@@ -81,7 +81,7 @@ export class ModuleGraph {
   }
 
   #require(specifier: string, from: Place): unknown {
-    const { virtual, transformer } = this.#parts;
+    const { virtual, transformer } = this.#deps;
     const given = isHostModule(specifier) ? virtual.get(specifier) : this.#builtIn(specifier);
     if (given !== undefined) return given;
     const path = this.#resolve(specifier, from, false);
@@ -110,15 +110,15 @@ export class ModuleGraph {
 
   #resolve(specifier: string, from: Place, isAsync: boolean): string {
     const asked = specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
-    const found = this.#parts.transformer.resolve(asked, from.path, isAsync);
+    const found = this.#deps.transformer.resolve(asked, from.path, isAsync);
     if (found === undefined)
       throw new GalleyError("not_found", `Cannot find module "${specifier}" imported from ${from.path}`);
-    return this.#parts.files.canonical(found);
+    return this.#deps.files.canonical(found);
   }
 
   /** False for what is left to Node, native code of our own included. */
   #isOurs(path: string): boolean {
-    const isOwn = this.#parts.isOwn(path);
+    const isOwn = this.#deps.isOwn(path);
     const isNative = extname(path) === ".node";
     if (isOwn && isNative) this.#admitted(path);
     if (!isOwn) this.usesPackages = true;
@@ -156,7 +156,7 @@ export class ModuleGraph {
 
   async #run(loaded: LoadedModule): Promise<void> {
     const source = this.#admitted(loaded.path);
-    await this.#parts.virtual.prepare(source);
+    await this.#deps.virtual.prepare(source);
     await this.#evaluate(loaded, source, true);
     loaded.isDone = true;
   }
@@ -167,7 +167,7 @@ export class ModuleGraph {
     const loaded = this.#begin(path);
     try {
       const source = this.#admitted(loaded.path);
-      this.#parts.virtual.note(source);
+      this.#deps.virtual.note(source);
       this.#evaluate(loaded, source, false);
     } catch (error) {
       this.#modules.delete(path); // whoever asks again, perhaps after a catch, gets the same answer
@@ -178,7 +178,7 @@ export class ModuleGraph {
   }
 
   #admitted(path: string): string {
-    const { files, admit } = this.#parts;
+    const { files, admit } = this.#deps;
     const content = files.read(path);
     admit(path, content);
     this.contents.set(path, content);
@@ -192,7 +192,7 @@ export class ModuleGraph {
       return undefined;
     }
     const make = () => this.#compile(path, source, isAsync);
-    const run = this.#parts.memory.body(path, source, { isAsync, make });
+    const run = this.#deps.memory.body(path, source, { isAsync, make });
     const resolveUrl = (specifier: string) => pathToFileURL(this.#resolve(specifier, loaded, true)).href;
     const importing = (specifier: string) => this.#import(specifier, loaded);
     return run.call(
@@ -217,7 +217,7 @@ export class ModuleGraph {
 
   #codeOf(path: string, source: string, isAsync: boolean): string {
     const isScript = /\.c?js$/.test(path) && !modulePattern.test(source);
-    const code = isScript ? source : this.#parts.transformer.transform(source, path, isAsync);
+    const code = isScript ? source : this.#deps.transformer.transform(source, path, isAsync);
     const failure = /^exports\.__JITI_ERROR__ = (\{.*\})/s.exec(code)?.[1];
     if (failure !== undefined) throw syntaxError(path, JSON.parse(failure));
     return code.startsWith("#!") ? `//${code}` : code;

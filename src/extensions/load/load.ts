@@ -13,12 +13,12 @@ import type { CustomTool, CustomToolAPI, CustomToolFactory } from "../api/custom
 import { within } from "../api/custom-tool-events.js";
 import { createLiveUI, type LiveUI, type ToolUI } from "../api/custom-tool-ui.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
-import type { GivenPush, PendingActions } from "../api/tool-api-pending.js";
+import type { GivenPush, ToolPendingActions } from "../api/tool-api-pending.js";
 import { type HostModules, VirtualModules } from "../compat/virtual-modules.js";
 import { untrustedText } from "../discover/choose.js";
 import type { ModuleSource } from "../discover/findings.js";
 import { type FoundTool, factoryOf, type ModuleFactory, makeTools, noFactoryText } from "./load-factory.js";
-import { runAsGuest } from "./load-guard.js";
+import { runGuarded } from "./load-guard.js";
 import { LoadMemory } from "./load-memory.js";
 import { ModuleGraph, needsBun, type Transformer } from "./load-module.js";
 import { isPartOf } from "./load-packages.js";
@@ -36,7 +36,7 @@ export interface ModuleCandidate {
 }
 
 /** What loading any module takes. */
-export interface LoadParts {
+export interface LoadDeps {
   readonly cwd: string;
   readonly processes: Processes;
   readonly clock: Clock;
@@ -50,9 +50,9 @@ export interface LoadParts {
   readonly memory?: LoadMemory;
 }
 
-export interface LoadToolsParts extends LoadParts {
+export interface LoadToolsDeps extends LoadDeps {
   readonly builtInToolNames: readonly string[];
-  readonly pending?: PendingActions | GivenPush | undefined;
+  readonly pending?: ToolPendingActions | GivenPush | undefined;
   /** Shared with others; default: one of their own, behind which nobody is. */
   readonly live?: LiveUI;
 }
@@ -85,16 +85,16 @@ const maxModuleBytes = 16 * 1024 * 1024;
 /** Never rejects. Tools are in the order of their candidates, whichever was ready first. */
 export async function loadCustomTools(
   candidates: readonly ModuleCandidate[],
-  parts: LoadToolsParts,
+  deps: LoadToolsDeps,
 ): Promise<LoadedCustomTools> {
-  const { live = createLiveUI(parts), memory = new LoadMemory() } = parts;
-  const { virtual, api } = sharedApi({ ...parts, live, memory });
-  const shared = { parts: { ...parts, memory }, virtual, api };
+  const { live = createLiveUI(deps), memory = new LoadMemory() } = deps;
+  const { virtual, api } = sharedApi({ ...deps, live, memory });
+  const shared = { deps: { ...deps, memory }, virtual, api };
   const outcomes = await Promise.all(withoutRepeats(candidates).map((candidate) => loadOne(candidate, shared)));
 
   const tools: LoadedCustomTool[] = [];
   const errors: ModuleLoadError[] = [];
-  const taken = new Set(parts.builtInToolNames);
+  const taken = new Set(deps.builtInToolNames);
   for (const { candidate, found, problems } of outcomes) {
     const { path, realPath: resolvedPath, source } = candidate;
     const origin = source ? { source } : {};
@@ -110,12 +110,12 @@ export async function loadCustomTools(
 
 /** One for all tools and commands of a session, so that a module is the same to whoever imports it. */
 export function sharedApi(
-  parts: Omit<LoadToolsParts, "builtInToolNames"> & { readonly memory: LoadMemory },
+  deps: Omit<LoadToolsDeps, "builtInToolNames"> & { readonly memory: LoadMemory },
 ): Pick<Shared, "virtual" | "api"> {
-  const { cwd, processes, pending, memory, live = createLiveUI(parts) } = parts;
+  const { cwd, processes, pending, memory, live = createLiveUI(deps) } = deps;
   return memory.shared(() => {
-    const logger = createToolLogger(parts.log);
-    const virtual = new VirtualModules(parts.hostModules ?? {}, logger);
+    const logger = createToolLogger(deps.log);
+    const virtual = new VirtualModules(deps.hostModules ?? {}, logger);
     return { virtual, api: createToolApi({ cwd, processes, live, logger, virtual, pending }) };
   });
 }
@@ -127,23 +127,23 @@ interface Outcome {
 }
 
 interface Shared {
-  readonly parts: LoadParts & { readonly memory: LoadMemory };
+  readonly deps: LoadDeps & { readonly memory: LoadMemory };
   readonly virtual: VirtualModules;
   readonly api: CustomToolAPI;
 }
 
-async function loadOne(candidate: ModuleCandidate, { parts, virtual, api }: Shared): Promise<Outcome> {
+async function loadOne(candidate: ModuleCandidate, { deps, virtual, api }: Shared): Promise<Outcome> {
   if (/\.(?:md|json)$/i.test(candidate.realPath)) return { candidate, found: [], problems: [declarativeText] };
-  const kept = recalled(candidate, parts);
+  const kept = recalled(candidate, deps);
   if (kept) return { candidate, found: kept, problems: [] };
-  const loaded = await loadModule(candidate, parts, {
+  const loaded = await loadModule(candidate, deps, {
     virtual,
     kind: "tool",
     noFactoryText,
     make: async (factory, graph) => {
       const made = await makeTools(factory as CustomToolFactory, api);
       const isOwn = !graph.usesPackages && !graph.usesSystem && !made.isWaitedFor && made.problems.length === 0;
-      if (isOwn) parts.memory.keep(canonical(candidate.realPath), { files: graph.contents, found: made.found });
+      if (isOwn) deps.memory.keep(canonical(candidate.realPath), { files: graph.contents, found: made.found });
       return made;
     },
   });
@@ -151,7 +151,7 @@ async function loadOne(candidate: ModuleCandidate, { parts, virtual, api }: Shar
 }
 
 /** What an earlier load made of the same files, where it can be nothing else now. */
-function recalled({ realPath, needsTrust }: ModuleCandidate, { memory, coverage }: Shared["parts"]) {
+function recalled({ realPath, needsTrust }: ModuleCandidate, { memory, coverage }: Shared["deps"]) {
   if (needsTrust && !coverage) return undefined;
   return memory.recall(canonical(realPath), (file, content) => {
     try {
@@ -176,23 +176,23 @@ export interface ModuleWork<Made> {
 /** Never rejects. */
 export async function loadModule<Made>(
   candidate: ModuleCandidate,
-  parts: LoadParts,
+  deps: LoadDeps,
   work: ModuleWork<Made>,
 ): Promise<Loaded<Made>> {
-  if (candidate.needsTrust && !parts.coverage) return { problem: untrustedText };
-  return loadAsGuest(candidate.realPath, { ...parts, kind: work.kind }, () => importAndMake(candidate, parts, work));
+  if (candidate.needsTrust && !deps.coverage) return { problem: untrustedText };
+  return loadGuarded(candidate.realPath, { ...deps, kind: work.kind }, () => importAndMake(candidate, deps, work));
 }
 
 export type Loaded<Made> = { made: Made } | { problem: string };
 
 /** Never rejects: what goes wrong, or takes too long, is a sentence. */
-export async function loadAsGuest<Made>(
+export async function loadGuarded<Made>(
   path: string,
-  { clock, log, kind }: Pick<LoadParts, "clock" | "log"> & Pick<ModuleWork<Made>, "kind">,
+  { clock, log, kind }: Pick<LoadDeps, "clock" | "log"> & Pick<ModuleWork<Made>, "kind">,
   work: () => Promise<Made>,
 ): Promise<Loaded<Made>> {
   try {
-    return { made: await within(clock, limitMs, runAsGuest({ path, log }, work)) };
+    return { made: await within(clock, limitMs, runGuarded({ path, log }, work)) };
   } catch (error) {
     if (GalleyError.is(error, "start_failed")) return { problem: error.message };
     return { problem: `Failed to load ${kind}: ${reasonOf(error)}` };
@@ -201,19 +201,19 @@ export async function loadAsGuest<Made>(
 
 async function importAndMake<Made>(
   candidate: ModuleCandidate,
-  parts: LoadParts,
+  deps: LoadDeps,
   { virtual, noFactoryText, make }: ModuleWork<Made>,
 ): Promise<Made> {
   const path = canonical(candidate.realPath);
   const { needsTrust } = candidate;
   const graph = new ModuleGraph({
     files: { read, canonical },
-    transformer: await transformerFor(virtual, parts.cacheDirectory),
-    memory: parts.memory ?? new LoadMemory(),
+    transformer: await transformerFor(virtual, deps.cacheDirectory),
+    memory: deps.memory ?? new LoadMemory(),
     virtual,
     // A package of the project is the project's code as well: nothing of it may slip past the gate.
     isOwn: (file) => needsTrust || isPartOf(file, path),
-    admit: (file, content) => (needsTrust ? parts.coverage?.admit(file, content) : undefined),
+    admit: (file, content) => (needsTrust ? deps.coverage?.admit(file, content) : undefined),
   });
   const factory = factoryOf(await graph.load(path));
   if (!factory) throw new GalleyError("start_failed", noFactoryText);

@@ -3,7 +3,7 @@ import { GalleyError } from "../../base/errors.js";
 import type { CredentialSources } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel } from "../provider.js";
-import { ModelRegistry, type RegistryParts, toWireModel } from "./model-registry.js";
+import { ModelRegistry, type RegistryDeps, toWireModel } from "./model-registry.js";
 import { problemText, readModelsFile, unreadableModelsFile } from "./models-file.js";
 
 const acme = {
@@ -25,7 +25,7 @@ const builtIn: ProviderModel = {
 
 interface Given extends Partial<CredentialSources> {
   providers?: Record<string, unknown>;
-  builtIns?: RegistryParts["builtIns"];
+  builtIns?: RegistryDeps["builtIns"];
   disabledProviders?: readonly string[];
 }
 

@@ -19,7 +19,7 @@ import { type Headers, mergeCompat, mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
 import { type Selection, selectModel, selectModels } from "./select-model.js";
 
-export interface RegistryParts {
+export interface RegistryDeps {
   readonly sources: CredentialSources;
   readonly file: ModelsFile;
   readonly builtIns?: readonly ProviderModel[];
@@ -42,7 +42,7 @@ export class ModelRegistry {
   readonly #runtimeKeys: Map<string, string>;
   readonly #sources: CredentialSources;
 
-  constructor({ sources, file, builtIns = [], disabledProviders = [] }: RegistryParts) {
+  constructor({ sources, file, builtIns = [], disabledProviders = [] }: RegistryDeps) {
     this.#runtimeKeys = new Map(sources.runtimeKeys);
     this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: rememberCommands(sources.runCommand) };
     this.problems = file.problems;

@@ -10,7 +10,7 @@ import { manualClock } from "../../testing/manual-clock.js";
 import { SessionManager, type SessionManagerOptions } from "../record.js";
 import { artifactDirectory } from "../session-paths.js";
 import { SessionIndex } from "./list.js";
-import { SessionPlaces } from "./session-directories.js";
+import { SessionDirectories } from "./session-directories.js";
 import { faultyDisk, header, linesOf, readFile, userEntry } from "./store.test-kit.js";
 
 const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
@@ -76,7 +76,7 @@ describe("a session that moves to another working directory", () => {
     await manager.sync();
     expect(readFile(path).entries).toHaveLength(3);
     expect(readdirSync(artifactDirectory(path)).sort()).toEqual(["1.bash.log", "2.bash.log", "p1.plan"]);
-    const places = new SessionPlaces({ ...rig.options, cwd: rig.other }, { warn() {}, error() {} });
+    const places = new SessionDirectories({ ...rig.options, cwd: rig.other }, { warn() {}, error() {} });
     expect((await places.list(new SessionIndex())).map((info) => info.path)).toEqual([path]);
   });
 

@@ -5,14 +5,14 @@ import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { sha256Of } from "../../base/digest.js";
 import { silentLog } from "../../base/log.js";
 import { SessionIndex } from "./list.js";
-import { SessionPlaces } from "./session-directories.js";
+import { SessionDirectories } from "./session-directories.js";
 import { header, linesOf, userEntry } from "./store.test-kit.js";
 
 function setUp(chosen?: string) {
   const home = temporaryDirectory();
   const cwd = join(home, "app");
   const directory = chosen === undefined ? undefined : join(home, chosen);
-  const places = new SessionPlaces({ cwd, agentDir: join(home, "agent"), home, directory }, silentLog);
+  const places = new SessionDirectories({ cwd, agentDir: join(home, "agent"), home, directory }, silentLog);
   const put = (path: string, id: string, sessionCwd = cwd) => {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), linesOf({ ...header, id, cwd: sessionCwd }, userEntry("u", null)));
@@ -34,7 +34,7 @@ it("a directory that was chosen holds the sessions of several projects, and each
 
 it("what lies in the usual place is found beside it, and only what was chosen is continued", async () => {
   const { home, put, find, places, index, idsOf } = setUp("chosen");
-  const usual = new SessionPlaces({ cwd: join(home, "app"), agentDir: join(home, "agent"), home }, silentLog);
+  const usual = new SessionDirectories({ cwd: join(home, "app"), agentDir: join(home, "agent"), home }, silentLog);
   put("chosen/a.jsonl", "aaa");
   put(join(usual.directory, "c.jsonl").slice(home.length), "ccc");
   expect(await find("ccc")).toMatchObject({ isElsewhere: false });
@@ -67,6 +67,6 @@ it("only where new ones go does a directory that cannot be read stop anybody", a
   }
   expect(await find("aaa")).toMatchObject({ isElsewhere: false });
   await expect(find("nope")).rejects.toThrow('Session "nope" not found.');
-  const usual = new SessionPlaces({ cwd: join(home, "app"), agentDir: join(home, "agent"), home }, silentLog);
+  const usual = new SessionDirectories({ cwd: join(home, "app"), agentDir: join(home, "agent"), home }, silentLog);
   await expect(usual.find(new SessionIndex(), "nope")).rejects.toThrow("ELOOP");
 });

@@ -29,7 +29,7 @@ export interface PlaceOptions {
   readonly temp?: string;
 }
 
-export class SessionPlaces {
+export class SessionDirectories {
   /** Where new files go. */
   readonly directory: string;
   readonly terminals: string;

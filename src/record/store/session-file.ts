@@ -15,7 +15,7 @@ import { type BlobStore, copyBlobs } from "./blobs.js";
 import { writeBreadcrumb } from "./breadcrumbs.js";
 import { realPath, type SessionDisk } from "./disk-access.js";
 import type { LoadedSession } from "./load.js";
-import { canonical, type SessionPlaces } from "./session-directories.js";
+import { canonical, type SessionDirectories } from "./session-directories.js";
 import { SessionStore, type StoreOptions } from "./store.js";
 
 /** The record, as it is at the moment of asking. */
@@ -28,7 +28,7 @@ export interface SessionFileOptions {
   readonly record: LiveRecord;
   /** The exact lines of entries that are kept as another program wrote them. */
   readonly originals: ReadonlyMap<SessionEntry, string>;
-  readonly places: SessionPlaces;
+  readonly places: SessionDirectories;
   readonly clock: Clock;
   readonly log: Log;
   readonly disk?: SessionDisk | undefined;
@@ -40,7 +40,7 @@ export interface SessionFileOptions {
 
 export class SessionFile {
   readonly #options: SessionFileOptions;
-  #places: SessionPlaces;
+  #places: SessionDirectories;
   #at: Place;
   #store: SessionStore | undefined;
   #readOnlyReason: string | undefined;
@@ -117,7 +117,7 @@ export class SessionFile {
    * Goes to where these places keep sessions, with what lies beside it; the record has its new header already. Throws,
    * and leaves everything as it was, when that fails, or when the file is not ours to move.
    */
-  async moveTo(places: SessionPlaces): Promise<void> {
+  async moveTo(places: SessionDirectories): Promise<void> {
     const store = this.#store;
     if (this.#readOnlyReason !== undefined || !store)
       throw new GalleyError("file_refused", this.#readOnlyReason ?? `Session ${this.path} is closed`);
@@ -232,11 +232,11 @@ export class SessionFile {
 /** A session file and what lies beside it, which few starts ever look at. */
 class Place {
   readonly path: string;
-  readonly #places: SessionPlaces;
+  readonly #places: SessionDirectories;
   #artifacts: ArtifactStore | undefined;
   #blobs: BlobStore | undefined;
 
-  constructor(places: SessionPlaces, path: string) {
+  constructor(places: SessionDirectories, path: string) {
     this.#places = places;
     this.path = path;
   }
@@ -258,6 +258,6 @@ function isForNow(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"].includes(systemCode(error) ?? "");
 }
 
-function newPath({ record, clock }: SessionFileOptions, places: SessionPlaces): string {
+function newPath({ record, clock }: SessionFileOptions, places: SessionDirectories): string {
   return canonical(places.newPath(clock.now(), record.header.id)); // a place that is out of reach now may be mended later
 }

@@ -37,7 +37,7 @@ export async function abortAndPrompt(context: HandlerContext, command: Command<"
 
 /** Resolves with the acceptance or the failure, whichever comes first: then the lane goes on. */
 function submit(
-  { session, request, results, features, commandNews }: HandlerContext,
+  { session, request, results, features, commandListUpdates }: HandlerContext,
   start: (progress: Progress) => Promise<void>,
 ): Promise<RpcData["prompt"]> {
   const ticket = results.open(request.id);
@@ -57,7 +57,7 @@ function submit(
       }
       accept();
       ticket.end();
-      commandNews.tell(session); // a command of an extension may have brought others
+      commandListUpdates.tell(session); // a command of an extension may have brought others
     };
     start({ onAccepted: accept, onPlaced: ticket.place }).then(ended, (error: unknown) => {
       accept(); // the success line always comes first

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createModuleHome, type ModuleHome } from "../../../test/module-home.js";
 import { Settings } from "../../config/settings/settings.js";
-import type { GuestReport } from "../../session/session-extensions.js";
+import type { ExtensionReport } from "../../session/session-extensions.js";
 import { gate, say } from "../../testing/scripted-model.js";
 import type { CreateAgentSessionOptions } from "../create-agent-session.js";
 
@@ -28,7 +28,7 @@ async function open(replies: number, session: CreateAgentSessionOptions = {}) {
     Array.from({ length: replies }, () => say("ok")),
     session,
   );
-  const reports: GuestReport[] = [];
+  const reports: ExtensionReport[] = [];
   opened.session.onReport((report) => void reports.push(report));
   const asked = () =>
     opened.model.requests.map(({ context }) => {

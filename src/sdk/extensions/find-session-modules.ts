@@ -2,13 +2,13 @@
 
 import { mayHaveModules } from "../../config/survey-modules.js";
 import type { ModuleOptions } from "./load-session-modules.js";
-import { SessionModules, type SessionModulesParts } from "./session-modules.js";
+import { SessionModules, type SessionModulesDeps } from "./session-modules.js";
 
 /** Undefined where there is certainly nothing to load. */
-export function findSessionModules(parts: SessionModulesParts, options: ModuleOptions): SessionModules | undefined {
-  const { settings } = parts;
+export function findSessionModules(deps: SessionModulesDeps, options: ModuleOptions): SessionModules | undefined {
+  const { settings } = deps;
   const { additionalToolPaths, additionalExtensionPaths, pluginDirectories, extensions } = options;
-  const named = [parts.givenTools, additionalToolPaths, additionalExtensionPaths, pluginDirectories, extensions];
+  const named = [deps.givenTools, additionalToolPaths, additionalExtensionPaths, pluginDirectories, extensions];
   const isNamed = [...named, settings.get("customTools"), settings.get("extensions")].some((list) => list?.length);
-  return isNamed || mayHaveModules(parts, parts.roots) ? new SessionModules(parts, options) : undefined;
+  return isNamed || mayHaveModules(deps, deps.roots) ? new SessionModules(deps, options) : undefined;
 }

@@ -9,15 +9,15 @@ import { customSlashCommand, type LoadedCommand, runCustomCommand } from "../../
 import { adaptCustomTool } from "../../extensions/api/custom-tool-adapter.js";
 import { notifyTools } from "../../extensions/api/custom-tool-events.js";
 import { cameFrom, type ToolFailure } from "../../extensions/api/custom-tool-failure.js";
-import { compactionGuests } from "../../extensions/hooks/hooks-compaction.js";
+import { compactionExtensions } from "../../extensions/hooks/hooks-compaction.js";
 import { runUserBash, toolSessionEvent, type UserCommand } from "../../extensions/hooks/hooks-session.js";
 import { extensionToolHooks } from "../../extensions/hooks/hooks-tools.js";
 import type { AddedTool } from "../../session/active-tools.js";
 import type { AnyTool } from "../../tools/tool.js";
 import { givenToolPath, type ModuleOptions, type SessionModuleSet } from "./load-session-modules.js";
-import { createExtensionHost, createToolHost, type ModuleHostParts } from "./module-host.js";
+import { createExtensionHost, createToolHost, type ModuleHostDeps } from "./module-host.js";
 
-export interface LiveParts extends Omit<ModuleHostParts, "toolsChanged">, Pick<ModuleOptions, "namedTools"> {
+export interface LiveDeps extends Omit<ModuleHostDeps, "toolsChanged">, Pick<ModuleOptions, "namedTools"> {
   readonly clock: Clock;
   readonly log: Log;
   /** The names that tools have without any module, hidden ones too. */
@@ -32,17 +32,17 @@ export type LiveModules = ReturnType<typeof liveModules>;
 /** `old` are the tools of those whose place these take. */
 export function liveModules(
   { tools: custom, commands, extensions }: SessionModuleSet,
-  parts: LiveParts,
+  deps: LiveDeps,
   old: readonly AnyTool[] = [],
 ) {
-  const { session, log, clock, onToolError: onError } = parts;
+  const { session, log, clock, onToolError: onError } = deps;
   const runner = extensions?.runner;
   const toolsChanged = () => session.addTools(registeredTools());
-  const host = createToolHost({ ...parts, toolsChanged });
+  const host = createToolHost({ ...deps, toolsChanged });
   const adapted = custom.tools.map((one) => adaptCustomTool(one, { live: custom.live, log, host: () => host }));
   const others = new Set(session.allTools.filter((tool) => !old.includes(tool)).map(({ name }) => name));
-  for (const name of [...parts.builtInToolNames, ...adapted.map((tool) => tool.name)]) others.add(name);
-  const isNamed = (name: string) => parts.namedTools?.includes(name) ?? false;
+  for (const name of [...deps.builtInToolNames, ...adapted.map((tool) => tool.name)]) others.add(name);
+  const isNamed = (name: string) => deps.namedTools?.includes(name) ?? false;
   const offered = ({ tool, startsActive = true }: AddedTool): AddedTool => {
     if (!isNamed(tool.name)) return { tool, startsActive };
     const { hidden: _hidden, ...shown } = tool;
@@ -57,7 +57,7 @@ export function liveModules(
   };
   const added = [...adapted.map((tool) => ({ tool })), ...registeredTools()].map(offered);
   session.replaceTools(old, added);
-  const extensionHost = createExtensionHost({ ...parts, toolsChanged });
+  const extensionHost = createExtensionHost({ ...deps, toolsChanged });
   runner?.initialize(extensionHost);
   const taken = new Set(runner?.commands().map(({ name }) => name));
   for (const { path, command } of commands)
@@ -70,14 +70,14 @@ export function liveModules(
     customCommands: customCommands(commands, {
       context: { cwd: session.cwd, live: custom.live, host: () => extensionHost },
       log,
-      onError: parts.onCommandError,
+      onError: deps.onCommandError,
     }),
     /** A module was handed the means; a tool that the program gave was not. */
     mayStage: commands.length > 0 || custom.tools.some(({ resolvedPath }) => resolvedPath !== givenToolPath),
     /** Everything they brought. */
     tools: (): AnyTool[] => [...added, ...(runner?.tools() ?? [])].map(({ tool }) => tool),
     hooks: runner && extensionToolHooks(runner),
-    compaction: () => runner && compactionGuests(runner, () => session.sessionId),
+    compaction: () => runner && compactionExtensions(runner, () => session.sessionId),
     tellTools,
     /** The module in whose files an error came up. */
     blame: (error: unknown): string | undefined =>
@@ -100,14 +100,14 @@ export function liveModules(
   };
 }
 
-function customCommands(commands: readonly LoadedCommand[], parts: Parameters<typeof runCustomCommand>[2]) {
+function customCommands(commands: readonly LoadedCommand[], deps: Parameters<typeof runCustomCommand>[2]) {
   const byName = new Map(commands.map((one) => [one.command.name, one]));
   return {
     list: () => commands.map(customSlashCommand),
     /** The work of the command that a prompt begins with, which tells the prompt it made. */
     workFor(text: string): (() => Promise<string | undefined>) | undefined {
       const found = findCommand(byName, text);
-      return found && (() => runCustomCommand(found.command, splitWords(found.args), parts));
+      return found && (() => runCustomCommand(found.command, splitWords(found.args), deps));
     },
   };
 }

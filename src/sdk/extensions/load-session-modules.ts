@@ -11,15 +11,15 @@ import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
 import type { ExtensionFactory, FlagDefinition } from "../../extensions/api/extension.js";
 import type { SendFailure } from "../../extensions/api/extension-api.js";
-import type { PendingActions } from "../../extensions/api/tool-api-pending.js";
+import type { ToolPendingActions } from "../../extensions/api/tool-api-pending.js";
 import type { HostModules } from "../../extensions/compat/virtual-modules.js";
 import { chooseModules, isExtension, untrustedText } from "../../extensions/discover/choose.js";
 import type { ExplicitPath } from "../../extensions/discover/discover-modules.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
 import {
+  type LoadDeps,
   type LoadedCustomTools,
-  type LoadParts,
-  type LoadToolsParts,
+  type LoadToolsDeps,
   loadCustomTools,
   type ModuleLoadError,
 } from "../../extensions/load/load.js";
@@ -57,14 +57,14 @@ export interface ModuleOptions {
   resolveFlags?(flags: ReadonlyMap<string, FlagDefinition>): ReadonlyMap<string, boolean | string> | undefined;
 }
 
-export interface LoadModulesParts extends ModuleSpot {
+export interface LoadModulesDeps extends ModuleSpot {
   readonly processes: Processes;
   readonly clock: Clock;
   readonly log: Log;
   readonly live: LiveUI;
   /** Of earlier loads in the same session. */
   readonly memory: LoadMemory;
-  readonly pending: PendingActions;
+  readonly pending: ToolPendingActions;
   readonly builtInToolNames: readonly string[];
   /** Tools that the program handed over. */
   readonly givenTools: readonly FoundTool[];
@@ -99,41 +99,41 @@ export interface UndecidedProject {
 export const givenToolPath = "<program>";
 
 /** Never rejects because of a module. */
-export async function loadSessionModules(parts: LoadModulesParts, options: ModuleOptions): Promise<SessionModuleSet> {
-  const { settings } = parts;
+export async function loadSessionModules(deps: LoadModulesDeps, options: ModuleOptions): Promise<SessionModuleSet> {
+  const { settings } = deps;
   const { pluginDirectories = [], trustProject: isTrustedForThisRun = false } = options;
   const explicit = explicitPaths(options, settings);
-  const survey = await surveyModules(parts, { explicit, pluginDirectories, isTrustedForThisRun });
+  const survey = await surveyModules(deps, { explicit, pluginDirectories, isTrustedForThisRun });
   const { modules, problems } = survey.discovery;
   const disabled = settings.get("disabledExtensions");
   const isWanted = (module: FoundModule) =>
     !isExtension(module) || !options.disableExtensionDiscovery || module.source.provider === "config";
   const choose = (isProjectTrusted: boolean) => chooseModules(modules.filter(isWanted), { isProjectTrusted, disabled });
-  const loading: LoadParts = {
-    ...parts,
-    cacheDirectory: join(parts.agentDir, "cache", "tools"),
+  const loading: LoadDeps = {
+    ...deps,
+    cacheDirectory: join(deps.agentDir, "cache", "tools"),
     coverage: undefined,
   };
 
   // The user's extensions first: they may have a word on whether the project is trusted.
   const own = choose(false);
-  let extensions = await loadUserExtensions(own.load, { parts, loading, factories: options.extensions ?? [] });
-  const state = await decide(survey, survey.project.items.length > 0 ? extensions : undefined, parts);
+  let extensions = await loadUserExtensions(own.load, { deps, loading, factories: options.extensions ?? [] });
+  const state = await decide(survey, survey.project.items.length > 0 ? extensions : undefined, deps);
   const isProjectTrusted = state === "trusted";
   const chosen = isProjectTrusted ? choose(true) : own;
   const coverage = isProjectTrusted ? survey.project.coverage : undefined;
   const project = chosen.load.filter((module) => module.needsTrust && isExtension(module));
   if (project.length > 0) {
-    extensions ??= await loadExtensionsOf([], { parts, loading });
+    extensions ??= await loadExtensionsOf([], { deps, loading });
     await extensions.add(await asCandidates(project, { ...loading, coverage }), coverage);
   }
-  const { builtInToolNames, pending, live } = parts;
+  const { builtInToolNames, pending, live } = deps;
   const ofKind = (wanted: FoundModule["kind"]) => chosen.load.filter(({ kind }) => kind === wanted);
   const [tools, commands] = await Promise.all([
     loadCustomTools(ofKind("tool"), { ...loading, coverage, builtInToolNames, pending, live }),
     loadCommands(ofKind("command"), { ...loading, coverage, pending, live }),
   ]);
-  const given = parts.givenTools.map((one) => ({ ...one, path: givenToolPath, resolvedPath: givenToolPath }));
+  const given = deps.givenTools.map((one) => ({ ...one, path: givenToolPath, resolvedPath: givenToolPath }));
   return {
     tools: { ...tools, tools: [...given, ...tools.tools] },
     commands: commands.commands,
@@ -142,25 +142,25 @@ export async function loadSessionModules(parts: LoadModulesParts, options: Modul
     projectCoverage: coverage,
     errors: [...problems, ...(extensions?.errors ?? []), ...tools.errors, ...commands.errors],
     untrusted: chosen.untrusted.map(({ path, source }) => ({ path, error: untrustedText, source })),
-    undecided: state === "undecided" && chosen.untrusted.length > 0 ? undecidedProject(survey, parts) : undefined,
+    undecided: state === "undecided" && chosen.untrusted.length > 0 ? undecidedProject(survey, deps) : undefined,
   };
 }
 
 async function loadCommands(
   modules: readonly FoundModule[],
-  parts: Omit<LoadToolsParts, "builtInToolNames">,
+  deps: Omit<LoadToolsDeps, "builtInToolNames">,
 ): Promise<LoadedCommands> {
   if (modules.length === 0) return { commands: [], errors: [] };
   const { loadCustomCommands } = await import("../../extensions/load/load-commands.js");
-  return loadCustomCommands(modules, parts);
+  return loadCustomCommands(modules, deps);
 }
 
-function undecidedProject({ decision, project }: ModuleSurvey, parts: LoadModulesParts): UndecidedProject {
+function undecidedProject({ decision, project }: ModuleSurvey, deps: LoadModulesDeps): UndecidedProject {
   return {
     question: trustQuestion(decision),
     async rememberYes() {
       const { recordTrust } = await import("../../extensions/trust/trust-record.js");
-      await recordTrust(project, "trusted", { file: trustFile(parts), clock: parts.clock });
+      await recordTrust(project, "trusted", { file: trustFile(deps), clock: deps.clock });
     },
   };
 }
@@ -176,8 +176,8 @@ export function explicitPaths(options: ModuleOptions, settings: ModuleSpot["sett
 }
 
 interface ExtensionWork {
-  readonly parts: LoadModulesParts;
-  readonly loading: LoadParts;
+  readonly deps: LoadModulesDeps;
+  readonly loading: LoadDeps;
 }
 
 async function loadUserExtensions(
@@ -191,15 +191,15 @@ async function loadUserExtensions(
 
 async function loadExtensionsOf(
   candidates: readonly Candidate[],
-  { parts, loading }: ExtensionWork,
+  { deps, loading }: ExtensionWork,
 ): Promise<LoadedExtensions> {
   const { loadExtensions } = await import("../../extensions/load/load-extensions.js");
-  const { live, onError, onSendFailure } = parts;
+  const { live, onError, onSendFailure } = deps;
   return loadExtensions(candidates, { ...loading, live, onError, onSendFailure });
 }
 
 /** A program is an extension that starts it. */
-async function asCandidates(modules: readonly FoundModule[], loading: LoadParts): Promise<Candidate[]> {
+async function asCandidates(modules: readonly FoundModule[], loading: LoadDeps): Promise<Candidate[]> {
   if (!modules.some(({ isScript }) => isScript)) return [...modules];
   const { hookProgram } = await import("../../extensions/hooks/hook-programs.js");
   const { cwd, processes, coverage } = loading;
@@ -210,7 +210,7 @@ async function asCandidates(modules: readonly FoundModule[], loading: LoadParts)
 async function decide(
   { decision, project }: ModuleSurvey,
   extensions: LoadedExtensions | undefined,
-  { cwd, clock, log, ...place }: LoadModulesParts,
+  { cwd, clock, log, ...place }: LoadModulesDeps,
 ): Promise<TrustDecision["state"]> {
   const { state, problem } = decision;
   if (problem !== undefined) log.warn(problem);

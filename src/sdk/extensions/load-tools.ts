@@ -96,14 +96,14 @@ interface LoadWork {
 }
 
 async function load(modules: readonly FoundModule[], work: LoadWork): Promise<CustomToolSet> {
-  const [loader, { createHands }, { sessionlessModules }] = await Promise.all([
+  const [loader, { createToolAccess }, { sessionlessModules }] = await Promise.all([
     import("../../extensions/load/load.js"),
     import("../tool-access.js"),
     import("./sessionless-modules.js"),
   ]);
   const { place, pushPendingAction, coverage } = work;
   const { cwd, agentDir, log, builtInToolNames } = place;
-  const { processes } = createHands({ ...place, clock: systemClock });
+  const { processes } = createToolAccess({ ...place, clock: systemClock });
   const loaded = await loader.loadCustomTools(modules, {
     ...{ cwd, processes, clock: systemClock, log, coverage, builtInToolNames, pending: pushPendingAction },
     cacheDirectory: join(agentDir, "cache", "tools"),

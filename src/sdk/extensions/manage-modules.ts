@@ -14,7 +14,7 @@ import type { ToolCheck, ToolReport } from "../../extensions/load/tool-check.js"
 import type { TrustDecision } from "../../extensions/trust/trust.js";
 import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
 import type { TrustRecord } from "../../extensions/trust/trust-store.js";
-import { createHands } from "../tool-access.js";
+import { createToolAccess } from "../tool-access.js";
 import { sessionlessModules } from "./sessionless-modules.js";
 
 export type { ToolCheck, ToolReport, TrustDecision, TrustRecord };
@@ -130,7 +130,7 @@ async function withLoaded<Result>(
 ): Promise<Result> {
   const { loadCustomTools } = await import("../../extensions/load/load.js");
   const { cwd, agentDir, log } = place;
-  const { processes } = createHands({ ...place, clock: systemClock });
+  const { processes } = createToolAccess({ ...place, clock: systemClock });
   const parts = { cwd, processes, clock: systemClock, log, coverage };
   try {
     return await use(

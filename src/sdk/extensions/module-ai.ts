@@ -14,7 +14,7 @@ import type {
 } from "../../provider/provider.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 
-export interface ModuleModelParts {
+export interface ModuleModelDeps {
   readonly models: ModelSource;
   readonly stream: StreamFunction;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface ModuleStream extends AsyncIterable<ModuleStreamEvent> {
 
 type GivenContext = Pick<ModelContext, "messages"> & Partial<ModelContext>;
 
-export function modelFunctions({ models, stream: ask, clock }: ModuleModelParts) {
+export function modelFunctions({ models, stream: ask, clock }: ModuleModelDeps) {
   const optionsFor = async (model: ProviderModel, given: Partial<StreamOptions>): Promise<StreamOptions> => {
     const apiKey = given.apiKey ?? (await models.apiKeyFor(model));
     return {

@@ -20,7 +20,7 @@ import type { AnyTool } from "../../tools/tool.js";
 import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
 import * as door from "../exports.js";
 
-export interface ModuleExportParts {
+export interface ModuleExportDeps {
   readonly cwd: string;
   readonly agentDir: string;
   readonly clock: Clock;
@@ -32,19 +32,19 @@ export interface ModuleExportParts {
   toolsIn(cwd: string): readonly AnyTool[];
 }
 
-export function moduleExports(parts: ModuleExportParts) {
-  const { agentDir } = parts;
+export function moduleExports(deps: ModuleExportDeps) {
+  const { agentDir } = deps;
   return {
     ...door,
     ...texts,
-    ...toolMakers(parts),
-    astEdit: parts.astEdit,
+    ...toolMakers(deps),
+    astEdit: deps.astEdit,
     getAgentDir: () => agentDir,
     convertToLlm: (messages: readonly AgentMessage[]) => toModelMessages(messages),
     serializeConversation: (messages: readonly AgentMessage[]) => serializeMessages(messages).join("\n\n"),
-    compact: compactor(parts),
-    copyToClipboard: (text: string) => copy(text, parts),
-    withFileMutationQueue: fileQueue(parts.cwd),
+    compact: compactor(deps),
+    copyToClipboard: (text: string) => copy(text, deps),
+    withFileMutationQueue: fileQueue(deps.cwd),
   };
 }
 
@@ -66,7 +66,7 @@ interface MakerOptions {
 type ToolMaker = (cwd?: string, options?: MakerOptions) => AnyTool;
 
 /** A built-in tool for another directory, to be wrapped and registered under its own or another name. */
-function toolMakers({ cwd: usual, toolsIn }: ModuleExportParts): Record<keyof typeof makers, ToolMaker> {
+function toolMakers({ cwd: usual, toolsIn }: ModuleExportDeps): Record<keyof typeof makers, ToolMaker> {
   const maker =
     (name: string): ToolMaker =>
     (cwd = usual, options = {}) => {
@@ -115,7 +115,7 @@ const clipboards = [
   ["pbcopy", []],
 ] as const;
 
-async function copy(text: string, { cwd, processes }: ModuleExportParts): Promise<void> {
+async function copy(text: string, { cwd, processes }: ModuleExportDeps): Promise<void> {
   for (const [file, args] of clipboards) {
     const request = { command: { file, args }, cwd, stdin: text, timeoutMs: 5000 };
     const ended = await processes.run(request).catch(() => undefined); // not there: perhaps another is
@@ -132,7 +132,7 @@ type CompactArguments = [
 ];
 
 /** Headers, instructions and a signal may follow the key, in any order: versions differ. */
-function compactor({ stream, clock }: ModuleExportParts) {
+function compactor({ stream, clock }: ModuleExportDeps) {
   return async (...[preparation, model, apiKey, ...rest]: CompactArguments): Promise<CompactionResult> => {
     const {
       firstKeptEntryId,

@@ -8,9 +8,9 @@ import type { ExtensionHost } from "../../extensions/api/extension.js";
 import type { ProviderModel } from "../../provider/provider.js";
 import type { AgentSession } from "../../session/agent-session.js";
 import type { ModelSource } from "../../session/models/model-source.js";
-import { partsOf } from "../../session/session-messages.js";
+import { textAndImages } from "../../session/session-messages.js";
 
-export interface ModuleHostParts {
+export interface ModuleHostDeps {
   readonly session: AgentSession;
   readonly models: ModelSource;
   readonly settings: Settings;
@@ -24,7 +24,7 @@ export interface ModuleHostParts {
   shutdown(): void;
 }
 
-export function createToolHost({ session, models, settings }: ModuleHostParts): ToolHost {
+export function createToolHost({ session, models, settings }: ModuleHostDeps): ToolHost {
   return {
     cwd: session.cwd,
     sessionManager: readonlySession(() => session.sessionManager),
@@ -54,10 +54,10 @@ export function createToolHost({ session, models, settings }: ModuleHostParts): 
   };
 }
 
-export function createExtensionHost(parts: ModuleHostParts): ExtensionHost {
-  const { session, mode } = parts;
+export function createExtensionHost(deps: ModuleHostDeps): ExtensionHost {
+  const { session, mode } = deps;
   return {
-    ...createToolHost(parts),
+    ...createToolHost(deps),
     get model() {
       return session.model; // copying the members above has asked for it once
     },
@@ -65,11 +65,11 @@ export function createExtensionHost(parts: ModuleHostParts): ExtensionHost {
       return session.signal;
     },
     mode,
-    shutdown: () => parts.shutdown(),
+    shutdown: () => deps.shutdown(),
     getContextUsage: () => session.getContextUsage(),
     compact: (customInstructions) => session.compact(customInstructions),
     getSystemPrompt: () => session.systemPrompt,
-    isProjectTrusted: () => parts.isProjectTrusted(),
+    isProjectTrusted: () => deps.isProjectTrusted(),
     waitForIdle: () => session.waitForIdle(),
     async newSession({ setup, ...options }) {
       const cancelled = !(await session.newSession(options));
@@ -79,10 +79,10 @@ export function createExtensionHost(parts: ModuleHostParts): ExtensionHost {
     switchSession: async (path) => ({ cancelled: !(await session.switchSession(path)) }),
     branch: async (entryId) => ({ cancelled: (await session.branch(entryId)).cancelled }),
     navigateTree: async (entryId, options) => ({ cancelled: (await session.navigateTree(entryId, options)).cancelled }),
-    reload: () => parts.reload(),
+    reload: () => deps.reload(),
     sendMessage: (message, options) => session.sendCustomMessage(message, options),
     sendUserMessage(content, { deliverAs } = {}) {
-      const { text, images } = partsOf(content);
+      const { text, images } = textAndImages(content);
       const behaviour = deliverAs ? { streamingBehavior: deliverAs } : {};
       return session.prompt(text, { images, source: "extension", ...behaviour });
     },
@@ -96,6 +96,6 @@ export function createExtensionHost(parts: ModuleHostParts): ExtensionHost {
     setModel: (provider, modelId) => session.setModel(provider, modelId),
     getThinkingLevel: () => session.thinkingLevel,
     setThinkingLevel: (level) => session.setThinkingLevel(level),
-    toolsChanged: () => parts.toolsChanged(),
+    toolsChanged: () => deps.toolsChanged(),
   };
 }

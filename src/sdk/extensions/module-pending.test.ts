@@ -7,7 +7,7 @@ import { randomIds } from "../../base/ids.js";
 import { silentLog } from "../../base/log.js";
 import { Settings } from "../../config/settings/settings.js";
 import { createNodeWorkspace } from "../../files/node-workspace.js";
-import { createPlanHands } from "../create-change-writer.js";
+import { createProjectChanges } from "../project-changes.js";
 import { createModulePending } from "./module-pending.js";
 
 let home: string;
@@ -25,27 +25,27 @@ function setUp() {
   const workspace = createNodeWorkspace({ cwd, home, agentDir, maxReadBytes: 10 });
   const place = { cwd, agentDir, clock: systemClock, log: silentLog };
   const sessions = { ...place, ids: randomIds };
-  const plans = createPlanHands({ ...place, root: cwd, workspace, settings: new Settings(), sessions });
-  const pending = createModulePending({ workspace, plans, push: () => "", nextId: () => "" });
+  const changes = createProjectChanges({ ...place, root: cwd, workspace, settings: new Settings(), sessions });
+  const pending = createModulePending({ workspace, changes, push: () => "", nextId: () => "" });
   const file = join(cwd, "long.txt");
   writeFileSync(file, "x".repeat(100));
-  return { pending, plans, file };
+  return { pending, changes, file };
 }
 
 it("a plan for a long file is made for all of it", async () => {
-  const { pending, plans } = setUp();
+  const { pending, changes } = setUp();
   const planned = await pending.plan([{ path: "long.txt", after: "short\n" }]);
   expect(planned).toMatchObject([{ kind: "modify", stamp: { size: 100 } }]);
-  expect(await plans.staleFiles(planned)).toEqual([]);
+  expect(await changes.staleFiles(planned)).toEqual([]);
 });
 
 it("a preview that rests on a long file is stale with its last byte", async () => {
-  const { pending, plans, file } = setUp();
+  const { pending, changes, file } = setUp();
   const seen = await pending.stamp(["long.txt"]);
   expect(seen).toMatchObject([{ path: file, stamp: { path: "long.txt", exists: true, size: 100 } }]);
-  expect(await plans.staleFiles(seen)).toEqual([]);
+  expect(await changes.staleFiles(seen)).toEqual([]);
   writeFileSync(file, `${"x".repeat(99)}y`);
-  expect(await plans.staleFiles(seen)).toEqual(["long.txt"]);
+  expect(await changes.staleFiles(seen)).toEqual(["long.txt"]);
 });
 
 it("nothing rests on a file that cannot be read", async () => {

@@ -2,27 +2,27 @@
 
 import { resolve } from "node:path";
 import { GalleyError } from "../../base/errors.js";
-import type { FileChange, PendingActions } from "../../extensions/api/tool-api-pending.js";
+import type { FileChange, ToolPendingActions } from "../../extensions/api/tool-api-pending.js";
 import type { Target, Workspace, WriteTarget } from "../../files/workspace.js";
-import type { PlanHands } from "../../preview/change-writer.js";
+import type { ChangeWriter } from "../../preview/change-writer.js";
 import type { NewAction } from "../../preview/pending-action-store.js";
 import { type PlannedChange, type SeenFile, stampOf } from "../../preview/plan.js";
 
 /** What the file tools change at most. */
 const maxPlannedBytes = 256 * 1024 * 1024;
 
-export interface ModulePendingParts {
+export interface ModulePendingDeps {
   readonly workspace: Workspace;
-  readonly plans: Pick<PlanHands, "stamp" | "staleFiles">;
+  readonly changes: Pick<ChangeWriter, "stamp" | "staleFiles">;
   push(action: NewAction): string;
   nextId(): string;
 }
 
-export function createModulePending({ workspace, plans, push, nextId }: ModulePendingParts): PendingActions {
+export function createModulePending({ workspace, changes, push, nextId }: ModulePendingDeps): ToolPendingActions {
   return {
     push,
     nextId,
-    stamp: (paths) => Promise.all(paths.map((path) => seen(path, { workspace, plans }))),
+    stamp: (paths) => Promise.all(paths.map((path) => seen(path, { workspace, changes }))),
     async plan(changes) {
       const planned: PlannedChange[] = [];
       for (const change of changes) planned.push(await planOne(change, workspace));
@@ -35,14 +35,14 @@ export function createModulePending({ workspace, plans, push, nextId }: ModulePe
 
 async function seen(
   path: string,
-  { workspace, plans }: Pick<ModulePendingParts, "workspace" | "plans">,
+  { workspace, changes }: Pick<ModulePendingDeps, "workspace" | "changes">,
 ): Promise<SeenFile> {
   const target = await readable(workspace, path);
-  const stamp = target && (await plans.stamp(target.path));
+  const stamp = target && (await changes.stamp(target.path));
   if (stamp) return { path: target.path, stamp: { path, exists: true, ...stamp } };
   const absent = { path: resolve(workspace.cwd, path), stamp: stampOf(path, undefined) };
   // A directory, or a link to nowhere: nobody could tell later whether it is as it was.
-  if ((await plans.staleFiles([absent])).length > 0)
+  if ((await changes.staleFiles([absent])).length > 0)
     throw new GalleyError("invalid_argument", `A pending action rests on files, and ${path} is none.`);
   return absent;
 }

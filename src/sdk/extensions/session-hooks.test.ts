@@ -9,7 +9,7 @@ import { systemClock } from "../../base/clock.js";
 import { Settings } from "../../config/settings/settings.js";
 import type { ExtensionAPI } from "../../extensions/api/extension.js";
 import type { AgentSession } from "../../session/agent-session.js";
-import type { GuestReport } from "../../session/session-extensions.js";
+import type { ExtensionReport } from "../../session/session-extensions.js";
 import { call, type ScriptStep, say } from "../../testing/scripted-model.js";
 
 let home: ModuleHome;
@@ -25,7 +25,7 @@ const open = (model: readonly ScriptStep[], ...extensions: ((pi: ExtensionAPI) =
 };
 
 const reportsOf = (session: AgentSession) => {
-  const reports: GuestReport[] = [];
+  const reports: ExtensionReport[] = [];
   session.onReport((report) => void reports.push(report));
   return reports;
 };

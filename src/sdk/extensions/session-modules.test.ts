@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createModuleHome, type ModuleHome, said } from "../../../test/module-home.js";
 import { Settings } from "../../config/settings/settings.js";
 import type { ExtensionAPI } from "../../extensions/api/extension.js";
-import type { GuestReport } from "../../session/session-extensions.js";
+import type { ExtensionReport } from "../../session/session-extensions.js";
 import { call, type ScriptStep, say } from "../../testing/scripted-model.js";
 import type { CreateAgentSessionOptions } from "../create-agent-session.js";
 
@@ -336,7 +336,7 @@ describe("extensions", () => {
       });
       pi.on("no_such_event", () => {});
     });
-    const reports: GuestReport[] = [];
+    const reports: ExtensionReport[] = [];
     session.onReport((report) => void reports.push(report));
     await session.prompt("Go");
     await session.prompt("On");

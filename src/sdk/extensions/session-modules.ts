@@ -3,7 +3,7 @@
 
 import { atMost } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
-import { HurriedClock } from "../../base/shortening-clock.js";
+import { ShorteningClock } from "../../base/shortening-clock.js";
 import type { ConfigRoot } from "../../config/config-roots.js";
 import type { ModuleSpot } from "../../config/survey-modules.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
@@ -17,28 +17,32 @@ import type { LoadMemory } from "../../extensions/load/load-memory.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import type { Workspace } from "../../files/workspace.js";
 import type { ToolHooks } from "../../loop/run.js";
-import type { PlanHands } from "../../preview/change-writer.js";
+import type { ChangeWriter } from "../../preview/change-writer.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { AgentSession } from "../../session/agent-session.js";
 import type { BashRunOutcome } from "../../session/bash-execution.js";
-import type { CompactionGuests, TreePreparation, TreeVerdict } from "../../session/compaction/compaction-extensions.js";
+import type {
+  CompactionExtensions,
+  TreePreparation,
+  TreeVerdict,
+} from "../../session/compaction/compaction-extensions.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 import type {
-  GuestReport,
-  HeardPrompt,
-  HearOptions,
+  ExtensionReport,
+  InterceptedPrompt,
+  InterceptOptions,
   RecordChange,
   RecordWish,
-  SessionGuests,
+  SessionExtensions,
 } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
 import type { LiveModules } from "./live-modules.js";
-import type { LoadModulesParts, ModuleOptions, UndecidedProject } from "./load-session-modules.js";
+import type { LoadModulesDeps, ModuleOptions, UndecidedProject } from "./load-session-modules.js";
 
-export interface SessionModulesParts extends Pick<LoadModulesParts, "processes" | "clock" | "log" | keyof ModuleSpot> {
+export interface SessionModulesDeps extends Pick<LoadModulesDeps, "processes" | "clock" | "log" | keyof ModuleSpot> {
   readonly workspace: Workspace;
-  readonly plans: PlanHands;
+  readonly changes: ChangeWriter;
   readonly models: ModelSource;
   /** The configuration directories. */
   readonly roots: readonly ConfigRoot[];
@@ -53,12 +57,12 @@ export interface SessionModulesParts extends Pick<LoadModulesParts, "processes" 
 /** When the session ends, for modules that are still being loaded. */
 const loadPatienceMs = 2000;
 
-export class SessionModules implements SessionGuests {
-  readonly #parts: SessionModulesParts;
+export class SessionModules implements SessionExtensions {
+  readonly #deps: SessionModulesDeps;
   /** What limits on modules are measured by. */
-  readonly #clock: HurriedClock;
+  readonly #clock: ShorteningClock;
   readonly #options: ModuleOptions;
-  readonly #listeners = new Set<(report: GuestReport) => void>();
+  readonly #listeners = new Set<(report: ExtensionReport) => void>();
   #session: AgentSession | undefined;
   #reserved: readonly string[] = [];
   #loading: Promise<void> | undefined;
@@ -80,9 +84,9 @@ export class SessionModules implements SessionGuests {
   });
   #onRenewed: () => Promise<void> = async () => {};
 
-  constructor(parts: SessionModulesParts, options: ModuleOptions) {
-    this.#parts = parts;
-    this.#clock = new HurriedClock(parts.clock);
+  constructor(deps: SessionModulesDeps, options: ModuleOptions) {
+    this.#deps = deps;
+    this.#clock = new ShorteningClock(deps.clock);
     this.#options = options;
   }
 
@@ -106,8 +110,8 @@ export class SessionModules implements SessionGuests {
     await this.#beginning;
   }
 
-  hurry(mostMs: number): void {
-    this.#clock.hurry(mostMs);
+  beginShutdown(mostMs: number): void {
+    this.#clock.shorten(mostMs);
   }
 
   /** What the project is trusted with, for its texts; waits for the decision, not for what modules do next. */
@@ -126,7 +130,7 @@ export class SessionModules implements SessionGuests {
     return this.#live?.mayStage ?? false;
   }
 
-  get hearsPrompts(): boolean {
+  get interceptsPrompts(): boolean {
     if (!this.#live) return false;
     if (this.#beginning) return true; // what they hear of the start may make them listen
     const { runner, customCommands } = this.#live;
@@ -135,7 +139,10 @@ export class SessionModules implements SessionGuests {
     return runner.hasHandlers("input") || runner.hasHandlers("before_agent_start") || runner.commands().length > 0;
   }
 
-  async hear(prompt: HeardPrompt, { source, signal, onAccepted }: HearOptions): Promise<HeardPrompt | undefined> {
+  async intercept(
+    prompt: InterceptedPrompt,
+    { source, signal, onAccepted }: InterceptOptions,
+  ): Promise<InterceptedPrompt | undefined> {
     await this.#beginning;
     if (signal?.aborted) return undefined; // whoever asked was told so
     if (!this.#live) return prompt;
@@ -154,14 +161,14 @@ export class SessionModules implements SessionGuests {
     }
     if (text === undefined || signal?.aborted) return undefined;
     if (!runner) return { text, images };
-    const usual = this.#parts.mode === "rpc" ? "rpc" : "interactive";
+    const usual = this.#deps.mode === "rpc" ? "rpc" : "interactive";
     const heard = await runner.emit({ type: "input", text, images, source: source ?? usual }, signal);
     if (heard.handled) return undefined;
     return { text: heard.text, images: heard.images ?? images };
   }
 
   async beforeRun(
-    { text: prompt, images, systemPrompt }: HeardPrompt & { readonly systemPrompt: string },
+    { text: prompt, images, systemPrompt }: InterceptedPrompt & { readonly systemPrompt: string },
     signal: AbortSignal,
   ) {
     const runner = this.#live?.runner;
@@ -169,7 +176,7 @@ export class SessionModules implements SessionGuests {
     return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt }, signal);
   }
 
-  get hearsContext(): boolean {
+  get revisesContext(): boolean {
     return this.#live?.runner?.hasHandlers("context") ?? false;
   }
 
@@ -178,7 +185,7 @@ export class SessionModules implements SessionGuests {
     return runner ? (await runner.emit({ type: "context", messages: [...messages] })).messages : messages;
   }
 
-  get compaction(): CompactionGuests | undefined {
+  get compaction(): CompactionExtensions | undefined {
     return this.#live?.compaction();
   }
 
@@ -219,7 +226,7 @@ export class SessionModules implements SessionGuests {
     return (this.#live?.customCommands.list() ?? []).filter(({ name }) => !taken.has(name));
   }
 
-  onReport(listener: (report: GuestReport) => void): () => void {
+  onReport(listener: (report: ExtensionReport) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -264,13 +271,13 @@ export class SessionModules implements SessionGuests {
   async shutdown(limitMs?: number): Promise<void> {
     this.#isOver = true;
     this.#over.abort();
-    this.#clock.hurry(limitMs ?? loadPatienceMs);
+    this.#clock.shorten(limitMs ?? loadPatienceMs);
     const goodbye = async () => {
       await this.#loading;
       await this.#beginning;
       await this.#live?.shutdown();
     };
-    await (limitMs === undefined ? goodbye() : atMost(this.#parts.clock, limitMs, goodbye()));
+    await (limitMs === undefined ? goodbye() : atMost(this.#deps.clock, limitMs, goodbye()));
     this.#isGone = true;
     this.#live?.runner?.close();
   }
@@ -295,7 +302,7 @@ export class SessionModules implements SessionGuests {
     try {
       await undecided.rememberYes();
     } catch (error) {
-      return this.#parts.log.error("the decision about the project could not be kept, so it does not count", error);
+      return this.#deps.log.error("the decision about the project could not be kept, so it does not count", error);
     }
     await this.reload();
     await this.#askForTrust();
@@ -339,20 +346,20 @@ export class SessionModules implements SessionGuests {
         import("../../extensions/api/custom-tool-ui.js"),
         import("../../extensions/load/load-memory.js"),
       ]);
-    const { workspace, plans } = this.#parts;
+    const { workspace, changes } = this.#deps;
     const push = session.stagePendingAction.bind(session);
     const nextId = session.nextPendingId.bind(session);
     this.#memory ??= new LoadMemory();
-    this.#liveUI ??= createLiveUI(this.#parts);
+    this.#liveUI ??= createLiveUI(this.#deps);
     this.#liveUI.set(this.#ui.ui, this.#ui.hasUI);
     const loaded = await loadSessionModules(
       {
-        ...this.#parts,
+        ...this.#deps,
         clock: this.#clock,
         live: this.#liveUI,
         memory: this.#memory,
         builtInToolNames: this.#reserved,
-        pending: createModulePending({ workspace, plans, push, nextId }),
+        pending: createModulePending({ workspace, changes, push, nextId }),
         onError: (failure) => this.#failed(failure),
         onSendFailure: ({ command, error }) => this.#report({ type: "response", command, success: false, error }),
       },
@@ -361,15 +368,15 @@ export class SessionModules implements SessionGuests {
     this.#undecided = loaded.undecided;
     this.#coverage = loaded.projectCoverage;
     this.#decide();
-    for (const error of loaded.untrusted) this.#parts.log.error(lineOf(error));
+    for (const error of loaded.untrusted) this.#deps.log.error(lineOf(error));
     for (const error of loaded.errors) {
-      this.#parts.log.error(lineOf(error));
+      this.#deps.log.error(lineOf(error));
       this.#options.onLoadError?.(error);
       this.#report(frameOf({ extensionPath: error.path, event: "load", error: error.error }));
     }
     if (!this.#setFlags(loaded.extensions?.runner)) return undefined;
-    const parts = {
-      ...this.#parts,
+    const deps = {
+      ...this.#deps,
       clock: this.#clock,
       session,
       isProjectTrusted: () => loaded.isProjectTrusted,
@@ -379,7 +386,7 @@ export class SessionModules implements SessionGuests {
       onToolError: (failure: ToolFailure) => this.#report(frameOf(failure)),
       onCommandError: (failure: ToolFailure) => this.#failed(failure),
     };
-    return liveModules(loaded, parts, old);
+    return liveModules(loaded, deps, old);
   }
 
   #setFlags(runner: ExtensionRunner | undefined): boolean {
@@ -392,28 +399,28 @@ export class SessionModules implements SessionGuests {
 
   #broken(error: unknown): void {
     this.#decide();
-    this.#parts.log.error("custom tools and extensions could not be loaded", error);
+    this.#deps.log.error("custom tools and extensions could not be loaded", error);
   }
 
   #failed(failure: ToolFailure): void {
     const { extensionPath, event, error } = failure;
-    this.#parts.log.warn(`${extensionPath} ${event}: ${error}`);
+    this.#deps.log.warn(`${extensionPath} ${event}: ${error}`);
     this.#report(frameOf(failure));
   }
 
-  #report(report: GuestReport): void {
+  #report(report: ExtensionReport): void {
     for (const listener of this.#listeners) {
       try {
         listener(report);
       } catch (error) {
-        this.#parts.log.error(`a listener failed: ${messageOf(error)}`);
+        this.#deps.log.error(`a listener failed: ${messageOf(error)}`);
       }
     }
   }
 }
 
 /** Without the stack, which is for the log. */
-function frameOf({ extensionPath, event, error }: ToolFailure): GuestReport {
+function frameOf({ extensionPath, event, error }: ToolFailure): ExtensionReport {
   return { type: "extension_error", extensionPath, event, error };
 }
 

@@ -7,8 +7,8 @@ import type { Log } from "../../base/log.js";
 import type { ModuleSpot } from "../../config/survey-modules.js";
 import type { HostModules } from "../../extensions/compat/virtual-modules.js";
 import type { Processes } from "../../processes/processes.js";
-import type { BuiltInToolParts } from "../../tools/index.js";
-import { createHands, toolSettingsOf } from "../tool-access.js";
+import type { BuiltInToolDeps } from "../../tools/index.js";
+import { createToolAccess, toolSettingsOf } from "../tool-access.js";
 
 export function sessionlessModules(place: ModuleSpot & { readonly log: Log }, processes: Processes): HostModules {
   const { cwd, agentDir, settings } = place;
@@ -19,7 +19,7 @@ export function sessionlessModules(place: ModuleSpot & { readonly log: Log }, pr
         import("./module-exports.js"),
       ]);
       const toolsIn = (elsewhere: string) => {
-        const hands = createHands({ ...place, cwd: elsewhere, clock: systemClock }, { processes });
+        const hands = createToolAccess({ ...place, cwd: elsewhere, clock: systemClock }, { processes });
         const own = { clock: systemClock, isPersistent: false, settings: toolSettingsOf(settings, place.env) };
         return createBuiltInTools({ ...hands, ...ofSession, ...own });
       };
@@ -41,7 +41,7 @@ function refuse(): never {
   throw new GalleyError("unsupported", "There is no session here.");
 }
 
-const ofSession: Pick<BuiltInToolParts, "artifacts" | "staging" | "todos"> = {
+const ofSession: Pick<BuiltInToolDeps, "artifacts" | "staging" | "todos"> = {
   artifacts: { open: refuse, readBytes: refuse },
   staging: {
     mode: () => "auto",

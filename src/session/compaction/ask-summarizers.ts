@@ -4,7 +4,7 @@
 import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import type { SessionEntry } from "../../protocol/entries.js";
-import { plannerApi, type StreamFunction } from "../../provider/provider.js";
+import { capabilitiesOf, type StreamFunction } from "../../provider/provider.js";
 import { Bill, type UsageByModel } from "../../record/billing.js";
 import { estimateRatio } from "../context-usage.js";
 import type { FailedReply } from "../overflow.js";
@@ -49,7 +49,7 @@ export async function askSummarizers(
 /** Throws if nobody is left who could write a summary. */
 export function usable(summarizers: readonly Summarizer[]): readonly Summarizer[] {
   if (summarizers.length === 0) throw new GalleyError("no_model", "No model selected");
-  const models = summarizers.filter(({ model }) => model.api !== plannerApi);
+  const models = summarizers.filter(({ model }) => capabilitiesOf(model).isLanguageModel);
   if (models.length === 0) throw new GalleyError("unsupported", `${failedText}the planner cannot summarize`);
   return models;
 }

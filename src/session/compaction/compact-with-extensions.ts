@@ -10,15 +10,18 @@ import { messageOfEntry } from "../../record/entry-message.js";
 import { contextTokens } from "../context-usage.js";
 import { type Cut, isCutPoint } from "./choose-cut.js";
 import { type CompactionRequest, compact, planCut } from "./compact.js";
-import type { CompactionGuests, CompactionPlan } from "./compaction-extensions.js";
+import type { CompactionExtensions, CompactionPlan } from "./compaction-extensions.js";
 import { withoutFileLists } from "./file-lists.js";
 
-export interface GuestRequest extends CompactionRequest {
+export interface ExtensionRequest extends CompactionRequest {
   readonly settings: CompactionRequest["settings"] & { readonly enabled: boolean };
 }
 
 /** Throws `aborted` where one of them, or the signal, cancels. */
-export async function compactWithGuests(request: GuestRequest, guests: CompactionGuests): Promise<CompactionResult> {
+export async function compactWithExtensions(
+  request: ExtensionRequest,
+  extensions: CompactionExtensions,
+): Promise<CompactionResult> {
   const cut = planCut(request);
   if ("problem" in cut) throw new GalleyError("cannot_continue", cut.problem);
   const race = new AbortRace(request.signal);
@@ -28,10 +31,10 @@ export async function compactWithGuests(request: GuestRequest, guests: Compactio
     return heard;
   };
   try {
-    const { cancel, compaction } = await asked(guests.beforeCompact(planOf(cut, request)));
+    const { cancel, compaction } = await asked(extensions.beforeCompact(planOf(cut, request)));
     if (cancel) throw cancelled();
     if (compaction) return { ...fitting(compaction, request.path), fromExtension: true };
-    const { context, prompt, preserveData } = await asked(guests.compacting(messagesOf(spanOf(cut))));
+    const { context, prompt, preserveData } = await asked(extensions.compacting(messagesOf(spanOf(cut))));
     const result = await compact({
       ...request,
       ...(context === undefined ? {} : { additionalContext: context }),
@@ -47,7 +50,7 @@ function cancelled(): GalleyError {
   return new GalleyError("aborted", "Compaction cancelled");
 }
 
-function planOf(cut: Cut, { path, settings, customInstructions, signal }: GuestRequest): CompactionPlan {
+function planOf(cut: Cut, { path, settings, customInstructions, signal }: ExtensionRequest): CompactionPlan {
   const { enabled, reserveTokens, keepRecentTokens } = settings;
   return {
     preparation: {

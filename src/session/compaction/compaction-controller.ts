@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { CompactionEntry, SessionEntry } from "../../protocol/entries.js";
 import type { CompactionResult, SessionEvent } from "../../protocol/events.js";
-import { type ProviderModel, plannerApi, type StreamFunction } from "../../provider/provider.js";
+import { capabilitiesOf, type ProviderModel, type StreamFunction } from "../../provider/provider.js";
 import { Bill, type UsageByModel } from "../../record/billing.js";
 import { contextLimit, contextTokens, entryTokens } from "../context-usage.js";
 import { findOverflow } from "../overflow.js";
@@ -14,8 +14,8 @@ import type { RetrySettings } from "../retry.js";
 import { failedText, usable } from "./ask-summarizers.js";
 import { type BranchNotes, branchOf, summarizeBranch } from "./branch-summary.js";
 import { type CompactionRequest, type CutSettings, compact, planCut } from "./compact.js";
-import { compactWithGuests } from "./compact-with-extensions.js";
-import type { CompactionGuests } from "./compaction-extensions.js";
+import { compactWithExtensions } from "./compact-with-extensions.js";
+import type { CompactionExtensions } from "./compaction-extensions.js";
 import { chooseOversized, choosePruned } from "./prune.js";
 import type { Summarizer } from "./summarize.js";
 
@@ -28,7 +28,7 @@ export interface CompactionSettings extends CutSettings {
 
 export type CompactionEvent = Extract<SessionEvent, { type: `auto_compaction_${string}` }>;
 
-export interface CompactionParts {
+export interface CompactionDeps {
   readonly clock: Clock;
   readonly stream: StreamFunction;
   random(): number;
@@ -43,7 +43,7 @@ export interface CompactionParts {
   /** An estimate of what requests carry besides messages: system prompt and tools. */
   overheadTokens(): number;
   /** Modules of others; undefined where there are none. */
-  guests?(): CompactionGuests | undefined;
+  extensions?(): CompactionExtensions | undefined;
   /** Appends the `compaction` entry and rebuilds the context. */
   appendCompaction(result: CompactionResult): CompactionEntry;
   /** Appends a `prune` entry. */
@@ -61,12 +61,12 @@ export const continueText = "Continue if you have next steps.";
 const leastFreedShare = 0.1;
 
 export class CompactionController {
-  readonly #parts: CompactionParts;
+  readonly #deps: CompactionDeps;
   readonly #running = new Map<AbortController, Promise<void>>();
   #hasRecovered = false;
 
-  constructor(parts: CompactionParts) {
-    this.#parts = parts;
+  constructor(deps: CompactionDeps) {
+    this.#deps = deps;
   }
 
   get isCompacting(): boolean {
@@ -79,7 +79,7 @@ export class CompactionController {
   }
 
   /** Resolves when nothing is running any more. */
-  async settled(): Promise<void> {
+  async waitForIdle(): Promise<void> {
     while (this.isCompacting) await Promise.all(this.#running.values());
   }
 
@@ -93,9 +93,9 @@ export class CompactionController {
    * can be done. What is kept has to fit the model of the next run, which may be another one by now.
    */
   decideOverflow(runModel: ProviderModel): OverflowDecision | undefined {
-    const model = this.#parts.model();
+    const model = this.#deps.model();
     if (!model) return undefined;
-    const path = this.#parts.path();
+    const path = this.#deps.path();
     const failed = findOverflow(path, runModel);
     if (failed === undefined || !this.#isAutomatic()) return undefined;
     if (this.#hasRecovered) return { kind: "give_up", reason: tooLargeAgain };
@@ -114,13 +114,13 @@ export class CompactionController {
    * Old tool outputs are pruned first, which may already be enough.
    */
   decideThreshold(): boolean {
-    const model = this.#parts.model();
+    const model = this.#deps.model();
     if (!model) return false;
-    const limit = contextLimit(model.contextWindow, this.#parts.settings());
+    const limit = contextLimit(model.contextWindow, this.#deps.settings());
     // In this order: it is mostly not full, and who could write a summary is a question to every model there is.
     if (this.#contextTokens() <= limit || !this.#isAutomatic()) return false;
-    const pruned = choosePruned(this.#parts.path());
-    if (pruned.length > 0) this.#parts.appendPrune(pruned);
+    const pruned = choosePruned(this.#deps.path());
+    if (pruned.length > 0) this.#deps.appendPrune(pruned);
     if (this.#contextTokens() <= limit) return false;
     const cut = planCut(this.#input(model));
     if ("problem" in cut) return false;
@@ -139,7 +139,7 @@ export class CompactionController {
    */
   async compactNow(options: { customInstructions?: string; stopRun(): Promise<void> }): Promise<CompactionResult> {
     const { customInstructions, stopRun } = options;
-    const chosen = this.#parts.model();
+    const chosen = this.#deps.model();
     const cut = chosen && planCut(this.#input(chosen)); // first: where there is nothing to do, nobody is needed for it
     if (cut && "problem" in cut) throw new GalleyError("cannot_continue", cut.problem);
     const model = this.#modelForCommand();
@@ -176,30 +176,34 @@ export class CompactionController {
   }
 
   #modelForCommand(): ProviderModel {
-    const model = this.#parts.model();
+    const model = this.#deps.model();
     if (!model) throw new GalleyError("no_model", "No model selected");
-    const summarizers = this.#parts.summarizers();
+    const summarizers = this.#deps.summarizers();
     if (summarizers.length === 0) throw new GalleyError("no_credential", `No API key for ${model.provider}`);
     usable(summarizers);
     return model;
   }
 
   #isAutomatic(): boolean {
-    const { enabled, strategy } = this.#parts.settings();
-    return enabled && strategy !== "off" && this.#parts.summarizers().some(({ model }) => model.api !== plannerApi);
+    const { enabled, strategy } = this.#deps.settings();
+    return (
+      enabled &&
+      strategy !== "off" &&
+      this.#deps.summarizers().some(({ model }) => capabilitiesOf(model).isLanguageModel)
+    );
   }
 
   #contextTokens(): number {
-    return contextTokens(this.#parts.path()).tokens;
+    return contextTokens(this.#deps.path()).tokens;
   }
 
   #input(model: ProviderModel) {
-    const parts = this.#parts;
+    const deps = this.#deps;
     return {
-      path: [...parts.path()], // a summary is about what there was when it began
+      path: [...deps.path()], // a summary is about what there was when it began
       contextWindow: model.contextWindow,
-      overheadTokens: parts.overheadTokens(),
-      settings: parts.settings(),
+      overheadTokens: deps.overheadTokens(),
+      settings: deps.settings(),
     };
   }
 
@@ -212,7 +216,7 @@ export class CompactionController {
     let end: Omit<Extract<CompactionEvent, { type: "auto_compaction_end" }>, "type" | "action">;
     try {
       const result = await this.#run(signal, (own) => {
-        this.#parts.emit({ type: "auto_compaction_start", reason, action });
+        this.#deps.emit({ type: "auto_compaction_start", reason, action });
         if (decision?.kind === "give_up") throw new GalleyError("cannot_continue", decision.reason);
         return this.#compact(this.#modelForCommand(), own, { mustFree: reason === "overflow" });
       });
@@ -222,7 +226,7 @@ export class CompactionController {
         ? { aborted: true, willRetry: false }
         : { aborted: false, willRetry: false, errorMessage: `${failureTexts[reason]}${reasonOf(error)}` };
     }
-    this.#parts.emit({ type: "auto_compaction_end", action, ...end });
+    this.#deps.emit({ type: "auto_compaction_end", action, ...end });
     return end.result !== undefined;
   }
 
@@ -248,15 +252,17 @@ export class CompactionController {
     signal: AbortSignal,
     wishes: Pick<CompactionRequest, "customInstructions" | "mustFree">,
   ): Promise<CompactionResult> {
-    const parts = this.#parts;
-    const guests = parts.guests?.();
+    const deps = this.#deps;
+    const extensions = deps.extensions?.();
     const request = { ...this.#request(model, signal), ...wishes };
-    const result = await this.#billed<CompactionResult>(guests ? compactWithGuests(request, guests) : compact(request));
-    const entry = parts.appendCompaction(result);
-    const oversized = chooseOversized(parts.path(), contextLimit(model.contextWindow, parts.settings()));
-    if (oversized.length > 0) parts.appendPrune(oversized);
+    const result = await this.#billed<CompactionResult>(
+      extensions ? compactWithExtensions(request, extensions) : compact(request),
+    );
+    const entry = deps.appendCompaction(result);
+    const oversized = chooseOversized(deps.path(), contextLimit(model.contextWindow, deps.settings()));
+    if (oversized.length > 0) deps.appendPrune(oversized);
     // It is done: whoever cancels now only ends the telling.
-    if (guests) await this.#heard(signal, guests.compacted(entry));
+    if (extensions) await this.#heard(signal, extensions.compacted(entry));
     return result;
   }
 
@@ -266,14 +272,14 @@ export class CompactionController {
   }
 
   #request(model: ProviderModel, signal: AbortSignal) {
-    const parts = this.#parts;
+    const deps = this.#deps;
     return {
       ...this.#input(model),
-      summarizers: parts.summarizers(),
-      retry: parts.retrySettings(),
-      stream: parts.stream,
-      clock: parts.clock,
-      random: () => parts.random(),
+      summarizers: deps.summarizers(),
+      retry: deps.retrySettings(),
+      stream: deps.stream,
+      clock: deps.clock,
+      random: () => deps.random(),
       signal,
     };
   }
@@ -285,7 +291,7 @@ export class CompactionController {
     } catch (error) {
       const bill = new Bill();
       if (error instanceof GalleyError) bill.addAll(error.details?.usage);
-      if (!bill.isEmpty) this.#parts.appendUsage(bill.byModel);
+      if (!bill.isEmpty) this.#deps.appendUsage(bill.byModel);
       throw error;
     }
   }

@@ -36,7 +36,7 @@ export interface CompactionWishes {
   readonly preserveData?: unknown;
 }
 
-export interface CompactionGuests {
+export interface CompactionExtensions {
   /** `compaction` is the whole result: then no model is asked. */
   beforeCompact(plan: CompactionPlan): Promise<{ readonly cancel: boolean; readonly compaction?: CompactionResult }>;
   compacting(messages: readonly AgentMessage[]): Promise<CompactionWishes>;

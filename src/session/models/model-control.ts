@@ -9,7 +9,7 @@ import type { Summarizer } from "../compaction/summarize.js";
 import type { ModelChoice, ModelSource } from "./model-source.js";
 import { availableLevels, clampLevel, levelNamed, nextLevel, splitLevel } from "./thinking.js";
 
-export interface ModelControlParts {
+export interface ModelControlDeps {
   readonly models: ModelSource;
   readonly model: ProviderModel | undefined;
   readonly thinkingLevel: ThinkingLevel | undefined;
@@ -28,7 +28,7 @@ export interface CycledModel extends ModelChoice {
 }
 
 export class ModelControl {
-  readonly #parts: ModelControlParts;
+  readonly #deps: ModelControlDeps;
   #model: ProviderModel | undefined;
   /** What was asked for; each model is given the nearest that it has. */
   #wish: ThinkingLevel | undefined;
@@ -38,13 +38,13 @@ export class ModelControl {
   /** The record of the start, while it may not say what the session began with. */
   #untold: SessionRecord | undefined;
 
-  constructor(parts: ModelControlParts) {
-    this.#parts = parts;
-    this.#model = parts.model;
-    this.#wish = parts.thinkingLevel;
-    this.#level = parts.model && clampLevel(parts.model, this.#wish);
-    const record = parts.record();
-    if (parts.named?.model || parts.named?.level || record.context.path.length === 0) this.#untold = record;
+  constructor(deps: ModelControlDeps) {
+    this.#deps = deps;
+    this.#model = deps.model;
+    this.#wish = deps.thinkingLevel;
+    this.#level = deps.model && clampLevel(deps.model, this.#wish);
+    const record = deps.record();
+    if (deps.named?.model || deps.named?.level || record.context.path.length === 0) this.#untold = record;
   }
 
   get model(): ProviderModel | undefined {
@@ -71,13 +71,13 @@ export class ModelControl {
 
   /** For other work than the conversation. */
   get roles(): ReadonlyMap<string, ModelChoice> {
-    return this.#parts.models.roles ?? new Map();
+    return this.#deps.models.roles ?? new Map();
   }
 
   /** Until the next choice; undefined ends it. Its replies must not pass for the user's choice, so that is on record. */
   standIn(choice: ModelChoice | undefined): void {
     this.#standIn = choice;
-    if (choice && !this.#parts.record().context.isModelChosen) this.record();
+    if (choice && !this.#deps.record().context.isModelChosen) this.record();
   }
 
   /** What `provider/id[:level]` means, if it can be used. */
@@ -90,13 +90,13 @@ export class ModelControl {
   }
 
   available(): readonly ProviderModel[] {
-    return this.#parts.models.available();
+    return this.#deps.models.available();
   }
 
   set(provider: string, modelId: string): ProviderModel {
-    const model = this.#parts.models.find(provider, modelId);
+    const model = this.#deps.models.find(provider, modelId);
     if (!model) throw new GalleyError("model_not_found", `Model not found: ${provider}/${modelId}`);
-    if (!this.#parts.models.hasCredential(model))
+    if (!this.#deps.models.hasCredential(model))
       throw new GalleyError("no_credential", `No API key for ${provider}/${modelId}`);
     this.#use(model);
     return model;
@@ -104,7 +104,7 @@ export class ModelControl {
 
   /** The next of the scope, or of all that is available; wraps. Null when there is no other. */
   cycle(): CycledModel | null {
-    const { models } = this.#parts;
+    const { models } = this.#deps;
     const scope = models.scope ?? [];
     const isScoped = scope.length > 0;
     const candidates: readonly ModelChoice[] = isScoped
@@ -138,24 +138,24 @@ export class ModelControl {
   record(): void {
     if (!this.#model) return;
     const { provider, id } = this.#model;
-    this.#parts.record().append({ type: "model_change", model: `${provider}/${id}`, role: "default" });
+    this.#deps.record().append({ type: "model_change", model: `${provider}/${id}`, role: "default" });
   }
 
   /** The same for a record that is new, and how hard the model thinks. */
   recordAll(): void {
     this.record();
-    if (this.#model?.reasoning && (this.#level ?? this.#parts.thinkingLevel) !== undefined) this.#recordLevel();
+    if (this.#model?.reasoning && (this.#level ?? this.#deps.thinkingLevel) !== undefined) this.#recordLevel();
     else this.#recordNewLevel();
   }
 
   /** Before a prompt: what the session began with. Not earlier: who only looks at a record leaves it as it is. */
   recordStart(): void {
-    const record = this.#parts.record();
+    const record = this.#deps.record();
     if (record !== this.#untold) return;
     this.#untold = undefined;
     const { models, thinkingLevel } = record.context;
     // Else the model is the record's, or only stands in for it.
-    if (this.#parts.named?.model || !models.has("default")) this.#recordNewModel();
+    if (this.#deps.named?.model || !models.has("default")) this.#recordNewModel();
     // What was named now is no default for who opens the record later.
     if (thinkingLevel === undefined && this.#model?.reasoning && this.#level !== undefined) this.#recordLevel();
     else this.#recordNewLevel();
@@ -172,7 +172,7 @@ export class ModelControl {
    * `named`: a level that was asked for now.
    */
   restore(named?: ThinkingLevel): string | undefined {
-    const { models, thinkingLevel } = this.#parts.record().context;
+    const { models, thinkingLevel } = this.#deps.record().context;
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
     if (found && found !== this.#model) this.#choose(found);
@@ -191,7 +191,7 @@ export class ModelControl {
         "no_model",
         "No model selected. Choose one with set_model or --model, or add a provider to models.yml in the agent directory.",
       );
-    if (!this.#parts.models.hasCredential(model))
+    if (!this.#deps.models.hasCredential(model))
       throw new GalleyError(
         "no_credential",
         `No API key found for ${model.provider}. Set its environment variable, pass --api-key, or add apiKey to models.yml in the agent directory.`,
@@ -208,20 +208,20 @@ export class ModelControl {
     model: ProviderModel,
     level: ThinkingLevel | undefined,
   ): Promise<Omit<StreamOptions, "signal" | "toolChoice">> {
-    const { models } = this.#parts;
+    const { models } = this.#deps;
     const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
     return {
       ...(apiKey === undefined ? {} : { apiKey }),
       headers,
       ...(level && level !== "off" ? { reasoning: level } : {}),
-      sessionId: this.#parts.sessionId(),
+      sessionId: this.#deps.sessionId(),
       ...models.requestSettings,
     };
   }
 
   /** Who may write a summary: who is asked anyway, the own model, those with a role, then who can take in most. */
   summarizers(): Summarizer[] {
-    const { models } = this.#parts;
+    const { models } = this.#deps;
     const named = [this.active, this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
     const usable = named.filter((model) => model !== undefined).filter((model) => models.hasCredential(model));
     const others = this.available().toSorted((a, b) => b.contextWindow - a.contextWindow);
@@ -246,18 +246,18 @@ export class ModelControl {
 
   #recordNewModel(): void {
     const { model } = this;
-    const { models } = this.#parts.record().context;
+    const { models } = this.#deps.record().context;
     if (model && models.get("default") !== `${model.provider}/${model.id}`) this.record();
   }
 
   #recordNewLevel(): void {
-    const recorded = this.#recorded(this.#parts.record().context.thinkingLevel);
+    const recorded = this.#recorded(this.#deps.record().context.thinkingLevel);
     if (this.#model && this.#level !== clampLevel(this.#model, recorded)) this.#recordLevel();
   }
 
   /** What a record says; the default where it says nothing. */
   #recorded(level: string | null | undefined): ThinkingLevel | undefined {
-    const { thinkingLevel, usualThinkingLevel = thinkingLevel } = this.#parts;
+    const { thinkingLevel, usualThinkingLevel = thinkingLevel } = this.#deps;
     return level === undefined ? usualThinkingLevel : levelNamed(level);
   }
 
@@ -275,12 +275,12 @@ export class ModelControl {
   }
 
   #recordLevel(): void {
-    this.#parts.record().append({ type: "thinking_level_change", thinkingLevel: this.#level ?? null });
+    this.#deps.record().append({ type: "thinking_level_change", thinkingLevel: this.#level ?? null });
   }
 
   #find(name: string): ProviderModel | undefined {
     const slash = name.indexOf("/");
-    const model = this.#parts.models.find(name.slice(0, slash), name.slice(slash + 1));
-    return model && this.#parts.models.hasCredential(model) ? model : undefined;
+    const model = this.#deps.models.find(name.slice(0, slash), name.slice(slash + 1));
+    return model && this.#deps.models.hasCredential(model) ? model : undefined;
   }
 }

@@ -1,6 +1,7 @@
 // Which thinking levels a model has, and how a wish is fitted to them. Pure; asks nothing of the service.
 
 import type { Model, ThinkingLevel } from "../../protocol/model.js";
+import { capabilitiesOf } from "../../provider/provider.js";
 
 export type Effort = Exclude<ThinkingLevel, "off">;
 
@@ -16,8 +17,7 @@ export function thinkingOf(model: ThinkingModel): Thinking | undefined {
   if (model.thinking) return model.thinking;
   // A budget is a number, so every level can be sent. A named effort can be refused: only the three that every
   // service with efforts knows are assumed.
-  const takesBudgets = model.api === "anthropic-messages" || model.api === "google-generative-ai";
-  return takesBudgets
+  return capabilitiesOf(model).takesThinkingBudget
     ? { minLevel: "minimal", maxLevel: "xhigh", mode: "budget" }
     : { minLevel: "low", maxLevel: "high", mode: "effort" };
 }

@@ -6,7 +6,7 @@ import type { StreamRule } from "./rule.js";
 import { keptLog, streamRule } from "./rules.test-kit.js";
 import {
   defaultTtsrSettings,
-  TtsrController,
+  RulesController,
   type TtsrInjection,
   type TtsrInterrupt,
   type TtsrSettings,
@@ -28,9 +28,9 @@ function reply(
   };
 }
 
-function control(rules: StreamRule[], settings: Partial<TtsrSettings> = {}): TtsrController {
+function control(rules: StreamRule[], settings: Partial<TtsrSettings> = {}): RulesController {
   const all = { ...defaultTtsrSettings, ...settings };
-  return new TtsrController({ rules, cwd: "/project", log: keptLog(), settings: () => all });
+  return new RulesController({ rules, cwd: "/project", log: keptLog(), settings: () => all });
 }
 
 const partial = reply("stop", [{ type: "toolCall", id: "c1", name: "edit", arguments: {} }]);
@@ -51,7 +51,7 @@ interface Turn {
 }
 
 /** One turn as a session leads it: the stream ends with the interrupt, and what is pending is taken at the end. */
-function turn(controller: TtsrController, ...events: AssistantMessageEvent[]): Turn {
+function turn(controller: RulesController, ...events: AssistantMessageEvent[]): Turn {
   controller.turnStart();
   let interrupt: TtsrInterrupt | undefined;
   for (const event of events) interrupt ??= controller.messageUpdate(event);
@@ -61,7 +61,7 @@ function turn(controller: TtsrController, ...events: AssistantMessageEvent[]): T
   return { interrupt, injection: controller.takeInjection(5) };
 }
 
-const isInterrupted = (controller: TtsrController, ...events: AssistantMessageEvent[]) =>
+const isInterrupted = (controller: RulesController, ...events: AssistantMessageEvent[]) =>
   turn(controller, ...events).interrupt !== undefined;
 
 describe("an interrupt", () => {
@@ -193,7 +193,7 @@ describe("modes", () => {
     let enabled = false;
     const rules = [await streamRule("a", "condition: a")];
     const settings = () => ({ ...defaultTtsrSettings, enabled });
-    const controller = new TtsrController({ rules, cwd: "/", log: keptLog(), settings });
+    const controller = new RulesController({ rules, cwd: "/", log: keptLog(), settings });
     expect(turn(controller, text("a"))).toEqual({ interrupt: undefined, injection: undefined });
     enabled = true;
     expect(isInterrupted(controller, text("a"))).toBe(true);

@@ -54,7 +54,7 @@ export interface TtsrControllerOptions {
 const maxInterrupts = 3;
 const maxFollowUps = 3;
 
-export class TtsrController {
+export class RulesController {
   readonly #options: TtsrControllerOptions;
   readonly #matcher: RuleMatcher;
   #settings: TtsrSettings = defaultTtsrSettings;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ToolChoiceQueue } from "../../loop/tool-choice-queue.js";
 import type { CustomMessage } from "../../protocol/messages.js";
-import { type EagerTodoParts, startEagerTodos } from "./eager-todo.js";
+import { type EagerTodoDeps, startEagerTodos } from "./eager-todo.js";
 
-function start(prompt: string, changes: Partial<EagerTodoParts> = {}) {
+function start(prompt: string, changes: Partial<EagerTodoDeps> = {}) {
   const messages: CustomMessage[] = [];
   const toolChoice = new ToolChoiceQueue();
   const end = startEagerTodos(prompt, {
@@ -45,7 +45,7 @@ describe("startEagerTodos", () => {
     expect(unused.toolChoice.inspect()).toEqual([]);
   });
 
-  it.each<[string, string, Partial<EagerTodoParts>]>([
+  it.each<[string, string, Partial<EagerTodoDeps>]>([
     ["after the first prompt", "Port it", { messageCount: 2 }],
     ["when there is a plan", "Port it", { hasTodos: true }],
     ["without the tool", "Port it", { toolNames: ["read"] }],

@@ -5,7 +5,7 @@ import type { ToolChoiceQueue } from "../../loop/tool-choice-queue.js";
 import type { CustomMessage } from "../../protocol/messages.js";
 import type { ProviderModel } from "../../provider/provider.js";
 
-export interface EagerTodoParts {
+export interface EagerTodoDeps {
   /** How many messages the session has before this prompt. */
   readonly messageCount: number;
   readonly hasTodos: boolean;
@@ -21,14 +21,14 @@ const label = "eager-todo";
 const forced = "todo_write";
 
 /** Call it before the prompt starts, and what it returns when the prompt has settled. */
-export function startEagerTodos(prompt: string, parts: EagerTodoParts): () => void {
-  if (!isDue(prompt, parts)) return () => {};
-  parts.ride(prelude(parts.now));
-  parts.toolChoice.pushOnce({ type: "tool", name: forced }, { label });
-  return () => parts.toolChoice.removeByLabel(label);
+export function startEagerTodos(prompt: string, deps: EagerTodoDeps): () => void {
+  if (!isDue(prompt, deps)) return () => {};
+  deps.ride(prelude(deps.now));
+  deps.toolChoice.pushOnce({ type: "tool", name: forced }, { label });
+  return () => deps.toolChoice.removeByLabel(label);
 }
 
-function isDue(prompt: string, { messageCount, hasTodos, toolNames, model }: EagerTodoParts): boolean {
+function isDue(prompt: string, { messageCount, hasTodos, toolNames, model }: EagerTodoDeps): boolean {
   if (messageCount > 0 || hasTodos || !toolNames.includes(forced)) return false;
   // A question or an exclamation asks for an answer, not for a plan.
   return model.compat?.supportsToolChoice !== false && !/[?!]\s*$/.test(prompt);

@@ -5,7 +5,7 @@ import { GalleyError } from "../../base/errors.js";
 import type { Workspace } from "../../files/workspace.js";
 import type { PlannedChange } from "../../preview/plan.js";
 import { actionFor } from "../ast-edit.js";
-import type { RipgrepParts } from "../search/ripgrep.js";
+import type { RipgrepDeps } from "../search/ripgrep.js";
 import { toolFailure } from "../tool.js";
 import type { Parsers } from "./parsers.js";
 import { planFor } from "./plan-rewrite.js";
@@ -58,9 +58,9 @@ export interface AstEditOutcome {
   readonly parseErrors?: readonly string[];
 }
 
-export interface AstEngineParts {
+export interface AstEngineDeps {
   readonly workspace: Workspace;
-  readonly ripgrep?: RipgrepParts | undefined;
+  readonly ripgrep?: RipgrepDeps | undefined;
   readonly parsers?: Parsers | undefined;
   /** Where the request names none. */
   readonly maxFiles?: number | undefined;
@@ -69,9 +69,9 @@ export interface AstEngineParts {
 }
 
 /** Throws what `ast_edit` would fail with. */
-export async function runAstEdit(parts: AstEngineParts, request: AstEditRequest): Promise<AstEditOutcome> {
+export async function runAstEdit(deps: AstEngineDeps, request: AstEditRequest): Promise<AstEditOutcome> {
   const { path, glob, lang, selector: sel, dryRun = true, maxReplacements: limit, failOnParseError, signal } = request;
-  const maxFiles = limitOf(request.maxFiles) ?? parts.maxFiles;
+  const maxFiles = limitOf(request.maxFiles) ?? deps.maxFiles;
   const params = {
     ops: opsOf(request),
     ...(path === undefined ? {} : { paths: typeof path === "string" ? [path] : [...path] }),
@@ -80,13 +80,13 @@ export async function runAstEdit(parts: AstEngineParts, request: AstEditRequest)
     ...(sel === undefined ? {} : { sel }),
     ...(limit === undefined ? {} : { limit }),
   };
-  const found = await planFor({ ...parts, maxFiles }, params, { signal, onUpdate: () => {} });
+  const found = await planFor({ ...deps, maxFiles }, params, { signal, onUpdate: () => {} });
   const { files, totalReplacements, filesSearched, limitReached, issues } = found.plan;
   if (failOnParseError && issues.length > 0) throw toolFailure(issueBlock(issues).join("\n"));
   const applied = !dryRun && totalReplacements > 0;
   if (applied) {
-    const { label, sourceToolName, work } = await actionFor(parts, found);
-    await parts.apply(work.plan.changes, { label, sourceToolName });
+    const { label, sourceToolName, work } = await actionFor(deps, found);
+    await deps.apply(work.plan.changes, { label, sourceToolName });
   }
   return {
     changes: files.flatMap(changesIn),

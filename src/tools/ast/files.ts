@@ -7,14 +7,14 @@ import type { SearchFile } from "./begin-file.js";
 import type { HeadStart } from "./head-start.js";
 import { type Language, languageNamed, languageOf, languages } from "./languages.js";
 import type { Grammars, Parsers } from "./parsers.js";
-import type { Sieve } from "./ripgrep-prefilter.js";
+import type { Prefilter } from "./ripgrep-prefilter.js";
 
 export interface FilesRequest {
   paths: readonly string[];
   glob?: string | undefined;
   /** A name or alias; absent: each file's ending tells. */
   lang?: string | undefined;
-  sieve?: Sieve | undefined;
+  sieve?: Prefilter | undefined;
   /** Told of files that may match while the others are still looked for. */
   ahead?: HeadStart | undefined;
   signal?: AbortSignal | undefined;

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { createMemoryWorkspace } from "../../testing/memory-workspace.js";
 import { createAstEdit } from "../ast-edit.js";
-import { toolParts } from "../tools.test-kit.js";
+import { toolDeps } from "../tools.test-kit.js";
 import type { AstEditDetails } from "./preview.js";
 import { parseTemplate } from "./template.js";
 
@@ -13,7 +13,7 @@ const innocent = { "z.ts": "f(1)", "z.py": "f(1)\n" };
 
 async function edit(name: string, source: string | Uint8Array, pat = "f($A)"): Promise<AstEditDetails> {
   const workspace = createMemoryWorkspace({ ...innocent, [name]: source });
-  const tool = createAstEdit(toolParts(workspace));
+  const tool = createAstEdit(toolDeps(workspace));
   const ops = [{ pat, out: "g($A)" }];
   const { details } = await tool.execute("1", { ops }, undefined, () => {}, { cwd: workspace.cwd });
   return details as AstEditDetails;

@@ -11,10 +11,10 @@ import type { Workspace } from "../../files/workspace.js";
 import { createNodeProcesses } from "../../processes/node-processes.js";
 import { createAstEdit } from "../ast-edit.js";
 import { createAstGrep } from "../ast-grep.js";
-import type { RipgrepParts } from "../search/ripgrep.js";
-import { toolParts } from "../tools.test-kit.js";
+import type { RipgrepDeps } from "../search/ripgrep.js";
+import { toolDeps } from "../tools.test-kit.js";
 import { languageOf } from "./languages.js";
-import { createSieve } from "./ripgrep-prefilter.js";
+import { createPrefilter } from "./ripgrep-prefilter.js";
 
 const processes = createNodeProcesses({ env: process.env, log: silentLog });
 afterAll(() => processes.shutdown());
@@ -133,7 +133,7 @@ it("lists what a walk finds, or nothing", async () => {
         inTree(entries as Entry[], oddity, async (cwd) => {
           const workspace = createNodeWorkspace({ cwd });
           attempt(() => mkdirSync(join(cwd, path)));
-          const sieve = createSieve({ processes, workspace }, { pats: ["$A"], maxFileBytes: 1000 });
+          const sieve = createPrefilter({ processes, workspace }, { pats: ["$A"], maxFileBytes: 1000 });
           const root = await workspace.resolve(path, "read");
           const listed = await sieve.list(root, { accepts, onLikely: async () => {} });
           sieve.end();
@@ -149,11 +149,11 @@ it("lists what a walk finds, or nothing", async () => {
 });
 
 it("changes nothing about what is told", async () => {
-  const run = async (cwd: string, ripgrep: RipgrepParts | undefined) => {
+  const run = async (cwd: string, ripgrep: RipgrepDeps | undefined) => {
     const workspace = createNodeWorkspace({ cwd });
     const told: unknown[] = [];
     const onUpdate = (update: unknown) => void told.push(update);
-    const edit = createAstEdit({ ...toolParts(workspace), ripgrep });
+    const edit = createAstEdit({ ...toolDeps(workspace), ripgrep });
     const grep = createAstGrep(workspace, { ripgrep });
     const ops = [{ pat: "call($A)", out: "send($A)" }];
     const outcome = (result: Promise<unknown>) => result.catch((error: unknown) => String(error));

@@ -9,7 +9,7 @@ import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { createMemoryWorkspace } from "../../testing/memory-workspace.js";
 import { createAstEdit } from "../ast-edit.js";
 import { createAstGrep } from "../ast-grep.js";
-import { toolParts } from "../tools.test-kit.js";
+import { toolDeps } from "../tools.test-kit.js";
 import { type ParserOptions, ParserPool } from "./parsers.js";
 import type { MatchRequest } from "./worker.js";
 
@@ -164,7 +164,7 @@ describe("grammars", () => {
     const parsers = pool({ grammarsFrom: grammarsFrom() });
     const files = { "a.py": "f(1)", "b.go": "package a\n\nvar x = f(1)\n", "c.yaml": "f: 1", "d.kt": "f(1)" };
     const workspace = createMemoryWorkspace(files);
-    const tool = createAstEdit({ ...toolParts(workspace), parsers });
+    const tool = createAstEdit({ ...toolDeps(workspace), parsers });
     const edit = (args: { paths?: string[]; lang?: string }) => {
       const ops = [{ pat: "f($A)", out: "g($A)" }];
       return tool.execute("1", { ops, ...args }, undefined, () => {}, { cwd: workspace.cwd });

@@ -2,7 +2,7 @@
 
 import type { Target, Workspace } from "../../files/workspace.js";
 import { count } from "../output/text.js";
-import type { RipgrepParts } from "../search/ripgrep.js";
+import type { RipgrepDeps } from "../search/ripgrep.js";
 import { type OnUpdate, textResult, toolFailure } from "../tool.js";
 import { maxFileBytes } from "./begin-file.js";
 import { findFiles, withoutOtherNames } from "./files.js";
@@ -11,7 +11,7 @@ import { type Parsers, sharedParsers } from "./parsers.js";
 import { maxPatternLength } from "./pattern.js";
 import { type AstEditDetails, prepareDiff, previewDetails } from "./preview.js";
 import { planRewrite, type RewriteOp, type RewritePlan } from "./rewrite.js";
-import { createSieve, type Sieve } from "./ripgrep-prefilter.js";
+import { createPrefilter, type Prefilter } from "./ripgrep-prefilter.js";
 import { parseTemplate } from "./template.js";
 
 export interface AstEditOptions {
@@ -20,11 +20,11 @@ export interface AstEditOptions {
   /** Default: those of this process. */
   parsers?: Parsers | undefined;
   /** Lists files and says which need not be read; without it directories are walked, and every file is. */
-  ripgrep?: RipgrepParts | undefined;
+  ripgrep?: RipgrepDeps | undefined;
 }
 
 /** What a search needs. */
-export interface SearchParts extends AstEditOptions {
+export interface SearchDeps extends AstEditOptions {
   readonly workspace: Workspace;
 }
 
@@ -49,14 +49,14 @@ interface Progress {
   onUpdate: OnUpdate;
 }
 
-export async function planFor(parts: SearchParts, params: AstEditRequest, progress: Progress): Promise<Found> {
+export async function planFor(deps: SearchDeps, params: AstEditRequest, progress: Progress): Promise<Found> {
   const ops = checkOps(params.ops);
-  const { workspace, ripgrep, parsers = sharedParsers() } = parts;
+  const { workspace, ripgrep, parsers = sharedParsers() } = deps;
   const search = { pats: ops.map(({ pat }) => pat), sel: params.sel, signal: progress.signal };
-  const sieve = ripgrep && createSieve({ ...ripgrep, workspace }, { ...search, maxFileBytes });
+  const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { ...search, maxFileBytes });
   const ahead = createHeadStart(workspace, parsers, search);
   try {
-    return await planWith({ ...parts, parsers }, { ...params, ops, sieve, ahead }, progress);
+    return await planWith({ ...deps, parsers }, { ...params, ops, sieve, ahead }, progress);
   } finally {
     sieve?.end();
     ahead.end();
@@ -65,12 +65,12 @@ export async function planFor(parts: SearchParts, params: AstEditRequest, progre
 
 interface PreparedParams extends Omit<AstEditRequest, "ops"> {
   readonly ops: RewriteOp[];
-  readonly sieve: Sieve | undefined;
+  readonly sieve: Prefilter | undefined;
   readonly ahead: HeadStart;
 }
 
 async function planWith(
-  { workspace, parsers, maxFiles = 1000 }: SearchParts & { readonly parsers: Parsers },
+  { workspace, parsers, maxFiles = 1000 }: SearchDeps & { readonly parsers: Parsers },
   { ops, sieve, ahead, ...params }: PreparedParams,
   { signal, onUpdate }: Progress,
 ): Promise<Found> {

@@ -9,13 +9,13 @@ import { createNodeProcesses } from "../../processes/node-processes.js";
 import { createAstEdit } from "../ast-edit.js";
 import { createAstGrep } from "../ast-grep.js";
 import { createBuiltInTools } from "../index.js";
-import type { RipgrepParts } from "../search/ripgrep.js";
-import { stagingKit, toolParts } from "../tools.test-kit.js";
+import type { RipgrepDeps } from "../search/ripgrep.js";
+import { stagingKit, toolDeps } from "../tools.test-kit.js";
 import { findFiles } from "./files.js";
 import { languageOf } from "./languages.js";
 import { containsLiteral, literalsIn } from "./literals.js";
 import { sharedParsers } from "./parsers.js";
-import { createSieve } from "./ripgrep-prefilter.js";
+import { createPrefilter } from "./ripgrep-prefilter.js";
 import { prepareSearch } from "./search.js";
 
 const processes = createNodeProcesses({ env: process.env, log: silentLog });
@@ -34,16 +34,16 @@ async function put(files: Record<string, string | Buffer>): Promise<void> {
 }
 
 /** Which of these it says lack the words, when it has looked through everything. */
-async function lackingOf(names: readonly string[], pats: readonly string[], parts: RipgrepParts = { processes }) {
+async function lackingOf(names: readonly string[], pats: readonly string[], deps: RipgrepDeps = { processes }) {
   const workspace = createNodeWorkspace({ cwd });
-  const sieve = createSieve({ ...parts, workspace }, { pats, maxFileBytes: 1000 });
+  const sieve = createPrefilter({ ...deps, workspace }, { pats, maxFileBytes: 1000 });
   const accepts = (path: string) => languageOf(path) !== undefined;
   await sieve.list(await workspace.resolve(".", "read"), { accepts, onLikely: async () => {} });
   sieve.end();
   return names.filter((name) => sieve.lacks(join(cwd, name)));
 }
 
-describe("createSieve", () => {
+describe("createPrefilter", () => {
   it("tells of files without the words, and only of those that it has looked at", async () => {
     const files = {
       "a.ts": "call(1)",
@@ -91,7 +91,7 @@ describe("createSieve", () => {
         fc.array(text, { minLength: 1, maxLength: 8 }),
         fc.array(pattern, { minLength: 1, maxLength: 2 }),
         async (texts, pats) => {
-          const files = Object.fromEntries(texts.map((parts, index) => [`${index}.ts`, parts.join("")]));
+          const files = Object.fromEntries(texts.map((deps, index) => [`${index}.ts`, deps.join("")]));
           await put(files);
           const mayMatch = (content: string) =>
             pats.some((pat) => literalsIn({ pat }).every((literal) => containsLiteral(Buffer.from(content), literal)));
@@ -129,8 +129,8 @@ it("changes nothing about what the ast tools say", async () => {
     "src/key.ts": "// -----BEGIN OPENSSH PRIVATE KEY-----\n",
   });
   const workspace = createNodeWorkspace({ cwd });
-  const run = async (ripgrep: RipgrepParts | undefined) => {
-    const edit = createAstEdit({ ...toolParts(workspace), ripgrep });
+  const run = async (ripgrep: RipgrepDeps | undefined) => {
+    const edit = createAstEdit({ ...toolDeps(workspace), ripgrep });
     const args = { ops: [{ pat: "call($A)", out: "send($A)" }], paths: ["src"] };
     return [
       await edit.execute("1", args, undefined, () => {}, { cwd }),
@@ -158,7 +158,7 @@ it("has no say while changes wait for review: the disk lacks what is staged", as
   };
   const run = vi.fn(processes.run.bind(processes));
   const watched = { ...processes, run, shutdown: async () => {} };
-  const tools = createBuiltInTools({ ...toolParts(createNodeWorkspace({ cwd })), processes: watched, staging });
+  const tools = createBuiltInTools({ ...toolDeps(createNodeWorkspace({ cwd })), processes: watched, staging });
   const astGrep = tools.find(({ name }) => name === "ast_grep");
   const args = { pat: ["call($A)"], path: "." };
   const found = await astGrep?.execute("1", args as never, undefined, () => {}, { cwd });

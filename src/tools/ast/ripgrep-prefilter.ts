@@ -3,14 +3,14 @@
 
 import { linkAbort, throwIfAborted } from "../../base/abort.js";
 import type { Target, Workspace } from "../../files/workspace.js";
-import { type RipgrepParts, runRipgrep, toldPath, wholeTexts } from "../search/ripgrep.js";
+import { type RipgrepDeps, runRipgrep, toldPath, wholeTexts } from "../search/ripgrep.js";
 import { fileEndings } from "./languages.js";
 import { literalsIn } from "./literals.js";
 
 /** More take memory that the search itself would not. */
 const maxPaths = 100_000;
 
-export interface Sieve {
+export interface Prefilter {
   /** The files that a walk would give; undefined where only a walk can tell. */
   list(directory: Target, request: ListRequest): Promise<readonly Target[] | undefined>;
   /** The file has none of the words that a match must contain. */
@@ -25,7 +25,7 @@ export interface ListRequest {
   onLikely(files: readonly Target[]): Promise<void>;
 }
 
-export interface SieveRequest {
+export interface PrefilterRequest {
   readonly pats: readonly string[];
   readonly sel?: string | undefined;
   /** Of larger files something is told in any case. */
@@ -33,10 +33,10 @@ export interface SieveRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export function createSieve(
-  parts: RipgrepParts & { readonly workspace: Workspace },
-  { pats, sel, maxFileBytes, signal }: SieveRequest,
-): Sieve {
+export function createPrefilter(
+  deps: RipgrepDeps & { readonly workspace: Workspace },
+  { pats, sel, maxFileBytes, signal }: PrefilterRequest,
+): Prefilter {
   const words = pats.map((pat) => longest(literalsIn({ pat, sel }).map(({ word }) => word)));
   const isOpen = words.length === 0 || words.includes(""); // a pattern can match without any certain word
   const lacking = new Set<string>();
@@ -44,10 +44,10 @@ export function createSieve(
   return {
     lacks: (path) => lacking.has(path),
     async list(directory, { accepts: include, onLikely }) {
-      const survey = await parts.workspace.survey(directory);
+      const survey = await deps.workspace.survey(directory);
       if (!survey) return undefined;
       const pathsWith = (...args: string[]) =>
-        collectPaths(parts, {
+        collectPaths(deps, {
           root: directory,
           args: [...args, ...placeArguments(survey.leftOut)],
           signal: stop.signal,
@@ -75,13 +75,13 @@ export function createSieve(
 
 /** All of them, or undefined where some may be missing. Never rejects. */
 async function collectPaths(
-  parts: RipgrepParts,
+  deps: RipgrepDeps,
   { root, args, signal }: { root: Target; args: readonly string[]; signal: AbortSignal },
 ): Promise<string[] | undefined> {
   const paths: string[] = [];
   let isReadable = true;
   try {
-    const end = await runRipgrep(parts, {
+    const end = await runRipgrep(deps, {
       ...{ root, args, mentioned: [], gitignore: false, signal },
       onOutput: wholeTexts((texts) => {
         isReadable &&= !texts.includes("\ufffd"); // a name that is no text: only its bytes would lead to the file

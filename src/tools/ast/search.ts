@@ -17,7 +17,7 @@ import {
 import { createHeadStart, type HeadStart, maxHeldBytes, maxHeldFiles, usable } from "./head-start.js";
 import type { Language } from "./languages.js";
 import type { Parsers } from "./parsers.js";
-import type { Sieve } from "./ripgrep-prefilter.js";
+import type { Prefilter } from "./ripgrep-prefilter.js";
 
 const progressStep = 200;
 /** Each costs a process, or all the time one may take. */
@@ -29,7 +29,7 @@ export interface SearchRequest {
   sel?: string | undefined;
   /** Where patterns are tried although no file says so. */
   language?: Language | undefined;
-  sieve?: Sieve | undefined;
+  sieve?: Prefilter | undefined;
   /** Of the same patterns; default: nothing was begun. */
   ahead?: HeadStart | undefined;
   signal?: AbortSignal | undefined;

@@ -8,7 +8,7 @@ import { type CapturedOutput, maxCapturedBytes, OutputCapture, type OutputSettin
 import { OutputChunks } from "./chunks.js";
 import { sizeText } from "./text.js";
 
-export interface CommandParts {
+export interface CommandDeps {
   readonly processes: Processes;
   readonly artifacts: ArtifactSink;
   readonly output?: OutputSettings | undefined;
@@ -39,14 +39,14 @@ export interface CommandOutcome {
 }
 
 /** Throws only where the command could not be started. */
-export async function runCommand(parts: CommandParts, request: CommandRequest): Promise<CommandOutcome> {
+export async function runCommand(deps: CommandDeps, request: CommandRequest): Promise<CommandOutcome> {
   const { timeoutSeconds, onOutput, onChunk } = request;
-  const maxBytes = parts.maxOutputBytes ?? maxCapturedBytes;
+  const maxBytes = deps.maxOutputBytes ?? maxCapturedBytes;
   const stop = linkAbort(request.signal);
   const capture = new OutputCapture({
     toolName: "bash",
-    artifacts: parts.artifacts,
-    settings: parts.output,
+    artifacts: deps.artifacts,
+    settings: deps.output,
     head: request.head,
     tail: request.tail,
     maxBytes,
@@ -55,7 +55,7 @@ export async function runCommand(parts: CommandParts, request: CommandRequest): 
   const chunks = onChunk && new OutputChunks();
   const say = (text: string | undefined) => text && onChunk?.(text);
   try {
-    const end = await parts.processes.run({
+    const end = await deps.processes.run({
       command: { shell: request.command },
       mergesOutput: true, // in one pipe the lines of both streams keep their order
       cwd: request.cwd,

@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.js";
 import type { ModifiedTimes, Target } from "../../files/workspace.js";
 import { toolFailure } from "../tool.js";
 import type { PathPicker } from "./find-picker.js";
-import { mentionedIn, type RipgrepEnd, runRipgrep, type SearchParts, toldPath, wholeTexts } from "./ripgrep.js";
+import { mentionedIn, type RipgrepEnd, runRipgrep, type SearchDeps, toldPath, wholeTexts } from "./ripgrep.js";
 
 /** Of more paths no list is kept. */
 const maxKept = 20_000;
@@ -24,17 +24,17 @@ export interface FindSearch {
 
 /** Whether something could not be listed; undefined where there is no ripgrep. */
 export async function listWithRipgrep(
-  parts: SearchParts,
+  deps: SearchDeps,
   search: FindSearch,
   picker: PathPicker,
 ): Promise<boolean | undefined> {
   const { root, glob, timeoutMs, clock } = search;
   const startedAt = clock.now();
   const literal = literalOf(glob);
-  const timesOf = literal === "" ? undefined : await parts.unattended.modifiedTimes(root);
+  const timesOf = literal === "" ? undefined : await deps.unattended.modifiedTimes(root);
   const end =
-    (timesOf && (await pickByTimes(parts, search, { literal, timesOf, picker }))) ??
-    (await listFiles(parts, search, {
+    (timesOf && (await pickByTimes(deps, search, { literal, timesOf, picker }))) ??
+    (await listFiles(deps, search, {
       args: ["--sortr=modified"],
       leftMs: Math.max(timeoutMs - (clock.now() - startedAt), 1),
       take: pathsWith(literal, (path) => picker.add(path)),
@@ -50,14 +50,14 @@ interface ByTimes {
 
 /** Undefined where there is no ripgrep, or there are too many files. */
 async function pickByTimes(
-  parts: SearchParts,
+  deps: SearchDeps,
   search: FindSearch,
   { literal, timesOf, picker }: ByTimes,
 ): Promise<RipgrepEnd | undefined> {
   const paths: string[] = [];
   const looks: ReturnType<ModifiedTimes>[] = [];
   const keep = pathsWith(literal, (path) => paths.push(path) <= maxKept);
-  const end = await listFiles(parts, search, {
+  const end = await listFiles(deps, search, {
     args: ["--threads=1"], // files of the same age stay in the order that a sorted list has them in
     leftMs: search.timeoutMs,
     take(texts) {
@@ -86,11 +86,11 @@ interface FileList {
 
 /** `undefined` where there is no ripgrep. */
 async function listFiles(
-  parts: SearchParts,
+  deps: SearchDeps,
   { root, glob, hidden, timeoutMs, signal }: FindSearch,
   { args, leftMs, take }: FileList,
 ): Promise<RipgrepEnd | undefined> {
-  const end = await runRipgrep(parts, {
+  const end = await runRipgrep(deps, {
     root,
     args: ["--files", ...args, ...(hidden ? ["--hidden"] : [])],
     mentioned: mentionedIn(glob),

@@ -10,24 +10,21 @@ import { count } from "../output/text.js";
 import { PathPicker } from "./find-picker.js";
 import { type FindSearch, listWithRipgrep, timedOut } from "./find-ripgrep.js";
 import { compileGlob } from "./glob.js";
-import { mentionedIn, type SearchParts } from "./ripgrep.js";
+import { mentionedIn, type SearchDeps } from "./ripgrep.js";
 
 const maxWalked = 50_000;
 const checkedAtOnce = 32;
 
 /** At most `limit` shown paths, directories with a `/` at the end, and what there is to say. */
-export async function findPaths(
-  parts: SearchParts,
-  search: FindSearch,
-): Promise<{ paths: string[]; remarks: string[] }> {
+export async function findPaths(deps: SearchDeps, search: FindSearch): Promise<{ paths: string[]; remarks: string[] }> {
   const { root, glob, limit } = search;
   const picker = new PathPicker(await compile(glob), { onlyDirectories: glob.endsWith("/"), limit });
-  const isBelowCwd = isInSession(parts.unattended, root);
-  const isPartial = (await listWithRipgrep(parts, search, picker)) ?? (await listByWalking(parts, search, picker));
+  const isBelowCwd = isInSession(deps.unattended, root);
+  const isPartial = (await listWithRipgrep(deps, search, picker)) ?? (await listByWalking(deps, search, picker));
   // Below the session's directory every name may be told; elsewhere lie other people's files.
   const { allowed, refusedCount } = (await isBelowCwd)
     ? { allowed: picker.picked, refusedCount: 0 }
-    : await withoutRefused(parts.unattended, root, picker.picked);
+    : await withoutRefused(deps.unattended, root, picker.picked);
   const remarks: string[] = [];
   if (refusedCount > 0) remarks.push(`${count(refusedCount, "result")} left out: not allowed to be read`);
   if (isPartial || picker.isOverfull) remarks.push("Some directories could not be searched");
@@ -45,7 +42,7 @@ async function compile(glob: string): Promise<(path: string) => boolean> {
 }
 
 async function listByWalking(
-  { workspace }: SearchParts,
+  { workspace }: SearchDeps,
   { root, glob, hidden, timeoutMs, clock, signal }: FindSearch,
   picker: PathPicker,
 ): Promise<boolean> {

@@ -13,7 +13,7 @@ import { type GrepPlace, type GrepScan, prepareGrepPlace } from "./grep-place.js
 import type { GrepQuery } from "./grep-query.js";
 import { GrepReader } from "./grep-reader.js";
 import { searchByWalking } from "./grep-walk.js";
-import { runRipgrep, type SearchParts, toldPath } from "./ripgrep.js";
+import { runRipgrep, type SearchDeps, toldPath } from "./ripgrep.js";
 import type { Place } from "./search-roots.js";
 
 /** Each round is a whole search; more than a few are not worth the wait. */
@@ -34,7 +34,7 @@ export interface GrepFound {
 }
 
 export async function searchFirst(
-  parts: SearchParts,
+  deps: SearchDeps,
   query: GrepQuery,
   { places, signal }: { places: readonly Place[]; signal: AbortSignal | undefined },
 ): Promise<GrepFound> {
@@ -51,12 +51,12 @@ export async function searchFirst(
       // A file that is named still has to pass the call's own glob.
       if (isFile(place) && !place.accepts(basename(place.target.path))) continue;
       const scan = { query, first, signal };
-      const outcome = (await searchWithRipgrep(parts, place, scan)) ?? (await searchByWalking(parts, place, scan));
+      const outcome = (await searchWithRipgrep(deps, place, scan)) ?? (await searchByWalking(deps, place, scan));
       isPartial ||= outcome.isPartial;
       isFallback ||= outcome.isFallback;
     }
     const candidates = first.files();
-    const verdicts = await Promise.all(candidates.map((file) => mayBeRead(parts, file, { named, signal })));
+    const verdicts = await Promise.all(candidates.map((file) => mayBeRead(deps, file, { named, signal })));
     const files = candidates.filter((_, index) => verdicts[index]);
     for (const file of candidates) if (!files.includes(file)) refused.add(file.path);
     const count = files.reduce((sum, { matchCount }) => sum + matchCount, 0);
@@ -72,7 +72,7 @@ function isFile({ target }: { target: Target }): boolean {
 }
 
 async function searchWithRipgrep(
-  parts: SearchParts,
+  deps: SearchDeps,
   place: GrepPlace,
   { query, first, signal }: GrepScan,
 ): Promise<{ isPartial: boolean; isFallback: false } | undefined> {
@@ -94,7 +94,7 @@ async function searchWithRipgrep(
       file = undefined;
     },
   });
-  const end = await runRipgrep(parts, {
+  const end = await runRipgrep(deps, {
     root: target,
     args: argumentsOf(query, place),
     mentioned: place.mentioned,
@@ -144,7 +144,7 @@ function argumentsOf(query: GrepQuery, { nameGlob }: GrepPlace): string[] {
 
 /** The very file that was searched, by the rules for reading it; a key is known by its first bytes. */
 async function mayBeRead(
-  { workspace, unattended }: SearchParts,
+  { workspace, unattended }: SearchDeps,
   { path }: FileMatches,
   { named, signal }: { named: ReadonlyMap<string, Target>; signal: AbortSignal | undefined },
 ): Promise<boolean> {

@@ -10,7 +10,7 @@ import { toolFailure } from "../tool.js";
 import type { GrepPlace, GrepScan } from "./grep-place.js";
 import type { GrepQuery } from "./grep-query.js";
 import { shownLine } from "./grep-reader.js";
-import type { SearchParts } from "./ripgrep.js";
+import type { SearchDeps } from "./ripgrep.js";
 
 const maxFileBytes = 8 * 1024 * 1024;
 const headBytes = 8192;
@@ -18,7 +18,7 @@ const headBytes = 8192;
 const maxMatchMs = 500;
 
 export async function searchByWalking(
-  { workspace }: Pick<SearchParts, "workspace">,
+  { workspace }: Pick<SearchDeps, "workspace">,
   place: GrepPlace,
   { query, first, signal }: GrepScan,
 ): Promise<{ isPartial: boolean; isFallback: true }> {

@@ -14,7 +14,7 @@ const maxProblemLength = 4000;
 /** To stop a child and make sure of it takes longer than to hear out one that is nearly done. */
 const maxDroppedBytes = 4 * 1024 * 1024;
 
-export interface SearchParts {
+export interface SearchDeps {
   /** For what the model named: it may ask the user. */
   readonly workspace: Workspace;
   /** The same rules with nobody to ask, for what a search came across: finding a secret is no question to the user. */
@@ -24,7 +24,7 @@ export interface SearchParts {
   readonly ripgrepPath?: () => string | undefined;
 }
 
-export type RipgrepParts = Pick<SearchParts, "processes" | "ripgrepPath">;
+export type RipgrepDeps = Pick<SearchDeps, "processes" | "ripgrepPath">;
 
 export interface RipgrepRequest {
   /** Searched from within, so that every path told begins with `./`. */
@@ -50,7 +50,7 @@ export interface RipgrepEnd {
 
 /** `undefined`: there is no ripgrep that starts. Throws `aborted`. */
 export async function runRipgrep(
-  { processes, ripgrepPath = installedRipgrep }: RipgrepParts,
+  { processes, ripgrepPath = installedRipgrep }: RipgrepDeps,
   { root, args, mentioned, gitignore, timeoutMs, signal, onOutput }: RipgrepRequest,
 ): Promise<RipgrepEnd | undefined> {
   throwIfAborted(signal);

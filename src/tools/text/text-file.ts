@@ -4,8 +4,8 @@
 import { sha256Of } from "../../base/digest.js";
 import { GalleyError } from "../../base/errors.js";
 import type { Target, Workspace, WriteOutcome, WriteTarget } from "../../files/workspace.js";
+import type { AppliedChanges } from "../../preview/change-writer.js";
 import { type PlannedChange, stampOf } from "../../preview/plan.js";
-import type { AppliedChanges } from "../../preview/settle.js";
 import { sizeText } from "../output/text.js";
 import type { SeenFiles } from "../seen-files.js";
 import { changedSinceRead, type NotedFile, type Staging, stagedBelow } from "../staging.js";
@@ -14,7 +14,7 @@ import { refuseGenerated } from "./generated-marker.js";
 
 const maxFileBytes = 256 * 1024 * 1024;
 
-export interface TextFileParts {
+export interface TextFileDeps {
   readonly workspace: Workspace;
   readonly seen: SeenFiles;
   readonly staging: Staging;
@@ -28,7 +28,7 @@ export interface OpenFile {
 
 /** To be called, and its result used, inside `workspace.exclusively`. */
 export async function openText(
-  { workspace, seen, staging }: TextFileParts,
+  { workspace, seen, staging }: TextFileDeps,
   checked: { input: string; target: WriteTarget },
   signal: AbortSignal | undefined,
 ): Promise<OpenFile> {
@@ -53,7 +53,7 @@ export interface TextChange {
 
 /** With `all`, the way of every change: what it would become waits for review, on top of what already does. */
 export async function stageText(
-  { workspace, seen, staging }: TextFileParts,
+  { workspace, seen, staging }: TextFileDeps,
   changes: readonly TextChange[],
   {
     label,
@@ -79,7 +79,7 @@ export async function stageText(
 
 /** Several files at once, all or nothing; can be undone as one. To be called inside `workspace.exclusively`. */
 export async function applyText(
-  { workspace, seen, staging }: TextFileParts,
+  { workspace, seen, staging }: TextFileDeps,
   changes: readonly TextChange[],
   what: { label: string; sourceToolName: string },
 ): Promise<AppliedChanges> {
@@ -115,15 +115,15 @@ export function stagedText(id: string, paths: string): string {
  * came of it. Not abortable: what is begun here takes milliseconds.
  */
 export async function writeNoted(
-  parts: TextFileParts,
+  deps: TextFileDeps,
   { file, after }: TextChange,
   what: { label: string; sourceToolName: string },
 ): Promise<WriteOutcome> {
-  const { staging } = parts;
-  const noted = await notedFile(parts.workspace, { file, after });
+  const { staging } = deps;
+  const noted = await notedFile(deps.workspace, { file, after });
   const forget = await staging.note({ ...what, files: [noted] });
   try {
-    return await replaceText(parts, file, after);
+    return await replaceText(deps, file, after);
   } catch (error) {
     await forget();
     throw error;
@@ -140,7 +140,7 @@ async function notedFile(workspace: Workspace, { file, after }: TextChange): Pro
 }
 
 async function replaceText(
-  { workspace, seen }: TextFileParts,
+  { workspace, seen }: TextFileDeps,
   { target, before }: OpenFile,
   after: Buffer,
 ): Promise<WriteOutcome> {

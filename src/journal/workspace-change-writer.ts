@@ -8,14 +8,20 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import { holdFiles } from "../files/disk/hold-files.js";
 import { newTransaction } from "../files/disk/temp-names.js";
 import type { Workspace } from "../files/workspace.js";
-import type { UndoFile, UndoRecord } from "../journal/changes.js";
-import { staleError } from "../journal/failures.js";
-import type { FileSeen, PlanHands, PlanSession } from "../preview/change-writer.js";
+import type {
+  AppliedChanges,
+  ApplyOwner,
+  ChangeSession,
+  ChangeWriter,
+  FileSeen,
+  UndoFile,
+  UndoRecord,
+} from "../preview/change-writer.js";
 import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
-import type { AppliedChanges, ApplyOwner } from "../preview/settle.js";
 import { checkStillAllowed } from "./create-change-writer.js";
+import { staleError } from "./failures.js";
 
-export interface WorkspacePlansOptions {
+export interface WorkspaceChangeWriterDeps {
   readonly workspace: Workspace;
   readonly clock: Pick<Clock, "now">;
   /** How much is kept for undo; `keep` 0 keeps nothing. */
@@ -26,10 +32,9 @@ export interface WorkspacePlansOptions {
 
 const historyLimit = "The workspace of this session keeps changes only while the process runs.";
 
-export function createWorkspacePlans(options: WorkspacePlansOptions): PlanHands {
+export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps): ChangeWriter {
   const { workspace, clock, nextTxid = newTransaction } = options;
   let records: UndoRecord[] = []; // the oldest first
-  let own: PlanSession | undefined;
 
   const keep = (record: UndoRecord) => {
     records = retained([...records, record], options.retention());
@@ -46,25 +51,22 @@ export function createWorkspacePlans(options: WorkspacePlansOptions): PlanHands 
 
   return {
     historyLimit,
-    attach(session) {
-      own = session;
-    },
-    async apply(planned, owner, there = workspace) {
+    async apply(planned, owner, session, there = workspace) {
       const apply = async () => {
         await checkStillAllowed(there, planned).catch(async (error: unknown) => {
           await refuseStale(planned); // the file is gone: that is what there is to say
           throw error;
         });
         await refuseStale(planned);
-        return write(planned, owner);
+        return write(planned, owner, session);
       };
       if (owner.holdsFiles) return apply();
       const files = planned.flatMap(({ path, to }) => [{ path }, ...(to === undefined ? [] : [{ path: to }])]);
       return holdFiles(there, files, apply);
     },
-    async note(change) {
+    async note(change, session) {
       const txid = await nextTxid();
-      const owner = { session: own?.owner() ?? "", pendingId: "" };
+      const owner = { session: session.owner, pendingId: "" };
       keep({ type: "change", version: 1, txid, at: clock.now(), ...change, owner });
       return async () => {
         records = records.filter((record) => record.txid !== txid);
@@ -84,7 +86,11 @@ export function createWorkspacePlans(options: WorkspacePlansOptions): PlanHands 
     },
   };
 
-  async function write(planned: readonly PlannedChange[], owner: ApplyOwner): Promise<AppliedChanges> {
+  async function write(
+    planned: readonly PlannedChange[],
+    owner: ApplyOwner,
+    session: ChangeSession,
+  ): Promise<AppliedChanges> {
     const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied, isPart } = owner;
     const steps: Step[] = [];
     for (const change of planned) if (!isOnlySeen(change)) steps.push(...(await stepsOf(workspace, change)));
@@ -93,11 +99,11 @@ export function createWorkspacePlans(options: WorkspacePlansOptions): PlanHands 
     const settles = { pendingId, ...(alsoApplied ? { alsoApplied } : {}), ...(isPart ? { isPart } : {}) };
     keep({
       ...{ type: "change", version: 1, txid, at: clock.now(), label, sourceToolName, by, reason },
-      owner: { session: own?.owner() ?? "", ...settles },
+      owner: { session: session.owner, ...settles },
       ...(undoes === undefined ? {} : { undoes }),
       files: steps.map(undoFileOf),
     });
-    if (pendingId) await own?.recordApplied(settles, { by, reason });
+    if (pendingId) await session.recordApplied(settles, { by, reason });
     return { changeId: `ch_${txid.slice(0, 8)}`, hardlinkBroken };
   }
 }

@@ -1,12 +1,12 @@
 // Plans on the in-memory workspace, as for any workspace that a host brings, with ids and times that count.
 
-import type { PlanHands } from "../sdk/index.js";
-import { createWorkspacePlans } from "../sdk/workspace-change-writer.js";
+import { createWorkspaceChangeWriter } from "../journal/workspace-change-writer.js";
+import type { ChangeWriter } from "../sdk/index.js";
 import type { MemoryWorkspace } from "./memory-workspace.js";
 
-export function createMemoryPlans(workspace: MemoryWorkspace): PlanHands {
+export function createMemoryChangeWriter(workspace: MemoryWorkspace): ChangeWriter {
   let [changes, times] = [0, 0];
-  const plans = createWorkspacePlans({
+  const plans = createWorkspaceChangeWriter({
     workspace,
     clock: { now: () => times++ },
     retention: () => ({ keep: 100, maxBytes: 256 * 1024 * 1024 }),

@@ -1,0 +1,171 @@
+// The journal as a ChangeWriter: plans are checked once more against the rules, written all or nothing, and settled in the
+// session that asked, also when another process has to finish the work.
+
+import type { Clock } from "../base/clock.js";
+import { GalleyError } from "../base/errors.js";
+import type { Log } from "../base/log.js";
+import { holdFiles } from "../files/disk/hold-files.js";
+import { type FileNow, fileNow } from "../files/file-now.js";
+import type { Workspace } from "../files/workspace.js";
+import type {
+  AppliedChanges,
+  ApplyOwner,
+  ChangeOutcome,
+  ChangeOwner,
+  ChangeSession,
+  ChangeWriter,
+} from "../preview/change-writer.js";
+import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
+import type { ChangeOp } from "./change-set.js";
+import { createChanges } from "./changes.js";
+
+/** How a decision is remembered. */
+export type ChangeDecision = Pick<ApplyOwner, "by" | "reason">;
+
+export interface ChangeWriterDeps {
+  readonly root: string;
+  readonly agentDir: string;
+  readonly workspace: Workspace;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How much is kept for undo; `keep` 0 keeps nothing. */
+  retention(): { readonly keep: number; readonly maxBytes: number };
+  /** Crash recovery only: the outcome belongs to another session. False while that session is open in another process. */
+  settleElsewhere(owner: ChangeOwner, decision: ChangeDecision): Promise<boolean>;
+}
+
+/** With the 256 MiB that undo keeps at most, still a plan that can be written down as one text. */
+const maxSeenBytes = 120 * 1024 * 1024;
+
+export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
+  const { workspace } = deps;
+  const changes = createChanges(deps);
+
+  return {
+    async apply(planned, owner, session, there = workspace) {
+      const apply = async () => {
+        await checkStillAllowed(there, planned).catch(async (error: unknown) => {
+          // What took the place of a file has rules of its own; that the file is gone is what there is to say.
+          await refuseStale(planned, planned.length);
+          throw error;
+        });
+        await refuseStale(planned.filter(isOnlySeen), planned.length);
+        const written = planned.filter((change) => !isOnlySeen(change));
+        return write(written, owner, session);
+      };
+      if (owner.holdsFiles) return apply();
+      const places = planned.flatMap(({ path, to }) => [{ path }, ...(to === undefined ? [] : [{ path: to }])]);
+      return holdFiles(there, places, apply);
+    },
+    note: (change, session) => changes.note({ ...change, owner: { session: session.owner, pendingId: "" } }),
+    staleFiles,
+    recover: (session) => changes.recover((outcome) => settle(outcome, session)),
+    history: () => changes.list(),
+    async look(path, left) {
+      const unreadable = { hash: "", sizeBytes: 0, mode: 0 }; // there, and writing it tells why
+      const now = await fileNow(path, maxSeenBytes).catch((): FileNow => unreadable);
+      if (!now) return undefined;
+      const isAsLeft = now.hash === left;
+      const bytes = isAsLeft ? now.bytes : await readAllowed(workspace, path);
+      return { bytes: bytes ?? new Uint8Array(), size: now.sizeBytes, mode: now.mode, isAsLeft };
+    },
+    async stamp(path) {
+      const now = await fileNow(path, 0);
+      return now && { size: now.sizeBytes, sha256: now.hash, mode: now.mode };
+    },
+  };
+
+  async function refuseStale(seen: readonly SeenFile[], total: number): Promise<void> {
+    const stale = seen.length === 0 ? [] : await staleFiles(seen);
+    if (stale.length === 0) return;
+    const { staleError } = await import("./failures.js");
+    throw staleError(stale, total);
+  }
+
+  function staleFiles(seen: readonly SeenFile[]): Promise<string[]> {
+    return changes.staleFiles(
+      seen.map(({ path, stamp: { path: shownPath, exists, sha256: hash } }) => ({
+        path,
+        shownPath,
+        ...(exists ? { hash } : {}),
+      })),
+    );
+  }
+
+  async function write(
+    planned: readonly PlannedChange[],
+    applying: ApplyOwner,
+    session: ChangeSession,
+  ): Promise<AppliedChanges> {
+    const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied, isPart } = applying;
+    const settles = { pendingId, ...(alsoApplied ? { alsoApplied } : {}), ...(isPart ? { isPart } : {}) };
+    const owner = { session: session.owner, ...settles };
+    const ops = planned.map(opOf);
+    const set = { label, sourceToolName, by, reason, owner, ...(undoes === undefined ? {} : { undoes }), ops };
+    const { txid, hardlinkBroken } = await changes.apply(set, (outcome) => settle(outcome, session, set));
+    return { changeId: `ch_${txid.slice(0, 8)}`, hardlinkBroken };
+  }
+
+  /** `ours`: the change under way. What another one left behind is brought to its end on the way. */
+  async function settle(
+    { txid, result, owner }: ChangeOutcome,
+    session: ChangeSession,
+    ours?: ChangeDecision & { readonly owner: ChangeOwner },
+  ): Promise<boolean> {
+    if (result === "reverted" || !owner?.pendingId) return true; // still pending, or never was
+    const isOurs = owner.pendingId === ours?.owner.pendingId && owner.session === ours.owner.session;
+    const decision = isOurs ? ours : await decisionOf(txid);
+    if (session.owner !== owner.session) return deps.settleElsewhere(owner, decision);
+    await session.recordApplied(owner, decision);
+    return true;
+  }
+
+  /** Who decided is kept with what was replaced. */
+  async function decisionOf(txid: string): Promise<ChangeDecision> {
+    const record = await changes.read(txid);
+    return {
+      by: (record?.by as ChangeDecision["by"]) ?? "runtime",
+      reason: record?.reason ?? "Finished after a crash.",
+    };
+  }
+}
+
+/** What was staged may have become protected, or led elsewhere, since then. */
+export async function checkStillAllowed(workspace: Workspace, planned: readonly PlannedChange[]): Promise<void> {
+  const places = planned.flatMap(({ path, to, stamp }) =>
+    [path, ...(to === undefined ? [] : [to])].map((place) => ({ place, shown: stamp.path })),
+  );
+  const targets = await workspace.resolveAll(
+    places.map(({ place }) => place),
+    "write",
+  );
+  for (const [index, { place, shown }] of places.entries())
+    if (targets[index]?.path !== place)
+      throw new GalleyError(
+        "apply_failed",
+        `Apply failed: ${shown}: it leads somewhere else now. Nothing was written.`,
+      );
+}
+
+/** Undefined where it may not be read, or is too long to be shown. */
+async function readAllowed(workspace: Workspace, path: string): Promise<Uint8Array | undefined> {
+  try {
+    const { bytes, isTruncated } = await workspace.readFile(await workspace.resolve(path, "read"));
+    return isTruncated ? undefined : bytes;
+  } catch {
+    return undefined; // not for showing
+  }
+}
+
+function opOf({ kind, path, to, stamp, before, after, mode, mtimeMs }: PlannedChange): ChangeOp {
+  const seen = { path, shownPath: stamp.path, beforeHash: stamp.sha256, beforeBytes: before };
+  const content = {
+    bytes: after,
+    ...(mode === undefined ? {} : { mode }),
+    ...(mtimeMs === undefined ? {} : { mtimeMs }),
+  };
+  if (kind === "create") return { kind, path, shownPath: stamp.path, ...content };
+  if (kind === "delete") return { kind, ...seen };
+  if (kind === "modify") return { kind, ...seen, ...content };
+  return { kind, ...seen, ...content, to: to ?? path, shownTo: to ?? path };
+}

@@ -1,0 +1,36 @@
+// What can be expected of a model, told from its API: outside this folder a model is asked for what it can do, never for
+// its vendor's name.
+
+import type { Model } from "../protocol/model.js";
+
+export interface ModelCapabilities {
+  /** A service answers in its own words. The built-in planner does not: it is never retried, forced or asked to summarize. */
+  readonly isLanguageModel: boolean;
+  /** Reasoning is asked for as a number of tokens, so that every level can be sent. */
+  readonly takesThinkingBudget: boolean;
+  /** The service refuses a forced tool choice while the model thinks. */
+  readonly forbidsForcedChoiceWhileThinking: boolean;
+  /** It calls the hidden tool `undo` without being told of it. */
+  readonly knowsUndo: boolean;
+}
+
+/** The API of the built-in model that needs no service. */
+export const plannerApi = "galley-planner";
+
+const standard: ModelCapabilities = {
+  isLanguageModel: true,
+  takesThinkingBudget: false,
+  forbidsForcedChoiceWhileThinking: false,
+  knowsUndo: false,
+};
+
+const byApi: Readonly<Record<string, ModelCapabilities>> = {
+  [plannerApi]: { ...standard, isLanguageModel: false, knowsUndo: true },
+  "anthropic-messages": { ...standard, takesThinkingBudget: true, forbidsForcedChoiceWhileThinking: true },
+  "google-generative-ai": { ...standard, takesThinkingBudget: true },
+};
+
+/** Of a model, or of a message by the API that it came from. */
+export function capabilitiesOf({ api }: Pick<Model, "api">): ModelCapabilities {
+  return (Object.hasOwn(byApi, api) ? byApi[api] : undefined) ?? standard;
+}

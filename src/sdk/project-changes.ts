@@ -1,0 +1,52 @@
+// The changes of one project: written through its journal, kept for undo as the settings say, and settled in session files.
+
+import type { Clock } from "../base/clock.js";
+import type { Log } from "../base/log.js";
+import type { Settings } from "../config/settings/settings.js";
+import type { Workspace } from "../files/workspace.js";
+import { type ChangeDecision, createChangeWriter } from "../journal/create-change-writer.js";
+import { appliedEntries, foldPending } from "../pending/pending-entries.js";
+import type { ChangeOwner, ChangeWriter } from "../preview/change-writer.js";
+import { SessionManager, type SessionManagerOptions } from "../record/record.js";
+
+export interface ProjectChangesDeps {
+  readonly root: string;
+  readonly agentDir: string;
+  readonly workspace: Workspace;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sessions: SessionManagerOptions;
+}
+
+export function createProjectChanges({ settings, sessions, ...deps }: ProjectChangesDeps): ChangeWriter {
+  return createChangeWriter({
+    ...deps,
+    retention: () => undoRetention(settings),
+    settleElsewhere: (owner, decision) => settleElsewhere(sessions, owner, decision),
+  });
+}
+
+export function undoRetention(settings: Settings): { keep: number; maxBytes: number } {
+  return { keep: settings.get("undo.keep"), maxBytes: settings.get("undo.maxBytes") };
+}
+
+/** In the file of another session, unless it is there. False while that session is open in another process. */
+async function settleElsewhere(
+  options: SessionManagerOptions,
+  { session, ...applied }: ChangeOwner,
+  decision: ChangeDecision,
+): Promise<boolean> {
+  const manager = await SessionManager.open(session, options).catch(() => undefined);
+  if (!manager) return true; // gone, or never was a file: there is nothing to settle
+  try {
+    if (manager.readOnlyReason !== undefined) return false;
+    if (applied.isPart) await manager.artifacts.promoteRest(applied.pendingId);
+    const entries = appliedEntries(foldPending(manager.tree.entries, manager.sessionId).open, applied, decision);
+    for (const { entry } of entries) manager.append(entry);
+    await manager.sync();
+    return manager.persistError === undefined;
+  } finally {
+    await manager.close();
+  }
+}

@@ -1,0 +1,84 @@
+// The tools of a session: the built-in ones that are wanted, those that the program hands over, `resolve` and `undo`. Made
+// when the session is, because they work on what it holds.
+
+import { GalleyError } from "../base/errors.js";
+import type { Permit } from "../files/workspace.js";
+import type { ChangeWriter } from "../preview/change-writer.js";
+import type { SessionToolDeps } from "../session/agent-session-deps.js";
+import { type BuiltInToolDeps, createBuiltInTools } from "../tools/index.js";
+import { createResolve } from "../tools/resolve.js";
+import type { Staging } from "../tools/staging.js";
+import type { AnyTool, Dialogs } from "../tools/tool.js";
+import { createUndo } from "../tools/undo.js";
+import { type GivenTools, withoutReplaced } from "./custom-tools.js";
+import { selectTools } from "./select-tools.js";
+import type { CreateAgentSessionOptions } from "./session-options.js";
+import type { SessionPlace } from "./session-place.js";
+import { createToolAccess, type ToolAccess, toolSettingsOf } from "./tool-access.js";
+import { stagingOf } from "./tool-staging.js";
+
+export interface SessionToolsDeps {
+  readonly place: SessionPlace;
+  readonly access: ToolAccess;
+  readonly changes: ChangeWriter;
+  readonly given: GivenTools;
+  readonly permit: Permit | undefined;
+  readonly dialogs: Dialogs | undefined;
+}
+
+const onlyHereText =
+  "The host brought the workspace of this session. Tools can be made for the session's own directory only.";
+
+export class SessionTools {
+  readonly #deps: SessionToolsDeps;
+  readonly #options: CreateAgentSessionOptions;
+  #own: BuiltInToolDeps | undefined;
+  #pending: SessionToolDeps["pending"] | undefined;
+
+  constructor(deps: SessionToolsDeps, options: CreateAgentSessionOptions) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  /** How the session's tools stage; undefined before they are made. */
+  get staging(): Staging | undefined {
+    return this.#own?.staging;
+  }
+
+  /** Called once, by the session. `reserve` hears the names that no extension may take. */
+  create(session: SessionToolDeps, reserve: (names: readonly string[]) => void): readonly AnyTool[] {
+    const { place, access, changes, given, dialogs } = this.#deps;
+    const { clock, settings, env } = place;
+    const { toolNames, overrideBuiltins, persist: isPersistent = false } = this.#options;
+    const staging = stagingOf(session.pending, { changes, settings });
+    this.#pending = session.pending;
+    this.#own = {
+      ...{ todos: session.todos, artifacts: session.artifacts },
+      ...{ ...access, staging, clock, isPersistent, dialogs, settings: toolSettingsOf(settings, env) },
+    };
+    const builtIn = createBuiltInTools(this.#own);
+    const others = toolNames?.filter((name) => name !== "undo");
+    const chosen = selectTools(builtIn, settings, others);
+    const isUndoNamed = toolNames?.includes("undo") ?? false;
+    const undo = createUndo((request) => session.changes.undo(request), { hidden: !isUndoNamed });
+    const resolve = createResolve((params) => session.pending.resolve(params));
+    const added = [...given.agent, resolve];
+    const known = [...builtIn, undo];
+    reserve([...known, ...added, ...given.custom.map(({ tool }) => tool)].map(({ name }) => name));
+    const kept = withoutReplaced([...chosen, undo], given, { overrideBuiltins, known, reserved: resolve.name });
+    return [...kept, ...added];
+  }
+
+  /** The built-in tools, as they would be in another directory; none before the session's own are made. */
+  in(cwd: string): readonly AnyTool[] {
+    if (!this.#own || !this.#pending) return [];
+    const { place, access, changes, permit } = this.#deps;
+    if (cwd === place.cwd) return createBuiltInTools(this.#own);
+    if (this.#options.workspace) throw new GalleyError("unsupported", onlyHereText);
+    const { agentDir, env, settings, clock, log } = place;
+    const { processes } = access;
+    const there = createToolAccess({ cwd, agentDir, env, settings, clock, log, permit }, { processes });
+    const staging = stagingOf(this.#pending, { changes, settings, workspace: there.workspace });
+    return createBuiltInTools({ ...this.#own, ...there, staging });
+  }
+}

@@ -1,0 +1,76 @@
+// What a session is made from. The SDK provides it; a session discovers nothing by itself.
+
+import type { Clock } from "../base/clock.js";
+import type { Log } from "../base/log.js";
+import type { ToolHooks } from "../loop/run.js";
+import type { ChangeHistory } from "../pending/change-history.js";
+import type { PendingActions } from "../pending/pending.js";
+import type { ChangeWriter } from "../preview/change-writer.js";
+import type { SettleContext } from "../preview/settle.js";
+import type { FileMentionMessage } from "../protocol/messages.js";
+import type { ThinkingLevel } from "../protocol/model.js";
+import type { ProviderModel, StreamFunction } from "../provider/provider.js";
+import type { KeptPageSource } from "../record/page-source.js";
+import type { SessionManager } from "../record/record.js";
+import type { SessionRecords } from "../record/session-record.js";
+import type { AnyTool, ArtifactSource } from "../tools/tool.js";
+import type { ApprovalPolicy } from "./approval.js";
+import type { BashRunOutcome, BashRunRequest } from "./bash-execution.js";
+import type { ModelSource } from "./models/model-source.js";
+import type { PromptLibrary } from "./prompt-library.js";
+import type { StreamRule } from "./rules/rule.js";
+import type { SessionExtensions } from "./session-extensions.js";
+import type { SessionSettings } from "./session-settings.js";
+import type { TodoTracker } from "./todos/todo-tracker.js";
+
+/** What the session itself lends to the tools that are made for it. */
+export interface SessionToolDeps {
+  readonly todos: TodoTracker;
+  readonly artifacts: ArtifactSource;
+  readonly pending: PendingActions;
+  readonly changes: ChangeHistory;
+}
+
+export interface AgentSessionDeps {
+  readonly cwd: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The record to begin with, and how to get another one. */
+  readonly record: SessionManager;
+  readonly records: SessionRecords;
+  readonly models: ModelSource;
+  readonly stream: StreamFunction;
+  createTools(own: SessionToolDeps): readonly AnyTool[];
+  readonly hooks?: ToolHooks;
+  /** Absent where there are none. */
+  readonly extensions?: SessionExtensions | undefined;
+  /** Prompts that are called by name; absent where there are none. */
+  readonly library?: PromptLibrary | undefined;
+  /** The files that a prompt mentions as `@path`. */
+  readMentions?(text: string): Promise<FileMentionMessage["files"]>;
+  /** Policy on every call that is about to run; default: all may. */
+  readonly approve?: ApprovalPolicy | undefined;
+  /** How plans reach the disk. */
+  readonly changes: ChangeWriter;
+  /** Shows what the model wants to apply to the user; absent where no user can be asked. */
+  confirm?: SettleContext["confirm"] | undefined;
+  /** Runs a command of the user's; absent where there are no processes. */
+  runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
+  /** Makes a page of the session, and answers its absolute path. */
+  exportPage(source: KeptPageSource, outputPath: string | undefined): Promise<string>;
+  /** Ends what lives as long as the session; extensions may take so long for their own end. Never rejects. */
+  release?(modulesMs?: number): Promise<void>;
+  /** Built anew when the active tools change. */
+  systemPrompt(tools: readonly AnyTool[]): string;
+  readonly model?: ProviderModel | undefined;
+  readonly thinkingLevel?: ThinkingLevel | undefined;
+  /** For a record that says nothing; default: the same. */
+  readonly usualThinkingLevel?: ThinkingLevel | undefined;
+  /** What was named for this start, whatever the record says. */
+  readonly named?: { readonly model: boolean; readonly level: boolean };
+  readonly settings?: SessionSettings;
+  /** The stream rules, asked for with the first prompt. */
+  loadRules?(): Promise<readonly StreamRule[]>;
+  /** For the jitter of retries; default Math.random. */
+  readonly random?: () => number;
+}

@@ -152,11 +152,11 @@ export class Dispatcher {
 
   #answered(): void {
     this.#unanswered--;
-    this.verifyUnchanged();
+    this.takeWaiting();
   }
 
   /** There may be room now. */
-  verifyUnchanged(): void {
+  takeWaiting(): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();

@@ -55,7 +55,7 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
   const send = (frame: object) => outbox.send(frame);
   const results = new PromptResults({ features, send });
   const commandListUpdates = new CommandListUpdates({ features, send });
-  const onOpened = () => dispatcher.verifyUnchanged();
+  const onOpened = () => dispatcher.takeWaiting();
   const hostTools = new HostTools({ send, onOpened, clock, log });
   ui?.connect(send, onOpened);
   const control = new ControlLane(hostTools, ui);

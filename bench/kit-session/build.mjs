@@ -7,8 +7,8 @@ export function buildSessionModule(directory) {
   const contents = `
     export { SessionManager } from "../sdk/session-manager.ts";
     export { SessionReader } from "./read/read-entries.ts";
-    export { nodeDisk } from "./store/disk-access.ts";
-    export { loadSession } from "./store/load.ts";
+    export { nodeDisk } from "./store/session-disk.ts";
+    export { loadSession } from "./store/load-session.ts";
     export { systemClock } from "../base/clock.ts";`;
   return buildModule(directory, { name: "session", contents, folder: "record" });
 }

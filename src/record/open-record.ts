@@ -10,9 +10,9 @@ import { newHeader, type Origin } from "./session-header.js";
 import { createArtifactsAfter } from "./store/artifacts.js";
 import { createMemoryBlobs } from "./store/blobs.js";
 import { readBreadcrumb } from "./store/breadcrumbs.js";
-import { SessionIndex } from "./store/list.js";
-import { loadSession } from "./store/load.js";
+import { loadSession } from "./store/load-session.js";
 import { SessionDirectories } from "./store/session-directories.js";
+import { SessionIndex } from "./store/session-index.js";
 
 /** A new session. Nothing is on the disk before its first message. */
 export function createRecord(options: RecordOptions, origin: Origin = {}, path?: string): SessionRecord {

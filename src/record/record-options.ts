@@ -6,9 +6,9 @@ import type { Log } from "../base/log.js";
 import type { LabelEntry, LeafEntry, SessionEntry, SessionHeader, SessionInfoEntry } from "../protocol/entries.js";
 import type { ArtifactStore } from "./store/artifacts.js";
 import type { BlobStore } from "./store/blobs.js";
-import type { SessionDisk } from "./store/disk-access.js";
-import type { LoadedSession } from "./store/load.js";
+import type { LoadedSession } from "./store/load-session.js";
 import type { PlaceOptions } from "./store/session-directories.js";
+import type { SessionDisk } from "./store/session-disk.js";
 
 export interface RecordOptions extends PlaceOptions {
   readonly clock?: Clock;
@@ -25,7 +25,6 @@ export type InMemoryOptions = Pick<RecordOptions, "cwd" | "clock" | "ids" | "log
 export interface RecordStart {
   readonly header: SessionHeader;
   readonly entries?: readonly SessionEntry[];
-  readonly indexById?: Map<string, number>;
   /** The exact lines of entries that are kept as another program wrote them. */
   readonly originals?: ReadonlyMap<SessionEntry, string>;
   readonly warnings?: readonly string[];

@@ -22,7 +22,7 @@ import { continueRecent, createRecord, createRecordInMemory, forkRecord, openRec
 import type { SessionRecord } from "./record.js";
 import type { RecordOptions } from "./record-options.js";
 import { resolveImages } from "./store/blobs.js";
-import { SessionIndex } from "./store/list.js";
+import { SessionIndex } from "./store/session-index.js";
 import { entryLists, faultyDisk, header, heardLog, linesOf, readFile, userEntry } from "./store/store.test-kit.js";
 
 const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });

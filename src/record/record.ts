@@ -31,9 +31,9 @@ import type {
 import { newHeader } from "./session-header.js";
 import { type ArtifactStore, createMemoryArtifacts } from "./store/artifacts.js";
 import { type BlobStore, createMemoryBlobs } from "./store/blobs.js";
-import { endBytes } from "./store/list.js";
 import { SessionDirectories } from "./store/session-directories.js";
 import { SessionFile, type SessionFileOptions } from "./store/session-file.js";
+import { endBytes } from "./store/session-index.js";
 
 type Kept =
   | {
@@ -59,7 +59,7 @@ export class SessionRecord {
     this.#header = start.header;
     this.#originals = start.originals ?? new Map();
     this.warnings = [...(start.warnings ?? [])];
-    this.#tree = new EntryTree(start.header, start.entries, start.indexById);
+    this.#tree = new EntryTree(start.header, start.entries);
     this.#rebuildContext();
     this.#kept = this.#keepIn(storage);
   }

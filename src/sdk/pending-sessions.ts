@@ -19,7 +19,7 @@ import type { PendingActionView } from "../protocol/pending.js";
 import { openRecord } from "../record/open-record.js";
 import type { RecordOptions } from "../record/record-options.js";
 import { hasPlans } from "../record/store/artifacts.js";
-import { SessionIndex, type SessionInfo } from "../record/store/list.js";
+import { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 import { SessionDirectories } from "../record/store/session-directories.js";
 import type { AgentSession } from "../session/agent-session.js";
 import { createAgentSession } from "./create-agent-session.js";

@@ -10,7 +10,7 @@ import {
 } from "../record/open-record.js";
 import type { SessionRecord } from "../record/record.js";
 import type { RecordOptions } from "../record/record-options.js";
-import { deleteSession } from "../record/store/delete.js";
+import { deleteSession } from "../record/store/delete-session.js";
 
 export const SessionManager = {
   create: createRecord,

@@ -7,7 +7,7 @@ import type { BranchSummaryEntry, SessionEntry } from "../protocol/entries.js";
 import { messageOfEntry } from "../record/entry-message.js";
 import { entryNotFound, userText } from "../record/entry-tree.js";
 import type { SessionRecord } from "../record/record.js";
-import { realPath } from "../record/store/disk-access.js";
+import { realPath } from "../record/store/session-disk.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
 import type { TreeVerdict } from "./compaction/compaction-extensions.js";
 import type { RecordWish } from "./session-extensions.js";

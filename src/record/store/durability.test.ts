@@ -9,7 +9,7 @@ import { openSession } from "../../testing/open-session.js";
 import { call, gate, type ScriptStep, say } from "../../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../../tools/tool.js";
 import { createRecord } from "../open-record.js";
-import { nodeDisk, type SessionDisk } from "./disk-access.js";
+import { nodeDisk, type SessionDisk } from "./session-disk.js";
 
 async function setUp(model: ScriptStep[], makeTools: (safe: () => string) => AnyTool[] = () => []) {
   const folder = temporaryDirectory();

@@ -6,9 +6,9 @@ import { type Clock, systemClock } from "../../base/clock.js";
 import { GalleyError, systemCode } from "../../base/errors.js";
 import { acquireLock } from "../../base/path-lock.js";
 import { SessionReader } from "../read/read-entries.js";
-import { removeBeside } from "./beside.js";
-import { nodeDisk, O_RDONLY, realPath, type SessionDisk } from "./disk-access.js";
-import { inUseText } from "./load.js";
+import { removeCompanionFiles } from "./companion-files.js";
+import { inUseText } from "./load-session.js";
+import { nodeDisk, O_RDONLY, realPath, type SessionDisk } from "./session-disk.js";
 
 /** Throws `busy` for a session that is open in any process, this one included. */
 export async function deleteSession(
@@ -21,7 +21,7 @@ export async function deleteSession(
   try {
     await checkHeader(disk, real, path);
     disk.unlink(real);
-    await removeBeside(real);
+    await removeCompanionFiles(real);
   } finally {
     await attempt.lock.release();
   }

@@ -11,9 +11,9 @@ import { createRecord, createRecordInMemory, openRecord } from "../open-record.j
 import type { SessionRecord } from "../record.js";
 import type { RecordOptions } from "../record-options.js";
 import { artifactDirectory } from "../session-paths.js";
-import { deleteSession } from "./delete.js";
-import { SessionIndex } from "./list.js";
+import { deleteSession } from "./delete-session.js";
 import { SessionDirectories } from "./session-directories.js";
+import { SessionIndex } from "./session-index.js";
 import { faultyDisk, header, linesOf, readFile, userEntry } from "./store.test-kit.js";
 
 const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });

@@ -12,7 +12,7 @@ import { createRenderer, type ExportOptions, type Renderer } from "./renderer.js
 
 export type { ExportOptions, LiveSession };
 
-/** A `SessionManager` is one; `readSource` makes one of a file. */
+/** A `SessionRecord` is one; `readSource` makes one of a file. */
 export interface ExportSource {
   readonly header: SessionHeader;
   readonly tree: Pick<EntryTree, "entries" | "labels" | "name" | "pathTo">;

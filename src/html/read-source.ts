@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
 import { EntryTree } from "../record/entry-tree.js";
-import { loadSession } from "../record/store/load.js";
+import { loadSession } from "../record/store/load-session.js";
 import { type PlaceOptions, SessionDirectories } from "../record/store/session-directories.js";
 import type { ExportSource } from "./export-html.js";
 

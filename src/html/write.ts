@@ -6,7 +6,7 @@ import { constants, promises as fs, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
-import { makeDirectories, realPath } from "../record/store/disk-access.js";
+import { makeDirectories, realPath } from "../record/store/session-disk.js";
 import { exportMarker, markerBytes } from "./page.js";
 
 export interface WriteExportRequest {

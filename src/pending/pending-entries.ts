@@ -7,7 +7,7 @@ import type { ApplyOwner } from "../preview/change-writer.js";
 import { neededBy } from "../preview/settle.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
-import type { EntryFields } from "../record/session-record.js";
+import type { EntryFields } from "../record/record-options.js";
 
 export const pendingActionType = "pending_action";
 

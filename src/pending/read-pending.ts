@@ -5,13 +5,12 @@ import { messageOf } from "../base/errors.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
 import { decodePlan } from "../preview/plan.js";
 import type { SessionEntry } from "../protocol/entries.js";
-import type { SessionRecord } from "../record/session-record.js";
+import type { SessionRecord } from "../record/record.js";
 import type { ArtifactStore } from "../record/store/artifacts.js";
 import { foldPending, type PushedData } from "./pending-entries.js";
 
-export type PendingRecord = Pick<SessionRecord, "tree"> & {
+export type PendingRecord = Pick<SessionRecord, "tree" | "sessionId"> & {
   readonly artifacts: Pick<ArtifactStore, "readPlan">;
-  readonly sessionId: string;
 };
 
 export interface PendingOnRecord {

@@ -7,8 +7,7 @@ import type { AppliedActions } from "../preview/change-writer.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
 import { encodePlan } from "../preview/plan.js";
 import type { Decision } from "../preview/settle.js";
-import type { SessionRecord } from "../record/session-record.js";
-import type { ArtifactStore } from "../record/store/artifacts.js";
+import type { SessionRecord } from "../record/record.js";
 import {
   appliedEntries,
   foldPending,
@@ -18,22 +17,20 @@ import {
   settledEntry,
 } from "./pending-entries.js";
 
-export type ActionsRecord = SessionRecord & { readonly artifacts: ArtifactStore; readonly sessionId: string };
-
 /** One thing to be put on record: first what its entries name, then they. */
 interface Saving {
-  readonly record: ActionsRecord;
+  readonly record: SessionRecord;
   /** The actions that it is about: what was said of them before has to be there first. */
   readonly ids: readonly string[];
   /** Let go when the action ends: nobody needs its plan then. */
   plan?: StoredAction | undefined;
   /** Nobody heard of it before; until it is on record, nothing there says that the action is pending. */
   readonly isNew?: true;
-  write(record: ActionsRecord): Promise<void>;
+  write(record: SessionRecord): Promise<void>;
 }
 
 export class RecordedActions {
-  readonly #record: () => ActionsRecord;
+  readonly #record: () => SessionRecord;
   readonly #log: Log;
   /** What has to reach the disk, in order. What fails stays here, and is tried again. */
   readonly #queue = new Set<Saving>();
@@ -43,7 +40,7 @@ export class RecordedActions {
   /** Settled on record already, by the journal that applied them. */
   readonly #applied = new Set<string>();
 
-  constructor(record: () => ActionsRecord, log: Log) {
+  constructor(record: () => SessionRecord, log: Log) {
     this.#record = record;
     this.#log = log;
   }
@@ -151,7 +148,7 @@ export class RecordedActions {
   }
 }
 
-function openOnPath({ tree, sessionId }: ActionsRecord): readonly PushedData[] {
+function openOnPath({ tree, sessionId }: SessionRecord): readonly PushedData[] {
   return foldPending(tree.pathTo(), sessionId).open;
 }
 
@@ -161,6 +158,6 @@ async function write(saving: Saving): Promise<undefined> {
   await saving.write(record);
 }
 
-async function savePlan({ artifacts }: ActionsRecord, { action, work }: StoredAction): Promise<void> {
+async function savePlan({ artifacts }: SessionRecord, { action, work }: StoredAction): Promise<void> {
   if (work.kind === "plan") await artifacts.savePlan(action.id, encodePlan(work.plan));
 }

@@ -23,24 +23,17 @@ export const maxTreeDepth = 32;
 export type NameSource = "auto" | "user";
 
 export class EntryTree {
-  readonly #entries: SessionEntry[];
-  readonly #indexById: Map<string, number>;
+  readonly #entries: SessionEntry[] = [];
+  readonly #indexById = new Map<string, number>();
   readonly #labels = new Map<string, string>();
   /** Made when first asked for. */
   #children: Map<string | null, SessionEntry[]> | undefined;
   #leafId: string | null = null;
   #name: { readonly text: string; readonly source: NameSource } | undefined;
 
-  /** `indexById`, where the caller has it already, is the tree's from then on. */
-  constructor(header?: SessionHeader, entries: readonly SessionEntry[] = [], indexById?: Map<string, number>) {
-    this.#entries = indexById ? entries.slice() : [];
-    this.#indexById = indexById ?? new Map();
+  constructor(header?: SessionHeader, entries: readonly SessionEntry[] = []) {
     if (typeof header?.title === "string") this.#take(header.title, header.titleSource ?? "auto");
-    for (let index = 0; index < entries.length; index++) {
-      const entry = entries[index] as SessionEntry;
-      if (indexById) this.#note(entry, index);
-      else this.append(entry);
-    }
+    for (const entry of entries) this.append(entry);
   }
 
   /** In the order in which they were appended. */
@@ -76,14 +69,13 @@ export class EntryTree {
   /** Throws when the id is taken. */
   append(entry: SessionEntry): void {
     if (this.has(entry.id)) throw new GalleyError("invalid_argument", `Entry ${entry.id} exists already`);
-    const index = this.#entries.push(entry) - 1;
-    this.#indexById.set(entry.id, index);
+    this.#indexById.set(entry.id, this.#entries.push(entry) - 1);
     if (this.#children) addTo(this.#children, entry);
-    this.#note(entry, index);
+    this.#note(entry);
   }
 
   /** What an entry that has just come in says about the whole. */
-  #note(entry: SessionEntry, index: number): void {
+  #note(entry: SessionEntry): void {
     switch (entry.type) {
       case "label":
         return this.#noteLabel(entry.targetId, entry.label);
@@ -91,15 +83,14 @@ export class EntryTree {
         return this.#noteName(entry.name, entry.source);
       case "leaf":
         // Its target may have been on a line that could not be read; then the leaf stays where it was.
-        if (entry.targetId === null || (this.#indexById.get(entry.targetId) ?? Infinity) <= index)
-          this.#leafId = entry.targetId;
+        if (entry.targetId === null || this.has(entry.targetId)) this.#leafId = entry.targetId;
         return;
       default:
         this.#leafId = entry.id;
     }
   }
 
-  /** In memory only; whoever keeps a file appends a `leaf` entry instead. `null` puts the leaf before the first entry. */
+  /** In memory only: where there is a file, append a `leaf` entry instead. `null` puts the leaf before the first entry. */
   moveLeaf(targetId: string | null): void {
     if (targetId !== null && !this.has(targetId)) throw entryNotFound(targetId);
     this.#leafId = targetId;

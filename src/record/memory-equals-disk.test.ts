@@ -9,7 +9,7 @@ import { parseRule } from "../session/rules/rule.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, calls, fail, gate, type ScriptStep, say, textBlock } from "../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
-import { SessionManager } from "./record.js";
+import { openRecord } from "./open-record.js";
 
 let folder = "";
 beforeEach(() => {
@@ -32,7 +32,7 @@ async function expectEqual({ session }: OpenSession): Promise<void> {
   const live = structuredClone(session.messages);
   const path = session.sessionFile as string;
   await session.dispose();
-  const reopened = await SessionManager.open(path, { cwd: "/project", agentDir: folder });
+  const reopened = await openRecord(path, { cwd: "/project", agentDir: folder });
   expect(reopened.warnings).toEqual([]);
   expect(reopened.context.messages).toEqual(live);
   await reopened.close();
@@ -98,7 +98,7 @@ describe("memory equals disk", () => {
     await running;
     const path = opened.session.sessionFile as string;
     await expectEqual(opened);
-    const reopened = await SessionManager.open(path, { cwd: "/project", agentDir: folder });
+    const reopened = await openRecord(path, { cwd: "/project", agentDir: folder });
     expect(reopened.context.models.get("default")).toBe("galley/planner");
     await reopened.close();
   });

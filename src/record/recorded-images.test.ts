@@ -4,14 +4,15 @@
 import { expect, it } from "vitest";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { fail, type ScriptStep, say } from "../testing/scripted-model.js";
-import { type EntryFields, SessionManager } from "./record.js";
+import { createRecordInMemory } from "./open-record.js";
+import type { EntryFields } from "./record-options.js";
 
 /** More than is kept of a conversation. */
 const long = "four".repeat(25_000);
 const bytes = Buffer.from("an image");
 
 async function withImages(model: ScriptStep[], before: readonly string[] = []): Promise<OpenSession> {
-  const record = SessionManager.inMemory({ cwd: "/project" });
+  const record = createRecordInMemory({ cwd: "/project" });
   const image = { type: "image" as const, data: await record.blobs.put(bytes), mimeType: "image/png" };
   for (const text of before) record.appendMessage({ role: "user", content: text, timestamp: 1 });
   record.append({ type: "custom_message", customType: "shot", content: [image], display: true });

@@ -5,7 +5,7 @@
 import { isObject, type JsonObject } from "../base/json.js";
 import { asLine, maxNesting } from "../base/ndjson.js";
 import type { SessionEntry } from "../protocol/entries.js";
-import { maxLineBytes } from "./read/read-entries.js";
+import { maxLineBytes } from "./read/parse-line.js";
 
 export const cutNotice = "[Session persistence truncated large content]";
 export const blobPrefix = "blob:sha256:";

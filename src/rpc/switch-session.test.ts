@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { FakeOutput, tick } from "../../test/outbox-rig.js";
 import { logTo } from "../base/log.js";
 import type { AgentMessage } from "../protocol/messages.js";
-import { SessionManager } from "../record/record.js";
+import { createRecord } from "../record/open-record.js";
 import { openSession } from "../testing/open-session.js";
 import { say } from "../testing/scripted-model.js";
 import { serveRpc } from "./server.js";
@@ -18,7 +18,7 @@ const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: 
 async function setUp({ texts = ["one", "two"], damage = "" } = {}) {
   const home = temporaryDirectory();
   const places = { cwd: home, agentDir: join(home, "agent") };
-  const record = SessionManager.create(places, {}, join(home, "a.jsonl"));
+  const record = createRecord(places, {}, join(home, "a.jsonl"));
   for (const text of texts) record.appendMessage(user(text));
   record.append({ type: "thinking_level_change", thinkingLevel: "high" });
   record.setName("A name");

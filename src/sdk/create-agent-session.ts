@@ -13,17 +13,17 @@ import { createWorkspaceChangeWriter } from "../journal/workspace-change-writer.
 import type { ChangeWriter } from "../preview/change-writer.js";
 import type { StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
-import type { SessionManager } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import { levelNamed } from "../session/models/thinking.js";
 import type { AnyTool } from "../tools/tool.js";
 import { applyBeside, astEditBy } from "./ast-edit-function.js";
+import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js";
 import { sortGivenTools } from "./custom-tools.js";
 import { findSessionModules } from "./extensions/find-session-modules.js";
 import type { SessionModules } from "./extensions/session-modules.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
-import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
@@ -114,12 +114,12 @@ async function openRecords(
   options: CreateAgentSessionOptions,
   { cwd, agentDir, clock, ids, log, env, settings }: SessionPlace,
   workspace: Workspace,
-): Promise<OpenedRecord> {
+): Promise<ChosenRecord> {
   const directory = sessionDirectory(options.sessionDir, { cwd, env, settings });
   const { persist = false, sessionManager } = options;
   const usual: Resume | undefined = persist && settings.get("autoResume") ? { kind: "continue" } : undefined;
   const resume = sessionManager ? undefined : (options.resume ?? usual);
-  const opened = await openRecord(
+  const opened = await chooseRecord(
     { cwd, agentDir, clock, ids, log, directory },
     { persist, resume, checkNewPlace: (path) => workspace.resolve(path, "write") },
   );
@@ -187,7 +187,7 @@ function findPrompts(
   return findSessionPrompts({ ...place, modules, isTrustedForThisRun, withoutRules }, options);
 }
 
-function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { context }: SessionManager) {
+function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { context }: SessionRecord) {
   const { model, namedLevel, usualLevel } = models;
   // What was named now, else what the record was left with, where null takes an explicit one back.
   const recorded = context.thinkingLevel === undefined ? usualLevel : levelNamed(context.thinkingLevel);

@@ -46,8 +46,7 @@ export type { AgentSessionEvent } from "../protocol/events.js";
 export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 export { toWireModel } from "../provider/models/model-registry.js";
 export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
-export { SessionManager, type SessionManagerOptions } from "../record/record.js";
-export { SessionIndex, type SessionInfo } from "../record/store/list.js";
+export { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 export { AgentSession, type PromptOptions } from "../session/agent-session.js";
 export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
 export type { ModelChoice } from "../session/models/model-source.js";
@@ -60,4 +59,5 @@ export {
   astEdit,
 } from "./ast-edit-function.js";
 export { queueResolveHandler, type ResolveHandler } from "./queue-resolve-handler.js";
+export { SessionManager, type SessionManagerOptions } from "./session-manager.js";
 export type { SessionUI } from "./session-ui.js";

@@ -16,9 +16,10 @@ import { viewPending } from "../pending/view-pending.js";
 import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../preview/change-writer.js";
 import { PendingActionStore } from "../preview/pending-action-store.js";
 import type { PendingActionView } from "../protocol/pending.js";
-import { SessionManager, type SessionManagerOptions } from "../record/record.js";
+import { openRecord } from "../record/open-record.js";
+import type { RecordOptions } from "../record/record-options.js";
 import { hasPlans } from "../record/store/artifacts.js";
-import { SessionIndex, type SessionInfo } from "../record/store/list.js";
+import { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 import { SessionDirectories } from "../record/store/session-directories.js";
 import type { AgentSession } from "../session/agent-session.js";
 import { createAgentSession } from "./create-agent-session.js";
@@ -44,7 +45,7 @@ export async function listPendingSessions(place: PendingPlace, { diff = false } 
   const places = new SessionDirectories({ cwd, agentDir, directory: await findSessionDirectory(place) }, silentLog);
   for (const session of await places.listHere(new SessionIndex())) {
     if (!(await hasPlans(session.path))) continue;
-    const record = await SessionManager.open(session.path, managerOptions({ ...place, log: silentLog }), {
+    const record = await openRecord(session.path, recordOptions({ ...place, log: silentLog }), {
       isReadOnly: true,
     }).catch(() => undefined);
     if (!record) continue; // damaged: `galley sessions` tells
@@ -96,7 +97,7 @@ function changesIn(place: PendingPlace): ChangeWriter {
     settings: new Settings(),
     clock: systemClock,
     log,
-    sessions: managerOptions(place),
+    sessions: recordOptions(place),
   });
 }
 
@@ -107,6 +108,6 @@ function notWritable(reason: string): GalleyError {
   return new GalleyError("busy", `Session is open in another galley${pid}. Settle it there.`);
 }
 
-function managerOptions({ cwd, agentDir, log = silentLog }: PendingPlace): SessionManagerOptions {
+function recordOptions({ cwd, agentDir, log = silentLog }: PendingPlace): RecordOptions {
   return { cwd, agentDir, clock: systemClock, ids: randomIds, log };
 }

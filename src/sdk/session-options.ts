@@ -13,12 +13,12 @@ import type { ChangeWriter } from "../preview/change-writer.js";
 import type { Processes } from "../processes/processes.js";
 import type { Environment } from "../provider/credentials.js";
 import type { StreamFunction } from "../provider/provider.js";
-import type { SessionManager } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 import type { ApprovalPolicy } from "../session/approval.js";
 import type { StreamRule } from "../session/rules/rule.js";
+import type { Resume } from "./choose-record.js";
 import type { GivenTool } from "./custom-tools.js";
 import type { ModuleOptions } from "./extensions/load-session-modules.js";
-import type { Resume } from "./open-record.js";
 import type { ModelOptions } from "./session-models.js";
 import type { SessionUI } from "./session-ui.js";
 
@@ -67,7 +67,7 @@ export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, 
   /** Begin with an earlier session instead of a new one; in memory only, with a copy of it. */
   resume?: Resume;
   /** A record that is already open. */
-  sessionManager?: SessionManager;
+  sessionManager?: SessionRecord;
   /** Default: the user's and the project's files, with `assignments` on top. */
   settings?: Settings;
   /** What the command line says about settings. */

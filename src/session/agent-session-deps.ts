@@ -11,8 +11,7 @@ import type { FileMentionMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { KeptPageSource } from "../record/page-source.js";
-import type { SessionManager } from "../record/record.js";
-import type { SessionRecords } from "../record/session-record.js";
+import type { SessionRecord } from "../record/record.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
 import type { ApprovalPolicy } from "./approval.js";
 import type { BashRunOutcome, BashRunRequest } from "./bash-execution.js";
@@ -31,13 +30,23 @@ export interface SessionToolDeps {
   readonly changes: ChangeHistory;
 }
 
+/** How a session gets another record. Nothing is on the disk before a record's first message. */
+export interface RecordSource {
+  create(origin: { parentSession?: string }): SessionRecord;
+  /**
+   * Throws for a file that is no session, and leaves it as it is. A missing file becomes a new session there; where the
+   * user has to confirm that, `ask` puts the question, and may throw before the answer is there.
+   */
+  open(path: string, ask: <Answer>(question: () => Promise<Answer>) => Promise<Answer>): Promise<SessionRecord>;
+}
+
 export interface AgentSessionDeps {
   readonly cwd: string;
   readonly clock: Clock;
   readonly log: Log;
   /** The record to begin with, and how to get another one. */
-  readonly record: SessionManager;
-  readonly records: SessionRecords;
+  readonly record: SessionRecord;
+  readonly records: RecordSource;
   readonly models: ModelSource;
   readonly stream: StreamFunction;
   createTools(own: SessionToolDeps): readonly AnyTool[];

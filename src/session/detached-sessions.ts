@@ -3,12 +3,12 @@
 
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import type { SessionManager } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 
 export class DetachedSessions {
   readonly #log: Log;
-  readonly #uses = new Map<SessionManager, Set<symbol>>();
-  readonly #left = new Set<SessionManager>();
+  readonly #uses = new Map<SessionRecord, Set<symbol>>();
+  readonly #left = new Set<SessionRecord>();
   readonly #closing = new Set<Promise<void>>();
 
   constructor(log: Log) {
@@ -16,7 +16,7 @@ export class DetachedSessions {
   }
 
   /** Returns what ends the use, once or more often. */
-  use(record: SessionManager): () => void {
+  use(record: SessionRecord): () => void {
     const use = Symbol();
     const uses = this.#uses.get(record) ?? new Set();
     this.#uses.set(record, uses.add(use));
@@ -29,19 +29,19 @@ export class DetachedSessions {
   }
 
   /** On the disk when it resolves; closed as soon as nobody uses it. */
-  async leave(record: SessionManager): Promise<void> {
+  async leave(record: SessionRecord): Promise<void> {
     if (!this.#uses.has(record)) return record.close();
     this.#left.add(record);
     await record.flush();
   }
 
   /** The one that is stored there, if it is still open. */
-  at(path: string): SessionManager | undefined {
+  at(path: string): SessionRecord | undefined {
     return [...this.#left].find(({ sessionFile }) => sessionFile === path);
   }
 
   /** It is the session's own again. */
-  reenter(record: SessionManager): void {
+  reenter(record: SessionRecord): void {
     this.#left.delete(record);
   }
 
@@ -56,7 +56,7 @@ export class DetachedSessions {
     await this.closed();
   }
 
-  #close(record: SessionManager): void {
+  #close(record: SessionRecord): void {
     const closing = record
       .close()
       .catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.js";
 import { checkMessage } from "../record/check-message.js";
-import type { EntryFields } from "../record/record.js";
+import type { EntryFields } from "../record/record-options.js";
 
 /** What the author of a custom message says; `display` is for hosts, the model always reads it. */
 export type CustomMessageInput = Pick<CustomMessage, "customType" | "content" | "display" | "details" | "attribution">;

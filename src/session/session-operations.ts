@@ -6,8 +6,8 @@ import { GalleyError } from "../base/errors.js";
 import type { BranchSummaryEntry, SessionEntry } from "../protocol/entries.js";
 import { messageOfEntry } from "../record/entry-message.js";
 import { entryNotFound, userText } from "../record/entry-tree.js";
-import type { SessionManager } from "../record/record.js";
-import { realPath } from "../record/store/disk-access.js";
+import type { SessionRecord } from "../record/record.js";
+import { realPath } from "../record/store/session-disk.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
 import type { TreeVerdict } from "./compaction/compaction-extensions.js";
 import type { RecordWish } from "./session-extensions.js";
@@ -191,10 +191,7 @@ async function unlessPrevented(
 }
 
 /** The closing events of a run come first; then the old record is left for another. */
-async function change(
-  session: SessionInternals,
-  open: (old: SessionManager) => Promise<SessionManager>,
-): Promise<void> {
+async function change(session: SessionInternals, open: (old: SessionRecord) => Promise<SessionRecord>): Promise<void> {
   await becomeIdle(session);
   const old = session.current.record;
   const next = await open(old);
@@ -206,7 +203,7 @@ async function change(
 }
 
 /** Nothing is under way. The caller closes the old record. */
-function enter(session: SessionInternals, record: SessionManager): void {
+function enter(session: SessionInternals, record: SessionRecord): void {
   session.current.enter(record);
   session.detached.reenter(record);
   session.queues.clear();
@@ -256,7 +253,7 @@ function branchSettings({ settings }: SessionInternals) {
 }
 
 /** What leaves the path when the leaf goes there. */
-function leftBehind(record: SessionManager, target: string | null): SessionEntry[] {
+function leftBehind(record: SessionRecord, target: string | null): SessionEntry[] {
   const kept = new Set(record.tree.pathTo(target));
   return record.tree.pathTo().filter((entry) => !kept.has(entry));
 }
@@ -272,7 +269,7 @@ function editableText(entry: SessionEntry): string | undefined {
 }
 
 /** The record that is stored there, if the session has it open. */
-function openAt({ current: { record }, detached, deps }: SessionInternals, path: string): SessionManager | undefined {
+function openAt({ current: { record }, detached, deps }: SessionInternals, path: string): SessionRecord | undefined {
   try {
     const file = realPath(resolve(deps.cwd, path));
     return record.isOnDisk && file === record.sessionFile ? record : detached.at(file);

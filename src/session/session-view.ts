@@ -12,7 +12,7 @@ import type { TodoPhase } from "../protocol/todos.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { BranchPoint } from "../record/entry-tree.js";
 import type { PageSource } from "../record/page-source.js";
-import type { SessionManager } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 import { sessionStats } from "../record/session-stats.js";
 import { resolveAllImages, resolveEntryImages } from "../record/store/blobs.js";
 import type { AnyTool } from "../tools/tool.js";
@@ -41,7 +41,7 @@ export class SessionView {
   // The record
 
   /** The record at this moment; after a switch it is another one. */
-  get sessionManager(): SessionManager {
+  get sessionManager(): SessionRecord {
     return this.internals.current.record;
   }
 

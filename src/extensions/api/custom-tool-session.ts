@@ -2,13 +2,13 @@
 // record the session stands on at the moment.
 
 import { dirname } from "node:path";
-import type { SessionManager } from "../../record/record.js";
+import type { SessionRecord } from "../../record/record.js";
 import { artifactDirectory } from "../../record/session-paths.js";
 import { sessionStats } from "../../record/session-stats.js";
 import type { ReadonlySession } from "./custom-tool-context.js";
 
 export type ViewedRecord = Pick<
-  SessionManager,
+  SessionRecord,
   "cwd" | "sessionId" | "sessionFile" | "header" | "tree" | "context" | "artifacts"
 >;
 

@@ -125,7 +125,7 @@ describe("actions", () => {
 
   it("setLabel with one argument names the extension", async () => {
     const { runner, asked } = await openExtensions([(pi) => pi.setLabel("My guard")], { isUnbound: true });
-    expect(runner.registry.records.map(({ label }) => label)).toEqual(["My guard"]);
+    expect(runner.registry.extensions.map(({ label }) => label)).toEqual(["My guard"]);
     expect(asked).toEqual([]);
   });
 });

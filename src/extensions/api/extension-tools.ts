@@ -8,7 +8,7 @@ import type { CustomTool } from "./custom-tool.js";
 import { adaptCustomTool } from "./custom-tool-adapter.js";
 import type { ToolDefinition } from "./extension.js";
 import { type ContextDeps, createExtensionContext } from "./extension-context.js";
-import type { RegisteredTool } from "./extension-record.js";
+import type { RegisteredTool } from "./extension-registrations.js";
 import type { Owned } from "./extension-registry.js";
 
 export interface ExtensionTool {
@@ -20,11 +20,11 @@ export interface ExtensionTool {
 }
 
 export function adaptExtensionTool(
-  { definition, schema, record }: Owned<RegisteredTool>,
+  { definition, schema, extension }: Owned<RegisteredTool>,
   deps: ContextDeps & { readonly log: Log },
 ): ExtensionTool {
   const { log } = deps;
-  const { path, realPath } = record.origin;
+  const { path, realPath } = extension.origin;
   const { prepareArguments, hidden, defaultInactive } = definition;
   const tool = adaptCustomTool(
     // By `isDefinition` the adapter knows in which order this one takes its arguments.

@@ -182,9 +182,9 @@ describe("a handler that goes wrong", () => {
 
   it("in a file of an extension is blamed on it", async () => {
     const { runner } = await openExtensions([]);
-    const { ExtensionRecord } = await import("../api/extension-record.js");
+    const { ExtensionRegistrations } = await import("../api/extension-registrations.js");
     const origin = { path: "guard", realPath: "/x/guard/index.ts", needsTrust: false };
-    runner.registry.add([new ExtensionRecord(origin)]);
+    runner.registry.add([new ExtensionRegistrations(origin)]);
     const error = new Error("late");
     expect(runner.registry.blame(error)).toBeUndefined();
     error.stack = "Error: late\n    at f (/x/guard/lib/b.ts:1:2)";

@@ -14,7 +14,7 @@ import { EventBus } from "../api/event-bus.js";
 import { type ExtensionHost, ExtensionRuntimeNotInitializedError, type FlagDefinition } from "../api/extension.js";
 import type { SendFailure } from "../api/extension-api.js";
 import { createCommandContext, createExtensionContext } from "../api/extension-context.js";
-import type { ExtensionRecord, RegisteredHandler, RegisteredTool } from "../api/extension-record.js";
+import type { ExtensionRegistrations, RegisteredHandler, RegisteredTool } from "../api/extension-registrations.js";
 import { ExtensionRegistry, type Owned } from "../api/extension-registry.js";
 import { adaptExtensionTool, type ExtensionTool } from "../api/extension-tools.js";
 import { runGuarded } from "../load/load-guard.js";
@@ -79,7 +79,7 @@ export class ExtensionRunner {
   close(): void {
     this.#host = undefined;
     this.#isClosed = true;
-    for (const record of this.registry.records) record.isGone = true;
+    for (const extension of this.registry.extensions) extension.isGone = true;
   }
 
   hasHandlers(type: string): boolean {
@@ -102,8 +102,8 @@ export class ExtensionRunner {
         const answer = await this.#call(handler, shown, waited);
         outcome = rule.take(outcome, isObject(answer) ? answer : {}, shown);
       } catch (error) {
-        this.report(handler.record, event.type, error);
-        const sentence = `Extension ${handler.record.origin.path} failed: ${failureOf(error).error}`;
+        this.report(handler.extension, event.type, error);
+        const sentence = `Extension ${handler.extension.origin.path} failed: ${failureOf(error).error}`;
         outcome = rule.fail ? rule.fail(outcome, sentence) : outcome;
       }
       if (rule.isDecided?.(outcome)) break;
@@ -137,7 +137,7 @@ export class ExtensionRunner {
     const { command, args } = found;
     try {
       const ctx = createCommandContext(this.#contextParts());
-      await this.#guarded(command.record, async () => command.definition.handler(args, ctx));
+      await this.#guarded(command.extension, async () => command.definition.handler(args, ctx));
     } catch (error) {
       this.#deps.onError({ extensionPath: `command:${command.name}`, event: "command", ...failureOf(error) });
     }
@@ -153,7 +153,7 @@ export class ExtensionRunner {
     const shortcut = this.registry.shortcuts().get(key.toLowerCase());
     if (!shortcut) return false;
     const ctx = createExtensionContext(this.#contextParts());
-    this.guard(shortcut.record, "shortcut", () => shortcut.definition.handler(ctx));
+    this.guard(shortcut.extension, "shortcut", () => shortcut.definition.handler(ctx));
     return true;
   }
 
@@ -161,7 +161,9 @@ export class ExtensionRunner {
 
   /** In the order of registration. What was adapted once stays the same object. */
   tools(): ExtensionTool[] {
-    const chosen = this.registry.tools((record, sentence) => this.report(record, "registerTool", new Error(sentence)));
+    const chosen = this.registry.tools((extension, sentence) =>
+      this.report(extension, "registerTool", new Error(sentence)),
+    );
     return chosen.map((tool) => this.#adaptedTool(tool));
   }
 
@@ -185,12 +187,12 @@ export class ExtensionRunner {
   }
 
   /** Runs something of an extension's that nobody waits for. Never throws. */
-  guard(record: ExtensionRecord, event: string, work: () => unknown): void {
-    if (record.isGone) return;
-    this.#guarded(record, async () => work()).catch((error: unknown) => this.report(record, event, error));
+  guard(extension: ExtensionRegistrations, event: string, work: () => unknown): void {
+    if (extension.isGone) return;
+    this.#guarded(extension, async () => work()).catch((error: unknown) => this.report(extension, event, error));
   }
 
-  report({ origin }: ExtensionRecord, event: string, error: unknown): void {
+  report({ origin }: ExtensionRegistrations, event: string, error: unknown): void {
     this.#deps.onError({ extensionPath: origin.path, event, ...failureOf(error) });
   }
 
@@ -203,7 +205,7 @@ export class ExtensionRunner {
       try {
         await this.#call(handler, shownTo(handler, event));
       } catch (error) {
-        this.report(handler.record, event.type, error);
+        this.report(handler.extension, event.type, error);
       }
     };
     if (event.type !== "session_shutdown") for (const handler of handlers) await tell(handler);
@@ -215,7 +217,7 @@ export class ExtensionRunner {
   }
 
   #call(
-    { record, handler }: Owned<RegisteredHandler>,
+    { extension, handler }: Owned<RegisteredHandler>,
     event: { readonly type: string },
     waited?: AbortSignal,
   ): Promise<unknown> {
@@ -224,7 +226,7 @@ export class ExtensionRunner {
     const ctx = createExtensionContext(this.#contextParts());
     const signal = waited ?? this.#signalFor(event);
     return withinOwnTime(this.#deps.clock, limitMs, (patience) =>
-      runGuarded({ path: record.origin.realPath, log: this.#deps.log, patience, signal }, async () =>
+      runGuarded({ path: extension.origin.realPath, log: this.#deps.log, patience, signal }, async () =>
         handler(event, ctx),
       ),
     );
@@ -236,7 +238,7 @@ export class ExtensionRunner {
     return callTypes.has(event.type) ? this.#host?.signal : undefined;
   }
 
-  #guarded<Result>({ origin }: ExtensionRecord, work: () => Result): Result {
+  #guarded<Result>({ origin }: ExtensionRegistrations, work: () => Result): Result {
     return runGuarded({ path: origin.realPath, log: this.#deps.log }, work);
   }
 

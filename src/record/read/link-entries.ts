@@ -14,18 +14,12 @@ interface Loose {
   readonly parentId: unknown;
 }
 
-export interface LinkedEntries {
-  readonly entries: readonly SessionEntry[];
-  /** Where each id stands among them. */
-  readonly indexById: Map<string, number>;
-}
-
 /** Changes the entries in place and tells each repair, with the entry's index. */
 export function linkEntries(
   entries: readonly TypedObject[],
   lines: readonly number[],
   report: (problem: LinkProblem, index: number) => void,
-): LinkedEntries {
+): readonly SessionEntry[] {
   const indexById = new Map<string, number>();
   /** By an id that the file uses more than once: what the newest entry that has it is called here. */
   const newest = new Map<string, string>();
@@ -69,7 +63,7 @@ export function linkEntries(
       attachToPrevious(entries, index);
     }
   // From here on the types hold for what every entry has; the rest is checked where it is used.
-  return { entries: entries as readonly TypedObject[] as readonly SessionEntry[], indexById };
+  return entries as readonly TypedObject[] as readonly SessionEntry[];
 }
 
 function attachToPrevious(entries: readonly TypedObject[], index: number): void {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { copyArtifacts, createDiskArtifacts, createMemoryArtifacts, maxMemoryBytes } from "./artifacts.js";
-import { ensureDirectory } from "./disk-access.js";
+import { ensureDirectory } from "./session-disk.js";
 
 const ensure = (path: string) => ensureDirectory(path, [], () => {});
 

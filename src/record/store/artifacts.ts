@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
 import type { ArtifactSource, ArtifactWriter } from "../../tools/tool.js";
 import { artifactDirectory } from "../session-paths.js";
-import { nodeDisk } from "./disk-access.js";
-import { writeWhole } from "./whole-file.js";
+import { nodeDisk } from "./session-disk.js";
+import { writeWhole } from "./write-whole.js";
 
 type FileHandle = Awaited<ReturnType<typeof fs.open>>;
 

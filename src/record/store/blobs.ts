@@ -9,7 +9,7 @@ import { isObject } from "../../base/json.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import { blobPrefix, imageUnavailable } from "../stored-form.js";
-import { writeWhole } from "./whole-file.js";
+import { writeWhole } from "./write-whole.js";
 
 export interface BlobStore {
   /** Durable once it resolves. Answers the reference: `blob:sha256:<hash>`. */

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { collectGarbage } from "./collect-garbage.js";
-import { draftPath } from "./create.js";
+import { draftPath } from "./create-file.js";
 import { header, linesOf } from "./store.test-kit.js";
 
 const now = Date.UTC(2026, 5, 1);

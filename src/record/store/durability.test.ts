@@ -8,8 +8,8 @@ import { countedIds } from "../../base/ids.js";
 import { openSession } from "../../testing/open-session.js";
 import { call, gate, type ScriptStep, say } from "../../testing/scripted-model.js";
 import { type AnyTool, textResult } from "../../tools/tool.js";
-import { SessionManager } from "../record.js";
-import { nodeDisk, type SessionDisk } from "./disk-access.js";
+import { createRecord } from "../open-record.js";
+import { nodeDisk, type SessionDisk } from "./session-disk.js";
 
 async function setUp(model: ScriptStep[], makeTools: (safe: () => string) => AnyTool[] = () => []) {
   const folder = temporaryDirectory();
@@ -25,7 +25,7 @@ async function setUp(model: ScriptStep[], makeTools: (safe: () => string) => Any
     },
   };
   const options = { cwd: "/project", agentDir: folder, directory: folder, ids: countedIds(), disk };
-  const sessionManager = SessionManager.create(options);
+  const sessionManager = createRecord(options);
   /** What would be left of the file. */
   const safe = () =>
     safeBytes === 0 ? "" : readFileSync(sessionManager.sessionFile ?? "").toString("utf8", 0, safeBytes);

@@ -14,8 +14,8 @@ import {
 } from "../session-paths.js";
 import { type ArtifactStore, createDiskArtifacts } from "./artifacts.js";
 import { type BlobStore, createDiskBlobs } from "./blobs.js";
-import { ensureDirectory, realPath } from "./disk-access.js";
-import type { FoundSession, SessionIndex, SessionInfo } from "./list.js";
+import { ensureDirectory, realPath } from "./session-disk.js";
+import type { FoundSession, SessionIndex, SessionInfo } from "./session-index.js";
 
 /** Programs whose sessions are read like our own. */
 const otherPrograms = [".xcsh", ".omp", ".pi"];

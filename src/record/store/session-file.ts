@@ -10,13 +10,13 @@ import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
 import { currentVersion } from "../read/migrate-entries.js";
 import { artifactDirectory } from "../session-paths.js";
 import { type ArtifactStore, copyArtifacts } from "./artifacts.js";
-import { copyNamedBlobs, moveArtifacts, removeBlobs } from "./beside.js";
 import { type BlobStore, copyBlobs } from "./blobs.js";
 import { writeBreadcrumb } from "./breadcrumbs.js";
-import { realPath, type SessionDisk } from "./disk-access.js";
-import type { LoadedSession } from "./load.js";
+import { copyNamedBlobs, moveArtifacts, removeBlobs } from "./companion-files.js";
+import type { LoadedSession } from "./load-session.js";
 import { canonical, type SessionDirectories } from "./session-directories.js";
-import { SessionStore, type StoreOptions } from "./store.js";
+import { realPath, type SessionDisk } from "./session-disk.js";
+import { SessionWriter, type WriterOptions } from "./session-writer.js";
 
 /** The record, as it is at the moment of asking. */
 export interface LiveRecord {
@@ -42,7 +42,7 @@ export class SessionFile {
   readonly #options: SessionFileOptions;
   #places: SessionDirectories;
   #at: Place;
-  #store: SessionStore | undefined;
+  #writer: SessionWriter | undefined;
   #readOnlyReason: string | undefined;
   #isClosing = false;
   /** Work that nobody waits for but `close`. */
@@ -66,7 +66,7 @@ export class SessionFile {
     const file = new SessionFile(options, path);
     file.#readOnlyReason = readOnlyReason;
     const outdated = session.version < currentVersion ? session : undefined;
-    if (access) file.#store = SessionStore.resume(file.#storeOptions(), access, outdated);
+    if (access) file.#writer = SessionWriter.resume(file.#writerOptions(), access, outdated);
     file.#leaveBreadcrumb();
     return file;
   }
@@ -84,11 +84,11 @@ export class SessionFile {
   }
 
   get persistError(): string | undefined {
-    return this.#store?.persistError;
+    return this.#writer?.persistError;
   }
 
   get lockKind(): LockKind {
-    return this.#store?.lockKind ?? platformLock;
+    return this.#writer?.lockKind ?? platformLock;
   }
 
   get readOnlyReason(): string | undefined {
@@ -96,21 +96,21 @@ export class SessionFile {
   }
 
   get length(): number {
-    return this.#store?.length ?? 0;
+    return this.#writer?.length ?? 0;
   }
 
   /** The entry is part of the record already. */
   append(entry: SessionEntry): void {
     if (this.#readOnlyReason !== undefined) this.#move(this.#readOnlyReason);
-    else this.#store?.append(entry);
+    else this.#writer?.append(entry);
   }
 
   flush(): Promise<void> {
-    return this.#withStore((store) => store.flush());
+    return this.#withWriter((writer) => writer.flush());
   }
 
   sync(): Promise<void> {
-    return this.#withStore((store) => store.sync());
+    return this.#withWriter((writer) => writer.sync());
   }
 
   /**
@@ -118,52 +118,52 @@ export class SessionFile {
    * and leaves everything as it was, when that fails, or when the file is not ours to move.
    */
   async moveTo(places: SessionDirectories): Promise<void> {
-    const store = this.#store;
-    if (this.#readOnlyReason !== undefined || !store)
+    const writer = this.#writer;
+    if (this.#readOnlyReason !== undefined || !writer)
       throw new GalleyError("file_refused", this.#readOnlyReason ?? `Session ${this.path} is closed`);
     const from = this.path;
     const to = new Place(places, realPath(join(places.directory, basename(from))));
     const hasOwnBlobs = places.blobDirectory(from) !== places.blobDirectory(to.path);
-    await store.moveTo(this.#storeOptions(to, places), async (file) => {
+    await writer.moveTo(this.#writerOptions(to, places), async (file) => {
       if (hasOwnBlobs) await copyNamedBlobs(file.chunks(), this.blobs, to.blobs);
       return moveArtifacts(from, to.path, places.ensureDirectory);
     });
     this.#places = places;
     this.#at = to;
     if (hasOwnBlobs) await this.#orWarn("images were left behind", removeBlobs(from));
-    if (store.length > 0) this.#leaveBreadcrumb();
+    if (writer.length > 0) this.#leaveBreadcrumb();
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#withStore((store) => store.close());
+    await this.#withWriter((writer) => writer.close());
     await Promise.all(this.#background);
   }
 
   /** What is asked of the file is asked of the one that it moves to meanwhile, too. */
-  async #withStore(ask: (store: SessionStore) => Promise<void>): Promise<void> {
-    for (let asked: SessionStore | undefined; this.#store && asked !== this.#store; ) {
-      asked = this.#store;
+  async #withWriter(ask: (writer: SessionWriter) => Promise<void>): Promise<void> {
+    for (let asked: SessionWriter | undefined; this.#writer && asked !== this.#writer; ) {
+      asked = this.#writer;
       await ask(asked);
     }
   }
 
   #start(artifactsFrom: string | undefined): void {
-    const store = SessionStore.create({
-      ...this.#storeOptions(),
+    const writer = SessionWriter.create({
+      ...this.#writerOptions(),
       beforeCreate: async () => {
         if (artifactsFrom !== undefined) await this.#bringAlong(artifactsFrom);
       },
     });
-    this.#store = store;
-    for (const entry of this.#options.record.entries) store.append(entry);
+    this.#writer = writer;
+    for (const entry of this.#options.record.entries) writer.append(entry);
   }
 
   /** Takes everything along that the record holds, the entry that is just being appended included. */
   #move(reason: string): void {
     const { beforeMove, afterMove } = this.#options;
     const from = this.path;
-    if (this.#store) this.#background.push(this.#store.close());
+    if (this.#writer) this.#background.push(this.#writer.close());
     beforeMove();
     this.#at = new Place(this.#places, newPath(this.#options, this.#places));
     this.#start(from);
@@ -171,7 +171,7 @@ export class SessionFile {
     afterMove({ reason, from, to: this.path });
   }
 
-  #storeOptions(at = this.#at, places = this.#places): StoreOptions {
+  #writerOptions(at = this.#at, places = this.#places): WriterOptions {
     const { record, clock, log, disk, originals } = this.#options;
     return {
       path: at.path,

@@ -91,7 +91,7 @@ export interface SessionModuleSet {
 export interface UndecidedProject {
   /** Everything that would run, for a person. */
   readonly question: TrustQuestion;
-  /** Of exactly what the question shows. Throws what `recordTrust` does. */
+  /** Of exactly what the question shows. Throws what `saveTrust` does. */
   rememberYes(): Promise<void>;
 }
 
@@ -159,8 +159,8 @@ function undecidedProject({ decision, project }: ModuleSurvey, deps: LoadModules
   return {
     question: trustQuestion(decision),
     async rememberYes() {
-      const { recordTrust } = await import("../../extensions/trust/trust-record.js");
-      await recordTrust(project, "trusted", { file: trustFile(deps), clock: deps.clock });
+      const { saveTrust } = await import("../../extensions/trust/save-trust.js");
+      await saveTrust(project, "trusted", { file: trustFile(deps), clock: deps.clock });
     },
   };
 }
@@ -219,8 +219,8 @@ async function decide(
   if (trusted === "undecided") return "undecided";
   const word = trusted === "yes" ? "trusted" : "untrusted";
   if (remember) {
-    const { recordTrust } = await import("../../extensions/trust/trust-record.js");
-    await recordTrust(project, word, { file: trustFile(place), clock }).catch((error: unknown) =>
+    const { saveTrust } = await import("../../extensions/trust/save-trust.js");
+    await saveTrust(project, word, { file: trustFile(place), clock }).catch((error: unknown) =>
       log.error("the decision about the project could not be kept", error),
     );
   }

@@ -99,13 +99,13 @@ export async function reviewTrust(place: ModulePlace): Promise<TrustReview> {
 }
 
 export async function trustReviewed(place: ModulePlace, { survey }: TrustReview): Promise<void> {
-  const { recordTrust } = await import("../../extensions/trust/trust-record.js");
-  await recordTrust(survey.project, "trusted", { file: trustFile(place), clock: systemClock });
+  const { saveTrust } = await import("../../extensions/trust/save-trust.js");
+  await saveTrust(survey.project, "trusted", { file: trustFile(place), clock: systemClock });
 }
 
 /** False where nothing was decided about it. */
 export async function forgetTrust(place: ModulePlace): Promise<{ root: string; wasKnown: boolean }> {
-  const { revokeTrust } = await import("../../extensions/trust/trust-record.js");
+  const { revokeTrust } = await import("../../extensions/trust/save-trust.js");
   const { root } = (await surveyModules(place)).decision;
   return { root, wasKnown: await revokeTrust(root, { file: trustFile(place), clock: systemClock }) };
 }

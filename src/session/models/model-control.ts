@@ -4,7 +4,7 @@
 import { GalleyError } from "../../base/errors.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import type { ProviderModel, StreamOptions } from "../../provider/provider.js";
-import type { SessionRecord } from "../../record/session-record.js";
+import type { SessionRecord } from "../../record/record.js";
 import type { Summarizer } from "../compaction/summarize.js";
 import type { ModelChoice, ModelSource } from "./model-source.js";
 import { availableLevels, clampLevel, levelNamed, nextLevel, splitLevel } from "./thinking.js";

@@ -1,5 +1,5 @@
 // What one extension registered. Kept apart by extension, so that an extension that fails to load leaves nothing behind
-// and the order of loading decides who comes first, whoever was ready first.
+// and extensions keep their configured order, whichever finished loading first.
 
 import type { ModuleSource } from "../discover/findings.js";
 import type { ToolSchema } from "../load/schema-json.js";
@@ -32,7 +32,7 @@ export interface ExtensionOrigin {
   readonly needsTrust: boolean;
 }
 
-export class ExtensionRecord {
+export class ExtensionRegistrations {
   readonly origin: ExtensionOrigin;
   /** By the name under which the event is told. */
   readonly handlers = new Map<string, RegisteredHandler[]>();

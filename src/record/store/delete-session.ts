@@ -1,23 +1,27 @@
-// Removes a session for good: its file and what lies beside it. Images are shared and stay for the collector of garbage.
-// Promises to remove nothing that is no session, and none that somebody has open.
+// Deletes a session: its file and its companion files. Images are shared and stay until garbage is collected. A file that
+// is no session, or a session that is open, is never deleted.
 
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.js";
 import { GalleyError, systemCode } from "../../base/errors.js";
 import { acquireLock } from "../../base/path-lock.js";
 import { SessionReader } from "../read/read-entries.js";
-import { removeBeside } from "./beside.js";
-import { nodeDisk, O_RDONLY, realPath, type SessionDisk } from "./disk-access.js";
-import { inUseText } from "./load.js";
+import { removeCompanionFiles } from "./companion-files.js";
+import { inUseText } from "./load-session.js";
+import { nodeDisk, O_RDONLY, realPath, type SessionDisk } from "./session-disk.js";
 
-export async function deleteSession(path: string, clock: Clock = systemClock, disk = nodeDisk): Promise<void> {
+/** Throws `busy` for a session that is open in any process, this one included. */
+export async function deleteSession(
+  path: string,
+  { clock = systemClock, disk = nodeDisk }: { readonly clock?: Clock; readonly disk?: SessionDisk } = {},
+): Promise<void> {
   const real = realPath(resolve(path));
   const attempt = await acquireLock(real, clock);
   if (!attempt.lock) throw new GalleyError("busy", inUseText(path, attempt.holderPid));
   try {
     await checkHeader(disk, real, path);
     disk.unlink(real);
-    await removeBeside(real);
+    await removeCompanionFiles(real);
   } finally {
     await attempt.lock.release();
   }

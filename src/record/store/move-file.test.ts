@@ -7,17 +7,20 @@ import { countedIds } from "../../base/ids.js";
 import { acquireLock } from "../../base/path-lock.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import { manualClock } from "../../testing/manual-clock.js";
-import { SessionManager, type SessionManagerOptions } from "../record.js";
+import { createRecord, createRecordInMemory, openRecord } from "../open-record.js";
+import type { SessionRecord } from "../record.js";
+import type { RecordOptions } from "../record-options.js";
 import { artifactDirectory } from "../session-paths.js";
-import { SessionIndex } from "./list.js";
+import { deleteSession } from "./delete-session.js";
 import { SessionDirectories } from "./session-directories.js";
+import { SessionIndex } from "./session-index.js";
 import { faultyDisk, header, linesOf, readFile, userEntry } from "./store.test-kit.js";
 
 const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
 
-function setUp(changes: Partial<SessionManagerOptions> = {}) {
+function setUp(changes: Partial<RecordOptions> = {}) {
   const home = temporaryDirectory();
-  const options: SessionManagerOptions = {
+  const options: RecordOptions = {
     cwd: join(home, "app"),
     agentDir: join(home, "agent"),
     home,
@@ -25,14 +28,14 @@ function setUp(changes: Partial<SessionManagerOptions> = {}) {
     ids: countedIds(),
     ...changes,
   };
-  const keep = (manager: SessionManager) => {
-    onTestFinished(() => manager.close());
-    return manager;
+  const keep = (record: SessionRecord) => {
+    onTestFinished(() => record.close());
+    return record;
   };
-  return { home, options, other: join(home, "other"), create: () => keep(SessionManager.create(options)), keep };
+  return { home, options, other: join(home, "other"), create: () => keep(createRecord(options)), keep };
 }
 
-const fileOf = (manager: SessionManager) => manager.sessionFile ?? "";
+const fileOf = (record: SessionRecord) => record.sessionFile ?? "";
 const bodyOf = (path: string) => readFileSync(path, "utf8").split("\n").slice(1);
 
 async function isFree(path: string): Promise<boolean> {
@@ -42,38 +45,38 @@ async function isFree(path: string): Promise<boolean> {
 }
 
 /** A session with two messages, an output and a plan beside it. */
-async function begun(rig: ReturnType<typeof setUp>): Promise<SessionManager> {
-  const manager = rig.create();
-  manager.appendMessage(said("one"));
-  manager.appendMessage(said("two"));
-  await manager.artifacts.save("bash", "long output");
-  await manager.artifacts.savePlan("p1", "a plan");
-  await manager.flush();
-  return manager;
+async function begun(rig: ReturnType<typeof setUp>): Promise<SessionRecord> {
+  const record = rig.create();
+  record.appendMessage(said("one"));
+  record.appendMessage(said("two"));
+  await record.artifacts.save("bash", "long output");
+  await record.artifacts.savePlan("p1", "a plan");
+  await record.flush();
+  return record;
 }
 
 describe("a session that moves to another working directory", () => {
   it("takes its file and what lies beside it along; only the header changes", async () => {
     const rig = setUp();
-    const manager = await begun(rig);
-    const old = fileOf(manager);
+    const record = await begun(rig);
+    const old = fileOf(record);
     const body = bodyOf(old);
-    await manager.moveTo(rig.other);
-    const path = fileOf(manager);
+    await record.moveTo(rig.other);
+    const path = fileOf(record);
     expect(dirname(path)).not.toBe(dirname(old));
     expect([existsSync(old), existsSync(artifactDirectory(old))]).toEqual([false, false]);
     expect(bodyOf(path)).toEqual(body);
-    expect(readFile(path).header).toMatchObject({ id: manager.sessionId, cwd: rig.other });
-    expect([manager.cwd, await manager.artifacts.read("1"), await manager.artifacts.readPlan("p1")]).toEqual([
+    expect(readFile(path).header).toMatchObject({ id: record.sessionId, cwd: rig.other });
+    expect([record.cwd, await record.artifacts.read("1"), await record.artifacts.readPlan("p1")]).toEqual([
       rig.other,
       "long output",
       "a plan",
     ]);
     expect([await isFree(old), await isFree(path)]).toEqual([true, false]);
 
-    manager.appendMessage(said("three"));
-    await manager.artifacts.save("bash", "more");
-    await manager.sync();
+    record.appendMessage(said("three"));
+    await record.artifacts.save("bash", "more");
+    await record.sync();
     expect(readFile(path).entries).toHaveLength(3);
     expect(readdirSync(artifactDirectory(path)).sort()).toEqual(["1.bash.log", "2.bash.log", "p1.plan"]);
     const places = new SessionDirectories({ ...rig.options, cwd: rig.other }, { warn() {}, error() {} });
@@ -83,26 +86,26 @@ describe("a session that moves to another working directory", () => {
   it("stays in a directory that somebody chose, and says where it belongs", async () => {
     const directory = temporaryDirectory();
     const rig = setUp({ directory });
-    const manager = await begun(rig);
-    const path = fileOf(manager);
+    const record = await begun(rig);
+    const path = fileOf(record);
     const body = bodyOf(path);
-    await manager.moveTo(rig.other);
-    expect([fileOf(manager), bodyOf(path)]).toEqual([path, body]);
+    await record.moveTo(rig.other);
+    expect([fileOf(record), bodyOf(path)]).toEqual([path, body]);
     expect(readFile(path).header.cwd).toBe(rig.other);
-    manager.appendMessage(said("three"));
-    await manager.close();
+    record.appendMessage(said("three"));
+    await record.close();
     expect(readFile(path).entries).toHaveLength(3);
     expect(readdirSync(directory).filter((name) => name.includes(".jsonl"))).toHaveLength(1);
   });
 
   it("without a file has another place for it", async () => {
     const rig = setUp();
-    const manager = rig.create();
-    await manager.moveTo(rig.other);
-    manager.appendMessage(said("one"));
-    await manager.flush();
-    expect(readFile(fileOf(manager)).header.cwd).toBe(rig.other);
-    const inMemory = SessionManager.inMemory(rig.options);
+    const record = rig.create();
+    await record.moveTo(rig.other);
+    record.appendMessage(said("one"));
+    await record.flush();
+    expect(readFile(fileOf(record)).header.cwd).toBe(rig.other);
+    const inMemory = createRecordInMemory(rig.options);
     await inMemory.moveTo(rig.other);
     expect(inMemory.cwd).toBe(rig.other);
   });
@@ -111,26 +114,26 @@ describe("a session that moves to another working directory", () => {
     const rig = setUp();
     const path = join(temporaryDirectory(), "old.jsonl");
     writeFileSync(path, linesOf({ ...header, version: 2 }, userEntry("a", null)));
-    const manager = rig.keep(await SessionManager.open(path, rig.options));
-    const moving = manager.moveTo(rig.other);
-    manager.appendMessage(said("meanwhile"));
+    const record = rig.keep(await openRecord(path, rig.options));
+    const moving = record.moveTo(rig.other);
+    record.appendMessage(said("meanwhile"));
     await moving;
-    await manager.flush();
+    await record.flush();
     expect(existsSync(path)).toBe(false);
-    const { header: now, entries } = readFile(fileOf(manager));
+    const { header: now, entries } = readFile(fileOf(record));
     expect([now.version, entries.length]).toEqual([3, 2]);
   });
 
   it("brings the images of a file that kept its own", async () => {
     const rig = setUp();
     const path = join(temporaryDirectory(), "elsewhere.jsonl");
-    const manager = rig.keep(SessionManager.create(rig.options, {}, path));
+    const record = rig.keep(createRecord(rig.options, {}, path));
     const data = Buffer.alloc(3000, 7).toString("base64");
-    manager.appendMessage({ role: "user", content: [{ type: "image", data, mimeType: "image/png" }], timestamp: 1 });
-    await manager.flush();
+    record.appendMessage({ role: "user", content: [{ type: "image", data, mimeType: "image/png" }], timestamp: 1 });
+    await record.flush();
     const [name = ""] = readdirSync(join(artifactDirectory(path), "blobs"));
-    await manager.moveTo(rig.other);
-    expect(await manager.blobs.get(`blob:sha256:${name}`)).toEqual(Buffer.from(data, "base64"));
+    await record.moveTo(rig.other);
+    expect(await record.blobs.get(`blob:sha256:${name}`)).toEqual(Buffer.from(data, "base64"));
   });
 
   it.each(["sync", "link", "unlink", "write"] as const)(
@@ -143,13 +146,13 @@ describe("a session that moves to another working directory", () => {
           throw Object.assign(new Error("EIO: rename"), { code: "EIO" });
         };
       const rig = setUp({ disk });
-      const manager = await begun({
+      const record = await begun({
         ...rig,
-        create: () => rig.keep(SessionManager.create({ ...rig.options, disk: undefined as never })),
+        create: () => rig.keep(createRecord({ ...rig.options, disk: undefined as never })),
       });
-      await manager.close();
-      const path = fileOf(manager);
-      const again = rig.keep(await SessionManager.open(path, rig.options));
+      await record.close();
+      const path = fileOf(record);
+      const again = rig.keep(await openRecord(path, rig.options));
       const bytes = readFileSync(path);
       failing.add(step);
       await expect(again.moveTo(rig.other)).rejects.toThrow();
@@ -166,12 +169,12 @@ describe("a session that moves to another working directory", () => {
 
   it("is refused when the file is not ours, or its first line holds more than a header", async () => {
     const rig = setUp();
-    const manager = await begun(rig);
-    const reader = rig.keep(await SessionManager.open(fileOf(manager), rig.options));
+    const record = await begun(rig);
+    const reader = rig.keep(await openRecord(fileOf(record), rig.options));
     await expect(reader.moveTo(rig.other)).rejects.toThrow("in use by another galley");
     const path = join(temporaryDirectory(), "fused.jsonl");
     writeFileSync(path, `${JSON.stringify(header)}${linesOf(userEntry("a", null), userEntry("b", "a"))}`);
-    const fused = rig.keep(await SessionManager.open(path, rig.options));
+    const fused = rig.keep(await openRecord(path, rig.options));
     const bytes = readFileSync(path);
     await expect(fused.moveTo(rig.other)).rejects.toThrow("The first line of");
     expect(readFileSync(path)).toEqual(bytes);
@@ -180,42 +183,42 @@ describe("a session that moves to another working directory", () => {
   it("is refused when another program writes to the file meanwhile, or when the disk did not take everything", async () => {
     const { disk, failing } = faultyDisk();
     const rig = setUp({ disk });
-    const manager = await begun(rig);
-    const path = fileOf(manager);
+    const record = await begun(rig);
+    const path = fileOf(record);
     failing.add("write");
-    manager.appendMessage(said("three"));
-    await expect(manager.moveTo(rig.other)).rejects.toThrow("Session not saved: ENOSPC");
+    record.appendMessage(said("three"));
+    await expect(record.moveTo(rig.other)).rejects.toThrow("Session not saved: ENOSPC");
     failing.clear();
-    await manager.flush();
+    await record.flush();
     disk.syncDirectory = async () => appendFileSync(path, "somebody else's line\n");
-    await expect(manager.moveTo(rig.other)).rejects.toThrow("was changed by another program");
-    expect([fileOf(manager), readFile(path).entries.length]).toEqual([path, 3]);
+    await expect(record.moveTo(rig.other)).rejects.toThrow("was changed by another program");
+    expect([fileOf(record), readFile(path).entries.length]).toEqual([path, 3]);
     expect(readFileSync(path, "utf8")).toMatch(/somebody else's line\n$/);
-    expect(await manager.artifacts.readPlan("p1")).toBe("a plan");
+    expect(await record.artifacts.readPlan("p1")).toBe("a plan");
   });
 
   it("keeps a last line apart that lacked its end", async () => {
     const rig = setUp();
     const path = join(temporaryDirectory(), "open.jsonl");
     writeFileSync(path, linesOf(header, userEntry("a", null)).trimEnd());
-    const manager = rig.keep(await SessionManager.open(path, rig.options));
-    await manager.moveTo(rig.other);
-    manager.appendMessage(said("b"));
-    await manager.flush();
-    expect(readFile(fileOf(manager))).toMatchObject({ problemCount: 0, entries: [{ id: "a" }, { parentId: "a" }] });
+    const record = rig.keep(await openRecord(path, rig.options));
+    await record.moveTo(rig.other);
+    record.appendMessage(said("b"));
+    await record.flush();
+    expect(readFile(fileOf(record))).toMatchObject({ problemCount: 0, entries: [{ id: "a" }, { parentId: "a" }] });
   });
 
   it("leaves alone what is not its own in a folder of its name", async () => {
     const rig = setUp();
     const folder = temporaryDirectory();
-    const manager = rig.keep(SessionManager.create(rig.options, {}, join(folder, "project.jsonl")));
+    const record = rig.keep(createRecord(rig.options, {}, join(folder, "project.jsonl")));
     mkdirSync(join(folder, "project"));
     writeFileSync(join(folder, "project", "main.ts"), "mine");
-    manager.appendMessage(said("one"));
-    await manager.artifacts.save("bash", "output");
-    await manager.moveTo(rig.other);
+    record.appendMessage(said("one"));
+    await record.artifacts.save("bash", "output");
+    await record.moveTo(rig.other);
     expect(readdirSync(join(folder, "project"))).toEqual(["main.ts"]);
-    expect(await manager.artifacts.read("1")).toBe("output");
+    expect(await record.artifacts.read("1")).toBe("output");
   });
 });
 
@@ -224,31 +227,31 @@ describe("deleting a session", () => {
     const rig = setUp();
     const folder = temporaryDirectory();
     const path = join(folder, "project.jsonl");
-    const manager = rig.keep(SessionManager.create(rig.options, {}, path));
-    manager.appendMessage(said("one"));
-    await manager.artifacts.save("bash", "output");
-    await manager.artifacts.savePlan("p1", "a plan");
-    await manager.close();
+    const record = rig.keep(createRecord(rig.options, {}, path));
+    record.appendMessage(said("one"));
+    await record.artifacts.save("bash", "output");
+    await record.artifacts.savePlan("p1", "a plan");
+    await record.close();
     for (const name of ["project.jsonl.tail", "project.jsonl.v2.bak", "project.jsonl2", "project/main.ts"])
       writeFileSync(join(folder, name), "x");
-    await SessionManager.delete(path);
+    await deleteSession(path);
     expect(readdirSync(folder).sort()).toEqual(["project", "project.jsonl2"]);
     expect(readdirSync(join(folder, "project"))).toEqual(["main.ts"]);
-    await expect(SessionManager.delete(path)).rejects.toThrow(`File not found: ${path}`);
+    await expect(deleteSession(path)).rejects.toThrow(`File not found: ${path}`);
   });
 
   it("refuses one that is open, and what is no session", async () => {
     const rig = setUp();
-    const manager = await begun(rig);
-    await expect(SessionManager.delete(fileOf(manager))).rejects.toThrow("is in use by another galley");
+    const record = await begun(rig);
+    await expect(deleteSession(fileOf(record))).rejects.toThrow("is in use by another galley");
     const folder = temporaryDirectory();
     const source = join(folder, "main.ts");
     for (const content of ["", "export {};\n", '{"type":"other","id":"x"}\n']) {
       writeFileSync(source, content);
-      await expect(SessionManager.delete(source)).rejects.toThrow(`Not a session file: ${source}`);
+      await expect(deleteSession(source)).rejects.toThrow(`Not a session file: ${source}`);
       expect(readFileSync(source, "utf8")).toBe(content);
     }
-    await expect(SessionManager.delete(folder)).rejects.toThrow("Not a session file");
-    expect(existsSync(fileOf(manager))).toBe(true);
+    await expect(deleteSession(folder)).rejects.toThrow("Not a session file");
+    expect(existsSync(fileOf(record))).toBe(true);
   });
 });

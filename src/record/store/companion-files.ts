@@ -8,8 +8,8 @@ import { systemCode } from "../../base/errors.js";
 import { artifactDirectory } from "../session-paths.js";
 import { blobPrefix } from "../stored-form.js";
 import { type BlobStore, HashFinder } from "./blobs.js";
-import { draftPath } from "./create.js";
-import { writeWhole } from "./whole-file.js";
+import { draftPath } from "./create-file.js";
+import { writeWhole } from "./write-whole.js";
 
 /** Takes the artifacts along to another session file. Answers how to bring them back; what fails has done so itself. */
 export async function moveArtifacts(
@@ -50,7 +50,7 @@ export async function copyNamedBlobs(file: AsyncIterable<Buffer>, from: BlobStor
 }
 
 /** Everything, with what was put aside: a torn end, the form of an older version, a draft. */
-export async function removeBeside(sessionFile: string): Promise<void> {
+export async function removeCompanionFiles(sessionFile: string): Promise<void> {
   const [directory, name] = [dirname(sessionFile), basename(sessionFile)];
   const artifacts = artifactDirectory(sessionFile);
   await removeAll(artifacts, isArtifact);

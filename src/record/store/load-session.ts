@@ -6,8 +6,8 @@ import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import { acquireLock, type FileLock, type LockAttempt } from "../../base/path-lock.js";
 import { type ReadProblem, type ReadSession, SessionReader, versionProblem } from "../read/read-entries.js";
-import { writeAll } from "./append.js";
-import { nodeDisk, O_APPEND, O_CREAT, O_RDONLY, O_RDWR, realPath, type SessionDisk } from "./disk-access.js";
+import { writeAll } from "./append-file.js";
+import { nodeDisk, O_APPEND, O_CREAT, O_RDONLY, O_RDWR, realPath, type SessionDisk } from "./session-disk.js";
 
 export interface LoadOptions {
   readonly clock: Clock;

@@ -2,7 +2,7 @@
 // see to it, and a file that somebody else has touched is left alone.
 
 import { systemCode } from "../../base/errors.js";
-import type { FileStatus, SessionDisk } from "./disk-access.js";
+import type { FileStatus, SessionDisk } from "./session-disk.js";
 
 export class AppendFile {
   readonly #disk: SessionDisk;

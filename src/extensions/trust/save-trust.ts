@@ -1,5 +1,4 @@
-// Writes down what a person decided about a project, and forgets it again. Kept apart from reading, which every start
-// does.
+// Saves the user's decision about a project, and revokes it. Kept apart from reading, which every start does.
 
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf } from "../../base/errors.js";
@@ -26,7 +25,7 @@ export interface StoreOptions {
  * Throws `invalid_config` for a file that is damaged or newer than us, which is left alone; `file_refused` when it
  * cannot be written, or lies in the project it is about; `timeout` when another program keeps it.
  */
-export async function recordTrust(
+export async function saveTrust(
   project: { readonly root: string; readonly digest: string; readonly items: readonly TrustItem[] },
   decision: TrustRecord["decision"],
   { file, clock }: StoreOptions,
@@ -44,7 +43,7 @@ export async function recordTrust(
   });
 }
 
-/** Forgets every decision about a place; true if there was one. Throws as `recordTrust` does. */
+/** Forgets every decision about a place; true if there was one. Throws as `saveTrust` does. */
 export async function revokeTrust(root: string, options: StoreOptions): Promise<boolean> {
   let wasThere = false;
   await change(options, (records) => {

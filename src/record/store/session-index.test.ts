@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
-import { displayName, SessionIndex } from "./list.js";
+import { displayName, SessionIndex } from "./session-index.js";
 import { header, linesOf, userEntry } from "./store.test-kit.js";
 
 function put(directory: string, name: string, content: string, second = 1): string {

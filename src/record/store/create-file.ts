@@ -6,8 +6,8 @@ import { sha256Of } from "../../base/digest.js";
 import { systemCode } from "../../base/errors.js";
 import { encodeFrame } from "../../base/ndjson.js";
 import type { SessionHeader } from "../../protocol/entries.js";
-import { writeAll } from "./append.js";
-import { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, type SessionDisk } from "./disk-access.js";
+import { writeAll } from "./append-file.js";
+import { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, type SessionDisk } from "./session-disk.js";
 
 export interface NewFile {
   readonly file: number;

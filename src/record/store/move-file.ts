@@ -5,10 +5,10 @@ import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import { acquireLock, type FileLock } from "../../base/path-lock.js";
 import type { SessionHeader } from "../../protocol/entries.js";
-import { AppendFile } from "./append.js";
-import { createFile, type NewFile, replaceFile } from "./create.js";
-import type { SessionDisk } from "./disk-access.js";
-import { inUseText } from "./load.js";
+import { AppendFile } from "./append-file.js";
+import { createFile, type NewFile, replaceFile } from "./create-file.js";
+import { inUseText } from "./load-session.js";
+import type { SessionDisk } from "./session-disk.js";
 
 interface OpenFile {
   readonly file: AppendFile;
@@ -44,7 +44,7 @@ export async function moveFile(
   try {
     const made = await createFile(disk, path, content);
     if (!made) throw new GalleyError("file_refused", `There is another file at ${path}`);
-    await settle(made, { from, path, file: open.file }, place);
+    await replaceOld(made, { from, path, file: open.file }, place);
     return { file: new AppendFile(disk, path, { ...made, isOpenEnded }), lock: attempt.lock };
   } catch (error) {
     await attempt.lock.release();
@@ -53,7 +53,7 @@ export async function moveFile(
 }
 
 /** From the moment when both are there to the moment when only the new one is. */
-async function settle(
+async function replaceOld(
   made: NewFile,
   { from, path, file }: { from: string; path: string; file: AppendFile },
   { disk, moveBeside }: MovePlace,

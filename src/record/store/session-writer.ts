@@ -8,13 +8,13 @@ import type { Log } from "../../base/log.js";
 import { acquireLock, type FileLock, type LockKind, platformLock } from "../../base/path-lock.js";
 import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
 import { plainLine, type StoredFormSinks, storedLine } from "../stored-form.js";
-import { AppendFile } from "./append.js";
-import { createFile, type FileContent, replaceFile } from "./create.js";
-import { nodeDisk, type SessionDisk } from "./disk-access.js";
-import { inUseText, isForbidden, type WriteAccess } from "./load.js";
-import { type MovePlace, moveFile } from "./move.js";
+import { AppendFile } from "./append-file.js";
+import { createFile, type FileContent, replaceFile } from "./create-file.js";
+import { inUseText, isForbidden, type WriteAccess } from "./load-session.js";
+import { type MovePlace, moveFile } from "./move-file.js";
+import { nodeDisk, type SessionDisk } from "./session-disk.js";
 
-export interface StoreOptions {
+export interface WriterOptions {
   /** The real path. */
   readonly path: string;
   readonly header: SessionHeader;
@@ -49,8 +49,8 @@ type State =
 /** How long an entry that nobody waits for may stay off the disk. */
 const lazySyncMs = 1000;
 
-export class SessionStore {
-  #options: StoreOptions;
+export class SessionWriter {
+  #options: WriterOptions;
   readonly #disk: SessionDisk;
   #state: State;
   readonly #queue: SessionEntry[] = [];
@@ -66,29 +66,29 @@ export class SessionStore {
   #writeError: string | undefined;
   #syncError: string | undefined;
 
-  private constructor(options: StoreOptions, state: State) {
+  private constructor(options: WriterOptions, state: State) {
     this.#options = options;
     this.#disk = options.disk ?? nodeDisk;
     this.#state = state;
   }
 
   /** Makes no file before there is a message to put into it. */
-  static create(options: StoreOptions): SessionStore {
-    return new SessionStore(options, { kind: "unborn", lock: undefined });
+  static create(options: WriterOptions): SessionWriter {
+    return new SessionWriter(options, { kind: "unborn", lock: undefined });
   }
 
   /** Goes on where a loaded file ends. `outdated` holds its entries in today's form when the file has not. */
   static resume(
-    options: StoreOptions,
+    options: WriterOptions,
     access: WriteAccess,
     outdated?: { readonly version: number; readonly entries: readonly SessionEntry[] },
-  ): SessionStore {
+  ): SessionWriter {
     const { lock } = access;
     const file = new AppendFile(options.disk ?? nodeDisk, options.path, access);
     const state: State = outdated ? { kind: "outdated", file, lock, ...outdated } : { kind: "open", file, lock };
-    const store = new SessionStore(options, state);
-    store.#syncedLength = access.length;
-    return store;
+    const writer = new SessionWriter(options, state);
+    writer.#syncedLength = access.length;
+    return writer;
   }
 
   /** The real path. */
@@ -146,7 +146,7 @@ export class SessionStore {
    * beside it and answers how to undo that. Entries that come meanwhile wait. What fails leaves everything as it was;
    * a crash on the way leaves one copy too many, never one too few.
    */
-  async moveTo(options: StoreOptions, moveBeside: MovePlace["moveBeside"]): Promise<void> {
+  async moveTo(options: WriterOptions, moveBeside: MovePlace["moveBeside"]): Promise<void> {
     await this.flush();
     while (this.#isWorking) await this.#worked;
     this.#isWorking = true;
@@ -158,7 +158,7 @@ export class SessionStore {
     await this.sync();
   }
 
-  async #move(options: StoreOptions, moveBeside: MovePlace["moveBeside"]): Promise<void> {
+  async #move(options: WriterOptions, moveBeside: MovePlace["moveBeside"]): Promise<void> {
     if (this.#state.kind === "outdated") await this.#renew(this.#state);
     const state = this.#state;
     if (state.kind === "unborn") {

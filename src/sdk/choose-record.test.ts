@@ -3,8 +3,9 @@ import { basename, dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { AgentMessage } from "../protocol/messages.js";
-import { SessionManager } from "../record/record.js";
-import { openRecord, type Resume } from "./open-record.js";
+import { createRecord } from "../record/open-record.js";
+import type { SessionRecord } from "../record/record.js";
+import { chooseRecord, type Resume } from "./choose-record.js";
 
 const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
 
@@ -13,7 +14,7 @@ async function setUp() {
   const home = temporaryDirectory();
   for (const name of ["app", "other"]) mkdirSync(join(home, name));
   const placeOf = (name: string) => ({ cwd: join(home, name), agentDir: join(home, "agent"), home });
-  const stored = SessionManager.create(placeOf("app"));
+  const stored = createRecord(placeOf("app"));
   const imageName = await stored.blobs.put(Buffer.from("an image"));
   await stored.artifacts.save("bash", "a long output");
   stored.appendMessage(said("hello"));
@@ -25,7 +26,7 @@ async function setUp() {
       .map((path) => `${path} ${readFileSync(path, "utf8")}`)
       .sort();
   const open = async (name: string, resume: Resume, persist: boolean) => {
-    const { record } = await openRecord(placeOf(name), { persist, resume });
+    const { record } = await chooseRecord(placeOf(name), { persist, resume });
     onTestFinished(() => record.close());
     return record;
   };
@@ -34,12 +35,12 @@ async function setUp() {
 
 it.each([
   ["continued", (): Resume => ({ kind: "continue" })],
-  ["named by its path", (stored: SessionManager): Resume => ({ kind: "open", target: stored.sessionFile ?? "" })],
+  ["named by its path", (stored: SessionRecord): Resume => ({ kind: "open", target: stored.sessionFile ?? "" })],
   [
     "named by its file",
-    (stored: SessionManager): Resume => ({ kind: "open", target: basename(stored.sessionFile ?? "") }),
+    (stored: SessionRecord): Resume => ({ kind: "open", target: basename(stored.sessionFile ?? "") }),
   ],
-  ["named by its id", (stored: SessionManager): Resume => ({ kind: "open", target: stored.sessionId })],
+  ["named by its id", (stored: SessionRecord): Resume => ({ kind: "open", target: stored.sessionId })],
 ])("in memory a session that is %s goes on as a copy, and nothing is written", async (_how, resume) => {
   const { stored, imageName, snapshot, open } = await setUp();
   const before = snapshot();

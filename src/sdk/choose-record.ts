@@ -1,62 +1,69 @@
-// Which record a session begins with: a new one, the last one of this place, one that was named, or a copy of it.
+// Which record a session starts with: a new one, the last one of the working directory, a named one, or a copy of it.
 
 import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
 import { mayExist } from "../files/paths/find-roots.js";
-import { SessionManager, type SessionManagerOptions } from "../record/record.js";
-import type { OpenOptions } from "../record/record-options.js";
-import type { SessionRecords } from "../record/session-record.js";
-import { SessionIndex } from "../record/store/list.js";
+import {
+  continueRecent,
+  copyRecordInMemory,
+  createRecord,
+  createRecordInMemory,
+  forkRecord,
+  openRecord,
+} from "../record/open-record.js";
+import type { SessionRecord } from "../record/record.js";
+import type { OpenOptions, RecordOptions } from "../record/record-options.js";
+import { SessionIndex } from "../record/store/session-index.js";
 import { SessionDirectories } from "../record/store/session-directories.js";
+import type { RecordSource } from "../session/agent-session-deps.js";
 
 export type Resume =
   | { readonly kind: "continue" }
   /** A path, a file name, an id or the beginning of one. */
   | { readonly kind: "open" | "fork"; readonly target: string };
 
-export interface OpenedRecord {
-  readonly record: SessionManager;
-  readonly records: SessionRecords;
+export interface ChosenRecord {
+  readonly record: SessionRecord;
+  readonly records: RecordSource;
 }
 
-export async function openRecord(
-  where: SessionManagerOptions,
+export async function chooseRecord(
+  where: RecordOptions,
   options: Pick<OpenOptions, "checkNewPlace"> & { persist: boolean; resume?: Resume | undefined },
-): Promise<OpenedRecord> {
+): Promise<ChosenRecord> {
   const { persist, resume, checkNewPlace } = options;
-  const records: SessionRecords = {
-    create: (origin) => (persist ? SessionManager.create(where, origin) : SessionManager.inMemory(where, origin)),
+  const records: RecordSource = {
+    create: (origin) => (persist ? createRecord(where, origin) : createRecordInMemory(where, origin)),
     open: (path, ask) =>
-      SessionManager.open(resolve(where.cwd, path), where, {
+      openRecord(resolve(where.cwd, path), where, {
         ...(checkNewPlace ? { checkNewPlace: (place) => ask(() => checkNewPlace(place)) } : {}),
       }),
   };
   if (!resume) return { record: records.create({}), records };
-  if (resume.kind === "continue")
-    return { record: await SessionManager.continueRecent(where, { isInMemory: !persist }), records };
+  if (resume.kind === "continue") return { record: await continueRecent(where, { isInMemory: !persist }), records };
   if (resume.kind === "fork" && !persist) throw new GalleyError("start_failed", "--fork requires session persistence");
   return { record: await openNamed(where, resume, persist), records };
 }
 
 async function openNamed(
-  where: SessionManagerOptions,
+  where: RecordOptions,
   { kind, target }: Exclude<Resume, { kind: "continue" }>,
   persist: boolean,
-): Promise<SessionManager> {
+): Promise<SessionRecord> {
   const path = await findSession(where, target, kind);
-  if (kind === "fork") return SessionManager.forkFrom(path, where);
-  if (!persist) return SessionManager.copyInMemory(path, where);
-  return SessionManager.open(path, where, { ifMissing: "fail" });
+  if (kind === "fork") return forkRecord(path, where);
+  if (!persist) return copyRecordInMemory(path, where);
+  return openRecord(path, where, { ifMissing: "fail" });
 }
 
 /** What looks like a path is one; anything else, and a file name that is not here, is looked up among the sessions. */
-async function findSession(where: SessionManagerOptions, target: string, kind: "open" | "fork"): Promise<string> {
+async function findSession(where: RecordOptions, target: string, kind: "open" | "fork"): Promise<string> {
   const path = resolve(where.cwd, target);
   if (/[/\\]/.test(target) || (target.endsWith(".jsonl") && mayExist(path))) return path;
   const places = new SessionDirectories(where, where.log ?? silentLog);
   const { session, isElsewhere } = await places.find(new SessionIndex(), target);
-  // A copy belongs here, whosever the original is.
+  // A copy belongs to this project, even when the original does not.
   if (isElsewhere && kind === "open")
     throw new GalleyError("start_failed", `Session "${target}" is in another project (${session.cwd}).`);
   return session.path;

@@ -18,10 +18,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import { manualClock } from "../../testing/manual-clock.js";
-import { draftPath } from "./create.js";
-import { ensureDirectory, nodeDisk, O_CREAT, type SessionDisk } from "./disk-access.js";
-import { type LoadedSession, loadSession } from "./load.js";
-import { SessionStore, type StoreOptions } from "./store.js";
+import { draftPath } from "./create-file.js";
+import { type LoadedSession, loadSession } from "./load-session.js";
+import { ensureDirectory, nodeDisk, O_CREAT, type SessionDisk } from "./session-disk.js";
+import { SessionWriter, type WriterOptions } from "./session-writer.js";
 import { faultyDisk, header, heardLog, linesOf, readFile, userEntry } from "./store.test-kit.js";
 
 const [a, b, c, d] = [userEntry("a", null), userEntry("b", "a"), userEntry("c", "b"), userEntry("d", "c")] as const;
@@ -38,7 +38,7 @@ function setUp({ path = join(temporaryDirectory(), "s.jsonl"), disk = nodeDisk, 
   const clock = manualClock();
   const log = heardLog();
   const given: string[] = [];
-  const options: StoreOptions = {
+  const options: WriterOptions = {
     path,
     header,
     clock,
@@ -50,7 +50,7 @@ function setUp({ path = join(temporaryDirectory(), "s.jsonl"), disk = nodeDisk, 
   };
   const session = loaded?.session;
   const outdated = session && session.version < 3 ? session : undefined;
-  const store = loaded?.access ? SessionStore.resume(options, loaded.access, outdated) : SessionStore.create(options);
+  const store = loaded?.access ? SessionWriter.resume(options, loaded.access, outdated) : SessionWriter.create(options);
   onTestFinished(() => store.close());
   return { store, path, clock, log, given };
 }

@@ -3,7 +3,7 @@
 import { promises as fs } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../base/errors.js";
-import { nodeDisk } from "./disk-access.js";
+import { nodeDisk } from "./session-disk.js";
 
 /**
  * Whether a file is called like one of ours on its way: a session's draft, or an artifact, plan or blob that `writeWhole`

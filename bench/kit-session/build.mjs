@@ -5,10 +5,10 @@ import { buildModule } from "../kit/build-module.mjs";
 /** Answers the path of a module that exports what the fault runs use of it. */
 export function buildSessionModule(directory) {
   const contents = `
-    export { SessionManager } from "./session-manager.ts";
-    export { SessionReader } from "./read-entries.ts";
-    export { nodeDisk } from "./store-disk.ts";
-    export { loadSession } from "./store-load.ts";
+    export { SessionManager } from "./record.ts";
+    export { SessionReader } from "./read/read-entries.ts";
+    export { nodeDisk } from "./store/disk-access.ts";
+    export { loadSession } from "./store/load.ts";
     export { systemClock } from "../base/clock.ts";`;
-  return buildModule(directory, { name: "session", contents, folder: "session" });
+  return buildModule(directory, { name: "session", contents, folder: "record" });
 }

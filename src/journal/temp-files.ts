@@ -1,5 +1,6 @@
-// Step three of an apply: everything that needs room or time is done beside the targets, which stay as they are. After
-// it only names have to change. `removeTempFiles` is its opposite, and also the last step of every apply.
+// Step 3 of an apply: the new bytes are written to temporary files beside the targets, and each old file gets a backup
+// name. The targets stay untouched; after this step only names have to change. `removeTempFiles` reverses it, and is
+// also step 8.
 
 import { dirname } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
@@ -13,7 +14,7 @@ import type { BeginRecord } from "./records.js";
 import { refuseFoldedTogether } from "./respell.js";
 import type { StepContext } from "./step-context.js";
 
-export async function stageFiles(
+export async function writeTempFiles(
   deps: StepContext & { readonly txid: string },
   { ops, dirs }: Prepared,
   signal?: AbortSignal,
@@ -24,18 +25,18 @@ export async function stageFiles(
   await inLanes(ops, width, (op) =>
     failingFor(op.shownPath, async () => {
       throwIfAborted(signal);
-      await writeStaged(deps, op);
-      await keepOld(deps, op);
+      await writeNewBytes(deps, op);
+      await backUp(deps, op);
     }),
   );
-  const appearing = ops.flatMap((op) => (op.kind === "create" && op.staged ? [{ ...op, staged: op.staged }] : []));
-  await refuseFoldedTogether(deps, appearing, txid);
+  const created = ops.flatMap((op) => (op.kind === "create" && op.staged ? [{ ...op, staged: op.staged }] : []));
+  await refuseFoldedTogether(deps, created, txid);
   await pins.sync([...ops.map(({ path }) => dirname(path)), ...dirs.map((directory) => dirname(directory))]);
 }
 
 /**
- * Removes what was put beside the targets. With `withDirectories` also the directories that were made, if empty;
- * `isRenamed`: the staged files of what was replaced have gone into their places.
+ * Removes the temporary and backup files, and with `withDirectories` the directories that step 3 made, if empty.
+ * `isRenamed`: modified files have no temporary file any more, because it was renamed over the target.
  */
 export async function removeTempFiles(
   { disk, pins, width }: StepContext,
@@ -47,7 +48,7 @@ export async function removeTempFiles(
     failingFor(shownPath, async () => {
       for (const name of isRenamed && kind === "modify" ? [backup] : [staged, backup]) {
         const pinned = name === null ? undefined : await pins.ofExisting(name);
-        if (pinned === undefined) continue; // its directory is gone, or was never made
+        if (pinned === undefined) continue; // the directory was removed or never made
         await disk.unlink(pinned).catch(ignoring("ENOENT"));
         touched.add(dirname(path));
       }
@@ -64,7 +65,7 @@ export async function removeTempFiles(
   await pins.sync(touched);
 }
 
-/** Somebody may have put something in: then it stays. */
+/** The directory stays if another program has put something in it. */
 function removeIfEmpty(disk: ChangeDisk, path: string): Promise<boolean> {
   return disk.rmdir(path).then(
     () => true,
@@ -75,41 +76,41 @@ function removeIfEmpty(disk: ChangeDisk, path: string): Promise<boolean> {
   );
 }
 
-async function writeStaged({ disk, pins }: StepContext, op: PreparedOp): Promise<void> {
+async function writeNewBytes({ disk, pins }: StepContext, op: PreparedOp): Promise<void> {
   if (op.staged === null || op.bytes === undefined) return;
   const { like, bytes, mode = like?.mode, mtimeMs } = op;
-  // Nobody else reads it before it is whole; a new file gets what the umask leaves, as any program's would.
+  // Other users cannot read a file that replaces another one before it has its final mode. A new file follows the umask.
   const file = await disk.create(await pins.of(op.staged), mode === undefined ? 0o666 : 0o600);
   await closing(file, async () => {
     await file.append(bytes);
-    await dress(file, { shownPath: op.shownPath, like, mode, mtimeMs });
+    await setAttributes(file, { shownPath: op.shownPath, like, mode, mtimeMs });
     await file.fsync();
   });
 }
 
-/** A second name for the old bytes; where files have only one, a copy. */
-async function keepOld({ disk, pins }: StepContext, op: PreparedOp): Promise<void> {
+/** A hard link to the old file, or a copy where the file system has no hard links. */
+async function backUp({ disk, pins }: StepContext, op: PreparedOp): Promise<void> {
   if (op.backup === null || !op.found) return;
   const { found, shownPath } = op;
   const [target, backup] = [await pins.of(op.path), await pins.of(op.backup)];
   try {
     return await disk.link(target, backup);
   } catch (error) {
-    // Between two mounts nothing can be linked, nor be renamed over later.
+    // Across mounts neither a link nor the rename of step 6 is possible.
     if (systemCode(error) === "EXDEV") throw refusal(shownPath, "it is a mount point", error);
     ignoring(...noLinkCodes)(error);
   }
   const read = await disk.read(target, found.identity, { maxBytes: found.sizeBytes + 1 });
   const file = await disk.create(backup, 0o600);
   await closing(file, async () => {
-    await file.append(read?.bytes ?? new Uint8Array()); // changed meanwhile: the second look finds out
-    await dress(file, { shownPath, like: found, mode: found.mode, mtimeMs: found.modifiedMs });
+    await file.append(read?.bytes ?? new Uint8Array()); // if the file changed meanwhile, step 4 notices
+    await setAttributes(file, { shownPath, like: found, mode: found.mode, mtimeMs: found.modifiedMs });
     await file.fsync();
   });
 }
 
-/** Whoever cannot give it back its owner and mode refuses here, before anything has changed. */
-async function dress(
+/** Owner, mode and time. Refuses what cannot be kept here, before any target has changed. */
+async function setAttributes(
   file: DiskFile,
   {
     shownPath,
@@ -124,12 +125,12 @@ async function dress(
       ignoring("EPERM")(error);
       throw refusal(shownPath, "its owner and group cannot be kept", error);
     });
-  if (mode !== undefined) await file.chmod(mode); // after chown, which takes the set-group bit away
+  if (mode !== undefined) await file.chmod(mode); // after chown, which clears the setgid bit
   if (mtimeMs !== undefined) await file.utimes(mtimeMs);
   if (!like) return;
-  const dressed = await file.stat();
-  if (dressed.mode !== mode || dressed.uid !== like.uid || dressed.gid !== like.gid)
-    throw refusal(shownPath, "its owner and mode cannot be kept"); // some disks only say that they did
+  const result = await file.stat();
+  if (result.mode !== mode || result.uid !== like.uid || result.gid !== like.gid)
+    throw refusal(shownPath, "its owner and mode cannot be kept"); // some file systems ignore the calls silently
 }
 
 async function closing(file: DiskFile, work: () => Promise<void>): Promise<void> {

@@ -14,8 +14,8 @@ import {
 } from "../record/open-record.js";
 import type { SessionRecord } from "../record/record.js";
 import type { OpenOptions, RecordOptions } from "../record/record-options.js";
-import { SessionIndex } from "../record/store/session-index.js";
 import { SessionDirectories } from "../record/store/session-directories.js";
+import { SessionIndex } from "../record/store/session-index.js";
 import type { RecordSource } from "../session/agent-session-deps.js";
 
 export type Resume =

@@ -4,8 +4,8 @@ import { silentLog } from "../base/log.js";
 import { findSessionDirectory, type SessionSpot } from "../config/session-directory.js";
 import { agentPlaces } from "../record/session-paths.js";
 import { collectGarbage, type GarbageReport } from "../record/store/collect-garbage.js";
-import { displayName, SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 import { SessionDirectories } from "../record/store/session-directories.js";
+import { displayName, SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 
 export { displayName, type GarbageReport, type SessionInfo };
 

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createModuleHome, type ModuleHome } from "../../../test/module-home.js";
+import { createModuleHome, type ModuleHome } from "../../../test/kit/module-home.js";
 import { say } from "../../testing/scripted-model.js";
 
 let home: ModuleHome;

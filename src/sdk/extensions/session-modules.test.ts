@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createModuleHome, type ModuleHome, said } from "../../../test/module-home.js";
+import { createModuleHome, type ModuleHome, said } from "../../../test/kit/module-home.js";
 import { Settings } from "../../config/settings/settings.js";
 import type { ExtensionAPI } from "../../extensions/api/extension.js";
 import type { ExtensionReport } from "../../session/session-extensions.js";

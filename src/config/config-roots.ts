@@ -20,11 +20,11 @@ export interface ConfigRoot {
 }
 
 export interface ConfigRoots {
-  /** In order. An empty directory is there all the same. */
+  /** In order. An empty directory is included. */
   readonly roots: readonly ConfigRoot[];
-  /** Directories that are another one's second name, and so left out. */
+  /** Directories that are a second name of another one, and so left out. */
   readonly duplicates: readonly { readonly path: string; readonly of: string }[];
-  /** One line for each that is there and cannot be used. */
+  /** One line for each that exists and cannot be used. */
   readonly warnings: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface ConfigPlace {
   readonly project?: Project | undefined;
 }
 
-/** The user's configuration directory, also where the agent directory was moved elsewhere. */
+/** The user's configuration directory, even if the agent directory was moved elsewhere. */
 export function configRootDirectory(env: Environment, home: string): string {
   return join(home, variable(env, "GALLEY_CONFIG_DIR") ?? ".galley");
 }

@@ -1,4 +1,4 @@
-// What a session finds by itself when its maker says nothing: environment files, settings files.
+// What a session finds by itself when the caller says nothing: environment files, settings files.
 
 import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
@@ -49,7 +49,7 @@ export async function discoverSettings(
   return settings;
 }
 
-/** May the project's file say what only a trusted one may? As it was decided before, or for this run. */
+/** May the project's file say what only a trusted one may? As decided before, or for this run. */
 export function trustIn(
   place: Omit<ModuleSpot, "settings">,
   isTrustedForThisRun = false,

@@ -1,5 +1,5 @@
-// The modules of others that a session, or a person who asks, could have here, and whether the project may run its own.
-// Where there are none it costs a few looks at names, and nothing that finds or loads modules is read.
+// The extensions that a session could load here, and whether the project may run its own. Where there are none it costs
+// a few lookups of names, and no code that finds or loads modules is read.
 
 import { join } from "node:path";
 import type { ExplicitPath } from "../extensions/discover/discover-modules.js";
@@ -36,14 +36,14 @@ export function trustFile({ env, home }: Pick<ModuleSpot, "env" | "home">): stri
   return join(configRootDirectory(env, home), "trust.json");
 }
 
-/** `project`: where it was found just now. */
+/** `project`: as it was just found. */
 export function moduleRoots(spot: ModuleSpot, project?: Project): readonly ConfigRoot[] {
   const { cwd, home, agentDir, env, settings } = spot;
   const disabled = settings.get("disabledProviders");
   return findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home), disabled, project }).roots;
 }
 
-/** False is certain; true only says that it is worth a look. */
+/** False is certain; true only means that a search is worthwhile. */
 export function mayHaveModules({ home, settings }: ModuleSpot, roots: readonly ConfigRoot[]): boolean {
   const kinds = ["tools", "extensions", "hooks"] as const;
   return (

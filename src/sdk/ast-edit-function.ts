@@ -1,4 +1,4 @@
-// `astEdit` of the door: structural search and replace without a session. Everything of weight is loaded with the first
+// The exported function `astEdit`: structural search and replace without a session. Heavy code is loaded with the first
 // call.
 
 import { systemClock } from "../base/clock.js";
@@ -22,8 +22,8 @@ export interface AstEditPlace {
 }
 
 /**
- * Shows what would become of the files. With `dryRun: false` it is written, all or nothing, within the same bounds as by
- * a session, and `galley undo` takes it back.
+ * Shows what the files would become. With `dryRun: false` it is written, all or nothing, within the same bounds as in a
+ * session, and `galley undo` reverts it.
  */
 export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<AstEditOutcome> {
   const { cwd = process.cwd(), agentDir = agentDirectory(process.env) } = request;
@@ -63,7 +63,7 @@ export interface AstEditAccess {
 
 const byModule = { by: "runtime", reason: "astEdit" } as const;
 
-/** Onto the disk by the rules of a session: where everything is staged, nothing goes past that. */
+/** To the disk by the rules of a session: where everything is staged, nothing is written past that. */
 export function applyBeside(staging: () => Pick<Staging, "mode" | "applyNow"> | undefined): AstEditAccess["apply"] {
   return async (changes, what) => {
     const own = staging();

@@ -1,5 +1,5 @@
-// The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
-// no globals: two sessions with different directories in one process do not know of each other.
+// The one place where the parts are connected. Provide a part to override it, omit it to have it discovered. There are
+// no globals: two sessions with different directories in one process are independent.
 
 import { findContextFiles } from "../config/context-files.js";
 import { readPromptFiles } from "../config/prompt-files.js";
@@ -41,11 +41,11 @@ const userCommandSeconds = 300;
 
 export interface CreateAgentSessionResult {
   session: AgentSession;
-  /** The record was left with a model that cannot be had now. */
+  /** The record's model is not available now. */
   modelFallbackMessage?: string;
 }
 
-/** Throws `model_not_found` or `invalid_config` when the named model cannot be had, `not_found` for an unknown tool. */
+/** Throws `model_not_found` or `invalid_config` for a model that is unavailable, `not_found` for an unknown tool. */
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
   refuseUnsupportedOptions(options);
   const place = await findSessionPlace(options);
@@ -82,7 +82,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   user?.attach(session);
   extensions?.attach(session);
   session.setUIContext(options.ui);
-  // What was named now wins over what the record was left with.
+  // What was named for this start wins over the record.
   const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
   if (!options.deferModules) await session.whenReady();
   return { session, ...(modelFallbackMessage === undefined ? {} : { modelFallbackMessage }) };
@@ -189,7 +189,7 @@ function findPrompts(
 
 function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { context }: SessionManager) {
   const { model, namedLevel, usualLevel } = models;
-  // What was named now, else what the record was left with, where null takes an explicit one back.
+  // What was named for this start, else the record's, where null takes an explicit one back.
   const recorded = context.thinkingLevel === undefined ? usualLevel : levelNamed(context.thinkingLevel);
   return {
     models: sourceOf(options, models),
@@ -200,7 +200,7 @@ function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { c
   };
 }
 
-/** With a provider layer of the caller's own there is no question of keys. */
+/** With the caller's own provider layer no keys are needed. */
 function sourceOf({ streamFn }: CreateAgentSessionOptions, { source }: SessionModels) {
   return streamFn ? withoutKeys(source) : source;
 }
@@ -209,7 +209,7 @@ function isModelNamed({ model, provider, modelPattern }: CreateAgentSessionOptio
   return (model ?? provider ?? modelPattern) !== undefined;
 }
 
-/** What the session does on the disk and with programs beside its tools. */
+/** What the session does on the disk and with programs besides its tools. */
 function workOf(
   options: CreateAgentSessionOptions,
   { place, access }: Joined,

@@ -1,5 +1,5 @@
-// What the door `galley` offers beside `createAgentSession`. A file of its own, because the modules that a session loads
-// are served it, and a session cannot import its own maker.
+// What `galley` exports besides `createAgentSession`. A file of its own, because it is served to the extensions that a
+// session loads, and a session cannot import its own maker.
 
 export { GalleyError } from "../base/errors.js";
 export type { ContextFile } from "../config/context-files.js";

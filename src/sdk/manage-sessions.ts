@@ -1,4 +1,4 @@
-// Looking after session files: what there is, and what nobody needs any more.
+// Managing session files: listing them, and removing what no session needs any more.
 
 import { silentLog } from "../base/log.js";
 import { findSessionDirectory, type SessionSpot } from "../config/session-directory.js";

@@ -1,5 +1,5 @@
-// Pending plans of all sessions of a directory, found without opening what has none, and a session opened to decide about
-// its own. For a program that holds no session itself.
+// Pending plans of all sessions of a directory, found without opening sessions that have none; and a session opened to
+// decide about its own. For a program that holds no session itself.
 
 import { systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
@@ -47,10 +47,10 @@ export async function listPendingSessions(place: PendingPlace, { diff = false } 
     const record = await SessionManager.open(session.path, managerOptions({ ...place, log: silentLog }), {
       isReadOnly: true,
     }).catch(() => undefined);
-    if (!record) continue; // damaged: `galley sessions` tells
+    if (!record) continue; // damaged: `galley sessions` reports it
     const store = new PendingActionStore({ clock: systemClock });
     for (const stored of (await readPending(record)).found) store.restore(stored);
-    await markStaleActions(store, (seen) => plans.staleFiles(seen)).catch(() => {}); // then the apply will tell
+    await markStaleActions(store, (seen) => plans.staleFiles(seen)).catch(() => {}); // then applying will report it
     const actions = await viewPending(store, { diff });
     store.dispose();
     await record.close();
@@ -59,7 +59,7 @@ export async function listPendingSessions(place: PendingPlace, { diff = false } 
   return found;
 }
 
-/** Runs `work` on the session of a file. Throws `busy` when another program has it, `start_failed` when it may only be read. */
+/** Runs `work` on the session of a file. Throws `busy` when another program has it, `start_failed` if read-only. */
 export async function withSessionFile<T>(
   place: PendingPlace,
   path: string | undefined,
@@ -82,7 +82,7 @@ export async function withSessionFile<T>(
   }
 }
 
-/** What a crash left half done in this project, brought to its end. Undefined: another program is at it. */
+/** Finishes what a crash left half done in this project. Undefined: another program is doing it. */
 export async function recoverProject(place: PendingPlace): Promise<readonly ChangeOutcome[] | undefined> {
   return changesIn(place).recover(withoutSession);
 }

@@ -1,4 +1,5 @@
-// The changes of one project: written through its journal, kept for undo as the settings say, and settled in session files.
+// The changes of one project: written through its journal, kept for undo as the settings say, and settled in session
+// files.
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
@@ -38,7 +39,7 @@ async function settleElsewhere(
   decision: ChangeDecision,
 ): Promise<boolean> {
   const manager = await SessionManager.open(session, options).catch(() => undefined);
-  if (!manager) return true; // gone, or never was a file: there is nothing to settle
+  if (!manager) return true; // the session has no file: there is nothing to settle
   try {
     if (manager.readOnlyReason !== undefined) return false;
     if (applied.isPart) await manager.artifacts.promoteRest(applied.pendingId);

@@ -1,5 +1,5 @@
-// Where a session is and what holds there: its directories, environment, log, project and settings. Looked up once, so
-// that all parts of the session see the same.
+// Where a session runs and what applies there: its directories, environment, log, project and settings. Looked up once,
+// so that all parts of the session see the same.
 
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";

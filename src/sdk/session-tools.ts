@@ -1,5 +1,5 @@
-// The tools of a session: the built-in ones that are wanted, those that the program hands over, `resolve` and `undo`. Made
-// when the session is, because they work on what it holds.
+// The tools of a session: the selected built-in ones, those that the program passes in, `resolve` and `undo`. Made
+// together with the session, because they use what it holds.
 
 import { GalleyError } from "../base/errors.js";
 import type { Permit } from "../files/workspace.js";
@@ -45,7 +45,7 @@ export class SessionTools {
     return this.#own?.staging;
   }
 
-  /** Called once, by the session. `reserve` hears the names that no extension may take. */
+  /** Called once, by the session. `reserve` is given the names that no extension may take. */
   create(session: SessionToolDeps, reserve: (names: readonly string[]) => void): readonly AnyTool[] {
     const { place, access, changes, given, dialogs } = this.#deps;
     const { clock, settings, env } = place;

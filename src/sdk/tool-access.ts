@@ -17,7 +17,7 @@ import type { ToolSettings } from "../tools/index.js";
 
 export interface ToolAccess {
   readonly workspace: Workspace;
-  /** The same rules with nobody to ask. */
+  /** The same rules without a user to ask. */
   readonly unattended: Workspace;
   readonly processes: Processes;
 }
@@ -35,7 +35,7 @@ export interface ToolAccessPlace {
   readonly project?: Project;
 }
 
-/** A workspace that the caller brings has its own rules; then nobody is asked beyond them. */
+/** A workspace that the caller brings has its own rules; then the user is not asked beyond them. */
 export function createToolAccess(
   place: ToolAccessPlace,
   given?: { workspace?: Workspace; processes?: Processes },
@@ -93,7 +93,7 @@ function workspaceOptions(
 
 function createProcesses({ env, clock, log, projectRoot }: Here, settings: Settings): Processes {
   const shellPath = settings.get("shellPath");
-  // Programs that know it ask nobody and draw nothing: there is no terminal.
+  // Programs that know it ask no questions and draw nothing: there is no terminal.
   const unattended = isOn(env, "GALLEY_BASH_NO_CI") ? {} : { CI: "true" };
   return createNodeProcesses({
     env,
@@ -108,14 +108,14 @@ function createProcesses({ env, clock, log, projectRoot }: Here, settings: Setti
 
 const noHoldsMs = 10_000;
 
-/** One tool call looks at a path more than once. A yes holds for the session, a no for as long as a call may take. */
+/** One tool call checks a path more than once. A yes holds for the session, a no for as long as a call may take. */
 function remembering(permit: Permit, clock: Clock): Permit {
   const answers = new Map<string, { answer: Promise<boolean>; until: number }>();
   return async (question) => {
     const key = `${question.intent} ${question.reason} ${question.path}`;
     const known = answers.get(key);
     if (known && clock.now() < known.until) return known.answer;
-    const answer = permit(question).catch(() => false); // whoever cannot answer did not say yes
+    const answer = permit(question).catch(() => false); // a failed answer is no yes
     answers.set(key, { answer, until: Number.POSITIVE_INFINITY });
     if (!(await answer)) answers.set(key, { answer, until: clock.now() + noHoldsMs });
     return answer;

@@ -1,4 +1,4 @@
-// Which texts a session would read, out of what lies in the configuration directories and what it was told.
+// Which texts a session would read, from the configuration directories and from the caller's options.
 
 import type { Log } from "../../base/log.js";
 import { lookAt } from "../../files/module-files.js";
@@ -25,9 +25,9 @@ export interface PromptTextOptions {
   slashCommands?: readonly PromptTemplate[];
   /** Only skills with such a name; `*` and `?` stand for anything. */
   skillPatterns?: readonly string[];
-  /** Skills, directories of one, or directories of those, beside what is found. */
+  /** Skills, skill directories, or directories of those, besides those that are found. */
   additionalSkillPaths?: readonly string[];
-  /** Templates or directories of them, beside what is found. */
+  /** Templates or directories of them, besides those that are found. */
   additionalPromptTemplatePaths?: readonly string[];
 }
 

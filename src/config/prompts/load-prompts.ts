@@ -1,5 +1,5 @@
 // Reads the templates, skills and rules of a session, and a project's system prompt. A file
-// that cannot be used is one line in the log and keeps no other from being used. Bounded in number.
+// that cannot be used is one line in the log and does not affect the others. Bounded in number.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
@@ -26,7 +26,7 @@ export function loadRuleFiles(places: readonly TextPlace[], reader: TextReader):
   return loadRules({ directories: [""], readDirectory: () => files, log: reader.log });
 }
 
-/** The nearest that is there; what the user's own say holds where there is none. */
+/** The nearest that exists; without one, the user's own file applies. */
 export function loadSystem(places: readonly TextPlace[], reader: TextReader): { replaced?: string; added?: string } {
   const nearest = (ending: RegExp) => {
     for (const place of places.filter(({ path }) => ending.test(path))) {

@@ -1,6 +1,6 @@
-// The templates, skills and rules of one session. Read once, behind the session's start and before its first model call.
-// Where there are none, a session has no such object. Promises: nothing of a project that is not trusted is read, and no
-// file keeps the others from being used.
+// The templates, skills and rules of one session. Read once, behind the session's start and before its first model
+// call. Where there are none, a session has no such object. Promises: nothing of an untrusted project is read, and no
+// bad file affects the others.
 
 import type { Log } from "../../base/log.js";
 import { matchesGlob } from "../../base/match-glob.js";
@@ -26,7 +26,7 @@ export interface SessionPromptsDeps extends ModuleSpot {
   readonly isTrustedForThisRun: boolean;
   /** Rules come from elsewhere. */
   readonly withoutRules: boolean;
-  /** The decision about the project, where modules of others need one too. */
+  /** The decision about the project, where extensions need one too. */
   readonly modules?: ProjectTrust | undefined;
 }
 
@@ -119,7 +119,7 @@ export class SessionPrompts implements PromptLibrary {
     return this.#system;
   }
 
-  /** Until they are read, those that were there before hold. */
+  /** Until they are read, the earlier ones stay. */
   #readAgain(): Promise<void> {
     if (!this.#reading) return Promise.resolve();
     this.#places = findPlaces(this.#deps, this.#options, moduleRoots(this.#deps));
@@ -134,10 +134,10 @@ export class SessionPrompts implements PromptLibrary {
       this.#deps.log.error("templates, skills and rules could not be read", error);
     }
     this.#isReady = true;
-    void this.#deps.modules?.ready().then(() => this.#warnOfHidden()); // not waited for: they may wait for these
+    void this.#deps.modules?.ready().then(() => this.#warnOfHidden()); // not awaited: they may wait for these
   }
 
-  /** Those that a custom command comes before. */
+  /** Those that are hidden by a custom command. */
   #warnOfHidden(): void {
     for (const { name } of this.#deps.modules?.customCommands() ?? []) {
       const place = this.#templates.get(name)?.place;

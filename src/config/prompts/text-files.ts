@@ -1,5 +1,5 @@
-// Texts that tell a model how to work: templates, skills, rules, context files. Some come with projects, so each is read
-// within bounds, from where it seems to lie, and cleaned of what a person would not see.
+// Texts that tell a model how to work: templates, skills, rules, context files. Some come with projects, so each is
+// read within bounds, never through a link out of the project, and cleaned of invisible characters.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
@@ -12,17 +12,17 @@ import type { TextPlace } from "./text-places.js";
 export const maxTextBytes = 128 * 1024;
 
 export interface TextFile extends TextPlace {
-  /** As it stands in the file. */
+  /** As it is in the file. */
   readonly text: string;
 }
 
 export interface TextReader {
   readonly log: Log;
-  /** What the project was trusted with, and where it lies. Without it nothing of the project is read. */
+  /** What the project was trusted with, and its root. Without it nothing of the project is read. */
   readonly project?: { readonly coverage: Coverage; readonly root: string } | undefined;
 }
 
-/** Undefined, with a line in the log, for what cannot be used; without one for what is not there. */
+/** Undefined, with a line in the log, for a file that cannot be used; without one for a file that does not exist. */
 export function readTextFile(place: TextPlace, { log, project }: TextReader): TextFile | undefined {
   try {
     const { bytes, realPath } = readModuleFile(place.path, maxTextBytes);
@@ -44,11 +44,11 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw refused("is not UTF-8 text"); // the decoder's own words say no more
+    throw refused("is not UTF-8 text"); // the decoder's own message says no more
   }
 }
 
-/** What a model is shown of a text. What was taken out is told. */
+/** What a model is shown of a text. Removed characters are reported. */
 export function cleanText(text: string, path: string, log: Log): string {
   const { text: visible, findings } = stripInvisible(text);
   if (findings !== "") log.warn(`${printable(path)}: removed ${findings}`);

@@ -1,4 +1,4 @@
-// Where templates, skills, rules and system prompts lie: in the configuration directories, and where somebody points.
+// Where templates, skills, rules and system prompts are: in the configuration directories, and at explicit paths.
 // Names only; nothing is opened here.
 
 import { isAbsolute, join, resolve } from "node:path";
@@ -14,12 +14,12 @@ export type TextKind = (typeof textKinds)[number];
 
 export interface TextPlace {
   readonly path: string;
-  /** `config`: somebody points at it. */
+  /** `config`: an explicit path. */
   readonly provider: ConfigSource | "config";
   readonly level: ConfigLevel;
 }
 
-/** Looked at in one go. A hostile directory can hold any number of names; nobody has so many texts. */
+/** Read at once. A hostile directory can hold any number of names; no real one has so many texts. */
 const maxPlaces = 1000;
 
 export const templateFolders = ["commands", "prompts"] as const;
@@ -32,7 +32,7 @@ export function textPlaces(
   folders: readonly TemplateFolder[] = templateFolders,
 ): TextPlace[] {
   if (kind === "system") return systemPlaces(roots);
-  // Two names for one thing: which directory it is in decides, not which of the two it is called there.
+  // Two names for one thing: the directory decides the order, not the name of the folder in it.
   if (kind === "templates") return roots.flatMap((root) => folders.flatMap((folder) => filesIn([root], folder)));
   return filesIn(roots, kind);
 }
@@ -62,7 +62,7 @@ export function projectTexts(
   ];
 }
 
-/** Directories of skills that the project's settings name, seen from the project. */
+/** Directories of skills that the project's settings name, relative to the project. */
 export function projectSkillPlaces(settings: Settings): TextPlace[] {
   return pathsNamedByProject(settings, "skills.customDirectories").flatMap((path) => skillPlaces(path, "project"));
 }
@@ -86,7 +86,7 @@ export function templatePlaces(path: string): TextPlace[] {
   return paths.map((found) => ({ path: found, provider: "config", level: "user" }));
 }
 
-/** `~` expanded, the rest seen from the working directory. */
+/** `~` expanded, the rest relative to the working directory. */
 export function namedPath(path: string, { cwd, home }: { cwd: string; home: string }): string {
   if (/^~(?:[\\/]|$)/.test(path)) return join(home, path.slice(1));
   return isAbsolute(path) ? path : resolve(cwd, path);
@@ -94,7 +94,7 @@ export function namedPath(path: string, { cwd, home }: { cwd: string; home: stri
 
 const skillFile = "SKILL.md";
 
-/** The user's own are read at the start of a session. */
+/** The user's own files are read at the start of a session. */
 function systemPlaces(roots: readonly ConfigRoot[]): TextPlace[] {
   return roots
     .filter(({ source, level }) => source === "native" && level === "project")

@@ -1,5 +1,5 @@
-// Everything that the loaded extensions registered, in one order. The project's extensions come before the user's: what
-// they make of a tool call is still seen by the guards that the user keeps for all projects.
+// Everything that the loaded extensions registered, in one order. The project's extensions come before the user's: how
+// they change a tool call is still seen by the guards that the user keeps for all projects.
 
 import { resolveToolName } from "../../pending/resolve-force.js";
 import type { RegisteredCommand } from "./commands.js";
@@ -11,7 +11,7 @@ export type Owned<Thing> = Thing & { readonly record: ExtensionRecord };
 
 export class ExtensionRegistry {
   #records: readonly ExtensionRecord[] = [];
-  /** The chosen tools of a record that lost its name are told of once. */
+  /** Each tool that lost its name to another is reported once. */
   readonly #conflicts = new Set<RegisteredTool>();
 
   get records(): readonly ExtensionRecord[] {
@@ -53,8 +53,8 @@ export class ExtensionRegistry {
   }
 
   /**
-   * The first registration of a name stays; `onConflict` hears of each other one once. The word on previews is nobody's
-   * to take: who replaced it could write without a decision.
+   * The first registration of a name stays; `onConflict` is told of each other one once. `resolve` cannot be replaced:
+   * a replacement could write without a decision.
    */
   tools(onConflict: (record: ExtensionRecord, sentence: string) => void): Owned<RegisteredTool>[] {
     const chosen = new Map<string, Owned<RegisteredTool>>();
@@ -69,7 +69,7 @@ export class ExtensionRegistry {
     return [...chosen.values()];
   }
 
-  /** The extension in whose files an error came up, if it can be told. */
+  /** The extension in whose files an error was thrown, if it can be told. */
   blame(error: unknown): string | undefined {
     return this.#records.find(({ origin }) => cameFrom(error, origin.realPath))?.origin.path;
   }

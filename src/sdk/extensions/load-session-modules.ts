@@ -1,6 +1,6 @@
-// From what lies in the configuration directories to loaded modules: survey, trust, choice, load. Read only where there
-// is something to load. Promises: of a project that is not trusted nothing is imported, and each module that is left out
-// or fails is one sentence.
+// From the files in the configuration directories to loaded modules: survey, trust, choice, load. Read only where there
+// is something to load. Promises: nothing of an untrusted project is imported, and each module that is left out or
+// fails is one sentence.
 
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
@@ -33,26 +33,26 @@ import { type TrustQuestion, trustQuestion } from "../../extensions/trust/trust-
 import type { Processes } from "../../processes/processes.js";
 
 export interface ModuleOptions {
-  /** Called before any code of others is loaded. */
+  /** Called before any extension code is loaded. */
   beforeModules?(): void;
   /** The project's own modules may run, in this session only. */
   trustProject?: boolean;
   /** Custom tools: files or directories. */
   additionalToolPaths?: readonly string[];
-  /** Of those that modules bring: active although they would not be by themselves. */
+  /** Extension tools that are active although they would not be by default. */
   namedTools?: readonly string[];
   /** Extensions of the program's own. */
   extensions?: readonly ExtensionFactory[];
   additionalExtensionPaths?: readonly string[];
-  /** Plugins: packages whose `package.json` names what they bring. */
+  /** Plugins: packages whose `package.json` names their modules. */
   pluginDirectories?: readonly string[];
   /** Only those extensions that are named. */
   disableExtensionDiscovery?: boolean;
-  /** Hears of each module that cannot be loaded. */
+  /** Called for each module that cannot be loaded. */
   onLoadError?(error: ModuleLoadError): void;
   /**
-   * What the command line says, once it is known which flags extensions have; without any, that is asked at once.
-   * Undefined: something is wrong with it, and no extension is started.
+   * What the command line says, once it is known which flags extensions have; without any extension it is called at
+   * once. Undefined: the command line is wrong, and no extension is started.
    */
   resolveFlags?(flags: ReadonlyMap<string, FlagDefinition>): ReadonlyMap<string, boolean | string> | undefined;
 }
@@ -66,7 +66,7 @@ export interface LoadModulesDeps extends ModuleSpot {
   readonly memory: LoadMemory;
   readonly pending: ToolPendingActions;
   readonly builtInToolNames: readonly string[];
-  /** Tools that the program handed over. */
+  /** Tools that the program passed in. */
   readonly givenTools: readonly FoundTool[];
   readonly hostModules: HostModules;
   onError(failure: ToolFailure): void;
@@ -80,22 +80,22 @@ export interface SessionModuleSet {
   readonly isProjectTrusted: boolean;
   /** What the project is trusted with. */
   readonly projectCoverage: Coverage | undefined;
-  /** Of what could not be loaded. */
+  /** For modules that could not be loaded. */
   readonly errors: readonly ModuleLoadError[];
   /** Left out because the project is not trusted. */
   readonly untrusted: readonly ModuleLoadError[];
-  /** Nobody has decided about what was left out. */
+  /** The user has not decided about what was left out. */
   readonly undecided?: UndecidedProject | undefined;
 }
 
 export interface UndecidedProject {
-  /** Everything that would run, for a person. */
+  /** Everything that would run, for the user. */
   readonly question: TrustQuestion;
   /** Of exactly what the question shows. Throws what `recordTrust` does. */
   rememberYes(): Promise<void>;
 }
 
-/** What stands for the path of a tool that the program gave. */
+/** Used as the path of a tool that the program passed in. */
 export const givenToolPath = "<program>";
 
 /** Never rejects because of a module. */
@@ -115,7 +115,7 @@ export async function loadSessionModules(deps: LoadModulesDeps, options: ModuleO
     coverage: undefined,
   };
 
-  // The user's extensions first: they may have a word on whether the project is trusted.
+  // The user's extensions first: they may answer whether the project is trusted.
   const own = choose(false);
   let extensions = await loadUserExtensions(own.load, { deps, loading, factories: options.extensions ?? [] });
   const state = await decide(survey, survey.project.items.length > 0 ? extensions : undefined, deps);
@@ -168,7 +168,7 @@ function undecidedProject({ decision, project }: ModuleSurvey, deps: LoadModules
 export function explicitPaths(options: ModuleOptions, settings: ModuleSpot["settings"]): ExplicitPath[] {
   const named = (kind: ExplicitPath["kind"], paths: readonly string[]) =>
     paths.map((path): ExplicitPath => ({ kind, path, namedBy: "user" }));
-  // What the settings hold is the user's: what the project's file names is found with all that is its own.
+  // The settings hold what the user names: what the project's file names is found with its own modules.
   return [
     ...named("tool", [...settings.get("customTools"), ...(options.additionalToolPaths ?? [])]),
     ...named("extension", [...settings.get("extensions"), ...(options.additionalExtensionPaths ?? [])]),
@@ -198,7 +198,7 @@ async function loadExtensionsOf(
   return loadExtensions(candidates, { ...loading, live, onError, onSendFailure });
 }
 
-/** A program is an extension that starts it. */
+/** A program becomes an extension that starts it. */
 async function asCandidates(modules: readonly FoundModule[], loading: LoadDeps): Promise<Candidate[]> {
   if (!modules.some(({ isScript }) => isScript)) return [...modules];
   const { hookProgram } = await import("../../extensions/hooks/hook-programs.js");
@@ -206,7 +206,7 @@ async function asCandidates(modules: readonly FoundModule[], loading: LoadDeps):
   return modules.map((module) => (module.isScript ? hookProgram(module, { cwd, processes, coverage }) : module));
 }
 
-/** Where nobody has decided yet, the user's extensions are asked; where they do not know either, it is no. */
+/** Without a decision the user's extensions are asked; without an answer of theirs, it is no. */
 async function decide(
   { decision, project }: ModuleSurvey,
   extensions: LoadedExtensions | undefined,

@@ -1,5 +1,5 @@
-// Custom tools for a program that has no session of ours: found and loaded as a session would, with what could not be
-// loaded beside them. What is heavy is read when one of these is called.
+// Custom tools for a program without a session: found and loaded as a session would, together with the errors. Heavy
+// code is loaded when one of these is called.
 
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.js";
@@ -35,7 +35,7 @@ export async function discoverCustomToolPaths(
   return { paths, metadata: survey.discovery.metadata, errors };
 }
 
-/** Whoever names a path thereby runs it. Never rejects because of one. */
+/** Naming a path means running it. Never rejects because of one. */
 export async function loadCustomTools(
   paths: readonly (string | CustomToolPath)[],
   cwd: string,

@@ -1,4 +1,4 @@
-// For people who look after custom tools and trust: which tools there are, whether a module is fit, what a project would
+// For users who manage custom tools and trust: which tools there are, whether a module is usable, what a project would
 // run, and what was decided about it.
 
 import { join } from "node:path";
@@ -40,7 +40,7 @@ export interface ToolList {
   readonly errors: readonly ModuleLoadError[];
 }
 
-/** Those that a session started here would have. Runs the modules of the user, and of a project that is trusted. */
+/** The tools that a session started here would have. Runs the user's modules, and those of a trusted project. */
 export async function listTools(place: ModulePlace, options: { trustProject: boolean }): Promise<ToolList> {
   const { chooseModules, untrustedText } = await import("../../extensions/discover/choose.js");
   const explicit = place.settings.get("customTools").map((path) => asNamed(path));
@@ -58,7 +58,7 @@ export async function listTools(place: ModulePlace, options: { trustProject: boo
   });
 }
 
-/** Loads the module or the modules at a path, which whoever names it thereby runs. */
+/** Loads the module or the modules at a path. Naming a path means running it. */
 export async function checkModule(place: ModulePlace, path: string): Promise<ToolCheck> {
   const [{ discoverModules }, { checkTools }] = await Promise.all([
     import("../../extensions/discover/discover-modules.js"),
@@ -74,7 +74,7 @@ export async function checkModule(place: ModulePlace, path: string): Promise<Too
   });
 }
 
-/** The text of a new tool and the file it belongs into. Throws `usage` for a name that no model accepts. */
+/** The text of a new tool and the path of its file. Throws `usage` for a name that no model accepts. */
 export async function newTool(
   { cwd, agentDir }: ModulePlace,
   name: string,

@@ -1,5 +1,5 @@
-// Models for modules: what extensions import to ask one themselves. A request goes the way of the session's own, and a
-// failure is part of the answer, as those who wrote them expect.
+// Models for extensions: what they import to ask one themselves. A request is sent as the session's own are, and a
+// failure is part of the answer, as published extensions expect.
 
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
@@ -20,7 +20,7 @@ export interface ModuleModelDeps {
   readonly clock: Clock;
 }
 
-/** The running message comes with every event, the whole one with the last. */
+/** The message so far comes with every event, the whole one with the last. */
 export type ModuleStreamEvent = (Delta & { readonly partial: AssistantMessage }) | FinalEvent;
 
 type Delta = Exclude<StreamEvent, { type: "done" | "error" }>;
@@ -30,7 +30,7 @@ type FinalEvent =
   | { readonly type: "error"; readonly reason: string; readonly error: AssistantMessage };
 
 export interface ModuleStream extends AsyncIterable<ModuleStreamEvent> {
-  /** Whoever wants only the message need not read the events. Never rejects. */
+  /** A caller that wants only the message need not read the events. Never rejects. */
   result(): Promise<AssistantMessage>;
 }
 
@@ -95,14 +95,14 @@ export function modelFunctions({ models, stream: ask, clock }: ModuleModelDeps) 
           yield event;
         }
       } finally {
-        // The reader has left, and nobody else will read on.
+        // The reader has left, and the stream will not be read further.
         if (!hasEnded) settle(builder.finish({ stopReason: "aborted", errorMessage: "Request was aborted" }).message);
       }
     };
     return {
       [Symbol.asyncIterator]: iterate,
       async result() {
-        if (!isRead) for await (const _event of iterate()); // nobody reads it, so it is read here
+        if (!isRead) for await (const _event of iterate()); // no caller reads it, so it is read here
         return finished;
       },
     };
@@ -123,7 +123,7 @@ function known(models: ModelSource): readonly ProviderModel[] {
   return models.all?.() ?? models.available();
 }
 
-/** As a getter: who only wants the delta does not pay for the whole message. */
+/** As a getter: a caller that only wants the delta does not pay for the whole message. */
 function withPartial(event: Delta, builder: ReplyBuilder) {
   const partial = builder.snapshot();
   return Object.defineProperty({ ...event }, "partial", { enumerable: true, get: partial }) as typeof event & {

@@ -1,5 +1,5 @@
-// What modules of others find under the names of the program: the door's exports, and the helpers that published
-// extensions import. Made for one session, because some of them work through its tools, models and processes.
+// What extensions find under the names of the program: the package's exports, and the helpers that published extensions
+// import. Made for one session, because some of them use its tools, models and processes.
 
 import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.js";
@@ -92,13 +92,13 @@ function prefixed(tool: AnyTool, prefix: string): AnyTool {
   };
 }
 
-/** One change of a file after the other, whoever makes it. */
+/** Changes one file at a time, across all callers. */
 function fileQueue(cwd: string) {
   const last = new Map<string, Promise<unknown>>();
   return async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
     const key = resolve(cwd, path);
     const mine = (last.get(key) ?? Promise.resolve()).then(work);
-    const settled = mine.catch(() => {}); // whoever asked hears of it
+    const settled = mine.catch(() => {}); // the caller gets the error
     last.set(key, settled);
     try {
       return await mine;
@@ -118,7 +118,7 @@ const clipboards = [
 async function copy(text: string, { cwd, processes }: ModuleExportDeps): Promise<void> {
   for (const [file, args] of clipboards) {
     const request = { command: { file, args }, cwd, stdin: text, timeoutMs: 5000 };
-    const ended = await processes.run(request).catch(() => undefined); // not there: perhaps another is
+    const ended = await processes.run(request).catch(() => undefined); // not installed: try the next
     if (ended?.exitCode === 0) return;
   }
   throw new GalleyError("unsupported", "There is no clipboard here.");

@@ -1,4 +1,4 @@
-// The session as modules of others see it: views for tools, and what extensions may do beside.
+// The session as extensions see it: views for tools, and what extensions may do besides.
 
 import { isSettingKey } from "../../config/settings/schema.js";
 import type { Settings } from "../../config/settings/settings.js";
@@ -18,7 +18,7 @@ export interface ModuleHostDeps {
   isProjectTrusted(): boolean;
   /** An extension registered another tool. */
   toolsChanged(): void;
-  /** An extension wants everybody to be read anew. */
+  /** An extension wants all extensions to be loaded again. */
   reload(): Promise<void>;
   /** An extension wants the program to end. */
   shutdown(): void;
@@ -59,7 +59,7 @@ export function createExtensionHost(deps: ModuleHostDeps): ExtensionHost {
   return {
     ...createToolHost(deps),
     get model() {
-      return session.model; // copying the members above has asked for it once
+      return session.model; // copying the members above has read it once
     },
     get signal() {
       return session.signal;

@@ -1,4 +1,4 @@
-// What `pi.pushPendingAction` stands on: the session's pending actions, and the workspace that says what its files are.
+// What `pi.pushPendingAction` uses: the session's pending actions, and the workspace that reads its files.
 
 import { resolve } from "node:path";
 import { GalleyError } from "../../base/errors.js";
@@ -41,9 +41,9 @@ async function seen(
   const stamp = target && (await changes.stamp(target.path));
   if (stamp) return { path: target.path, stamp: { path, exists: true, ...stamp } };
   const absent = { path: resolve(workspace.cwd, path), stamp: stampOf(path, undefined) };
-  // A directory, or a link to nowhere: nobody could tell later whether it is as it was.
+  // A directory, or a dangling link: whether it has changed could not be checked later.
   if ((await changes.staleFiles([absent])).length > 0)
-    throw new GalleyError("invalid_argument", `A pending action rests on files, and ${path} is none.`);
+    throw new GalleyError("invalid_argument", `The pending action depends on ${path}, which is not a file.`);
   return absent;
 }
 
@@ -79,7 +79,7 @@ async function look(
   return { bytes, mode: (await workspace.stat(target)).mode };
 }
 
-/** Undefined where no file is. */
+/** Undefined where there is no file. */
 async function readable(workspace: Workspace, path: string): Promise<Target | undefined> {
   try {
     const target = await workspace.resolve(path, "read");

@@ -1,5 +1,5 @@
-// What modules are given where there is no session: when tools are listed or checked. Everything is there, so that a
-// module loads as it would in a session, and what only a session can do refuses.
+// What extensions are given where there is no session: when tools are listed or checked. Every member exists, so that a
+// module loads as it would in a session, and what needs a session refuses.
 
 import { systemClock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";

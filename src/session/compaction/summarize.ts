@@ -60,7 +60,7 @@ const leastChunk = 4000;
 const maxSummaryCharacters = 400_000;
 
 function outputCap({ maxTokens }: SummaryTask, model: ProviderModel): number {
-  // A summary that fills the window it was made to clear helps nobody.
+  // A summary that fills the window it was made to clear is useless.
   return Math.max(1, Math.floor(Math.min(maxTokens, model.maxTokens, model.contextWindow / 4)));
 }
 
@@ -91,7 +91,7 @@ function lengthOf(pieces: readonly string[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** Waits and asks again after a passing failure: nobody else retries these calls. */
+/** Waits and asks again after a transient failure: these calls are not retried elsewhere. */
 async function callModel(text: string, maxTokens: number, caller: SummaryCaller): Promise<string | FailedReply> {
   const { summarizer, clock, random, retry, signal, maxWaitMs } = caller;
   for (let attempt = 1; ; attempt++) {
@@ -149,7 +149,7 @@ async function buildRequest(text: string, maxTokens: number, caller: SummaryCall
 }
 
 const aborted: FailedReply = { stopReason: "aborted", errorMessage: "Compaction cancelled" };
-/** The same request would bring the same again. */
+/** The same request would give the same result. */
 const unusable: FailedReply["error"] = { kind: "invalid_request" };
 
 function failure(errorMessage: string, error?: FailedReply["error"]): FailedReply {

@@ -75,7 +75,7 @@ it("takes every built-in tool by its name, and ask only where somebody can be as
   };
   const all = ["--tools", "read,undo,ask,mine"];
   expect(named(all, true)).toEqual({ toolNames: ["read", "undo", "ask"], namedTools: ["mine"], lines: [] });
-  const text = "--tools: the tool ask needs somebody who can be asked, and nobody can be here.";
+  const text = "--tools: the tool ask needs a user to ask, and there is none here.";
   expect(named(all, false)).toEqual({
     toolNames: ["read", "undo"],
     namedTools: ["mine"],

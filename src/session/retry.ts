@@ -124,7 +124,7 @@ type Phase =
   | { kind: "idle" }
   /** Decided; the run that failed is still closing. */
   | { kind: "due"; attempt: number; delayMs: number; errorMessage: string; cancelled?: CancelReason }
-  | { kind: "waiting"; attempt: number; settle: (outcome: "due" | CancelReason) => void }
+  | { kind: "waiting"; attempt: number; finish: (outcome: "due" | CancelReason) => void }
   /** The repeated call is under way. */
   | { kind: "trying"; attempt: number }
   /** Given up; told to hosts once the run has closed. */
@@ -187,15 +187,15 @@ export class RetryController {
       const onAbort = () => this.cancel("abort");
       const onTime = () => {
         this.#phase = { kind: "trying", attempt };
-        settle("due");
+        finish("due");
       };
       const cancelTimer = this.#deps.clock.after(delayMs, onTime, { isAwaited: true });
-      const settle = (outcome: "due" | CancelReason) => {
+      const finish = (outcome: "due" | CancelReason) => {
         cancelTimer();
         signal.removeEventListener("abort", onAbort);
         resolve(outcome);
       };
-      this.#phase = { kind: "waiting", attempt, settle };
+      this.#phase = { kind: "waiting", attempt, finish };
       signal.addEventListener("abort", onAbort, { once: true });
       this.#deps.emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
       if (phase.cancelled) this.cancel(phase.cancelled);
@@ -221,7 +221,7 @@ export class RetryController {
     if (phase.kind === "due") this.#phase = { ...phase, cancelled: phase.cancelled ?? reason };
     else if (phase.kind === "waiting") {
       this.#end({ success: false, attempt: phase.attempt, finalError: cancelledText });
-      phase.settle(reason);
+      phase.finish(reason);
     } else return false;
     return true;
   }

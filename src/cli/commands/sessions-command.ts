@@ -1,4 +1,4 @@
-// `galley sessions`: lists them, and clears away what no session needs any more.
+// `galley sessions`: lists them, and removes what no session needs any more.
 
 import { GalleyError } from "../../base/errors.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";

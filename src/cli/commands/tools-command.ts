@@ -1,4 +1,4 @@
-// `galley tools`: the custom tools of this place, a check of a module, and the beginning of a new one.
+// `galley tools`: lists the custom tools of this directory, checks a module, and creates a new one.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,5 +1,5 @@
 // `galley trust`: whether the project here may run its own tools and extensions. Everything that would run is shown
-// before anything is decided, and without a person or a `--yes` nothing is.
+// before anything is decided, and without a user or a `--yes` nothing is.
 
 import { createInterface } from "node:readline/promises";
 import { GalleyError } from "../../base/errors.js";

@@ -34,7 +34,7 @@ export function ignoreBrokenStderr(): void {
 }
 
 /** Also for children, and for extensions that imported their functions from Node by name. */
-export function guardFromModules(): void {
+export function guardFromExtensions(): void {
   if (areChildrenRedirected) return;
   areChildrenRedirected = true;
   redirectChildren(process.getBuiltinModule("node:child_process"));

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { logTo } from "../base/log.js";
 import { parseArguments } from "./arguments.js";
-import { guardFromModules } from "./guard-stdout.js";
+import { guardFromExtensions } from "./guard-stdout.js";
 import { sessionOptions } from "./session-options.js";
 
 function optionsFor(...words: string[]) {
@@ -28,7 +28,7 @@ it("says nothing about models that the command line does not say", () => {
     assignments: [],
     resetWorkflowSettings: false,
     modelRoles: {},
-    beforeModules: guardFromModules,
+    beforeModules: guardFromExtensions,
   });
 });
 

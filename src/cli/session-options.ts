@@ -9,7 +9,7 @@ import { parseAssignment } from "../config/settings/assignment.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
-import { guardFromModules } from "./guard-stdout.js";
+import { guardFromExtensions } from "./guard-stdout.js";
 
 const roleFlags = ["smol", "slow", "plan"];
 const thinkingLevels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
@@ -88,7 +88,7 @@ function moduleOptions(line: CommandLine): Partial<CreateAgentSessionOptions> {
   const tools = options.get("tool") ?? [];
   const plugins = options.get("plugin-dir") ?? [];
   return {
-    beforeModules: guardFromModules,
+    beforeModules: guardFromExtensions,
     ...(tools.length > 0 ? { additionalToolPaths: tools } : {}),
     ...(extensions.length > 0 ? { additionalExtensionPaths: extensions } : {}),
     ...(plugins.length > 0 ? { pluginDirectories: plugins } : {}),

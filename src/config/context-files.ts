@@ -20,7 +20,7 @@ export interface ContextFile {
   readonly source?: "user" | "project";
 }
 
-export interface ContextPlace {
+export interface ContextFileOptions {
   readonly cwd: string;
   readonly agentDir: string;
   readonly env: Environment;
@@ -46,18 +46,20 @@ export const maxContextCharacters = 256 * 1024;
 const fileNames = ["AGENTS.md", "CLAUDE.md", "GALLEY.md"];
 
 /** Never throws because of a file: one that cannot be used is one line in the log. */
-export async function findContextFiles(place: ContextPlace): Promise<ContextFile[]> {
+export async function findContextFiles(options: ContextFileOptions): Promise<ContextFile[]> {
   const found: ContextFile[] = [];
   const seen = new Set<string>();
   let characters = 0;
-  const { mayExist = () => true } = place;
-  for (const candidate of candidates(place).filter(({ path }) => mayExist(path))) {
-    const read = await readCandidate(candidate, place);
+  const { mayExist = () => true } = options;
+  for (const candidate of candidates(options).filter(({ path }) => mayExist(path))) {
+    const read = await readCandidate(candidate, options);
     // A second name for the same file, by a link or by a copy.
     if (read === undefined || seen.has(read.realPath) || seen.has(read.content)) continue;
     characters += read.content.length;
     if (characters > maxContextCharacters) {
-      place.log.warn(`${printable(candidate.path)} and later context files are not used: they are too long together.`);
+      options.log.warn(
+        `${printable(candidate.path)} and later context files are not used: they are too long together.`,
+      );
       break;
     }
     seen.add(read.realPath).add(read.content);
@@ -73,8 +75,8 @@ interface Candidate {
   readonly within?: string;
 }
 
-function candidates(place: ContextPlace): Candidate[] {
-  const { cwd, agentDir, env, disabled, home = homedir(), roots: given, project } = place;
+function candidates(options: ContextFileOptions): Candidate[] {
+  const { cwd, agentDir, env, disabled, home = homedir(), roots: given, project } = options;
   const configRoot = configRootDirectory(env, home);
   const roots = given ?? findConfigRoots({ cwd, home, agentDir, configRoot, disabled, project }).roots;
   const users = roots.filter(({ level, source }) => level === "user" && source !== "plugin");
@@ -94,7 +96,7 @@ function candidates(place: ContextPlace): Candidate[] {
 
 async function readCandidate(
   { path, within }: Candidate,
-  { workspace, log }: ContextPlace,
+  { workspace, log }: ContextFileOptions,
 ): Promise<{ content: string; realPath: string } | undefined> {
   try {
     const target = await workspace.resolve(path, "read");

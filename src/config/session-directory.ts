@@ -18,7 +18,7 @@ export function sessionDirectory(
   return chosen === undefined ? undefined : resolve(cwd, withHome(chosen));
 }
 
-export interface SessionSpot {
+export interface SessionLocation {
   readonly cwd: string;
   readonly agentDir: string;
   /** As the command line names it. */
@@ -26,8 +26,12 @@ export interface SessionSpot {
 }
 
 /** For a program that holds no session. Problems of the settings files are reported when a session is opened. */
-export async function findSessionDirectory({ cwd, agentDir, sessionDir }: SessionSpot): Promise<string | undefined> {
-  const place = { cwd, agentDir, log: silentLog };
-  const env = discoverEnvironment(place);
-  return sessionDirectory(sessionDir, { cwd, env, settings: await discoverSettings(place, { env }) });
+export async function findSessionDirectory({
+  cwd,
+  agentDir,
+  sessionDir,
+}: SessionLocation): Promise<string | undefined> {
+  const location = { cwd, agentDir, log: silentLog };
+  const env = discoverEnvironment(location);
+  return sessionDirectory(sessionDir, { cwd, env, settings: await discoverSettings(location, { env }) });
 }

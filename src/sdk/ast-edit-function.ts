@@ -15,7 +15,7 @@ import type { Staging } from "../tools/staging.js";
 
 export type { AstChange, AstEditOutcome, AstEditRequest } from "../tools/ast/engine.js";
 
-export interface AstEditPlace {
+export interface AstEditLocation {
   /** What paths begin from; default: that of the process. */
   readonly cwd?: string;
   readonly agentDir?: string;
@@ -25,7 +25,7 @@ export interface AstEditPlace {
  * Shows what the files would become. With `dryRun: false` it is written, all or nothing, within the same bounds as in a
  * session, and `galley undo` reverts it.
  */
-export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<AstEditOutcome> {
+export async function astEdit(request: AstEditRequest & AstEditLocation): Promise<AstEditOutcome> {
   const { cwd = process.cwd(), agentDir = agentDirectory(process.env) } = request;
   const [
     { discoverEnvironment, discoverSettings },
@@ -38,12 +38,18 @@ export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<A
     import("./project-changes.js"),
     import("../files/paths/find-roots.js"),
   ]);
-  const place = { cwd, agentDir, clock: systemClock, log: silentLog };
-  const env = discoverEnvironment(place);
-  const settings = await discoverSettings(place, { env });
-  const { workspace, processes } = createToolAccess({ ...place, env, settings });
+  const location = { cwd, agentDir, clock: systemClock, log: silentLog };
+  const env = discoverEnvironment(location);
+  const settings = await discoverSettings(location, { env });
+  const { workspace, processes } = createToolAccess({ ...location, env, settings });
   const root = roots.findProject({ cwd, home: homedir() }).writableRoot;
-  const writer = createProjectChanges({ ...place, root, workspace, settings, sessions: { ...place, ids: randomIds } });
+  const writer = createProjectChanges({
+    ...location,
+    root,
+    workspace,
+    settings,
+    sessions: { ...location, ids: randomIds },
+  });
   const { astEdit: { maxFiles } = {} } = toolSettingsOf(settings, env);
   try {
     const apply: AstEditAccess["apply"] = (changes, what) =>

@@ -54,8 +54,8 @@ export type { ModelChoice } from "../session/models/model-source.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
 export {
   type AstChange,
+  type AstEditLocation,
   type AstEditOutcome,
-  type AstEditPlace,
   type AstEditRequest,
   astEdit,
 } from "./ast-edit-function.js";

@@ -54,8 +54,8 @@ async function openNamed(
 async function findSession(where: SessionManagerOptions, target: string, kind: "open" | "fork"): Promise<string> {
   const path = resolve(where.cwd, target);
   if (/[/\\]/.test(target) || (target.endsWith(".jsonl") && mayExist(path))) return path;
-  const places = new SessionDirectories(where, where.log ?? silentLog);
-  const { session, isElsewhere } = await places.find(new SessionIndex(), target);
+  const directories = new SessionDirectories(where, where.log ?? silentLog);
+  const { session, isElsewhere } = await directories.find(new SessionIndex(), target);
   // A copy belongs to this directory, wherever the original does.
   if (isElsewhere && kind === "open")
     throw new GalleyError("start_failed", `Session "${target}" is in another project (${session.cwd}).`);

@@ -6,7 +6,7 @@ import { GalleyError } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
-import { findSessionDirectory, type SessionSpot } from "../config/session-directory.js";
+import { findSessionDirectory, type SessionLocation } from "../config/session-directory.js";
 import { Settings } from "../config/settings/settings.js";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import { findProject } from "../files/paths/find-roots.js";
@@ -26,7 +26,7 @@ import { createProjectChanges } from "./project-changes.js";
 
 export type { ChangeOutcome };
 
-export interface PendingPlace extends SessionSpot {
+export interface PendingLocation extends SessionLocation {
   readonly log?: Log;
 }
 
@@ -37,14 +37,17 @@ export interface PendingSession {
 }
 
 /** The newest session first; those without pending plans are left out. */
-export async function listPendingSessions(place: PendingPlace, { diff = false } = {}): Promise<PendingSession[]> {
+export async function listPendingSessions(location: PendingLocation, { diff = false } = {}): Promise<PendingSession[]> {
   const found: PendingSession[] = [];
-  const plans = changesIn(place);
-  const { cwd, agentDir } = place;
-  const places = new SessionDirectories({ cwd, agentDir, directory: await findSessionDirectory(place) }, silentLog);
-  for (const session of await places.listHere(new SessionIndex())) {
+  const plans = changesIn(location);
+  const { cwd, agentDir } = location;
+  const directories = new SessionDirectories(
+    { cwd, agentDir, directory: await findSessionDirectory(location) },
+    silentLog,
+  );
+  for (const session of await directories.listHere(new SessionIndex())) {
     if (!(await hasPlans(session.path))) continue;
-    const record = await SessionManager.open(session.path, managerOptions({ ...place, log: silentLog }), {
+    const record = await SessionManager.open(session.path, managerOptions({ ...location, log: silentLog }), {
       isReadOnly: true,
     }).catch(() => undefined);
     if (!record) continue; // damaged: `galley sessions` reports it
@@ -61,11 +64,11 @@ export async function listPendingSessions(place: PendingPlace, { diff = false } 
 
 /** Runs `work` on the session of a file. Throws `busy` when another program has it, `start_failed` if read-only. */
 export async function withSessionFile<T>(
-  place: PendingPlace,
+  location: PendingLocation,
   path: string | undefined,
   work: (session: AgentSession) => Promise<T>,
 ): Promise<T> {
-  const { cwd, agentDir, sessionDir, log = silentLog } = place;
+  const { cwd, agentDir, sessionDir, log = silentLog } = location;
   const { session } = await createAgentSession({
     cwd,
     agentDir,
@@ -83,12 +86,12 @@ export async function withSessionFile<T>(
 }
 
 /** Finishes what a crash left half done in this project. Undefined: another program is doing it. */
-export async function recoverProject(place: PendingPlace): Promise<readonly ChangeOutcome[] | undefined> {
-  return changesIn(place).recover(withoutSession);
+export async function recoverProject(location: PendingLocation): Promise<readonly ChangeOutcome[] | undefined> {
+  return changesIn(location).recover(withoutSession);
 }
 
-function changesIn(place: PendingPlace): ChangeWriter {
-  const { cwd, agentDir, log = silentLog } = place;
+function changesIn(location: PendingLocation): ChangeWriter {
+  const { cwd, agentDir, log = silentLog } = location;
   return createProjectChanges({
     root: findProject({ cwd, home: homedir() }).writableRoot,
     agentDir,
@@ -96,7 +99,7 @@ function changesIn(place: PendingPlace): ChangeWriter {
     settings: new Settings(),
     clock: systemClock,
     log,
-    sessions: managerOptions(place),
+    sessions: managerOptions(location),
   });
 }
 
@@ -107,6 +110,6 @@ function notWritable(reason: string): GalleyError {
   return new GalleyError("busy", `Session is open in another galley${pid}. Settle it there.`);
 }
 
-function managerOptions({ cwd, agentDir, log = silentLog }: PendingPlace): SessionManagerOptions {
+function managerOptions({ cwd, agentDir, log = silentLog }: PendingLocation): SessionManagerOptions {
   return { cwd, agentDir, clock: systemClock, ids: randomIds, log };
 }

@@ -17,12 +17,12 @@ import type { SessionManager } from "../record/record.js";
 import type { ApprovalPolicy } from "../session/approval.js";
 import type { StreamRule } from "../session/rules/rule.js";
 import type { GivenTool } from "./custom-tools.js";
-import type { ModuleOptions } from "./extensions/load-session-modules.js";
+import type { ExtensionOptions } from "./extensions/load-session-extensions.js";
 import type { Resume } from "./open-record.js";
 import type { ModelOptions } from "./session-models.js";
 import type { SessionUI } from "./session-ui.js";
 
-export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, PromptTextOptions {
+export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOptions, PromptTextOptions {
   cwd?: string;
   agentDir?: string;
   env?: Environment;

@@ -22,7 +22,7 @@ export interface ToolAccess {
   readonly processes: Processes;
 }
 
-export interface ToolAccessPlace {
+export interface ToolAccessOptions {
   readonly cwd: string;
   readonly agentDir: string;
   readonly env: Environment;
@@ -37,14 +37,14 @@ export interface ToolAccessPlace {
 
 /** A workspace that the caller brings has its own rules; then the user is not asked beyond them. */
 export function createToolAccess(
-  place: ToolAccessPlace,
+  options: ToolAccessOptions,
   given?: { workspace?: Workspace; processes?: Processes },
 ): ToolAccess {
-  const { settings, permit, cwd, home = homedir() } = place;
-  const { writableRoot } = place.project ?? findProject({ cwd, home });
-  const here = { ...place, home, projectRoot: writableRoot };
+  const { settings, permit, cwd, home = homedir() } = options;
+  const { writableRoot } = options.project ?? findProject({ cwd, home });
+  const here = { ...options, home, projectRoot: writableRoot };
   const workspace =
-    given?.workspace ?? createNodeWorkspace(workspaceOptions(here, permit && remembering(permit, place.clock)));
+    given?.workspace ?? createNodeWorkspace(workspaceOptions(here, permit && remembering(permit, options.clock)));
   const unattended = given?.workspace ?? (permit ? createNodeWorkspace(workspaceOptions(here, undefined)) : workspace);
   const processes = given?.processes ?? createProcesses(here, settings);
   return { workspace, unattended, processes };
@@ -69,7 +69,7 @@ export function toolSettingsOf(settings: Settings, env: Environment): ToolSettin
   };
 }
 
-interface Here extends ToolAccessPlace {
+interface Here extends ToolAccessOptions {
   readonly home: string;
   readonly projectRoot: string;
 }

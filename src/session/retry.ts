@@ -1,4 +1,4 @@
-// Automatic retry of failed model calls: whether, when, and what hosts hear of it. The only retry there is: providers
+// Automatic retry of failed model calls: whether, when, and what hosts are told about it. The only retry there is: providers
 // make none of their own. Promises: a series of `auto_retry_start` is closed by exactly one `auto_retry_end`.
 
 import type { Clock } from "../base/clock.js";

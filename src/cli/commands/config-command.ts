@@ -127,8 +127,8 @@ function hidden(key: SettingKey, value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.keys(value).map((name) => [name, "***"])) : "***";
 }
 
-async function load({ stderr, ...place }: Context): Promise<Settings> {
-  const settings = await loadSettings({ ...place, isProjectTrusted: trustIn(place) });
+async function load({ stderr, ...location }: Context): Promise<Settings> {
+  const settings = await loadSettings({ ...location, isProjectTrusted: trustIn(location) });
   for (const { text } of settings.problems) stderr(sanitizeForTerminal(`galley: ${text}\n`));
   return settings;
 }

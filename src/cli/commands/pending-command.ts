@@ -13,7 +13,7 @@ import { listSessions } from "../../sdk/manage-sessions.js";
 import {
   type ChangeOutcome,
   listPendingSessions,
-  type PendingPlace,
+  type PendingLocation,
   type PendingSession,
   recoverProject,
   withSessionFile,
@@ -39,11 +39,11 @@ export async function runPendingCommand(verb: string, words: readonly string[]):
   const request = parsePendingWords(verb, words);
   if (request === "help") return;
   const { sessionDir } = request;
-  const place: PendingPlace = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir, log };
+  const location: PendingLocation = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir, log };
   const release = keepAlive();
   reportUncaught(log);
   try {
-    const reason = await verbs[request.verb](place, request);
+    const reason = await verbs[request.verb](location, request);
     process.exitCode = exitCodes[reason];
   } catch (error) {
     process.stderr.write(sanitizeForTerminal(`galley: ${messageOf(error)}\n`));
@@ -53,18 +53,18 @@ export async function runPendingCommand(verb: string, words: readonly string[]):
   }
 }
 
-type Verb = (place: PendingPlace, words: PendingWords) => Promise<ExitReason>;
+type Verb = (location: PendingLocation, words: PendingWords) => Promise<ExitReason>;
 
 const verbs: { [V in PendingWords["verb"]]: Verb } = {
-  pending: async (place, { isJson }) => {
-    const found = await listPendingSessions(place);
+  pending: async (location, { isJson }) => {
+    const found = await listPendingSessions(location);
     const all = found.flatMap(({ session, actions }) => actions.map((action) => ({ ...action, session: session.id })));
     if (isJson) printJson({ actions: all });
     else print(all.length === 0 ? "Nothing pending.\n" : sanitizeForTerminal(all.map(lineOf).join("")));
     return "done";
   },
-  show: async (place, { ids, isJson }) => {
-    const { action } = findAction(await listPendingSessions(place, { diff: true }), ids[0] ?? "");
+  show: async (location, { ids, isJson }) => {
+    const { action } = findAction(await listPendingSessions(location, { diff: true }), ids[0] ?? "");
     if (isJson) printJson({ action });
     else print(shown(action));
     return "done";
@@ -73,8 +73,8 @@ const verbs: { [V in PendingWords["verb"]]: Verb } = {
   discard: settle,
   undo: takeBack,
   redo: takeBack,
-  recover: async (place, { isJson }) => {
-    const outcomes = await recoverProject(place);
+  recover: async (location, { isJson }) => {
+    const outcomes = await recoverProject(location);
     if (!outcomes) throw new GalleyError("busy", "Another galley process is applying changes and will finish this.");
     if (isJson) printJson({ outcomes });
     else
@@ -96,10 +96,10 @@ interface Decided {
 }
 
 async function settle(
-  place: PendingPlace,
+  location: PendingLocation,
   { verb, ids, isAll, isJson, reason, files }: PendingWords,
 ): Promise<ExitReason> {
-  const found = await listPendingSessions(place);
+  const found = await listPendingSessions(location);
   const chosen = isAll ? found.flatMap(({ session, actions }) => actions.map(({ id }) => ({ session, id }))) : [];
   for (const id of ids) chosen.push(findAction(found, id));
   const results: Decided[] = [];
@@ -141,7 +141,7 @@ async function settle(
       }
     };
     // Decisions in other sessions are printed even if one cannot be opened. An apply stops there, at one action.
-    await withSessionFile(place, path, work).catch((error: unknown) =>
+    await withSessionFile(location, path, work).catch((error: unknown) =>
       fail([...waiting].slice(0, isApply ? 1 : undefined), error),
     );
   }
@@ -151,11 +151,11 @@ async function settle(
 }
 
 async function takeBack(
-  place: PendingPlace,
+  location: PendingLocation,
   { verb, ids, isJson, isPreview, reason }: PendingWords,
 ): Promise<ExitReason> {
-  const owner = await ownerOf(place, { verb, ids, isPreview });
-  return withSessionFile(place, owner, async (session) => {
+  const owner = await ownerOf(location, { verb, ids, isPreview });
+  return withSessionFile(location, owner, async (session) => {
     const request = { isWholeRoot: true, ...(isPreview ? {} : { apply: { by: "user", reason } as const }) };
     const { action, result, code, changeId } =
       verb === "undo" ? await session.undo({ ...request, changeId: ids[0] }) : await session.redo(request);
@@ -167,7 +167,7 @@ async function takeBack(
     const [view] = isPreview ? await session.getPendingActions({ ids: [action.id], diff: true }) : [];
     // A new session numbers from one, as other sessions here did.
     const name = owner === undefined ? `${session.sessionId}:${action.id}` : action.id;
-    const also = place.sessionDir === undefined ? "" : ` --session-dir ${shellWord(place.sessionDir)}`;
+    const also = location.sessionDir === undefined ? "" : ` --session-dir ${shellWord(location.sessionDir)}`;
     const staged = `Staged as ${action.id} – files NOT modified. Apply it with: galley apply ${name}${also}`;
     if (isJson) {
       printJson({
@@ -193,10 +193,10 @@ function keepSession({ sessionManager }: AgentSession, text: string): void {
  * found by the other commands, which look only at the sessions of this directory.
  */
 async function ownerOf(
-  place: PendingPlace,
+  location: PendingLocation,
   { verb, ids: [changeId], isPreview }: Pick<PendingWords, "verb" | "ids" | "isPreview">,
 ): Promise<string | undefined> {
-  const owner = await withSessionFile(place, undefined, async (session) => {
+  const owner = await withSessionFile(location, undefined, async (session) => {
     const changes = await session.getChangeOwners();
     const candidates = changeId === undefined ? changes : changes.filter(({ id }) => id === changeId);
     const wanted =
@@ -205,7 +205,7 @@ async function ownerOf(
     return isAbsolute(file) && existsSync(file) ? file : undefined;
   });
   if (owner === undefined || !isPreview) return owner;
-  return (await listSessions(place)).some(({ path }) => path === owner) ? owner : undefined;
+  return (await listSessions(location)).some(({ path }) => path === owner) ? owner : undefined;
 }
 
 interface FoundAction {

@@ -8,7 +8,7 @@ import { printable } from "../../files/paths/resolve-path.js";
 import { readFrontMatter } from "../../session/rules/front-matter.js";
 import { oneLine } from "./template.js";
 import { cleanText, type TextFile } from "./text-files.js";
-import type { TextPlace } from "./text-places.js";
+import type { TextSource } from "./text-sources.js";
 
 export interface Skill {
   readonly name: string;
@@ -19,7 +19,7 @@ export interface Skill {
   readonly content: string;
   /** Only `/skill:name` uses it; the model is not told about it. */
   readonly disableModelInvocation?: boolean;
-  readonly place?: TextPlace;
+  readonly place?: TextSource;
 }
 
 const maxName = 64;

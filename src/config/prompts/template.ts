@@ -7,7 +7,7 @@ import type { Log } from "../../base/log.js";
 import { printable } from "../../files/paths/resolve-path.js";
 import { readFrontMatter } from "../../session/rules/front-matter.js";
 import { cleanText, type TextFile } from "./text-files.js";
-import type { TextPlace } from "./text-places.js";
+import type { TextSource } from "./text-sources.js";
 
 export interface PromptTemplate {
   /** What is typed after the slash: one word. */
@@ -16,7 +16,7 @@ export interface PromptTemplate {
   /** What the words after the name are, for people: `<file> [reason]`. */
   readonly argumentHint?: string;
   readonly content: string;
-  readonly place?: TextPlace;
+  readonly place?: TextSource;
 }
 
 /** The longest prompt: a few words inserted many times could ask for gigabytes. */

@@ -7,11 +7,11 @@ import { sanitizeForTerminal, stripInvisible } from "../../base/sanitize.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import { readModuleFile } from "../../files/module-files.js";
 import { isWithin, printable } from "../../files/paths/resolve-path.js";
-import type { TextPlace } from "./text-places.js";
+import type { TextSource } from "./text-sources.js";
 
 export const maxTextBytes = 128 * 1024;
 
-export interface TextFile extends TextPlace {
+export interface TextFile extends TextSource {
   /** As it is in the file. */
   readonly text: string;
 }
@@ -23,17 +23,17 @@ export interface TextReader {
 }
 
 /** Undefined, with a line in the log, for a file that cannot be used; without one for a file that does not exist. */
-export function readTextFile(place: TextPlace, { log, project }: TextReader): TextFile | undefined {
+export function readTextFile(source: TextSource, { log, project }: TextReader): TextFile | undefined {
   try {
-    const { bytes, realPath } = readModuleFile(place.path, maxTextBytes);
-    if (place.level === "project") {
+    const { bytes, realPath } = readModuleFile(source.path, maxTextBytes);
+    if (source.level === "project") {
       if (!project || !isWithin(realPath, project.root)) throw refused("leads out of the project");
       project.coverage.admit(realPath, bytes);
     }
-    return { ...place, text: decodeText(bytes) };
+    return { ...source, text: decodeText(bytes) };
   } catch (error) {
     if (!(error instanceof GalleyError)) throw error;
-    if (error.code !== "not_found") log.warn(`${printable(place.path)}: ${messageOf(error)}; it is not used`);
+    if (error.code !== "not_found") log.warn(`${printable(source.path)}: ${messageOf(error)}; it is not used`);
     return undefined;
   }
 }

@@ -22,9 +22,9 @@ export async function runUserBash(
 ): Promise<BashRunOutcome | undefined> {
   if (signal.aborted) return asRunOutcome({ output: "", cancelled: true }); // while it waited for its turn
   const race = new AbortRace(signal);
-  const heard = await race.next(runner.emit({ type: "user_bash", ...request }, signal)).finally(() => race.release());
-  if (heard === "aborted") return asRunOutcome({ output: "", cancelled: true });
-  return heard.result && asRunOutcome(heard.result);
+  const outcome = await race.next(runner.emit({ type: "user_bash", ...request }, signal)).finally(() => race.release());
+  if (outcome === "aborted") return asRunOutcome({ output: "", cancelled: true });
+  return outcome.result && asRunOutcome(outcome.result);
 }
 
 function asRunOutcome({ output: text, exitCode = 0, cancelled, truncated }: UserBashResult): BashRunOutcome {

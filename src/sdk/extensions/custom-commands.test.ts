@@ -258,9 +258,9 @@ describe("who may bring commands", () => {
   it("what was trusted is these very files: another text is another question", async () => {
     put("project/.galley/commands/theirs/index.ts", `import "./part.js";\n${trap("theirs")}`);
     put("project/.galley/commands/theirs/part.js", "globalThis.part = 1;");
-    const { reviewTrust, trustReviewed, findModulePlace } = await import("./manage-modules.js");
+    const { reviewTrust, trustReviewed, findExtensionLocation } = await import("./manage-extensions.js");
     const cwd = join(home.base, "project");
-    const place = await findModulePlace({ cwd, log: { warn() {}, error() {} }, builtInToolNames: [] });
+    const place = await findExtensionLocation({ cwd, log: { warn() {}, error() {} }, builtInToolNames: [] });
     const review = await reviewTrust(place);
     expect(review.question.lines).toEqual([
       "Commands it would load:",

@@ -26,9 +26,9 @@ export async function compactWithExtensions(
   if ("problem" in cut) throw new GalleyError("cannot_continue", cut.problem);
   const race = new AbortRace(request.signal);
   const asked = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
-    const heard = await race.next(answer);
-    if (heard === "aborted") throw cancelled();
-    return heard;
+    const result = await race.next(answer);
+    if (result === "aborted") throw cancelled();
+    return result;
   };
   try {
     const { cancel, compaction } = await asked(extensions.beforeCompact(planOf(cut, request)));

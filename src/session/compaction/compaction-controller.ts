@@ -1,4 +1,4 @@
-// When a summary is written, and what hosts hear of it. Promises: every `auto_compaction_start` has its one end;
+// When a summary is written, and what hosts are told about it. Promises: every `auto_compaction_start` has its one end;
 // one recovery from overflow per prompt; a summary that fails or is cancelled changes nothing.
 
 import { AbortRace, linkAbort } from "../../base/abort.js";
@@ -262,11 +262,11 @@ export class CompactionController {
     const oversized = chooseOversized(deps.path(), contextLimit(model.contextWindow, deps.settings()));
     if (oversized.length > 0) deps.appendPrune(oversized);
     // It is done: cancelling now only ends the announcements.
-    if (extensions) await this.#heard(signal, extensions.compacted(entry));
+    if (extensions) await this.#waitFor(signal, extensions.compacted(entry));
     return result;
   }
 
-  async #heard(signal: AbortSignal, told: Promise<void>): Promise<void> {
+  async #waitFor(signal: AbortSignal, told: Promise<void>): Promise<void> {
     const race = new AbortRace(signal);
     await race.next(told).finally(() => race.release());
   }

@@ -1,5 +1,5 @@
 // One summary by one model. Promises: what does not fit the model's own window is summarised in chunks, each summary
-// fed into the next; every call is billed, a failed one too; an abort is heard at once, even by a stalled stream.
+// fed into the next; every call is billed, a failed one too; an abort takes effect at once, even in a stalled stream.
 
 import { AbortRace } from "../../base/abort.js";
 import { type Clock, sleep } from "../../base/clock.js";

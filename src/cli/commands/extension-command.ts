@@ -4,9 +4,9 @@
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import { logTo } from "../../base/log.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
-import { findModulePlace, type ModulePlace } from "../../sdk/extensions/manage-modules.js";
+import { type ExtensionLocation, findExtensionLocation } from "../../sdk/extensions/manage-extensions.js";
 import { exitCodes } from "../exit-codes.js";
-import { guardFromModules, guardStdout } from "../guard-stdout.js";
+import { guardFromExtensions, guardStdout } from "../guard-stdout.js";
 import { reportUncaught } from "../report-uncaught.js";
 import { builtInToolNames, workingDirectory } from "../session-options.js";
 
@@ -17,12 +17,12 @@ export interface CommandOutput {
 }
 
 /** Ends the process with the code that `run` returns. `directory`: instead of the current one. */
-export async function runModuleCommand(
-  run: (place: ModulePlace, output: CommandOutput) => Promise<number>,
+export async function runExtensionCommand(
+  run: (location: ExtensionLocation, output: CommandOutput) => Promise<number>,
   directory?: string,
 ): Promise<void> {
   const stdout = guardStdout();
-  guardFromModules();
+  guardFromExtensions();
   // The reader has gone; any other error is a lost answer.
   stdout.on("error", (error) => process.exit(systemCode(error) === "EPIPE" ? exitCodes.done : exitCodes.failed));
   let hasUncaught = false;
@@ -33,12 +33,12 @@ export async function runModuleCommand(
   setInterval(() => {}, 2 ** 30); // keeps the process alive while a load waits for one of our timers
   let code: number = exitCodes.startup;
   try {
-    const place = await findModulePlace({
+    const location = await findExtensionLocation({
       cwd: workingDirectory(directory),
       log,
       builtInToolNames: [...builtInToolNames, "resolve"],
     });
-    code = await run(place, { print: (text) => void stdout.write(sanitizeForTerminal(text)) });
+    code = await run(location, { print: (text) => void stdout.write(sanitizeForTerminal(text)) });
   } catch (error) {
     log.error(messageOf(error));
     if (GalleyError.is(error, "usage")) code = exitCodes.usage;

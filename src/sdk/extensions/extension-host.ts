@@ -10,7 +10,7 @@ import type { AgentSession } from "../../session/agent-session.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 import { textAndImages } from "../../session/session-messages.js";
 
-export interface ModuleHostDeps {
+export interface ExtensionHostDeps {
   readonly session: AgentSession;
   readonly models: ModelSource;
   readonly settings: Settings;
@@ -24,7 +24,7 @@ export interface ModuleHostDeps {
   shutdown(): void;
 }
 
-export function createToolHost({ session, models, settings }: ModuleHostDeps): ToolHost {
+export function createToolHost({ session, models, settings }: ExtensionHostDeps): ToolHost {
   return {
     cwd: session.cwd,
     sessionManager: readonlySession(() => session.sessionManager),
@@ -54,7 +54,7 @@ export function createToolHost({ session, models, settings }: ModuleHostDeps): T
   };
 }
 
-export function createExtensionHost(deps: ModuleHostDeps): ExtensionHost {
+export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
   const { session, mode } = deps;
   return {
     ...createToolHost(deps),

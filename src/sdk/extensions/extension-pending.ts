@@ -11,14 +11,14 @@ import { type PlannedChange, type SeenFile, stampOf } from "../../preview/plan.j
 /** What the file tools change at most. */
 const maxPlannedBytes = 256 * 1024 * 1024;
 
-export interface ModulePendingDeps {
+export interface ExtensionPendingDeps {
   readonly workspace: Workspace;
   readonly changes: Pick<ChangeWriter, "stamp" | "staleFiles">;
   push(action: NewAction): string;
   nextId(): string;
 }
 
-export function createModulePending({ workspace, changes, push, nextId }: ModulePendingDeps): ToolPendingActions {
+export function createExtensionPending({ workspace, changes, push, nextId }: ExtensionPendingDeps): ToolPendingActions {
   return {
     push,
     nextId,
@@ -35,7 +35,7 @@ export function createModulePending({ workspace, changes, push, nextId }: Module
 
 async function seen(
   path: string,
-  { workspace, changes }: Pick<ModulePendingDeps, "workspace" | "changes">,
+  { workspace, changes }: Pick<ExtensionPendingDeps, "workspace" | "changes">,
 ): Promise<SeenFile> {
   const target = await readable(workspace, path);
   const stamp = target && (await changes.stamp(target.path));

@@ -14,10 +14,10 @@ import { runUserBash, toolSessionEvent, type UserCommand } from "../../extension
 import { extensionToolHooks } from "../../extensions/hooks/hooks-tools.js";
 import type { AddedTool } from "../../session/active-tools.js";
 import type { AnyTool } from "../../tools/tool.js";
-import { givenToolPath, type ModuleOptions, type SessionModuleSet } from "./load-session-modules.js";
-import { createExtensionHost, createToolHost, type ModuleHostDeps } from "./module-host.js";
+import { createExtensionHost, createToolHost, type ExtensionHostDeps } from "./extension-host.js";
+import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } from "./load-session-extensions.js";
 
-export interface LiveDeps extends Omit<ModuleHostDeps, "toolsChanged">, Pick<ModuleOptions, "namedTools"> {
+export interface LiveDeps extends Omit<ExtensionHostDeps, "toolsChanged">, Pick<ExtensionOptions, "namedTools"> {
   readonly clock: Clock;
   readonly log: Log;
   /** The names of the built-in tools, including hidden ones. */
@@ -27,11 +27,11 @@ export interface LiveDeps extends Omit<ModuleHostDeps, "toolsChanged">, Pick<Mod
   onCommandError(failure: ToolFailure): void;
 }
 
-export type LiveModules = ReturnType<typeof liveModules>;
+export type LiveExtensions = ReturnType<typeof liveExtensions>;
 
 /** `old` are the tools of the extensions that these replace. */
-export function liveModules(
-  { tools: custom, commands, extensions }: SessionModuleSet,
+export function liveExtensions(
+  { tools: custom, commands, extensions }: LoadedSessionExtensions,
   deps: LiveDeps,
   old: readonly AnyTool[] = [],
 ) {
@@ -93,8 +93,8 @@ export function liveModules(
     },
     observe(event: Parameters<typeof toolSessionEvent>[0]): Promise<unknown> | undefined {
       const forTools = hasListeners ? toolSessionEvent(event) : undefined;
-      const heard = runner?.observe(event);
-      return forTools ? Promise.all([heard, tellTools(forTools)]) : heard;
+      const observed = runner?.observe(event);
+      return forTools ? Promise.all([observed, tellTools(forTools)]) : observed;
     },
     runUserBash: async (request: UserCommand, signal: AbortSignal) => runner && runUserBash(runner, request, signal),
   };

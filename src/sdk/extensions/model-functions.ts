@@ -14,14 +14,14 @@ import type {
 } from "../../provider/provider.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 
-export interface ModuleModelDeps {
+export interface ModelFunctionsDeps {
   readonly models: ModelSource;
   readonly stream: StreamFunction;
   readonly clock: Clock;
 }
 
 /** The message so far comes with every event, the whole one with the last. */
-export type ModuleStreamEvent = (Delta & { readonly partial: AssistantMessage }) | FinalEvent;
+export type ModelStreamEvent = (Delta & { readonly partial: AssistantMessage }) | FinalEvent;
 
 type Delta = Exclude<StreamEvent, { type: "done" | "error" }>;
 
@@ -29,14 +29,14 @@ type FinalEvent =
   | { readonly type: "done"; readonly reason: string; readonly message: AssistantMessage }
   | { readonly type: "error"; readonly reason: string; readonly error: AssistantMessage };
 
-export interface ModuleStream extends AsyncIterable<ModuleStreamEvent> {
+export interface ModelStream extends AsyncIterable<ModelStreamEvent> {
   /** A caller that wants only the message need not read the events. Never rejects. */
   result(): Promise<AssistantMessage>;
 }
 
 type GivenContext = Pick<ModelContext, "messages"> & Partial<ModelContext>;
 
-export function modelFunctions({ models, stream: ask, clock }: ModuleModelDeps) {
+export function modelFunctions({ models, stream: ask, clock }: ModelFunctionsDeps) {
   const optionsFor = async (model: ProviderModel, given: Partial<StreamOptions>): Promise<StreamOptions> => {
     const apiKey = given.apiKey ?? (await models.apiKeyFor(model));
     return {
@@ -53,7 +53,7 @@ export function modelFunctions({ models, stream: ask, clock }: ModuleModelDeps) 
     context: GivenContext,
     given: Partial<StreamOptions>,
     builder: ReplyBuilder,
-  ): AsyncGenerator<ModuleStreamEvent, void> {
+  ): AsyncGenerator<ModelStreamEvent, void> {
     try {
       const options = await optionsFor(model, given);
       const whole = { systemPrompt: "", tools: [], ...context };
@@ -76,7 +76,7 @@ export function modelFunctions({ models, stream: ask, clock }: ModuleModelDeps) 
     }
   }
 
-  const stream = (model: ProviderModel, context: GivenContext, options: Partial<StreamOptions> = {}): ModuleStream => {
+  const stream = (model: ProviderModel, context: GivenContext, options: Partial<StreamOptions> = {}): ModelStream => {
     const builder = new ReplyBuilder(model, clock.now());
     const events = read(model, context, options, builder);
     let settle = (_message: AssistantMessage) => {};

@@ -5,7 +5,12 @@
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
 import type { Log } from "../../base/log.js";
-import { type ModuleSpot, type ModuleSurvey, surveyModules, trustFile } from "../../config/survey-modules.js";
+import {
+  type ConfigLocation,
+  type ExtensionSurvey,
+  surveyExtensions,
+  trustFile,
+} from "../../config/survey-extensions.js";
 import type { LoadedCommand } from "../../extensions/api/custom-command.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
@@ -32,7 +37,7 @@ import type { TrustDecision } from "../../extensions/trust/trust.js";
 import { type TrustQuestion, trustQuestion } from "../../extensions/trust/trust-question.js";
 import type { Processes } from "../../processes/processes.js";
 
-export interface ModuleOptions {
+export interface ExtensionOptions {
   /** Called before any extension code is loaded. */
   beforeModules?(): void;
   /** The project's own modules may run, in this session only. */
@@ -57,7 +62,7 @@ export interface ModuleOptions {
   resolveFlags?(flags: ReadonlyMap<string, FlagDefinition>): ReadonlyMap<string, boolean | string> | undefined;
 }
 
-export interface LoadModulesDeps extends ModuleSpot {
+export interface LoadSessionExtensionsDeps extends ConfigLocation {
   readonly processes: Processes;
   readonly clock: Clock;
   readonly log: Log;
@@ -73,7 +78,7 @@ export interface LoadModulesDeps extends ModuleSpot {
   onSendFailure(failure: SendFailure): void;
 }
 
-export interface SessionModuleSet {
+export interface LoadedSessionExtensions {
   readonly tools: LoadedCustomTools;
   readonly commands: readonly LoadedCommand[];
   readonly extensions: LoadedExtensions | undefined;
@@ -99,11 +104,14 @@ export interface UndecidedProject {
 export const givenToolPath = "<program>";
 
 /** Never rejects because of a module. */
-export async function loadSessionModules(deps: LoadModulesDeps, options: ModuleOptions): Promise<SessionModuleSet> {
+export async function loadSessionExtensions(
+  deps: LoadSessionExtensionsDeps,
+  options: ExtensionOptions,
+): Promise<LoadedSessionExtensions> {
   const { settings } = deps;
   const { pluginDirectories = [], trustProject: isTrustedForThisRun = false } = options;
   const explicit = explicitPaths(options, settings);
-  const survey = await surveyModules(deps, { explicit, pluginDirectories, isTrustedForThisRun });
+  const survey = await surveyExtensions(deps, { explicit, pluginDirectories, isTrustedForThisRun });
   const { modules, problems } = survey.discovery;
   const disabled = settings.get("disabledExtensions");
   const isWanted = (module: FoundModule) =>
@@ -155,7 +163,7 @@ async function loadCommands(
   return loadCustomCommands(modules, deps);
 }
 
-function undecidedProject({ decision, project }: ModuleSurvey, deps: LoadModulesDeps): UndecidedProject {
+function undecidedProject({ decision, project }: ExtensionSurvey, deps: LoadSessionExtensionsDeps): UndecidedProject {
   return {
     question: trustQuestion(decision),
     async rememberYes() {
@@ -165,7 +173,7 @@ function undecidedProject({ decision, project }: ModuleSurvey, deps: LoadModules
   };
 }
 
-export function explicitPaths(options: ModuleOptions, settings: ModuleSpot["settings"]): ExplicitPath[] {
+export function explicitPaths(options: ExtensionOptions, settings: ConfigLocation["settings"]): ExplicitPath[] {
   const named = (kind: ExplicitPath["kind"], paths: readonly string[]) =>
     paths.map((path): ExplicitPath => ({ kind, path, namedBy: "user" }));
   // The settings hold what the user names: what the project's file names is found with its own modules.
@@ -176,7 +184,7 @@ export function explicitPaths(options: ModuleOptions, settings: ModuleSpot["sett
 }
 
 interface ExtensionWork {
-  readonly deps: LoadModulesDeps;
+  readonly deps: LoadSessionExtensionsDeps;
   readonly loading: LoadDeps;
 }
 
@@ -208,9 +216,9 @@ async function asCandidates(modules: readonly FoundModule[], loading: LoadDeps):
 
 /** Without a decision the user's extensions are asked; without an answer of theirs, it is no. */
 async function decide(
-  { decision, project }: ModuleSurvey,
+  { decision, project }: ExtensionSurvey,
   extensions: LoadedExtensions | undefined,
-  { cwd, clock, log, ...place }: LoadModulesDeps,
+  { cwd, clock, log, ...location }: LoadSessionExtensionsDeps,
 ): Promise<TrustDecision["state"]> {
   const { state, problem } = decision;
   if (problem !== undefined) log.warn(problem);
@@ -220,7 +228,7 @@ async function decide(
   const word = trusted === "yes" ? "trusted" : "untrusted";
   if (remember) {
     const { recordTrust } = await import("../../extensions/trust/trust-record.js");
-    await recordTrust(project, word, { file: trustFile(place), clock }).catch((error: unknown) =>
+    await recordTrust(project, word, { file: trustFile(location), clock }).catch((error: unknown) =>
       log.error("the decision about the project could not be kept", error),
     );
   }

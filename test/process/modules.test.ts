@@ -345,7 +345,7 @@ describe("--tools in RPC mode", () => {
     parameters: { type: "object" }, execute: async () => ({ content: [] }) });\n`;
 
   it.each<[string[], string[], string]>([
-    [["--tools", "read,ask", "--no-ui"], ["read"], "the tool ask needs somebody who can be asked"],
+    [["--tools", "read,ask", "--no-ui"], ["read"], "the tool ask needs a user to ask"],
     [["--tools", "read,ask"], ["read", "ask"], ""],
     [["--tools", "read,undo"], ["read", "undo"], ""],
     [["--no-tools", "--tools", "read,shy"], ["shy"], ""],

@@ -186,7 +186,7 @@ describe("an export", () => {
     await session.exportToHtml("page.html");
     await expect(session.exportToHtml("page.html")).rejects.toMatchObject({
       code: "file_changed",
-      message: "page.html was changed by somebody else meanwhile; nothing was written",
+      message: "page.html was changed by another program meanwhile; nothing was written",
     });
     await session.dispose();
   });

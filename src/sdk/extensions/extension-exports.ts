@@ -1,5 +1,5 @@
-// What modules of others find under the names of the program: the door's exports, and the helpers that published
-// extensions import. Made for one session, because some of them work through its tools, models and processes.
+// What extensions find under the names of the program: the package's exports, and the helpers that published extensions
+// import. Made for one session, because some of them use its tools, models and processes.
 
 import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.js";
@@ -20,7 +20,7 @@ import type { AnyTool } from "../../tools/tool.js";
 import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
 import * as door from "../exports.js";
 
-export interface ModuleExportDeps {
+export interface ExtensionExportsDeps {
   readonly cwd: string;
   readonly agentDir: string;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export interface ModuleExportDeps {
   toolsIn(cwd: string): readonly AnyTool[];
 }
 
-export function moduleExports(deps: ModuleExportDeps) {
+export function extensionExports(deps: ExtensionExportsDeps) {
   const { agentDir } = deps;
   return {
     ...door,
@@ -66,7 +66,7 @@ interface MakerOptions {
 type ToolMaker = (cwd?: string, options?: MakerOptions) => AnyTool;
 
 /** A built-in tool for another directory, to be wrapped and registered under its own or another name. */
-function toolMakers({ cwd: usual, toolsIn }: ModuleExportDeps): Record<keyof typeof makers, ToolMaker> {
+function toolMakers({ cwd: usual, toolsIn }: ExtensionExportsDeps): Record<keyof typeof makers, ToolMaker> {
   const maker =
     (name: string): ToolMaker =>
     (cwd = usual, options = {}) => {
@@ -92,13 +92,13 @@ function prefixed(tool: AnyTool, prefix: string): AnyTool {
   };
 }
 
-/** One change of a file after the other, whoever makes it. */
+/** Changes one file at a time, across all callers. */
 function fileQueue(cwd: string) {
   const last = new Map<string, Promise<unknown>>();
   return async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
     const key = resolve(cwd, path);
     const mine = (last.get(key) ?? Promise.resolve()).then(work);
-    const settled = mine.catch(() => {}); // whoever asked hears of it
+    const settled = mine.catch(() => {}); // the caller gets the error
     last.set(key, settled);
     try {
       return await mine;
@@ -115,10 +115,10 @@ const clipboards = [
   ["pbcopy", []],
 ] as const;
 
-async function copy(text: string, { cwd, processes }: ModuleExportDeps): Promise<void> {
+async function copy(text: string, { cwd, processes }: ExtensionExportsDeps): Promise<void> {
   for (const [file, args] of clipboards) {
     const request = { command: { file, args }, cwd, stdin: text, timeoutMs: 5000 };
-    const ended = await processes.run(request).catch(() => undefined); // not there: perhaps another is
+    const ended = await processes.run(request).catch(() => undefined); // not installed: try the next
     if (ended?.exitCode === 0) return;
   }
   throw new GalleyError("unsupported", "There is no clipboard here.");
@@ -132,7 +132,7 @@ type CompactArguments = [
 ];
 
 /** Headers, instructions and a signal may follow the key, in any order: versions differ. */
-function compactor({ stream, clock }: ModuleExportDeps) {
+function compactor({ stream, clock }: ExtensionExportsDeps) {
   return async (...[preparation, model, apiKey, ...rest]: CompactArguments): Promise<CompactionResult> => {
     const {
       firstKeptEntryId,

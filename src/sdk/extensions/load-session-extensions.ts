@@ -1,11 +1,16 @@
-// From what lies in the configuration directories to loaded modules: survey, trust, choice, load. Read only where there
-// is something to load. Promises: of a project that is not trusted nothing is imported, and each module that is left out
-// or fails is one sentence.
+// From the files in the configuration directories to loaded modules: survey, trust, choice, load. Read only where there
+// is something to load. Promises: nothing of an untrusted project is imported, and each module that is left out or
+// fails is one sentence.
 
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
 import type { Log } from "../../base/log.js";
-import { type ModuleSpot, type ModuleSurvey, surveyModules, trustFile } from "../../config/survey-modules.js";
+import {
+  type ConfigLocation,
+  type ExtensionSurvey,
+  surveyExtensions,
+  trustFile,
+} from "../../config/survey-extensions.js";
 import type { LoadedCommand } from "../../extensions/api/custom-command.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
@@ -32,32 +37,32 @@ import type { TrustDecision } from "../../extensions/trust/trust.js";
 import { type TrustQuestion, trustQuestion } from "../../extensions/trust/trust-question.js";
 import type { Processes } from "../../processes/processes.js";
 
-export interface ModuleOptions {
-  /** Called before any code of others is loaded. */
+export interface ExtensionOptions {
+  /** Called before any extension code is loaded. */
   beforeModules?(): void;
   /** The project's own modules may run, in this session only. */
   trustProject?: boolean;
   /** Custom tools: files or directories. */
   additionalToolPaths?: readonly string[];
-  /** Of those that modules bring: active although they would not be by themselves. */
+  /** Extension tools that are active although they would not be by default. */
   namedTools?: readonly string[];
   /** Extensions of the program's own. */
   extensions?: readonly ExtensionFactory[];
   additionalExtensionPaths?: readonly string[];
-  /** Plugins: packages whose `package.json` names what they bring. */
+  /** Plugins: packages whose `package.json` names their modules. */
   pluginDirectories?: readonly string[];
   /** Only those extensions that are named. */
   disableExtensionDiscovery?: boolean;
-  /** Hears of each module that cannot be loaded. */
+  /** Called for each module that cannot be loaded. */
   onLoadError?(error: ModuleLoadError): void;
   /**
-   * What the command line says, once it is known which flags extensions have; without any, that is asked at once.
-   * Undefined: something is wrong with it, and no extension is started.
+   * What the command line says, once it is known which flags extensions have; without any extension it is called at
+   * once. Undefined: the command line is wrong, and no extension is started.
    */
   resolveFlags?(flags: ReadonlyMap<string, FlagDefinition>): ReadonlyMap<string, boolean | string> | undefined;
 }
 
-export interface LoadModulesDeps extends ModuleSpot {
+export interface LoadSessionExtensionsDeps extends ConfigLocation {
   readonly processes: Processes;
   readonly clock: Clock;
   readonly log: Log;
@@ -66,44 +71,47 @@ export interface LoadModulesDeps extends ModuleSpot {
   readonly memory: LoadMemory;
   readonly pending: ToolPendingActions;
   readonly builtInToolNames: readonly string[];
-  /** Tools that the program handed over. */
+  /** Tools that the program passed in. */
   readonly givenTools: readonly FoundTool[];
   readonly hostModules: HostModules;
   onError(failure: ToolFailure): void;
   onSendFailure(failure: SendFailure): void;
 }
 
-export interface SessionModuleSet {
+export interface LoadedSessionExtensions {
   readonly tools: LoadedCustomTools;
   readonly commands: readonly LoadedCommand[];
   readonly extensions: LoadedExtensions | undefined;
   readonly isProjectTrusted: boolean;
   /** What the project is trusted with. */
   readonly projectCoverage: Coverage | undefined;
-  /** Of what could not be loaded. */
+  /** For modules that could not be loaded. */
   readonly errors: readonly ModuleLoadError[];
   /** Left out because the project is not trusted. */
   readonly untrusted: readonly ModuleLoadError[];
-  /** Nobody has decided about what was left out. */
+  /** The user has not decided about what was left out. */
   readonly undecided?: UndecidedProject | undefined;
 }
 
 export interface UndecidedProject {
-  /** Everything that would run, for a person. */
+  /** Everything that would run, for the user. */
   readonly question: TrustQuestion;
   /** Of exactly what the question shows. Throws what `saveTrust` does. */
   rememberYes(): Promise<void>;
 }
 
-/** What stands for the path of a tool that the program gave. */
+/** Used as the path of a tool that the program passed in. */
 export const givenToolPath = "<program>";
 
 /** Never rejects because of a module. */
-export async function loadSessionModules(deps: LoadModulesDeps, options: ModuleOptions): Promise<SessionModuleSet> {
+export async function loadSessionExtensions(
+  deps: LoadSessionExtensionsDeps,
+  options: ExtensionOptions,
+): Promise<LoadedSessionExtensions> {
   const { settings } = deps;
   const { pluginDirectories = [], trustProject: isTrustedForThisRun = false } = options;
   const explicit = explicitPaths(options, settings);
-  const survey = await surveyModules(deps, { explicit, pluginDirectories, isTrustedForThisRun });
+  const survey = await surveyExtensions(deps, { explicit, pluginDirectories, isTrustedForThisRun });
   const { modules, problems } = survey.discovery;
   const disabled = settings.get("disabledExtensions");
   const isWanted = (module: FoundModule) =>
@@ -115,7 +123,7 @@ export async function loadSessionModules(deps: LoadModulesDeps, options: ModuleO
     coverage: undefined,
   };
 
-  // The user's extensions first: they may have a word on whether the project is trusted.
+  // The user's extensions first: they may answer whether the project is trusted.
   const own = choose(false);
   let extensions = await loadUserExtensions(own.load, { deps, loading, factories: options.extensions ?? [] });
   const state = await decide(survey, survey.project.items.length > 0 ? extensions : undefined, deps);
@@ -155,7 +163,7 @@ async function loadCommands(
   return loadCustomCommands(modules, deps);
 }
 
-function undecidedProject({ decision, project }: ModuleSurvey, deps: LoadModulesDeps): UndecidedProject {
+function undecidedProject({ decision, project }: ExtensionSurvey, deps: LoadSessionExtensionsDeps): UndecidedProject {
   return {
     question: trustQuestion(decision),
     async rememberYes() {
@@ -165,10 +173,10 @@ function undecidedProject({ decision, project }: ModuleSurvey, deps: LoadModules
   };
 }
 
-export function explicitPaths(options: ModuleOptions, settings: ModuleSpot["settings"]): ExplicitPath[] {
+export function explicitPaths(options: ExtensionOptions, settings: ConfigLocation["settings"]): ExplicitPath[] {
   const named = (kind: ExplicitPath["kind"], paths: readonly string[]) =>
     paths.map((path): ExplicitPath => ({ kind, path, namedBy: "user" }));
-  // What the settings hold is the user's: what the project's file names is found with all that is its own.
+  // The settings hold what the user names: what the project's file names is found with its own modules.
   return [
     ...named("tool", [...settings.get("customTools"), ...(options.additionalToolPaths ?? [])]),
     ...named("extension", [...settings.get("extensions"), ...(options.additionalExtensionPaths ?? [])]),
@@ -176,7 +184,7 @@ export function explicitPaths(options: ModuleOptions, settings: ModuleSpot["sett
 }
 
 interface ExtensionWork {
-  readonly deps: LoadModulesDeps;
+  readonly deps: LoadSessionExtensionsDeps;
   readonly loading: LoadDeps;
 }
 
@@ -198,7 +206,7 @@ async function loadExtensionsOf(
   return loadExtensions(candidates, { ...loading, live, onError, onSendFailure });
 }
 
-/** A program is an extension that starts it. */
+/** A program becomes an extension that starts it. */
 async function asCandidates(modules: readonly FoundModule[], loading: LoadDeps): Promise<Candidate[]> {
   if (!modules.some(({ isScript }) => isScript)) return [...modules];
   const { hookProgram } = await import("../../extensions/hooks/hook-programs.js");
@@ -206,11 +214,11 @@ async function asCandidates(modules: readonly FoundModule[], loading: LoadDeps):
   return modules.map((module) => (module.isScript ? hookProgram(module, { cwd, processes, coverage }) : module));
 }
 
-/** Where nobody has decided yet, the user's extensions are asked; where they do not know either, it is no. */
+/** Without a decision the user's extensions are asked; without an answer of theirs, it is no. */
 async function decide(
-  { decision, project }: ModuleSurvey,
+  { decision, project }: ExtensionSurvey,
   extensions: LoadedExtensions | undefined,
-  { cwd, clock, log, ...place }: LoadModulesDeps,
+  { cwd, clock, log, ...location }: LoadSessionExtensionsDeps,
 ): Promise<TrustDecision["state"]> {
   const { state, problem } = decision;
   if (problem !== undefined) log.warn(problem);
@@ -220,7 +228,7 @@ async function decide(
   const word = trusted === "yes" ? "trusted" : "untrusted";
   if (remember) {
     const { saveTrust } = await import("../../extensions/trust/save-trust.js");
-    await saveTrust(project, word, { file: trustFile(place), clock }).catch((error: unknown) =>
+    await saveTrust(project, word, { file: trustFile(location), clock }).catch((error: unknown) =>
       log.error("the decision about the project could not be kept", error),
     );
   }

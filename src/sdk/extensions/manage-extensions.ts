@@ -1,4 +1,4 @@
-// For people who look after custom tools and trust: which tools there are, whether a module is fit, what a project would
+// For users who manage custom tools and trust: which tools there are, whether a module is usable, what a project would
 // run, and what was decided about it.
 
 import { join } from "node:path";
@@ -7,7 +7,12 @@ import { homedir } from "../../base/home.js";
 import type { Log } from "../../base/log.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import { discoverEnvironment, discoverSettings } from "../../config/discover.js";
-import { type ModuleSpot, type ModuleSurvey, surveyModules, trustFile } from "../../config/survey-modules.js";
+import {
+  type ConfigLocation,
+  type ExtensionSurvey,
+  surveyExtensions,
+  trustFile,
+} from "../../config/survey-extensions.js";
 import type { ExplicitPath } from "../../extensions/discover/discover-modules.js";
 import type { LoadedCustomTools, ModuleLoadError } from "../../extensions/load/load.js";
 import type { ToolCheck, ToolReport } from "../../extensions/load/tool-check.js";
@@ -15,19 +20,19 @@ import type { TrustDecision } from "../../extensions/trust/trust.js";
 import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
 import type { TrustRecord } from "../../extensions/trust/trust-store.js";
 import { createToolAccess } from "../tool-access.js";
-import { sessionlessModules } from "./sessionless-modules.js";
+import { sessionlessHostModules } from "./sessionless-host-modules.js";
 
 export type { ToolCheck, ToolReport, TrustDecision, TrustRecord };
 
-export interface ModulePlace extends ModuleSpot {
+export interface ExtensionLocation extends ConfigLocation {
   readonly log: Log;
   /** Names that no custom tool may have. */
   readonly builtInToolNames: readonly string[];
 }
 
-export async function findModulePlace(
-  given: Pick<ModulePlace, "cwd" | "log" | "builtInToolNames">,
-): Promise<ModulePlace> {
+export async function findExtensionLocation(
+  given: Pick<ExtensionLocation, "cwd" | "log" | "builtInToolNames">,
+): Promise<ExtensionLocation> {
   const { cwd, log } = given;
   const agentDir = agentDirectory(process.env);
   const env = discoverEnvironment({ cwd, agentDir, log });
@@ -40,11 +45,11 @@ export interface ToolList {
   readonly errors: readonly ModuleLoadError[];
 }
 
-/** Those that a session started here would have. Runs the modules of the user, and of a project that is trusted. */
-export async function listTools(place: ModulePlace, options: { trustProject: boolean }): Promise<ToolList> {
+/** The tools that a session started here would have. Runs the user's modules, and those of a trusted project. */
+export async function listTools(location: ExtensionLocation, options: { trustProject: boolean }): Promise<ToolList> {
   const { chooseModules, untrustedText } = await import("../../extensions/discover/choose.js");
-  const explicit = place.settings.get("customTools").map((path) => asNamed(path));
-  const survey = await surveyModules(place, { explicit, isTrustedForThisRun: options.trustProject });
+  const explicit = location.settings.get("customTools").map((path) => asNamed(path));
+  const survey = await surveyExtensions(location, { explicit, isTrustedForThisRun: options.trustProject });
   const isProjectTrusted = survey.decision.state === "trusted";
   const chosen = chooseModules(survey.discovery.modules, { isProjectTrusted });
   const ofTools = chosen.load.filter(({ kind }) => kind === "tool");
@@ -52,31 +57,31 @@ export async function listTools(place: ModulePlace, options: { trustProject: boo
   const errors = [...survey.discovery.problems, ...untrusted];
   if (ofTools.length === 0) return { tools: [], errors };
   const coverage = isProjectTrusted ? survey.project.coverage : undefined;
-  return withLoaded(place, { candidates: ofTools, coverage }, async (loaded) => {
+  return withLoaded(location, { candidates: ofTools, coverage }, async (loaded) => {
     const { reportTools } = await import("../../extensions/load/tool-check.js");
     return { tools: reportTools(loaded), errors: [...errors, ...loaded.errors] };
   });
 }
 
-/** Loads the module or the modules at a path, which whoever names it thereby runs. */
-export async function checkModule(place: ModulePlace, path: string): Promise<ToolCheck> {
+/** Loads the module or the modules at a path. Naming a path means running it. */
+export async function checkModule(location: ExtensionLocation, path: string): Promise<ToolCheck> {
   const [{ discoverModules }, { checkTools }] = await Promise.all([
     import("../../extensions/discover/discover-modules.js"),
     import("../../extensions/load/tool-check.js"),
   ]);
-  const { cwd, home } = place;
+  const { cwd, home } = location;
   const found = await discoverModules({ cwd, home, roots: [], kinds: ["tool"], explicit: [asNamed(path)] });
   const candidates = found.modules.filter(({ source }) => source.provider === "config");
   const problems = found.problems.map((problem) => `${problem.path}: ${problem.error}`);
-  return withLoaded(place, { candidates, coverage: undefined }, async (loaded) => {
+  return withLoaded(location, { candidates, coverage: undefined }, async (loaded) => {
     const check = await checkTools(loaded);
     return { ...check, problems: [...problems, ...check.problems] };
   });
 }
 
-/** The text of a new tool and the file it belongs into. Throws `usage` for a name that no model accepts. */
+/** The text of a new tool and the path of its file. Throws `usage` for a name that no model accepts. */
 export async function newTool(
-  { cwd, agentDir }: ModulePlace,
+  { cwd, agentDir }: ExtensionLocation,
   name: string,
   { isForProject }: { isForProject: boolean },
 ): Promise<{ path: string; text: string }> {
@@ -86,35 +91,35 @@ export async function newTool(
 }
 
 export interface TrustReview {
-  readonly survey: ModuleSurvey;
+  readonly survey: ExtensionSurvey;
   readonly decision: TrustDecision;
   readonly question: TrustQuestion;
 }
 
 /** Runs nothing. */
-export async function reviewTrust(place: ModulePlace): Promise<TrustReview> {
+export async function reviewTrust(location: ExtensionLocation): Promise<TrustReview> {
   const { trustQuestion } = await import("../../extensions/trust/trust-question.js");
-  const survey = await surveyModules(place);
+  const survey = await surveyExtensions(location);
   return { survey, decision: survey.decision, question: trustQuestion(survey.decision) };
 }
 
-export async function trustReviewed(place: ModulePlace, { survey }: TrustReview): Promise<void> {
+export async function trustReviewed(location: ExtensionLocation, { survey }: TrustReview): Promise<void> {
   const { saveTrust } = await import("../../extensions/trust/save-trust.js");
-  await saveTrust(survey.project, "trusted", { file: trustFile(place), clock: systemClock });
+  await saveTrust(survey.project, "trusted", { file: trustFile(location), clock: systemClock });
 }
 
 /** False where nothing was decided about it. */
-export async function forgetTrust(place: ModulePlace): Promise<{ root: string; wasKnown: boolean }> {
+export async function forgetTrust(location: ExtensionLocation): Promise<{ root: string; wasKnown: boolean }> {
   const { revokeTrust } = await import("../../extensions/trust/save-trust.js");
-  const { root } = (await surveyModules(place)).decision;
-  return { root, wasKnown: await revokeTrust(root, { file: trustFile(place), clock: systemClock }) };
+  const { root } = (await surveyExtensions(location)).decision;
+  return { root, wasKnown: await revokeTrust(root, { file: trustFile(location), clock: systemClock }) };
 }
 
 export async function listDecisions(
-  place: ModulePlace,
+  location: ExtensionLocation,
 ): Promise<{ records: readonly TrustRecord[]; problem?: string }> {
   const { listTrust } = await import("../../extensions/trust/trust-store.js");
-  return listTrust(trustFile(place));
+  return listTrust(trustFile(location));
 }
 
 function asNamed(path: string): ExplicitPath {
@@ -124,21 +129,21 @@ function asNamed(path: string): ExplicitPath {
 type Wanted = Parameters<typeof import("../../extensions/load/load.js").loadCustomTools>;
 
 async function withLoaded<Result>(
-  place: ModulePlace,
+  location: ExtensionLocation,
   { candidates, coverage }: { candidates: Wanted[0]; coverage: Wanted[1]["coverage"] },
   use: (loaded: LoadedCustomTools) => Promise<Result>,
 ): Promise<Result> {
   const { loadCustomTools } = await import("../../extensions/load/load.js");
-  const { cwd, agentDir, log } = place;
-  const { processes } = createToolAccess({ ...place, clock: systemClock });
+  const { cwd, agentDir, log } = location;
+  const { processes } = createToolAccess({ ...location, clock: systemClock });
   const parts = { cwd, processes, clock: systemClock, log, coverage };
   try {
     return await use(
       await loadCustomTools(candidates, {
         ...parts,
-        builtInToolNames: place.builtInToolNames,
+        builtInToolNames: location.builtInToolNames,
         cacheDirectory: join(agentDir, "cache", "tools"),
-        hostModules: sessionlessModules(place, processes),
+        hostModules: sessionlessHostModules(location, processes),
       }),
     );
   } finally {

@@ -1,5 +1,5 @@
-// The modules of others that a session, or a person who asks, could have here, and whether the project may run its own.
-// Where there are none it costs a few looks at names, and nothing that finds or loads modules is read.
+// The extensions that a session could load here, and whether the project may run its own. Where there are none it costs
+// a few lookups of names, and no code that finds or loads modules is read.
 
 import { join } from "node:path";
 import type { ExplicitPath } from "../extensions/discover/discover-modules.js";
@@ -12,10 +12,10 @@ import type { Environment } from "../provider/credentials.js";
 import { resourceDirectories, resourceFiles } from "./config-resources.js";
 import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
 import { modulesNamedByProject } from "./project-named.js";
-import { projectTexts } from "./prompts/text-places.js";
+import { projectTexts } from "./prompts/text-sources.js";
 import type { Settings } from "./settings/settings.js";
 
-export interface ModuleSpot {
+export interface ConfigLocation {
   readonly cwd: string;
   readonly home: string;
   readonly agentDir: string;
@@ -23,7 +23,7 @@ export interface ModuleSpot {
   readonly settings: Settings;
 }
 
-export interface ModuleSurvey {
+export interface ExtensionSurvey {
   readonly discovery: Discovery;
   readonly project: ProjectDigest;
   readonly decision: TrustDecision;
@@ -32,19 +32,19 @@ export interface ModuleSurvey {
 }
 
 /** Where decisions about projects are kept. */
-export function trustFile({ env, home }: Pick<ModuleSpot, "env" | "home">): string {
+export function trustFile({ env, home }: Pick<ConfigLocation, "env" | "home">): string {
   return join(configRootDirectory(env, home), "trust.json");
 }
 
-/** `project`: where it was found just now. */
-export function moduleRoots(spot: ModuleSpot, project?: Project): readonly ConfigRoot[] {
-  const { cwd, home, agentDir, env, settings } = spot;
+/** `project`: as it was just found. */
+export function configRootsAt(location: ConfigLocation, project?: Project): readonly ConfigRoot[] {
+  const { cwd, home, agentDir, env, settings } = location;
   const disabled = settings.get("disabledProviders");
   return findConfigRoots({ cwd, home, agentDir, configRoot: configRootDirectory(env, home), disabled, project }).roots;
 }
 
-/** False is certain; true only says that it is worth a look. */
-export function mayHaveModules({ home, settings }: ModuleSpot, roots: readonly ConfigRoot[]): boolean {
+/** False is certain; true only means that a search is worthwhile. */
+export function mayHaveExtensions({ home, settings }: ConfigLocation, roots: readonly ConfigRoot[]): boolean {
   const kinds = ["tools", "extensions", "hooks"] as const;
   return (
     roots.some(({ source }) => source === "plugin") ||
@@ -62,15 +62,18 @@ export interface SurveyOptions {
 }
 
 /** Runs nothing of what it finds. */
-export async function surveyModules(spot: ModuleSpot, options: SurveyOptions = {}): Promise<ModuleSurvey> {
+export async function surveyExtensions(
+  location: ConfigLocation,
+  options: SurveyOptions = {},
+): Promise<ExtensionSurvey> {
   const [{ surveyProject }, { decideTrust }, { isHostModule }] = await Promise.all([
     import("../extensions/trust/trust-survey.js"),
     import("../extensions/trust/trust.js"),
     import("../extensions/compat/virtual-modules.js"),
   ]);
-  const { cwd, home, settings } = spot;
+  const { cwd, home, settings } = location;
   const { explicit = [], pluginDirectories = [], isTrustedForThisRun = false } = options;
-  const roots = moduleRoots(spot);
+  const roots = configRootsAt(location);
   const survey = await surveyProject({
     ...{ cwd, home, roots, pluginDirectories, isHostModule },
     explicit: [...explicit, ...modulesNamedByProject(settings)],
@@ -79,7 +82,7 @@ export async function surveyModules(spot: ModuleSpot, options: SurveyOptions = {
   });
   const decision = decideTrust({
     project: survey.project,
-    file: trustFile(spot),
+    file: trustFile(location),
     isTrustedForThisRun,
     projectModules: settings.get("security.projectModules"),
   });

@@ -1,5 +1,5 @@
-// Where a session is and what holds there: its directories, environment, log, project and settings. Looked up once, so
-// that all parts of the session see the same.
+// Where a session runs and what applies there: its directories, environment, log, project and settings. Looked up once,
+// so that all parts of the session see the same.
 
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
@@ -11,12 +11,12 @@ import type { ConfigRoot } from "../config/config-roots.js";
 import { discoverEnvironment, discoverSettings } from "../config/discover.js";
 import { variable } from "../config/environment.js";
 import type { Settings } from "../config/settings/settings.js";
-import { moduleRoots } from "../config/survey-modules.js";
+import { configRootsAt } from "../config/survey-extensions.js";
 import { findProject, type Project } from "../files/paths/find-roots.js";
 import type { Environment } from "../provider/credentials.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 
-export interface SessionPlace {
+export interface SessionEnvironment {
   readonly cwd: string;
   readonly agentDir: string;
   readonly home: string;
@@ -30,7 +30,7 @@ export interface SessionPlace {
   readonly roots: readonly ConfigRoot[];
 }
 
-export async function findSessionPlace(options: CreateAgentSessionOptions): Promise<SessionPlace> {
+export async function findSessionEnvironment(options: CreateAgentSessionOptions): Promise<SessionEnvironment> {
   const { clock = systemClock, ids = randomIds, log: told = silentLog } = options;
   const cwd = resolve(options.cwd ?? ".");
   const agentDir = options.agentDir ?? agentDirectory(options.env ?? process.env);
@@ -43,6 +43,6 @@ export async function findSessionPlace(options: CreateAgentSessionOptions): Prom
   const home = homedir();
   const project = findProject({ cwd, home });
   const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log, project }, { ...options, env }));
-  const roots = moduleRoots({ cwd, home, agentDir, env, settings }, project);
+  const roots = configRootsAt({ cwd, home, agentDir, env, settings }, project);
   return { cwd, agentDir, home, env, clock, ids, log, project, settings, roots };
 }

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { plannerModel } from "../../provider/planner/planner-model.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { say, scriptedModel } from "../../testing/scripted-model.js";
-import { modelFunctions } from "./module-ai.js";
+import { modelFunctions } from "./model-functions.js";
 
 function asked() {
   const { stream } = modelFunctions({

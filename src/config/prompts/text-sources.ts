@@ -1,4 +1,4 @@
-// Where templates, skills, rules and system prompts lie: in the configuration directories, and where somebody points.
+// Where templates, skills, rules and system prompts are: in the configuration directories, and at explicit paths.
 // Names only; nothing is opened here.
 
 import { isAbsolute, join, resolve } from "node:path";
@@ -12,34 +12,34 @@ import type { Settings } from "../settings/settings.js";
 export const textKinds = ["templates", "skills", "rules", "system"] as const;
 export type TextKind = (typeof textKinds)[number];
 
-export interface TextPlace {
+export interface TextSource {
   readonly path: string;
-  /** `config`: somebody points at it. */
+  /** `config`: an explicit path. */
   readonly provider: ConfigSource | "config";
   readonly level: ConfigLevel;
 }
 
-/** Looked at in one go. A hostile directory can hold any number of names; nobody has so many texts. */
-const maxPlaces = 1000;
+/** Read at once. A hostile directory can hold any number of names; no real one has so many texts. */
+const maxSources = 1000;
 
 export const templateFolders = ["commands", "prompts"] as const;
 export type TemplateFolder = (typeof templateFolders)[number];
 
 /** Of one kind, the first one first. Of templates, those in these folders. */
-export function textPlaces(
+export function textSources(
   roots: readonly ConfigRoot[],
   kind: TextKind,
   folders: readonly TemplateFolder[] = templateFolders,
-): TextPlace[] {
-  if (kind === "system") return systemPlaces(roots);
-  // Two names for one thing: which directory it is in decides, not which of the two it is called there.
+): TextSource[] {
+  if (kind === "system") return systemSources(roots);
+  // Two names for one thing: the directory decides the order, not the name of the folder in it.
   if (kind === "templates") return roots.flatMap((root) => folders.flatMap((folder) => filesIn([root], folder)));
   return filesIn(roots, kind);
 }
 
-function filesIn(roots: readonly ConfigRoot[], kind: TemplateFolder | "skills" | "rules"): TextPlace[] {
+function filesIn(roots: readonly ConfigRoot[], kind: TemplateFolder | "skills" | "rules"): TextSource[] {
   return resourceFiles(roots, kind)
-    .slice(0, maxPlaces)
+    .slice(0, maxSources)
     .map(({ path, root }) => ({
       path: kind === "skills" ? join(path, skillFile) : path,
       provider: root.source,
@@ -53,22 +53,22 @@ export function projectTexts(
   settings: Settings,
 ): { readonly kind: "prompt" | "skill" | "rule"; readonly path: string }[] {
   const own = roots.filter(({ level }) => level === "project");
-  const of = (kind: "prompt" | "skill" | "rule", places: readonly TextPlace[]) =>
-    places.filter(({ path }) => lookAt(path).kind === "file").map(({ path }) => ({ kind, path }));
+  const of = (kind: "prompt" | "skill" | "rule", sources: readonly TextSource[]) =>
+    sources.filter(({ path }) => lookAt(path).kind === "file").map(({ path }) => ({ kind, path }));
   return [
-    ...(["templates", "system"] as const).flatMap((kind) => of("prompt", textPlaces(own, kind))),
-    ...of("skill", [...textPlaces(own, "skills"), ...projectSkillPlaces(settings)]),
-    ...of("rule", textPlaces(own, "rules")),
+    ...(["templates", "system"] as const).flatMap((kind) => of("prompt", textSources(own, kind))),
+    ...of("skill", [...textSources(own, "skills"), ...projectSkillSources(settings)]),
+    ...of("rule", textSources(own, "rules")),
   ];
 }
 
-/** Directories of skills that the project's settings name, seen from the project. */
-export function projectSkillPlaces(settings: Settings): TextPlace[] {
-  return pathsNamedByProject(settings, "skills.customDirectories").flatMap((path) => skillPlaces(path, "project"));
+/** Directories of skills that the project's settings name, relative to the project. */
+export function projectSkillSources(settings: Settings): TextSource[] {
+  return pathsNamedByProject(settings, "skills.customDirectories").flatMap((path) => skillSources(path, "project"));
 }
 
 /** A skill, the directory of one, or a directory of such directories. */
-export function skillPlaces(path: string, level: ConfigLevel = "user"): TextPlace[] {
+export function skillSources(path: string, level: ConfigLevel = "user"): TextSource[] {
   const own = path.endsWith(".md") ? path : join(path, skillFile);
   const isOne = path.endsWith(".md") || lookAt(own).kind === "file";
   const paths = isOne
@@ -78,7 +78,7 @@ export function skillPlaces(path: string, level: ConfigLevel = "user"): TextPlac
 }
 
 /** A template, or a directory of templates. */
-export function templatePlaces(path: string): TextPlace[] {
+export function templateSources(path: string): TextSource[] {
   const isFolder = lookAt(path).kind === "directory";
   const paths = isFolder
     ? namesIn(path).flatMap(({ name, isDirectory }) => (!isDirectory && name.endsWith(".md") ? [join(path, name)] : []))
@@ -86,7 +86,7 @@ export function templatePlaces(path: string): TextPlace[] {
   return paths.map((found) => ({ path: found, provider: "config", level: "user" }));
 }
 
-/** `~` expanded, the rest seen from the working directory. */
+/** `~` expanded, the rest relative to the working directory. */
 export function namedPath(path: string, { cwd, home }: { cwd: string; home: string }): string {
   if (/^~(?:[\\/]|$)/.test(path)) return join(home, path.slice(1));
   return isAbsolute(path) ? path : resolve(cwd, path);
@@ -94,8 +94,8 @@ export function namedPath(path: string, { cwd, home }: { cwd: string; home: stri
 
 const skillFile = "SKILL.md";
 
-/** The user's own are read at the start of a session. */
-function systemPlaces(roots: readonly ConfigRoot[]): TextPlace[] {
+/** The user's own files are read at the start of a session. */
+function systemSources(roots: readonly ConfigRoot[]): TextSource[] {
   return roots
     .filter(({ source, level }) => source === "native" && level === "project")
     .flatMap(({ path }) =>

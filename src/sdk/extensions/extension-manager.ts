@@ -1,11 +1,12 @@
-// Custom tools and extensions in a session: found and loaded once, beside the session's own start; their tools added,
-// their hooks asked, their ears told. Where there are none, a session has no such object, and nothing of this costs time.
+// The custom tools and extensions of a session: found and loaded once, beside the session's own start, loaded again on
+// request, and shut down with it. Answers what the session asks of them. Where there are none, a session has no such
+// object, and it costs no time.
 
 import { atMost } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import { ShorteningClock } from "../../base/shortening-clock.js";
 import type { ConfigRoot } from "../../config/config-roots.js";
-import type { ModuleSpot } from "../../config/survey-modules.js";
+import type { ConfigLocation } from "../../config/survey-extensions.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
 import type { HostModules } from "../../extensions/compat/virtual-modules.js";
@@ -37,10 +38,19 @@ import type {
   SessionExtensions,
 } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
-import type { LiveModules } from "./live-modules.js";
-import type { LoadModulesDeps, ModuleOptions, UndecidedProject } from "./load-session-modules.js";
+import {
+  hooksAround,
+  interceptPrompt,
+  interceptsPrompts,
+  preventsChange,
+  tellChange,
+  visibleCustomCommands,
+} from "./answer-session.js";
+import type { LiveExtensions } from "./live-extensions.js";
+import type { ExtensionOptions, LoadSessionExtensionsDeps, UndecidedProject } from "./load-session-extensions.js";
 
-export interface SessionModulesDeps extends Pick<LoadModulesDeps, "processes" | "clock" | "log" | keyof ModuleSpot> {
+export interface ExtensionManagerDeps
+  extends Pick<LoadSessionExtensionsDeps, "processes" | "clock" | "log" | keyof ConfigLocation> {
   readonly workspace: Workspace;
   readonly changes: ChangeWriter;
   readonly models: ModelSource;
@@ -54,27 +64,27 @@ export interface SessionModulesDeps extends Pick<LoadModulesDeps, "processes" | 
   shutdown(): void;
 }
 
-/** When the session ends, for modules that are still being loaded. */
+/** How long extensions that are still being loaded may take when the session ends. */
 const loadPatienceMs = 2000;
 
-export class SessionModules implements SessionExtensions {
-  readonly #deps: SessionModulesDeps;
-  /** What limits on modules are measured by. */
+export class ExtensionManager implements SessionExtensions {
+  readonly #deps: ExtensionManagerDeps;
+  /** The clock for the time limits of extensions. */
   readonly #clock: ShorteningClock;
-  readonly #options: ModuleOptions;
+  readonly #options: ExtensionOptions;
   readonly #listeners = new Set<(report: ExtensionReport) => void>();
   #session: AgentSession | undefined;
   #reserved: readonly string[] = [];
   #loading: Promise<void> | undefined;
-  /** Until those that are loaded have heard of the start. */
+  /** Until the loaded extensions have been told of the start. */
   #beginning: Promise<void> | undefined;
-  #live: LiveModules | undefined;
+  #live: LiveExtensions | undefined;
   #liveUI: LiveUI | undefined;
   #memory: LoadMemory | undefined;
   #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
   #undecided: UndecidedProject | undefined;
   #isOver = false;
-  /** Nobody is told anything any more. */
+  /** The session has ended: no extension is told anything any more. */
   #isGone = false;
   readonly #over = new AbortController();
   #coverage: Coverage | undefined;
@@ -84,7 +94,7 @@ export class SessionModules implements SessionExtensions {
   });
   #onRenewed: () => Promise<void> = async () => {};
 
-  constructor(deps: SessionModulesDeps, options: ModuleOptions) {
+  constructor(deps: ExtensionManagerDeps, options: ExtensionOptions) {
     this.#deps = deps;
     this.#clock = new ShorteningClock(deps.clock);
     this.#options = options;
@@ -95,7 +105,7 @@ export class SessionModules implements SessionExtensions {
     this.#reserved = names;
   }
 
-  /** Before anything else is asked of it. */
+  /** Call it before any other method. */
   attach(session: AgentSession): void {
     this.#session = session;
   }
@@ -114,14 +124,14 @@ export class SessionModules implements SessionExtensions {
     this.#clock.shorten(mostMs);
   }
 
-  /** What the project is trusted with, for its texts; waits for the decision, not for what modules do next. */
+  /** What the project is trusted with, for its texts; waits for the decision, not for what extensions do next. */
   async projectCoverage(): Promise<Coverage | undefined> {
     void this.loaded();
     await this.#decided;
     return this.#coverage;
   }
 
-  /** Told when they were loaded anew, and perhaps something else is trusted. Must not reject. */
+  /** Called after a reload, when the trusted files may have changed. Must not reject. */
   onRenewed(listener: () => Promise<void>): void {
     this.#onRenewed = listener;
   }
@@ -132,11 +142,8 @@ export class SessionModules implements SessionExtensions {
 
   get interceptsPrompts(): boolean {
     if (!this.#live) return false;
-    if (this.#beginning) return true; // what they hear of the start may make them listen
-    const { runner, customCommands } = this.#live;
-    if (customCommands.list().length > 0) return true;
-    if (!runner) return false;
-    return runner.hasHandlers("input") || runner.hasHandlers("before_agent_start") || runner.commands().length > 0;
+    if (this.#beginning) return true; // handlers of the start may register others
+    return interceptsPrompts(this.#live);
   }
 
   async intercept(
@@ -144,27 +151,10 @@ export class SessionModules implements SessionExtensions {
     { source, signal, onAccepted }: InterceptOptions,
   ): Promise<InterceptedPrompt | undefined> {
     await this.#beginning;
-    if (signal?.aborted) return undefined; // whoever asked was told so
+    if (signal?.aborted) return undefined; // the caller was told so
     if (!this.#live) return prompt;
-    const { runner, customCommands } = this.#live;
-    if (runner?.commandIn(prompt.text) !== undefined) {
-      onAccepted();
-      await runner.runCommand(prompt.text);
-      return undefined;
-    }
-    const { images } = prompt;
-    let text: string | undefined = prompt.text;
-    const command = customCommands.workFor(text);
-    if (command) {
-      onAccepted();
-      text = await command();
-    }
-    if (text === undefined || signal?.aborted) return undefined;
-    if (!runner) return { text, images };
     const usual = this.#deps.mode === "rpc" ? "rpc" : "interactive";
-    const heard = await runner.emit({ type: "input", text, images, source: source ?? usual }, signal);
-    if (heard.handled) return undefined;
-    return { text: heard.text, images: heard.images ?? images };
+    return interceptPrompt(this.#live, prompt, { source: source ?? usual, signal, onAccepted });
   }
 
   async beforeRun(
@@ -195,35 +185,19 @@ export class SessionModules implements SessionExtensions {
   }
 
   async prevents(wish: RecordWish, signal: AbortSignal): Promise<boolean> {
-    const runner = this.#live?.runner;
-    if (!runner) return false;
-    const { kind, ...fields } = wish;
-    if ("entryId" in fields) return (await runner.emit({ type: "session_before_branch", ...fields }, signal)).cancel;
-    return (await runner.emit({ type: `session_before_${kind as "switch"}`, ...fields }, signal)).cancel;
+    return this.#live ? preventsChange(this.#live, wish, signal) : false;
   }
 
   async changed(change: RecordChange): Promise<void> {
-    if (!this.#live) return;
-    const { runner, tellTools } = this.#live;
-    if (change.kind === "tree") {
-      const { kind: _kind, ...fields } = change;
-      await runner?.emit({ type: "session_tree", ...fields });
-      return tellTools({ reason: "tree", previousSessionFile: undefined });
-    }
-    const { kind, previousSessionFile } = change;
-    if (kind === "switch") await runner?.emit({ type: "session_switch", reason: change.reason, previousSessionFile });
-    else await runner?.emit({ type: "session_branch", previousSessionFile });
-    await tellTools({ reason: kind, previousSessionFile });
+    if (this.#live) await tellChange(this.#live, change);
   }
 
   commands(): SlashCommand[] {
     return [...(this.#live?.runner?.commands() ?? []), ...this.customCommands()];
   }
 
-  /** Those of modules that bring nothing else, as far as no extension has one of the same name. */
   customCommands(): SlashCommand[] {
-    const taken = new Set(this.#live?.runner?.commands().map(({ name }) => name));
-    return (this.#live?.customCommands.list() ?? []).filter(({ name }) => !taken.has(name));
+    return this.#live ? visibleCustomCommands(this.#live) : [];
   }
 
   onReport(listener: (report: ExtensionReport) => void): () => void {
@@ -231,20 +205,8 @@ export class SessionModules implements SessionExtensions {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The program's own hooks decide first, and see a result last. */
   around(own: ToolHooks): ToolHooks {
-    return {
-      ...own,
-      reviseCall: async (tool, call, args) => {
-        const first = await own.reviseCall?.(tool, call, args);
-        if (first && "block" in first) return first;
-        return (await this.#live?.hooks?.reviseCall(tool, call, first?.args ?? args)) ?? first;
-      },
-      afterToolCall: async (call, result, ran) => {
-        const shown = (await this.#live?.hooks?.afterToolCall(call, result, ran)) ?? result;
-        return (await own.afterToolCall?.(call, shown, ran)) ?? shown;
-      },
-    };
+    return hooksAround(own, () => this.#live);
   }
 
   /** Undefined where no extension ran the command. */
@@ -267,7 +229,7 @@ export class SessionModules implements SessionExtensions {
     return this.ready();
   }
 
-  /** Never rejects. With a limit it is over by then, whatever they do. */
+  /** Never rejects. With a limit it is over by then, whatever the extensions do. */
   async shutdown(limitMs?: number): Promise<void> {
     this.#isOver = true;
     this.#over.abort();
@@ -289,10 +251,10 @@ export class SessionModules implements SessionExtensions {
     this.#live = live;
     (this.#session as AgentSession).observe((event) => this.#live?.observe(event)?.then(() => {}));
     this.#begin("startup");
-    void this.#askForTrust(); // holds nothing up: until there is an answer it is no
+    void this.#askForTrust(); // not awaited: until there is an answer it is no
   }
 
-  /** Never rejects. What a yes is about is what was shown: if that has changed since, it is asked again. */
+  /** Never rejects. A yes is about what was shown: if that has changed since, the user is asked again. */
   async #askForTrust(): Promise<void> {
     const undecided = this.#undecided;
     if (!undecided || !this.#liveUI?.hasUI || this.#isOver) return;
@@ -308,7 +270,7 @@ export class SessionModules implements SessionExtensions {
     await this.#askForTrust();
   }
 
-  /** The old ones go on answering until the new ones are there: a guard must not fall silent in between. */
+  /** The old ones answer until the new ones are loaded: there must be no moment without a guard. */
   async #renew(): Promise<void> {
     const old = this.#live;
     if (this.#isOver || !old) return;
@@ -321,7 +283,7 @@ export class SessionModules implements SessionExtensions {
     this.#begin("reload");
   }
 
-  /** Only prompts wait for what comes of it. */
+  /** Only prompts wait for it. */
   #begin(reason: "startup" | "reload"): void {
     const begin = async () => {
       await this.#live?.runner?.emit({ type: "session_start", reason });
@@ -335,31 +297,36 @@ export class SessionModules implements SessionExtensions {
     this.#beginning = beginning;
   }
 
-  /** Undefined where the command line asks for a flag that nobody has. */
-  async #createLive(old: readonly AnyTool[]): Promise<LiveModules | undefined> {
+  /** Undefined where the command line has a flag that no extension knows. */
+  async #createLive(old: readonly AnyTool[]): Promise<LiveExtensions | undefined> {
     const session = this.#session as AgentSession;
-    const [{ loadSessionModules }, { liveModules }, { createModulePending }, { createLiveUI }, { LoadMemory }] =
-      await Promise.all([
-        import("./load-session-modules.js"),
-        import("./live-modules.js"),
-        import("./module-pending.js"),
-        import("../../extensions/api/custom-tool-ui.js"),
-        import("../../extensions/load/load-memory.js"),
-      ]);
+    const [
+      { loadSessionExtensions },
+      { liveExtensions },
+      { createExtensionPending },
+      { createLiveUI },
+      { LoadMemory },
+    ] = await Promise.all([
+      import("./load-session-extensions.js"),
+      import("./live-extensions.js"),
+      import("./extension-pending.js"),
+      import("../../extensions/api/custom-tool-ui.js"),
+      import("../../extensions/load/load-memory.js"),
+    ]);
     const { workspace, changes } = this.#deps;
     const push = session.stagePendingAction.bind(session);
     const nextId = session.nextPendingId.bind(session);
     this.#memory ??= new LoadMemory();
     this.#liveUI ??= createLiveUI(this.#deps);
     this.#liveUI.set(this.#ui.ui, this.#ui.hasUI);
-    const loaded = await loadSessionModules(
+    const loaded = await loadSessionExtensions(
       {
         ...this.#deps,
         clock: this.#clock,
         live: this.#liveUI,
         memory: this.#memory,
         builtInToolNames: this.#reserved,
-        pending: createModulePending({ workspace, changes, push, nextId }),
+        pending: createExtensionPending({ workspace, changes, push, nextId }),
         onError: (failure) => this.#failed(failure),
         onSendFailure: ({ command, error }) => this.#report({ type: "response", command, success: false, error }),
       },
@@ -386,7 +353,7 @@ export class SessionModules implements SessionExtensions {
       onToolError: (failure: ToolFailure) => this.#report(frameOf(failure)),
       onCommandError: (failure: ToolFailure) => this.#failed(failure),
     };
-    return liveModules(loaded, deps, old);
+    return liveExtensions(loaded, deps, old);
   }
 
   #setFlags(runner: ExtensionRunner | undefined): boolean {

@@ -1,12 +1,12 @@
-// What the commands about modules share. A module may keep the program alive, print where it likes and never finish: the
-// command ends all the same, and its stdout holds what the command says.
+// What the commands about extensions share. A module may keep the program alive, print anywhere and never finish: the
+// command ends all the same, and its stdout holds only the command's own output.
 
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import { logTo } from "../../base/log.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
-import { findModulePlace, type ModulePlace } from "../../sdk/extensions/manage-modules.js";
+import { type ExtensionLocation, findExtensionLocation } from "../../sdk/extensions/manage-extensions.js";
 import { exitCodes } from "../exit-codes.js";
-import { guardFromModules, guardStdout } from "../guard-stdout.js";
+import { guardFromExtensions, guardStdout } from "../guard-stdout.js";
 import { reportUncaught } from "../report-uncaught.js";
 import { builtInToolNames, workingDirectory } from "../session-options.js";
 
@@ -16,29 +16,29 @@ export interface CommandOutput {
   print(text: string): void;
 }
 
-/** Ends the process with the code that `run` answers. `directory`: another place than here. */
-export async function runModuleCommand(
-  run: (place: ModulePlace, output: CommandOutput) => Promise<number>,
+/** Ends the process with the code that `run` returns. `directory`: instead of the current one. */
+export async function runExtensionCommand(
+  run: (location: ExtensionLocation, output: CommandOutput) => Promise<number>,
   directory?: string,
 ): Promise<void> {
   const stdout = guardStdout();
-  guardFromModules();
-  // Whoever read us has gone; anything else is an answer that nobody got.
+  guardFromExtensions();
+  // The reader has gone; any other error is a lost answer.
   stdout.on("error", (error) => process.exit(systemCode(error) === "EPIPE" ? exitCodes.done : exitCodes.failed));
   let hasUncaught = false;
   reportUncaught(log, () => {
     hasUncaught = true;
     return undefined;
   });
-  setInterval(() => {}, 2 ** 30); // a load that waits for a timer of ours must not look like the end
+  setInterval(() => {}, 2 ** 30); // keeps the process alive while a load waits for one of our timers
   let code: number = exitCodes.startup;
   try {
-    const place = await findModulePlace({
+    const location = await findExtensionLocation({
       cwd: workingDirectory(directory),
       log,
       builtInToolNames: [...builtInToolNames, "resolve"],
     });
-    code = await run(place, { print: (text) => void stdout.write(sanitizeForTerminal(text)) });
+    code = await run(location, { print: (text) => void stdout.write(sanitizeForTerminal(text)) });
   } catch (error) {
     log.error(messageOf(error));
     if (GalleyError.is(error, "usage")) code = exitCodes.usage;

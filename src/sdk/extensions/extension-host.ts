@@ -1,4 +1,4 @@
-// The session as modules of others see it: views for tools, and what extensions may do beside.
+// The session as extensions see it: views for tools, and what extensions may do besides.
 
 import { isSettingKey } from "../../config/settings/schema.js";
 import type { Settings } from "../../config/settings/settings.js";
@@ -10,7 +10,7 @@ import type { AgentSession } from "../../session/agent-session.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 import { textAndImages } from "../../session/session-messages.js";
 
-export interface ModuleHostDeps {
+export interface ExtensionHostDeps {
   readonly session: AgentSession;
   readonly models: ModelSource;
   readonly settings: Settings;
@@ -18,13 +18,13 @@ export interface ModuleHostDeps {
   isProjectTrusted(): boolean;
   /** An extension registered another tool. */
   toolsChanged(): void;
-  /** An extension wants everybody to be read anew. */
+  /** An extension wants all extensions to be loaded again. */
   reload(): Promise<void>;
   /** An extension wants the program to end. */
   shutdown(): void;
 }
 
-export function createToolHost({ session, models, settings }: ModuleHostDeps): ToolHost {
+export function createToolHost({ session, models, settings }: ExtensionHostDeps): ToolHost {
   return {
     cwd: session.cwd,
     sessionManager: readonlySession(() => session.sessionManager),
@@ -54,12 +54,12 @@ export function createToolHost({ session, models, settings }: ModuleHostDeps): T
   };
 }
 
-export function createExtensionHost(deps: ModuleHostDeps): ExtensionHost {
+export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
   const { session, mode } = deps;
   return {
     ...createToolHost(deps),
     get model() {
-      return session.model; // copying the members above has asked for it once
+      return session.model; // copying the members above has read it once
     },
     get signal() {
       return session.signal;

@@ -1,4 +1,4 @@
-// What `pi.pushPendingAction` stands on: the session's pending actions, and the workspace that says what its files are.
+// What `pi.pushPendingAction` uses: the session's pending actions, and the workspace that reads its files.
 
 import { resolve } from "node:path";
 import { GalleyError } from "../../base/errors.js";
@@ -11,14 +11,14 @@ import { type PlannedChange, type SeenFile, stampOf } from "../../preview/plan.j
 /** What the file tools change at most. */
 const maxPlannedBytes = 256 * 1024 * 1024;
 
-export interface ModulePendingDeps {
+export interface ExtensionPendingDeps {
   readonly workspace: Workspace;
   readonly changes: Pick<ChangeWriter, "stamp" | "staleFiles">;
   push(action: NewAction): string;
   nextId(): string;
 }
 
-export function createModulePending({ workspace, changes, push, nextId }: ModulePendingDeps): ToolPendingActions {
+export function createExtensionPending({ workspace, changes, push, nextId }: ExtensionPendingDeps): ToolPendingActions {
   return {
     push,
     nextId,
@@ -35,15 +35,15 @@ export function createModulePending({ workspace, changes, push, nextId }: Module
 
 async function seen(
   path: string,
-  { workspace, changes }: Pick<ModulePendingDeps, "workspace" | "changes">,
+  { workspace, changes }: Pick<ExtensionPendingDeps, "workspace" | "changes">,
 ): Promise<SeenFile> {
   const target = await readable(workspace, path);
   const stamp = target && (await changes.stamp(target.path));
   if (stamp) return { path: target.path, stamp: { path, exists: true, ...stamp } };
   const absent = { path: resolve(workspace.cwd, path), stamp: stampOf(path, undefined) };
-  // A directory, or a link to nowhere: nobody could tell later whether it is as it was.
+  // A directory, or a dangling link: whether it has changed could not be checked later.
   if ((await changes.staleFiles([absent])).length > 0)
-    throw new GalleyError("invalid_argument", `A pending action rests on files, and ${path} is none.`);
+    throw new GalleyError("invalid_argument", `The pending action depends on ${path}, which is not a file.`);
   return absent;
 }
 
@@ -79,7 +79,7 @@ async function look(
   return { bytes, mode: (await workspace.stat(target)).mode };
 }
 
-/** Undefined where no file is. */
+/** Undefined where there is no file. */
 async function readable(workspace: Workspace, path: string): Promise<Target | undefined> {
   try {
     const target = await workspace.resolve(path, "read");

@@ -1,5 +1,5 @@
-// Loaded modules at work in a session: their tools are added, their commands can be called, extensions can act, and
-// whoever listens hears of what happens.
+// Loaded extensions at work in a session: their tools are added, their commands can be called, extensions can act, and
+// listeners are told what happens.
 
 import type { Clock } from "../../base/clock.js";
 import type { Log } from "../../base/log.js";
@@ -14,24 +14,24 @@ import { runUserBash, toolSessionEvent, type UserCommand } from "../../extension
 import { extensionToolHooks } from "../../extensions/hooks/hooks-tools.js";
 import type { AddedTool } from "../../session/active-tools.js";
 import type { AnyTool } from "../../tools/tool.js";
-import { givenToolPath, type ModuleOptions, type SessionModuleSet } from "./load-session-modules.js";
-import { createExtensionHost, createToolHost, type ModuleHostDeps } from "./module-host.js";
+import { createExtensionHost, createToolHost, type ExtensionHostDeps } from "./extension-host.js";
+import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } from "./load-session-extensions.js";
 
-export interface LiveDeps extends Omit<ModuleHostDeps, "toolsChanged">, Pick<ModuleOptions, "namedTools"> {
+export interface LiveDeps extends Omit<ExtensionHostDeps, "toolsChanged">, Pick<ExtensionOptions, "namedTools"> {
   readonly clock: Clock;
   readonly log: Log;
-  /** The names that tools have without any module, hidden ones too. */
+  /** The names of the built-in tools, including hidden ones. */
   readonly builtInToolNames: readonly string[];
   /** For hosts: what is also logged. */
   onToolError(failure: ToolFailure): void;
   onCommandError(failure: ToolFailure): void;
 }
 
-export type LiveModules = ReturnType<typeof liveModules>;
+export type LiveExtensions = ReturnType<typeof liveExtensions>;
 
-/** `old` are the tools of those whose place these take. */
-export function liveModules(
-  { tools: custom, commands, extensions }: SessionModuleSet,
+/** `old` are the tools of the extensions that these replace. */
+export function liveExtensions(
+  { tools: custom, commands, extensions }: LoadedSessionExtensions,
   deps: LiveDeps,
   old: readonly AnyTool[] = [],
 ) {
@@ -50,7 +50,7 @@ export function liveModules(
   };
   const registeredTools = () => {
     const registered = runner?.tools() ?? [];
-    // Told once: whoever registers a tool again has replaced its own.
+    // Logged once: an extension that registers a tool again has replaced its own.
     for (const { tool, path } of registered)
       if (others.delete(tool.name)) log.warn(`${path} replaces the tool "${tool.name}"`);
     return registered;
@@ -72,19 +72,19 @@ export function liveModules(
       log,
       onError: deps.onCommandError,
     }),
-    /** A module was handed the means; a tool that the program gave was not. */
+    /** A module can stage; a tool that the program passed in cannot. */
     mayStage: commands.length > 0 || custom.tools.some(({ resolvedPath }) => resolvedPath !== givenToolPath),
-    /** Everything they brought. */
+    /** Everything they registered. */
     tools: (): AnyTool[] => [...added, ...(runner?.tools() ?? [])].map(({ tool }) => tool),
     hooks: runner && extensionToolHooks(runner),
     compaction: () => runner && compactionExtensions(runner, () => session.sessionId),
     tellTools,
-    /** The module in whose files an error came up. */
+    /** The module in whose files an error was thrown. */
     blame: (error: unknown): string | undefined =>
       runner?.registry.blame(error) ??
       custom.tools.find(({ resolvedPath }) => cameFrom(error, resolvedPath))?.path ??
       commands.find(({ realPath }) => cameFrom(error, realPath))?.path,
-    /** Everybody is told at once: the time that is left is for all of them. Never rejects. */
+    /** All are told at once: they share the remaining time. Never rejects. */
     async shutdown(): Promise<void> {
       await Promise.all([
         runner?.emit({ type: "session_shutdown" }),
@@ -93,8 +93,8 @@ export function liveModules(
     },
     observe(event: Parameters<typeof toolSessionEvent>[0]): Promise<unknown> | undefined {
       const forTools = hasListeners ? toolSessionEvent(event) : undefined;
-      const heard = runner?.observe(event);
-      return forTools ? Promise.all([heard, tellTools(forTools)]) : heard;
+      const observed = runner?.observe(event);
+      return forTools ? Promise.all([observed, tellTools(forTools)]) : observed;
     },
     runUserBash: async (request: UserCommand, signal: AbortSignal) => runner && runUserBash(runner, request, signal),
   };
@@ -104,7 +104,7 @@ function customCommands(commands: readonly LoadedCommand[], deps: Parameters<typ
   const byName = new Map(commands.map((one) => [one.command.name, one]));
   return {
     list: () => commands.map(customSlashCommand),
-    /** The work of the command that a prompt begins with, which tells the prompt it made. */
+    /** The work of the command that a prompt begins with, which returns the prompt it made. */
     workFor(text: string): (() => Promise<string | undefined>) | undefined {
       const found = findCommand(byName, text);
       return found && (() => runCustomCommand(found.command, splitWords(found.args), deps));

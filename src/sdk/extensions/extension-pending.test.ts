@@ -8,7 +8,7 @@ import { silentLog } from "../../base/log.js";
 import { Settings } from "../../config/settings/settings.js";
 import { createNodeWorkspace } from "../../files/node-workspace.js";
 import { createProjectChanges } from "../project-changes.js";
-import { createModulePending } from "./module-pending.js";
+import { createExtensionPending } from "./extension-pending.js";
 
 let home: string;
 beforeEach(() => {
@@ -26,7 +26,7 @@ function setUp() {
   const place = { cwd, agentDir, clock: systemClock, log: silentLog };
   const sessions = { ...place, ids: randomIds };
   const changes = createProjectChanges({ ...place, root: cwd, workspace, settings: new Settings(), sessions });
-  const pending = createModulePending({ workspace, changes, push: () => "", nextId: () => "" });
+  const pending = createExtensionPending({ workspace, changes, push: () => "", nextId: () => "" });
   const file = join(cwd, "long.txt");
   writeFileSync(file, "x".repeat(100));
   return { pending, changes, file };

@@ -1,5 +1,5 @@
-// Models for modules: what extensions import to ask one themselves. A request goes the way of the session's own, and a
-// failure is part of the answer, as those who wrote them expect.
+// Models for extensions: what they import to ask one themselves. A request is sent as the session's own are, and a
+// failure is part of the answer, as published extensions expect.
 
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
@@ -14,14 +14,14 @@ import type {
 } from "../../provider/provider.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 
-export interface ModuleModelDeps {
+export interface ModelFunctionsDeps {
   readonly models: ModelSource;
   readonly stream: StreamFunction;
   readonly clock: Clock;
 }
 
-/** The running message comes with every event, the whole one with the last. */
-export type ModuleStreamEvent = (Delta & { readonly partial: AssistantMessage }) | FinalEvent;
+/** The message so far comes with every event, the whole one with the last. */
+export type ModelStreamEvent = (Delta & { readonly partial: AssistantMessage }) | FinalEvent;
 
 type Delta = Exclude<StreamEvent, { type: "done" | "error" }>;
 
@@ -29,14 +29,14 @@ type FinalEvent =
   | { readonly type: "done"; readonly reason: string; readonly message: AssistantMessage }
   | { readonly type: "error"; readonly reason: string; readonly error: AssistantMessage };
 
-export interface ModuleStream extends AsyncIterable<ModuleStreamEvent> {
-  /** Whoever wants only the message need not read the events. Never rejects. */
+export interface ModelStream extends AsyncIterable<ModelStreamEvent> {
+  /** A caller that wants only the message need not read the events. Never rejects. */
   result(): Promise<AssistantMessage>;
 }
 
 type GivenContext = Pick<ModelContext, "messages"> & Partial<ModelContext>;
 
-export function modelFunctions({ models, stream: ask, clock }: ModuleModelDeps) {
+export function modelFunctions({ models, stream: ask, clock }: ModelFunctionsDeps) {
   const optionsFor = async (model: ProviderModel, given: Partial<StreamOptions>): Promise<StreamOptions> => {
     const apiKey = given.apiKey ?? (await models.apiKeyFor(model));
     return {
@@ -53,7 +53,7 @@ export function modelFunctions({ models, stream: ask, clock }: ModuleModelDeps) 
     context: GivenContext,
     given: Partial<StreamOptions>,
     builder: ReplyBuilder,
-  ): AsyncGenerator<ModuleStreamEvent, void> {
+  ): AsyncGenerator<ModelStreamEvent, void> {
     try {
       const options = await optionsFor(model, given);
       const whole = { systemPrompt: "", tools: [], ...context };
@@ -76,7 +76,7 @@ export function modelFunctions({ models, stream: ask, clock }: ModuleModelDeps) 
     }
   }
 
-  const stream = (model: ProviderModel, context: GivenContext, options: Partial<StreamOptions> = {}): ModuleStream => {
+  const stream = (model: ProviderModel, context: GivenContext, options: Partial<StreamOptions> = {}): ModelStream => {
     const builder = new ReplyBuilder(model, clock.now());
     const events = read(model, context, options, builder);
     let settle = (_message: AssistantMessage) => {};
@@ -95,14 +95,14 @@ export function modelFunctions({ models, stream: ask, clock }: ModuleModelDeps) 
           yield event;
         }
       } finally {
-        // The reader has left, and nobody else will read on.
+        // The reader has left, and the stream will not be read further.
         if (!hasEnded) settle(builder.finish({ stopReason: "aborted", errorMessage: "Request was aborted" }).message);
       }
     };
     return {
       [Symbol.asyncIterator]: iterate,
       async result() {
-        if (!isRead) for await (const _event of iterate()); // nobody reads it, so it is read here
+        if (!isRead) for await (const _event of iterate()); // no caller reads it, so it is read here
         return finished;
       },
     };
@@ -123,7 +123,7 @@ function known(models: ModelSource): readonly ProviderModel[] {
   return models.all?.() ?? models.available();
 }
 
-/** As a getter: who only wants the delta does not pay for the whole message. */
+/** As a getter: a caller that only wants the delta does not pay for the whole message. */
 function withPartial(event: Delta, builder: ReplyBuilder) {
   const partial = builder.snapshot();
   return Object.defineProperty({ ...event }, "partial", { enumerable: true, get: partial }) as typeof event & {

@@ -1,13 +1,13 @@
-// One place of a grep call: where to search, and which of the files below it are meant.
+// One search root of a grep call: where to search, and which of the files below it are meant.
 
 import type { Target } from "../../files/workspace.js";
 import { compileGlob } from "./glob.js";
 import type { FirstMatches } from "./grep-first.js";
 import type { GrepQuery } from "./grep-query.js";
 import { mentionedIn } from "./ripgrep.js";
-import type { Place } from "./search-roots.js";
+import type { SearchRoot } from "./search-roots.js";
 
-export interface GrepPlace {
+export interface GrepRoot {
   readonly target: Target;
   readonly mentioned: readonly string[];
   /** What the name of every wanted file looks like, as far as ripgrep can tell. */
@@ -16,15 +16,15 @@ export interface GrepPlace {
   accepts(relativePath: string): boolean;
 }
 
-/** What a search of one place needs to know, and where its matches go. */
+/** What a search of one root needs to know, and where its matches go. */
 export interface GrepScan {
   readonly query: GrepQuery;
   readonly first: FirstMatches;
   readonly signal: AbortSignal | undefined;
 }
 
-/** `filterGlob` is the call's own, for all places. */
-export async function prepareGrepPlace({ target, glob }: Place, filterGlob: string | undefined): Promise<GrepPlace> {
+/** `filterGlob` is the call's own, for all roots. */
+export async function prepareGrepRoot({ target, glob }: SearchRoot, filterGlob: string | undefined): Promise<GrepRoot> {
   const isMeant = glob === undefined ? () => true : await compileGlob(glob, { anyDepth: false });
   const passes = filterGlob === undefined ? () => true : await compileGlob(filterGlob, { anyDepth: true });
   const names = [glob, filterGlob].map((text) => text?.split("/").at(-1));

@@ -24,7 +24,7 @@ export class Bitmaps {
     const bytes = data.startsWith(blobPrefix) ? await this.#blobs.get(data) : Buffer.from(data, "base64");
     if (!bytes) return note(imageUnavailable);
     const type = bitmapType(bytes);
-    if (type === undefined) return note("[image left out: it is no PNG, JPEG, GIF or WebP]");
+    if (type === undefined) return note("[image left out: it is not a PNG, JPEG, GIF or WebP]");
     if (bytes.length > maxImageBytes) return note(tooLarge);
     if (bytes.length > this.#bytesLeft) return note("[image left out: the page holds too many already]");
     this.#bytesLeft -= bytes.length;

@@ -31,9 +31,10 @@ import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
 import { outcomeMessage } from "./outcome-message.js";
-import { foldPending, type PushedData } from "./pending-entries.js";
+import type { PushedData } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
 import { readPending } from "./read-pending.js";
+import { idsOnRecord, isCompactedAway, isOnPath } from "./record-path.js";
 import { RecordedActions } from "./recorded-actions.js";
 import { ResolveForce } from "./resolve-force.js";
 import { RunningDecisions } from "./running-decisions.js";
@@ -54,7 +55,7 @@ export interface PendingActionsDeps {
   /** The owner under which its changes are remembered. */
   owner(): string;
   confirm?: SettleContext["confirm"];
-  /** Of the run under way: a question to the person ends with it. */
+  /** Of the run under way: a question to the user ends with it. */
   signal(): AbortSignal | undefined;
 }
 
@@ -181,7 +182,7 @@ export class PendingActions {
     this.#deciding.beginShutdown();
   }
 
-  /** The model's decision: a named action, else the one its forced turn is about, else the next, else the standing handler. */
+  /** The model's decision: a named action, else the one of its forced turn, else the next, else the standing handler. */
   resolve(params: ResolveParams): Promise<ToolResult> {
     return this.#deciding.run(this.#resolve(params));
   }
@@ -277,11 +278,7 @@ export class PendingActions {
 
   /** Previews that the model still sees need no second reminder. */
   compacted(): void {
-    const path = this.#deps.record().tree.pathTo();
-    const last = path.findLast((entry) => entry.type === "compaction");
-    const from = path.findIndex(({ id }) => id === last?.firstKeptEntryId);
-    const kept = new Set(from < 0 ? [] : path.slice(from).map(({ id }) => id));
-    this.#force.remindAgain(({ action }) => action.entryId === undefined || !kept.has(action.entryId));
+    this.#force.remindAgain(isCompactedAway(this.#deps.record()));
   }
 
   /** A run is over: callers that wait for a decision are told that none came. */
@@ -291,11 +288,9 @@ export class PendingActions {
 
   /** From now on no new action gets an id that the record uses. False: there is nothing to restore. */
   reserve(): boolean {
-    const { tree, sessionId } = this.#deps.record();
-    const { ids } = foldPending(tree.entries, sessionId);
+    const { ids, hasOpen } = idsOnRecord(this.#deps.record());
     for (const id of ids) this.store.reserve(id);
-    // Most records have none, and then the path need not be walked.
-    return ids.length > 0 && foldPending(tree.pathTo(), sessionId).open.length > 0;
+    return hasOpen;
   }
 
   /** Restores what is pending on the record's path, and ends what did not survive. `flush` waits for the file check. */
@@ -309,15 +304,7 @@ export class PendingActions {
   /** The session's leaf moved: actions staged on another branch end. */
   async branchChanged(): Promise<void> {
     await this.decided();
-    const open = this.#recorded.openIds();
-    const path = new Set(
-      this.#deps
-        .record()
-        .tree.pathTo()
-        .map(({ id }) => id),
-    );
-    const isHere = ({ action: { id, entryId } }: StoredAction) =>
-      open.has(id) && (entryId === undefined || path.has(entryId));
+    const isHere = isOnPath(this.#deps.record(), this.#recorded.openIds());
     for (const stored of this.store.list())
       if (!isHere(stored)) await this.#end(stored, "orphaned", "Session branch changed.");
     await this.flush(); // so that ended actions are not restored

@@ -80,7 +80,7 @@ export function applyBeside(staging: () => Pick<Staging, "mode" | "applyNow"> | 
 }
 
 const stagedInsteadText =
-  "Every change is staged here, so astEdit wrote nothing. Use it without `dryRun: false`, and stage what comes of it with pushPendingAction.";
+  "Every change is staged here, so astEdit wrote nothing. Use it without `dryRun: false`, and stage its result with pushPendingAction.";
 
 /** The same with what a session has. */
 export function astEditBy({ workspace, processes, apply, maxFiles }: AstEditAccess) {

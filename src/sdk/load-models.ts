@@ -61,7 +61,7 @@ async function loadModelsFile(agentDir: string, log: Log): Promise<ModelsFile> {
   const yaml = join(agentDir, "models.yml");
   const json = join(agentDir, "models.json");
   const [first, second] = [readOrProblem(yaml), readOrProblem(json)];
-  if (first && second) log.warn(`${json}: not used, because ${yaml} is there too`);
+  if (first && second) log.warn(`${json}: not used, because ${yaml} exists too`);
   const found = first ?? second;
   if (found === undefined) return { path: yaml, providers: new Map(), problems: [], warnings: [] };
   if (!("text" in found)) return found;

@@ -80,7 +80,9 @@ function tellStandIn(registry: ModelRegistry, { model }: InitialModel, log: Log)
     (name) => name !== plannerModel.provider,
   );
   if (providers.length === 0) return;
-  log.warn(`No key for ${providers.slice(0, 5).join(", ")}: the built-in planner answers, which is no language model.`);
+  log.warn(
+    `No key for ${providers.slice(0, 5).join(", ")}: the built-in planner answers, which is not a language model.`,
+  );
 }
 
 /** A caller that brings the provider layer brings the keys. */

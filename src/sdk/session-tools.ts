@@ -27,7 +27,7 @@ export interface SessionToolsDeps {
 }
 
 const onlyHereText =
-  "The host brought the workspace of this session. Tools can be made for the session's own directory only.";
+  "The host provides the workspace of this session, so tools can be made only for the session's own directory.";
 
 export class SessionTools {
   readonly #deps: SessionToolsDeps;

@@ -50,9 +50,9 @@ export class ActiveTools {
     this.#active = this.#all.filter(({ name }) => wanted.has(name));
   }
 
-  /** From the next model call on. One with the name of another takes its place, switched as that one was. */
+  /** From the next model call on. One with the name of another replaces it, and keeps its switch. */
   add(added: readonly AddedTool[]): void {
-    // By name, and in one pass: a host may lend thousands. A name that is there keeps its place.
+    // By name, and in one pass: a host may lend thousands. An existing name keeps its position.
     const all = byName(this.#all);
     const active = byName(this.#active);
     const hidden = byName(this.#hidden);
@@ -71,7 +71,7 @@ export class ActiveTools {
     this.#hidden = [...hidden.values()];
   }
 
-  /** Takes some away and adds others, in one step: a tool that was there before stays switched as it was. */
+  /** Removes some and adds others, in one step: a tool that was there before keeps its switch. */
   replace(old: readonly AnyTool[], added: readonly AddedTool[]): void {
     const known = new Set(namesOf(this.#all));
     const chosen = new Set(namesOf(this.#active));
@@ -90,7 +90,7 @@ export class ActiveTools {
     );
   }
 
-  /** The tools that a host lends, in place of those it lent before. Throws before anything has changed. */
+  /** The tools that a host lends; they replace the ones it lent before. Throws before anything has changed. */
   lend(lent: readonly AddedTool[]): void {
     const tools = lent.map(({ tool }) => tool);
     const names = namesOf(tools);

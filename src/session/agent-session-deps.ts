@@ -69,7 +69,7 @@ export interface AgentSessionDeps {
   exportPage(source: KeptPageSource, outputPath: string | undefined): Promise<string>;
   /** Ends what lives as long as the session; extensions get `modulesMs` for their shutdown. Never rejects. */
   release?(modulesMs?: number): Promise<void>;
-  /** Built anew when the active tools change. */
+  /** Built again when the active tools change. */
   systemPrompt(tools: readonly AnyTool[]): string;
   readonly model?: ProviderModel | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;

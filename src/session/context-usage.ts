@@ -115,7 +115,7 @@ export function estimateTokens(message: AgentMessage): number {
 
 /**
  * What the message of an entry adds to the context; a pruned tool result counts as the short text that replaces it.
- * Nothing for a compaction: the latest stands at the head of the context, older ones nowhere.
+ * Nothing for a compaction: the latest is the head of the context, older ones are not in it.
  */
 export function entryTokens(entry: SessionEntry, pruned?: ReadonlySet<string>): number {
   const message = messageOfEntry(entry);
@@ -124,7 +124,7 @@ export function entryTokens(entry: SessionEntry, pruned?: ReadonlySet<string>): 
   return pruned?.has(entry.id) ? Math.min(tokens, textTokens(prunedText(tokens))) : tokens;
 }
 
-/** What stands in the context for a tool output that was pruned. */
+/** The text that replaces a pruned tool output in the context. */
 export function prunedText(tokens: number): string {
   return `[Output truncated - ${tokens} tokens]`;
 }
@@ -184,7 +184,7 @@ function estimateContext(path: readonly SessionEntry[], end: number): number {
   return (compaction ? textTokens(compaction.summary) : 0) + estimateMessages(path, end);
 }
 
-/** What stands in the context word for word. */
+/** The part of the context that is kept word for word. */
 export function estimateMessages(path: readonly SessionEntry[], end = path.length): number {
   return estimateEntries(path.slice(contextStart(path), end), prunedIds(path));
 }

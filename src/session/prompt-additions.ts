@@ -8,7 +8,7 @@ import type { SessionInternals } from "./session-internals.js";
 import { customMessage } from "./session-messages.js";
 import { startEagerTodos } from "./todos/eager-todo.js";
 
-/** What a `/name` stands for. At once wherever it can be: what comes first stays first. */
+/** What a `/name` stands for. Synchronous wherever possible, to keep the order of prompts. */
 export function expandTemplate(
   { deps: { library } }: Pick<SessionInternals, "deps">,
   text: string,
@@ -69,6 +69,6 @@ export async function withToolChoice(
   try {
     await run();
   } finally {
-    toolChoice.remove(id); // not by its name: the next prompt may have brought its own by now
+    toolChoice.remove(id); // not by its name: the next prompt may have its own by now
   }
 }

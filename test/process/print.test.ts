@@ -37,7 +37,7 @@ describe("print mode", () => {
         cwd: home,
         input: "",
       });
-    const text = "galley: No key for mine: the built-in planner answers, which is no language model.\n";
+    const text = "galley: No key for mine: the built-in planner answers, which is not a language model.\n";
     expect((await ask()).stderr).toBe(text);
     expect((await ask("--model", "galley/planner")).stderr).toBe("");
   });

@@ -99,7 +99,7 @@ async function set(name: string, text: string, context: Context): Promise<Answer
   const { saveSetting } = await import("../../config/settings/save-setting.js");
   await saveSetting(file, assignment);
   const source = (await load(context)).sourceOf(assignment.key);
-  if (source === "project") context.stderr("The project's own settings file says it too, and wins here.\n");
+  if (source === "project") context.stderr("The project's settings file also sets it, and wins here.\n");
   const value = hidden(assignment.key, assignment.value);
   return { json: { key: name, value, file }, text: `${name} = ${JSON.stringify(value)} in ${file}\n` };
 }

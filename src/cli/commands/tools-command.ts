@@ -73,7 +73,7 @@ async function create({ location, output, name, flags }: Request): Promise<numbe
     writeFileSync(path, text, { flag: "wx" });
   } catch (error) {
     if (systemCode(error) !== "EEXIST") throw error;
-    throw new GalleyError("file_refused", `${path} is there already. Nothing was written.`);
+    throw new GalleyError("file_refused", `${path} already exists. Nothing was written.`);
   }
   output.print(`Wrote ${path}\n`);
   return exitCodes.done;

@@ -49,7 +49,7 @@ async function trust(
   output.print(`${question.title}\n${question.lines.map((line) => `${line}\n`).join("")}`);
   if (items.length === 0) return exitCodes.done;
   if (state === "trusted" && by === "earlier decision") {
-    output.print("It is trusted, as it is now.\n");
+    output.print("It is trusted in its current state.\n");
     return exitCodes.done;
   }
   if (!isAgreed && !(isTTY && (await asked()))) {
@@ -58,7 +58,7 @@ async function trust(
     return exitCodes.denied;
   }
   await trustReviewed(location, review);
-  output.print("Trusted. When any of it changes, the question comes back.\n");
+  output.print("Trusted. If any of it changes, galley asks again.\n");
   return exitCodes.done;
 }
 
@@ -74,7 +74,7 @@ async function asked(): Promise<boolean> {
 
 async function revoke(location: ExtensionLocation, output: CommandOutput): Promise<number> {
   const { root, wasKnown } = await forgetTrust(location);
-  output.print(wasKnown ? `Forgot what was decided about ${root}\n` : `Nothing was decided about ${root}\n`);
+  output.print(wasKnown ? `Removed the decision about ${root}\n` : `Nothing was decided about ${root}\n`);
   return exitCodes.done;
 }
 

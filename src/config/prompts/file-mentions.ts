@@ -37,7 +37,7 @@ async function find(spellings: readonly string[], workspace: Workspace, log: Log
       if (target.kind === "file") return target;
     } catch (error) {
       if (!(error instanceof GalleyError)) throw error;
-      if (error.code !== "not_found") log.warn(`@${printable(spelling)} is not sent along: ${messageOf(error)}`);
+      if (error.code !== "not_found") log.warn(`@${printable(spelling)} is not sent: ${messageOf(error)}`);
     }
   }
   return undefined;

@@ -51,7 +51,7 @@ async function edited(found: ConfigFile | undefined, assignment: Assignment, fil
   const text = await editSettings(found?.text ?? "", assignment);
   if (text !== undefined) return text;
   const { key } = assignment;
-  throw refusal(file, `there is no place in it for ${key} that leaves the rest as it is. Add it by hand.`);
+  throw refusal(file, `${key} cannot be added without changing other settings. Add it by hand.`);
 }
 
 function refusal(file: string, reason: string, cause?: unknown): GalleyError {

@@ -36,7 +36,7 @@ export interface ModelRegistryView {
   getApiKeyAndHeaders(model: unknown): Promise<{ apiKey: string | undefined; headers: Record<string, string> }>;
 }
 
-/** What the session provides. Every member is asked anew for every call. */
+/** What the session provides. Every member is read again for every call. */
 export interface ToolHost {
   readonly cwd: string;
   readonly sessionManager: ReadonlySession;

@@ -88,7 +88,7 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
       if (!/^[a-z0-9][\w-]*$/i.test(name) || (type !== "boolean" && type !== "string"))
         throw new GalleyError("invalid_argument", `Flag ${JSON.stringify(name)} needs a name and a type`);
       if (usual !== undefined && typeof usual !== type)
-        throw new GalleyError("invalid_argument", `The default of flag "${name}" is no ${type}`);
+        throw new GalleyError("invalid_argument", `The default of flag "${name}" is not a ${type}`);
       extension.flags.set(name, {
         type,
         ...(usual === undefined ? {} : { default: usual }),
@@ -172,5 +172,5 @@ function asStored(data: unknown): unknown {
 }
 
 function needFunction(what: string, value: unknown): void {
-  if (typeof value !== "function") throw new GalleyError("invalid_argument", `${what} is no function`);
+  if (typeof value !== "function") throw new GalleyError("invalid_argument", `${what} is not a function`);
 }

@@ -123,7 +123,7 @@ export interface ExtensionHost extends ContextHost, CommandHost {
 
 const tooEarlyText = "Extension runtime not initialized. Action methods cannot be called during extension loading.";
 const tooLateText =
-  "This extension was loaded anew, or its session has ended. What it kept from before does nothing any more.";
+  "This extension was reloaded, or its session has ended. Objects it kept from before no longer work.";
 
 /** Before there is a session, and after it is gone. */
 export class ExtensionRuntimeNotInitializedError extends GalleyError {

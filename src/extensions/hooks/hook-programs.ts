@@ -99,8 +99,8 @@ function answerOf(text: string): JsonObject {
   try {
     answer = JSON.parse(text);
   } catch (error) {
-    throw new GalleyError("invalid_argument", `it printed something that is no JSON: ${messageOf(error)}`);
+    throw new GalleyError("invalid_argument", `its output is not JSON: ${messageOf(error)}`);
   }
-  if (!isObject(answer)) throw new GalleyError("invalid_argument", "it printed JSON that is no object");
+  if (!isObject(answer)) throw new GalleyError("invalid_argument", "its output is not a JSON object");
   return answer;
 }

@@ -14,7 +14,7 @@ export interface HookRule<Event = never, Outcome = unknown> {
   start(event: Event): Outcome;
   /** The event as the next handler is to see it; default: as it is. */
   view?(event: Event, outcome: Outcome): Event;
-  /** `answer` is empty where the handler returned nothing of use; `shown` is the event it was given. */
+  /** `answer` is empty where the handler returned nothing usable; `shown` is the event it was given. */
   take(outcome: Outcome, answer: JsonObject, shown: Event): Outcome;
   /** What a handler that fails does to the outcome; default: nothing. */
   fail?(outcome: Outcome, sentence: string): Outcome;
@@ -26,7 +26,7 @@ type Rules = { readonly [Name in DecidingHook]: HookRule<HookEvent<Name>, HookOu
 
 const isCancelled = ({ cancel }: { readonly cancel: boolean }) => cancel;
 
-/** What the model is told of a call that an extension refused without a reason. */
+/** What the model is told about a call that an extension refused without a reason. */
 const blockedText = "Tool execution was blocked by an extension";
 
 const rules: Rules = {
@@ -193,7 +193,7 @@ function asMessages(value: unknown): AgentMessage[] {
   if (!Array.isArray(value)) throw new Error("messages must be a list");
   return value.map((message, index) => {
     const checked = checkMessage(message, 0);
-    if (!checked) throw new Error(`messages[${index}] is no message`);
+    if (!checked) throw new Error(`messages[${index}] is not a message`);
     return checked;
   });
 }

@@ -5,7 +5,7 @@ import type { CustomToolAPI } from "../api/custom-tool.js";
 import type { VirtualModules } from "../compat/virtual-modules.js";
 import type { FoundTool } from "./load-factory.js";
 
-/** A file's text as a function, which each evaluation calls anew. */
+/** A file's text as a function, which each evaluation calls again. */
 export type FileBody = (...args: unknown[]) => unknown;
 
 /** What all tools of a session share. */

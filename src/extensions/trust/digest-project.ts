@@ -65,7 +65,7 @@ export interface DigestProjectOptions extends FileLimits {
 export interface ProjectDigest {
   readonly root: string;
   readonly digest: string;
-  /** What would run first, then what it brings along; by name within each. */
+  /** What would run first, then the files it loads; by name within each. */
   readonly items: readonly TrustItem[];
   readonly coverage: Coverage;
 }
@@ -142,7 +142,7 @@ function itemMaker(root: string, { files, manifests, problem }: DigestedFiles) {
       name: named(path),
       hash: sha256Of(`${target} ${file?.hash}`),
       ...(target === named(path) ? {} : { target }),
-      ...(file ? remarks(file) : { problem: "is not there any more" }),
+      ...(file ? remarks(file) : { problem: "no longer exists" }),
     };
   };
   return {

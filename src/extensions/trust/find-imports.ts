@@ -84,7 +84,7 @@ function readArguments(text: Text, start: number, literals: string[]): number {
 }
 
 /**
- * Any quote may open a literal, unless a backslash stands before it: in code none does. So no two attempts of one kind
+ * Any quote may open a literal, unless a backslash is before it: in code none does. So no two attempts of one kind
  * of quote run over the same text.
  */
 function pathsIn(text: Text): string[] {
@@ -194,7 +194,7 @@ function isSpace(character: string): boolean {
   return character <= " " || (character > "~" && /\s/.test(character));
 }
 
-/** What stands behind a backslash. */
+/** What follows a backslash. */
 function readEscape(rest: string): { text: string; length: number } {
   const code = /^(?:x([\da-f]{2})|u([\da-f]{4})|u\{0*([\da-f]{1,6})\})/i.exec(rest);
   if (code) {

@@ -81,7 +81,7 @@ describe("custom tools", () => {
     const script = [call("plan", {}), call("rests", {}, "call_2"), call("leaves", {}, "call_3"), say("Staged.")];
     const { session, workspace, texts } = await open(script, {}, { "a.txt": "old\n" });
     await session.prompt("Go");
-    expect(texts()).toEqual(["pa_1", "pa_2", "The plan deletes gone.txt, which is not there."]);
+    expect(texts()).toEqual(["pa_1", "pa_2", "The plan deletes gone.txt, which does not exist."]);
     expect(session.pendingActions).toMatchObject([{ id: "pa_2" }, { id: "pa_1", files: [{ path: "a.txt" }, {}] }]);
     const read = async (path: string) =>
       Buffer.from((await workspace.readFile(await workspace.resolve(path, "read"))).bytes).toString();

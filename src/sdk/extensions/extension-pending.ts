@@ -49,7 +49,7 @@ async function seen(
 
 async function planOne({ path: wanted, after, mode }: FileChange, workspace: Workspace): Promise<PlannedChange> {
   if (typeof after !== "string" && !(after instanceof Uint8Array) && after !== null)
-    throw new GalleyError("invalid_argument", `The plan's "after" of ${wanted} is no text, no bytes and not null.`);
+    throw new GalleyError("invalid_argument", `The plan's "after" of ${wanted} must be text, bytes or null.`);
   if (typeof after === "string" && /\p{Surrogate}/u.test(after)) {
     const problem = "holds half of a surrogate pair, which cannot be written as UTF-8";
     throw new GalleyError("invalid_argument", `The plan's "after" of ${wanted} ${problem}.`);
@@ -63,7 +63,7 @@ async function planOne({ path: wanted, after, mode }: FileChange, workspace: Wor
     const bits = mode === undefined ? {} : { mode };
     return { kind: found ? "modify" : "create", path, stamp, before, after: bytes, ...bits };
   }
-  if (!found) throw new GalleyError("not_found", `The plan deletes ${displayPath}, which is not there.`);
+  if (!found) throw new GalleyError("not_found", `The plan deletes ${displayPath}, which does not exist.`);
   return { kind: "delete", path, stamp, before, after: new Uint8Array() };
 }
 

@@ -1,5 +1,5 @@
-// The words a summary is asked for with. The conversation is material: whatever stands in it, the model is told to
-// describe it and not to obey it, and nothing in it can close the element it stands in.
+// The prompt that asks for a summary. The conversation is material: whatever it says, the model is told to
+// describe it and not to obey it, and nothing in it can close the element around it.
 
 export interface SummaryTask {
   readonly kind: "history" | "turn_head" | "branch";

@@ -223,7 +223,7 @@ function needsPath({ rule, scopes }: Watch): boolean {
 
 function extend(buffer: SourceBuffer, piece: string): void {
   if (buffer.text.length > overlapLength) {
-    // One character more than is searched: what stands before decides about `\b`.
+    // One character more than is searched: the character before decides about `\b`.
     buffer.text = buffer.text.slice(-overlapLength - 1);
     buffer.isWhole = false;
   }

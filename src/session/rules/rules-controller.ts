@@ -129,7 +129,7 @@ export class RulesController {
     return { message, injectedRules };
   }
 
-  /** The session is another one now, or stands at another place: its entries from the root to the leaf. */
+  /** The session is another one now, or at another entry: `path` runs from the root to the leaf. */
   restore(path: Iterable<{ readonly type: string }>): void {
     this.promptStart();
     this.#turns = 0;

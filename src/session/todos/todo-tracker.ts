@@ -59,7 +59,7 @@ export class TodoTracker {
     return [...this.#phases];
   }
 
-  /** A host's list takes the place of the old one. */
+  /** A host's list replaces the old one. */
   set(phases: readonly TodoPhaseInput[]): TodoPhase[] {
     this.#cancelTimers();
     this.#change(normalizeTodos(phases));
@@ -85,7 +85,7 @@ export class TodoTracker {
     if (last) this.#take(last);
   }
 
-  /** The user speaks: reminders count anew. */
+  /** A prompt of the user: the count of reminders starts again. */
   promptStart(): void {
     this.#reminders = 0;
   }
@@ -175,7 +175,7 @@ function without(phases: readonly TodoPhase[], isLeaving: (task: TodoTask) => bo
   });
 }
 
-/** The user is to answer, not the model. Closing quotes and marks may stand behind the question mark. */
+/** The user is to answer, not the model. Closing quotes and marks may follow the question mark. */
 function endsWithQuestion({ content }: AssistantMessage): boolean {
   const last = content.findLast((block) => block.type === "text" && block.text.trim() !== "");
   return last?.type === "text" && /[?？؟][\s"'”’»)\]*_`]*$/.test(last.text.slice(-200));

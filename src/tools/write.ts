@@ -26,7 +26,7 @@ export function createWrite(deps: TextFileDeps): AgentTool<WriteParams> {
   return {
     name: "write",
     label: "Write",
-    description: "Create or overwrite a file. To change deps use edit.",
+    description: "Create or overwrite a file. To change parts use edit.",
     parameters,
     approval: "write",
     prepareArguments,

@@ -2,7 +2,7 @@
 // of it. Plain data, without a word about how.
 
 import type { Disk, DiskFile } from "../files/disk/disk.js";
-import type { ChangeOwner } from "../preview/change-writer.js";
+import type { ChangeDescription } from "../preview/change-writer.js";
 
 interface Placed {
   /** Absolute and canonical. */
@@ -40,14 +40,7 @@ export type ChangeOp =
   | (Placed & Seen & { readonly kind: "delete" })
   | (Placed & Content & Seen & { readonly kind: "rename"; readonly to: string; readonly shownTo: string });
 
-export interface ChangeSet {
-  readonly label: string;
-  readonly sourceToolName: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly owner?: ChangeOwner;
-  /** The change that this one takes back. */
-  readonly undoes?: string;
+export interface ChangeSet extends ChangeDescription {
   readonly ops: readonly ChangeOp[];
 }
 

@@ -8,7 +8,14 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.
  * they are in, or load modules, before which galley stands in the way of process.exit.
  */
 const alone = [
-  "test/**/*.test.ts",
+  "test/*.test.ts",
+  "test/docs/**/*.test.ts",
+  "test/laws/rpc-*.test.ts",
+  "test/process/**/*.test.ts",
+  "test/scenarios/client/**/*.test.ts",
+  "test/scenarios/extensions/**/*.test.ts",
+  "test/scenarios/rpc/**/*.test.ts",
+  "test/scenarios/sdk/**/*.test.ts",
   "src/config/**/*.test.ts",
   "src/extensions/**/*.test.ts",
   "src/files/**/*.test.ts",
@@ -33,7 +40,10 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: "alone", include: alone } },
       // The others share what they import: loading it anew for each took more time than to test it.
-      { extends: true, test: { name: "together", include: ["src/**/*.test.ts"], exclude: alone, isolate: false } },
+      {
+        extends: true,
+        test: { name: "together", include: ["src/**/*.test.ts", "test/**/*.test.ts"], exclude: alone, isolate: false },
+      },
     ],
   },
 });

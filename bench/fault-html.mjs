@@ -1,4 +1,4 @@
-// `node bench/fault-html.mjs [COUNT [SEED]]`: the long form of test/html-export-browser.test.ts. Opens that many hostile
+// `node bench/fault-html.mjs [COUNT [SEED]]`: the long form of test/process/html-export-browser.test.ts. Opens that many hostile
 // sessions as pages in a real browser, each with its content policy and without; the exit code says whether all of them
 // kept still.
 

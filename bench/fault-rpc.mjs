@@ -1,7 +1,7 @@
 // `npm run fault:rpc [-- ROWS]`: the long form of the tests of the protocol. Prints the figures; the exit code says whether
 // every one is what it has to be. Rows by name, all of them by default; `hostile=100000` gives a row another size.
 
-import { runHostile } from "../test/hostile-run.mjs";
+import { runHostile } from "../test/kit/hostile-run.mjs";
 import { createReport } from "./kit/fault-report.mjs";
 import { runAnswers } from "./kit-rpc/answers.mjs";
 import { runExits } from "./kit-rpc/exits.mjs";
@@ -38,13 +38,13 @@ const rows = {
   splits: {
     title: "F-41 transcripts, every line cut at every byte",
     zeros: ["failed"],
-    run: () => runTests("test/rpc-splits.test.ts", { GALLEY_SPLITS: "all" }),
+    run: () => runTests("test/laws/rpc-splits.test.ts", { GALLEY_SPLITS: "all" }),
   },
   fuzz: {
     title: "F-42 mutated frames through the reader and the schemas",
     size: 5_000_000,
     zeros: ["failed"],
-    run: (count) => runTests("test/frame-fuzz.test.ts", { GALLEY_FUZZ_FRAMES: String(count) }),
+    run: (count) => runTests("test/laws/frame-fuzz.test.ts", { GALLEY_FUZZ_FRAMES: String(count) }),
   },
   answers: {
     title: "F-43 answers out of order, twice, missing, late and of the wrong kind",
@@ -87,13 +87,13 @@ const rows = {
   outcomes: {
     title: "one outcome per prompt, every fault with every other",
     zeros: ["failed"],
-    run: () => runTests("test/rpc-outcomes.test.ts", { GALLEY_OUTCOMES: "all" }),
+    run: () => runTests("test/laws/rpc-outcomes.test.ts", { GALLEY_OUTCOMES: "all" }),
   },
   laws: {
     title: "the order of the wire, random traffic",
     size: 10_000,
     zeros: ["failed"],
-    run: (count) => runTests("test/rpc-laws.property.test.ts", { GALLEY_LAW_RUNS: String(count) }),
+    run: (count) => runTests("test/laws/rpc-laws.property.test.ts", { GALLEY_LAW_RUNS: String(count) }),
   },
 };
 

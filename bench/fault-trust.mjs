@@ -1,5 +1,5 @@
-// `npm run fault:trust [-- SCALE [SEED]]`: the long form of src/extensions/trust/trust.fault.test.ts. Prints the figures; the exit
-// code says whether nothing ran and every change was noticed.
+// `npm run fault:trust [-- SCALE [SEED]]`: the long form of src/extensions/trust/trust.fault.test.ts. Prints the figures;
+// the exit code says whether nothing ran and every change was noticed.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

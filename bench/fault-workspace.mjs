@@ -1,5 +1,5 @@
-// `npm run fault:workspace [-- SCALE [SEED]]`: the long form of the fault tests of src/workspace and src/tools. Prints the
-// figures; the exit code says whether the hands kept their promises.
+// `npm run fault:workspace [-- SCALE [SEED]]`: the long form of the fault tests of src/files, src/processes and src/tools.
+// Prints the figures; the exit code says whether files and processes kept their promises.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

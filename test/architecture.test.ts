@@ -125,7 +125,7 @@ describe("the protocol", () => {
 
 /** Frames that no transcript can hold, and the test that shows them. */
 const notInTranscripts: Readonly<Record<string, string>> = {
-  ready: "test/rpc-process.test.ts",
+  ready: "test/process/rpc.test.ts",
   rpc_chunk: "src/rpc/chunks.test.ts",
   rpc_frame_error: "src/rpc/chunks.test.ts",
 };
@@ -149,6 +149,28 @@ describe("tools", () => {
     expect([...builtInToolNames].sort()).toEqual([...names, "undo"].sort());
   });
 });
+
+describe("tests", () => {
+  it("a test in src stands beside the source file whose name it bears", () => {
+    const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+    const tests = files.filter((file) => file.endsWith(".test.ts"));
+    expect(tests.length).toBeGreaterThan(200);
+    expect(tests.filter((file) => !files.includes(sourceOf(file)))).toEqual([]);
+  });
+
+  it.each([
+    ["loop/run.test.ts", "loop/run.ts"],
+    ["journal/apply.fault.test.ts", "journal/apply.ts"],
+    ["preview/stack.property.test.ts", "preview/stack.ts"],
+  ])("%s is about %s", (file, source) => {
+    expect(sourceOf(file)).toBe(source);
+  });
+});
+
+/** A story across folders belongs in test/scenarios, an invariant in test/laws. */
+function sourceOf(file: string): string {
+  return file.replace(/(?:\.(?:property|fault|process))?\.test\.ts$/, ".ts");
+}
 
 describe("layers", () => {
   it("hold", async () => {

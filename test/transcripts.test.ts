@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { play } from "./kit/play-transcript.js";
-import { serveInProcess } from "./rpc-in-process.js";
+import { serveInProcess } from "./kit/rpc-in-process.js";
 
 const folder = new URL("transcripts/", import.meta.url);
 const names = readdirSync(folder).filter((name) => name.endsWith(".transcript"));

@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { buildModule } from "../kit/build-module.mjs";
 
-const folder = "workspace/journal";
+const folder = "journal";
 
 const modules = [
   "apply",

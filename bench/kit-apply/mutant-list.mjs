@@ -1,5 +1,5 @@
-// The journal with one thing wrong. `file` is below src/workspace/journal; each change is the text there and the text
-// that takes its place. `why` says of a mutant that may live why nobody can notice.
+// The journal with one thing wrong. `file` is below src/journal; each change is the text there and the text
+// that takes its place. `why` says of a mutant that may live why no run can notice it.
 
 const drop = (name, file, from, to = "") => ({ name, file, changes: [[from, to]] });
 
@@ -17,45 +17,40 @@ export const mutants = [
   drop("no sync of the journal's name", "apply.ts", "await journal.syncName();"),
   drop("no sync after the journal is gone", "journal-file.ts", "await this.syncName();\n  }", "}"),
   drop("no sync of the undo record", "undo-record.ts", "await failingFor(itself, () => file.fsync());"),
-  drop("no sync of the undo record's name", "apply.ts", "await parts.pins.sync([dirname(begin.undoRecord)]);"),
+  drop("no sync of the undo record's name", "apply.ts", "await deps.pins.sync([dirname(begin.undoRecord)]);"),
   drop("no sync after the undo record is gone", "finish.ts", "await pins.sync([dirname(undoRecord)]);"),
   drop(
     "no sync of a staged file",
-    "stage.ts",
+    "temp-files.ts",
     "like, mode, mtimeMs });\n    await file.fsync();",
     "like, mode, mtimeMs });",
   ),
   drop(
     "no sync of a copied backup",
-    "stage.ts",
+    "temp-files.ts",
     "mtimeMs: found.modifiedMs });\n    await file.fsync();",
     "mtimeMs: found.modifiedMs });",
   ),
   drop(
     "no sync of the targets' directories before the commit",
-    "stage.ts",
+    "temp-files.ts",
     "...ops.map(({ path }) => dirname(path)), ",
   ),
-  drop("no sync of what holds a new directory", "stage.ts", ", ...dirs.map((directory) => dirname(directory))"),
-  drop(
-    "no sync after the renames",
-    "finish.ts",
-    "await parts.pins.syncExisting(directoriesOf(begin));\n  // A",
-    "// A",
-  ),
+  drop("no sync of what holds a new directory", "temp-files.ts", ", ...dirs.map((directory) => dirname(directory))"),
+  drop("no sync after the renames", "finish.ts", "await deps.pins.syncExisting(directoriesOf(begin));\n  // A", "// A"),
   swap("a sync only of what this process renamed", "finish.ts", [
     [
-      "await parts.pins.syncExisting(directoriesOf(begin));\n  // A",
-      "await parts.pins.syncExisting(pending.map(({ path }) => dirname(path)));\n  // A",
+      "await deps.pins.syncExisting(directoriesOf(begin));\n  // A",
+      "await deps.pins.syncExisting(pending.map(({ path }) => dirname(path)));\n  // A",
     ],
   ]),
   drop(
     "no sync after going back",
     "finish.ts",
-    "await parts.pins.syncExisting(directoriesOf(begin));\n  return foreign;",
+    "await deps.pins.syncExisting(directoriesOf(begin));\n  return foreign;",
     "return foreign;",
   ),
-  drop("no sync after clearing away", "stage.ts", "await pins.sync(touched);"),
+  drop("no sync after clearing away", "temp-files.ts", "await pins.sync(touched);"),
   drop(
     "no sync between the two spellings",
     "carry-out.ts",
@@ -67,46 +62,46 @@ export const mutants = [
   swap("begin after staging", "apply.ts", [
     ["await journal.append(begin);\n", ""],
     [
-      "await stageFiles(parts, prepared, signal);",
-      "await stageFiles(parts, prepared, signal);\n    await journal.append(begin);",
+      "await writeTempFiles(deps, prepared, signal);",
+      "await writeTempFiles(deps, prepared, signal);\n    await journal.append(begin);",
     ],
   ]),
   drop(
     "commit before staging",
     "apply.ts",
-    "await stageFiles(parts, prepared, signal);",
-    'await journal.append({ type: "commit" });\n    await stageFiles(parts, prepared, signal);',
+    "await writeTempFiles(deps, prepared, signal);",
+    'await journal.append({ type: "commit" });\n    await writeTempFiles(deps, prepared, signal);',
   ),
   drop(
     "commit after the renames",
     "apply.ts",
-    'await journal.append({ type: "commit" });\n    await rollForward(parts, { begin, pending: prepared.ops, marks });',
-    'await rollForward(parts, { begin, pending: prepared.ops, marks });\n    await journal.append({ type: "commit" });',
+    'await journal.append({ type: "commit" });\n    await rollForward(deps, { begin, pending: prepared.ops, marks });',
+    'await rollForward(deps, { begin, pending: prepared.ops, marks });\n    await journal.append({ type: "commit" });',
   ),
   drop("no commit", "apply.ts", 'await journal.append({ type: "commit" });'),
   drop(
     "end before the renames",
     "apply.ts",
-    "await rollForward(parts, { begin, pending: prepared.ops, marks });",
-    'await journal.append({ type: "end", result: "applied", foreign: [] });\n    await rollForward(parts, { begin, pending: prepared.ops, marks });',
+    "await rollForward(deps, { begin, pending: prepared.ops, marks });",
+    'await journal.append({ type: "end", result: "applied", foreign: [] });\n    await rollForward(deps, { begin, pending: prepared.ops, marks });',
   ),
   swap("clearing away before the end", "finish.ts", [
     ['if (!isEnded) await journal.append({ type: "end", result, foreign });\n', ""],
     [
-      "await removeTempFiles(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });",
-      'await removeTempFiles(parts, begin, { withDirectories: isReverted, isRenamed: isOwnWork });\n  if (!isEnded) await journal.append({ type: "end", result, foreign });',
+      "await removeTempFiles(deps, begin, { withDirectories: isReverted, isRenamed: isOwnWork });",
+      'await removeTempFiles(deps, begin, { withDirectories: isReverted, isRenamed: isOwnWork });\n  if (!isEnded) await journal.append({ type: "end", result, foreign });',
     ],
   ]),
   drop("no end", "finish.ts", 'if (!isEnded) await journal.append({ type: "end", result, foreign });'),
   swap("the undo record after the renames", "apply.ts", [
-    ["await keepOriginals(parts, { set, prepared, begin, signal });\n", ""],
+    ["await keepOriginals(deps, { set, prepared, begin, signal });\n", ""],
     ["{ begin, prepared, marks }: Work", "{ set, signal, begin, prepared, marks }: Work"],
-    ["// All files are new.", "await keepOriginals(parts, { set, prepared, begin, signal });\n  // All files are new."],
+    ["// All files are new.", "await keepOriginals(deps, { set, prepared, begin, signal });\n  // All files are new."],
   ]),
   swap("the journal gone before the staged files", "finish.ts", [
     [
-      "await removeTempFiles(parts, begin, { withDirectories: true });",
-      "await journal.remove();\n    await removeTempFiles(parts, begin, { withDirectories: true });",
+      "await removeTempFiles(deps, begin, { withDirectories: true });",
+      "await journal.remove();\n    await removeTempFiles(deps, begin, { withDirectories: true });",
     ],
     [
       "  await journal.remove();\n}\n\nasync function dropUndoRecord",
@@ -116,39 +111,39 @@ export const mutants = [
   drop(
     "the journal gone before the owner is told",
     "finish.ts",
-    "if (await parts.settle(outcome).catch(() => false)) await journal.remove();",
-    "await journal.remove();\n  await parts.settle(outcome);",
+    "if (await deps.settle(outcome).catch(() => false)) await journal.remove();",
+    "await journal.remove();\n  await deps.settle(outcome);",
   ),
   swap("the owner told before the end", "finish.ts", [
     [
       "if (!isEnded) await journal.append(",
-      "await parts.settle({ txid: begin.txid, result, foreign });\n  if (!isEnded) await journal.append(",
+      "await deps.settle({ txid: begin.txid, result, foreign });\n  if (!isEnded) await journal.append(",
     ],
   ]),
   drop(
     "going back before it is on record",
     "apply.ts",
-    'await journal.append({ type: "undo" });\n    foreign = await rollBack(parts, begin);',
-    'foreign = await rollBack(parts, begin);\n    await journal.append({ type: "undo" });',
+    'await journal.append({ type: "undo" });\n    foreign = await rollBack(deps, begin);',
+    'foreign = await rollBack(deps, begin);\n    await journal.append({ type: "undo" });',
   ),
   drop("going back without a record", "apply.ts", 'await journal.append({ type: "undo" });'),
   drop("recovery goes back without a record", "recover.ts", 'await journal.append({ type: "undo" });'),
   drop(
     "mode and owner after the sync",
-    "stage.ts",
-    "await dress(file, { shownPath: op.shownPath, like, mode, mtimeMs });\n    await file.fsync();",
-    "await file.fsync();\n    await dress(file, { shownPath: op.shownPath, like, mode, mtimeMs });",
+    "temp-files.ts",
+    "await setAttributes(file, { shownPath: op.shownPath, like, mode, mtimeMs });\n    await file.fsync();",
+    "await file.fsync();\n    await setAttributes(file, { shownPath: op.shownPath, like, mode, mtimeMs });",
   ),
   drop(
     "a new file loses its staged name at once",
     "carry-out.ts",
-    "await appear({ disk }, { from: staged, to: target, op });",
-    "await appear({ disk }, { from: staged, to: target, op });\n  await disk.unlink(staged).catch(() => {});",
+    "await linkIfFree({ disk }, { from: staged, to: target, op });",
+    "await linkIfFree({ disk }, { from: staged, to: target, op });\n  await disk.unlink(staged).catch(() => {});",
   ),
   drop(
     "a new file keeps its staged name to the end",
     "finish.ts",
-    "await parts.disk.unlink(await parts.pins.of(staged)).catch(() => {});",
+    "await deps.disk.unlink(await deps.pins.of(staged)).catch(() => {});",
   ),
   drop(
     "the old file goes first",
@@ -160,9 +155,9 @@ export const mutants = [
   // What is looked at.
   drop("no checksum", "records.ts", "if (line !== lineOf(text)) return undefined;"),
   drop("a torn line is not cut off", "journal-file.ts", "await file.truncate(soundBytes);"),
-  drop("no second look", "second-look.ts", "if (files.length > 0) throw staleError(files, ops.length);"),
-  drop("no last look", "finish.ts", "await refuseChanged(parts, op, marks);"),
-  drop("the second look does not see modes", "second-look.ts", "if (!isAlike || ", "if ("),
+  drop("no second look", "verify-unchanged.ts", "if (files.length > 0) throw staleError(files, ops.length);"),
+  drop("no last look", "finish.ts", "await refuseChanged(deps, op, marks);"),
+  drop("the second look does not see modes", "verify-unchanged.ts", "if (!isAlike || ", "if ("),
   drop(
     "recovery does not see modes",
     "carry-out.ts",
@@ -175,7 +170,7 @@ export const mutants = [
     'if (!isStaged) return hash === op.after ? "applied" : "edited";',
   ),
   drop("recovery sees no conflict", "recover.ts", 'if (state === "conflict") return undefined;'),
-  drop("recovery goes forward without a commit", "recover.ts", 'state.stage === "begun"', "false"),
+  drop("recovery goes forward without a commit", "recover.ts", 'state.phase === "begun"', "false"),
   drop(
     "recovery takes a gone directory for a failure",
     "pinned-paths.ts",
@@ -203,8 +198,8 @@ export const mutants = [
   drop(
     "a failed commit is taken for none",
     "apply.ts",
-    "throw await revert(parts, journal, { begin, error });",
-    "await forget(parts, journal, begin);\n    throw untouchedError(error);",
+    "throw await revert(deps, journal, { begin, error });",
+    "await forget(deps, journal, begin);\n    throw untouchedError(error);",
   ),
   drop(
     "lanes go on after a failure",
@@ -214,16 +209,16 @@ export const mutants = [
   ),
 
   // What is left.
-  drop("backups stay", "stage.ts", "[backup] : [staged, backup]", "[] : [staged]"),
-  drop("staged files stay", "stage.ts", "[backup] : [staged, backup]", "[backup] : [backup]"),
-  drop("somebody else's staged files are taken for renamed", "finish.ts", "isRenamed: isOwnWork", "isRenamed: true"),
-  drop("made directories are not removed", "stage.ts", "if (withDirectories)", "if (!withDirectories)"),
+  drop("backups stay", "temp-files.ts", "[backup] : [staged, backup]", "[] : [staged]"),
+  drop("staged files stay", "temp-files.ts", "[backup] : [staged, backup]", "[backup] : [backup]"),
+  drop("another process's staged files are taken for renamed", "finish.ts", "isRenamed: isOwnWork", "isRenamed: true"),
+  drop("made directories are not removed", "temp-files.ts", "if (withDirectories)", "if (!withDirectories)"),
   drop(
     "the undo record of what did not happen stays",
     "finish.ts",
-    "if (isReverted) await dropUndoRecord(parts, begin);",
+    "if (isReverted) await dropUndoRecord(deps, begin);",
   ),
-  drop("nothing is tidied up after a failure", "apply.ts", "await forget(parts, journal, begin).catch(() => {});"),
+  drop("nothing is tidied up after a failure", "apply.ts", "await forget(deps, journal, begin).catch(() => {});"),
 
   // Alive, and rightly so.
   {
@@ -240,7 +235,7 @@ export const mutants = [
     why: "what is lost behind half a line is an undo of nothing, or an end that recovery reaches again",
   },
   {
-    ...drop("the backup is not compared", "second-look.ts", "if (backup === null) return true;", "return true;"),
+    ...drop("the backup is not compared", "verify-unchanged.ts", "if (backup === null) return true;", "return true;"),
     why: "it takes a file that is replaced by its like while it is staged, and a failure after the commit",
   },
 ];

@@ -11,7 +11,7 @@ export function buildEditsModule(directory) {
   const contents = `
     export { createEdit } from "./tools/edit.ts";
     export { SeenFiles } from "./tools/seen-files.ts";
-    export { createNodeWorkspace } from "./workspace/node-workspace.ts";`;
+    export { createNodeWorkspace } from "./files/node-workspace.ts";`;
   return buildModule(directory, { name: "edits", contents });
 }
 

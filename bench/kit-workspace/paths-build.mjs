@@ -6,8 +6,8 @@ import { buildModule } from "../kit/build-module.mjs";
 export function buildWorkspaceModule(directory) {
   const contents = `
     export { createWorkspace } from "./create-workspace.ts";
-    export { nodeDisk } from "./node-disk.ts";`;
-  return buildModule(directory, { name: "workspace", contents, folder: "workspace" });
+    export { nodeDisk } from "./disk/node-disk.ts";`;
+  return buildModule(directory, { name: "workspace", contents, folder: "files" });
 }
 
 /** Nothing here is about power cuts, and waiting for the disk would be most of the time. */

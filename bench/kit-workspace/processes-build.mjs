@@ -7,5 +7,5 @@ export function buildProcessesModule(directory) {
   const contents = `
     export { createNodeProcesses } from "./node-processes.ts";
     export { silentLog } from "../base/log.ts";`;
-  return buildModule(directory, { name: "processes", contents, folder: "workspace" });
+  return buildModule(directory, { name: "processes", contents, folder: "processes" });
 }

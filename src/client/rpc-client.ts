@@ -358,7 +358,7 @@ export class RpcClient extends RpcEvents {
       const { command, success, data } = frame;
       if (command === "get_state" && isObject(data))
         this.#sessionFile = typeof data.sessionFile === "string" ? data.sessionFile : undefined;
-      if (this.#pending.settle(frame)) return;
+      if (this.#pending.answer(frame)) return;
       // A second answer is the late failure of a prompt, which the activity knows; a late success helps nobody.
       if (success !== true && typeof frame.id !== "string") this.tell(failureOf(frame, "protocol"));
     }

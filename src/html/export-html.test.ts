@@ -1,5 +1,5 @@
 // What a page shows, and that it shows nothing else: whatever a session holds, the page is of our elements only (O-3,
-// O-4). The same hostile sessions meet a real browser in test/html-export-browser.test.ts and bench/fault-html.mjs.
+// O-4). The same hostile sessions meet a real browser in test/process/html-export-browser.test.ts and bench/fault-html.mjs.
 
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";

@@ -64,7 +64,7 @@ export class MessageQueues {
     return this.#take(this.#followUp, this.followUpMode === "all" ? this.#followUp.size : 1);
   }
 
-  /** For the model to know with its next request, whenever there is one: an aside starts none and counts for nothing. */
+  /** Text that the model gets with its next request, whenever there is one. An aside never starts a request. */
   queueAside(message: AgentMessage): void {
     this.#asides.push({ id: ++this.#lastId, message, interrupts: false });
   }

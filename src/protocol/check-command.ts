@@ -130,12 +130,12 @@ function ownMisfit(schema: Schema): Misfit {
   return new Misfit("", schema.expectation);
 }
 
-/** The deepest schema with words for the failure speaks. */
+/** The deepest schema with an expectation words the failure. */
 function misfitBelow(schema: Schema, step: string, below: Misfit): Misfit {
   return below.expectation === undefined ? ownMisfit(schema) : new Misfit(step + below.path, below.expectation);
 }
 
-/** A copy of a value whose shape is somebody else's business, without the names that reach a prototype. */
+/** A copy of a value that is checked elsewhere, without the keys that reach a prototype. */
 export function copyOpen(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOpen);
   if (!isObject(value)) return value;

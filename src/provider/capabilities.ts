@@ -1,5 +1,4 @@
-// What can be expected of a model, told from its API: outside this folder a model is asked for what it can do, never for
-// its vendor's name.
+// What a model can do, derived from its API: code outside this folder asks for a capability, never for a vendor's name.
 
 import type { Model } from "../protocol/model.js";
 

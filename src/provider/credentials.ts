@@ -1,5 +1,5 @@
 // Where the key for a provider comes from. Finding it is pure and runs nothing, so that models can be listed freely;
-// only `settle` may run a command, and a command that answered is not run again.
+// only `resolveValue` may run a command, and a command that answered is not run again.
 
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
@@ -55,7 +55,7 @@ export function looksLikeUnsetName(text: string, env: Environment): boolean {
 }
 
 /** The value itself, for a request. `undefined` when there is none; throws what the command's runner throws. */
-export async function settle(
+export async function resolveValue(
   finding: Finding,
   runCommand: CredentialSources["runCommand"],
 ): Promise<string | undefined> {
@@ -75,7 +75,7 @@ export function rememberCommands(runCommand: CredentialSources["runCommand"]): C
     if (known !== undefined) return known;
     const answer = runCommand(command);
     answers.set(command, answer);
-    answer.catch(() => answers.delete(command)); // the caller hears the failure; the next request may try again
+    answer.catch(() => answers.delete(command)); // the caller handles the failure; the next request may try again
     return answer;
   };
 }

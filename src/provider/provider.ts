@@ -115,7 +115,7 @@ export type StreamEvent =
 /** Never throws once the iterable exists: every failure is an `error` event. Returning early closes the connection. */
 export type StreamFunction = (request: StreamRequest) => AsyncIterable<StreamEvent>;
 
-/** More calls than this in one reply are not work but noise: the reply is an error. */
+/** A sane reply has fewer calls: with more the reply is an error. */
 export const maxCallsPerReply = 128;
 
 export const zeroUsage: Usage = Object.freeze({

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AnyFrame, deltaEvent, messageStart, rig, tick } from "../../test/outbox-rig.js";
+import { type AnyFrame, deltaEvent, messageStart, rig, tick } from "../../test/kit/outbox-rig.js";
 import type { TypedObject } from "../base/ndjson.js";
 import { ChunkAssembler } from "../client/chunks.js";
 import { manualClock } from "../testing/manual-clock.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AnyFrame, dispatcherFor, type Rig, rig, tick } from "../../test/outbox-rig.js";
+import { type AnyFrame, dispatcherFor, type Rig, rig, tick } from "../../test/kit/outbox-rig.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { AgentSession, AnyTool } from "../sdk/index.js";
 import { type OpenSession, type OpenSessionOptions, openSession } from "../testing/open-session.js";

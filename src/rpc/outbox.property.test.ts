@@ -12,7 +12,7 @@ import {
   progress,
   rig,
   tick,
-} from "../../test/outbox-rig.js";
+} from "../../test/kit/outbox-rig.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import type { Feature } from "./features.js";

@@ -10,7 +10,7 @@ import {
   type Rig,
   rig,
   tick,
-} from "../../test/outbox-rig.js";
+} from "../../test/kit/outbox-rig.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { openSession } from "../testing/open-session.js";

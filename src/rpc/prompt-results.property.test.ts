@@ -5,7 +5,7 @@ import { deepStrictEqual as deepEqual, strictEqual as equal, ok } from "node:ass
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type AnyFrame, FakeOutput, tick } from "../../test/outbox-rig.js";
+import { type AnyFrame, FakeOutput, tick } from "../../test/kit/outbox-rig.js";
 import { silentLog } from "../base/log.js";
 import { type StreamEvent, type StreamRequest, zeroUsage } from "../provider/provider.js";
 import { openSession } from "../testing/open-session.js";

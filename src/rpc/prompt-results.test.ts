@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AnyFrame, dispatcherFor, rig, tick } from "../../test/outbox-rig.js";
+import { type AnyFrame, dispatcherFor, rig, tick } from "../../test/kit/outbox-rig.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";

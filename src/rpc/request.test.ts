@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AnyFrame, rig, tick } from "../../test/outbox-rig.js";
+import { type AnyFrame, rig, tick } from "../../test/kit/outbox-rig.js";
 import { GalleyError } from "../base/errors.js";
 import type { Feature } from "./features.js";
 import { Request } from "./request.js";

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { FakeOutput, tick } from "../../test/outbox-rig.js";
+import { FakeOutput, tick } from "../../test/kit/outbox-rig.js";
 import { type Log, silentLog } from "../base/log.js";
 import { createNodeProcesses } from "../processes/node-processes.js";
 import type { AgentSession, AnyTool } from "../sdk/index.js";

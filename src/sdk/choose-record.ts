@@ -1,4 +1,4 @@
-// Which record a session starts with: a new one, the last one of the working directory, a named one, or a copy of it.
+// Which record a session begins with: a new one, the last one of this directory, one that was named, or a copy of it.
 
 import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
@@ -14,8 +14,8 @@ import {
 } from "../record/open-record.js";
 import type { SessionRecord } from "../record/record.js";
 import type { OpenOptions, RecordOptions } from "../record/record-options.js";
-import { SessionIndex } from "../record/store/session-index.js";
 import { SessionDirectories } from "../record/store/session-directories.js";
+import { SessionIndex } from "../record/store/session-index.js";
 import type { RecordSource } from "../session/agent-session-deps.js";
 
 export type Resume =
@@ -57,13 +57,13 @@ async function openNamed(
   return openRecord(path, where, { ifMissing: "fail" });
 }
 
-/** What looks like a path is one; anything else, and a file name that is not here, is looked up among the sessions. */
+/** A path if it looks like one; anything else, and a file name that does not exist, is looked up among the sessions. */
 async function findSession(where: RecordOptions, target: string, kind: "open" | "fork"): Promise<string> {
   const path = resolve(where.cwd, target);
   if (/[/\\]/.test(target) || (target.endsWith(".jsonl") && mayExist(path))) return path;
-  const places = new SessionDirectories(where, where.log ?? silentLog);
-  const { session, isElsewhere } = await places.find(new SessionIndex(), target);
-  // A copy belongs to this project, even when the original does not.
+  const directories = new SessionDirectories(where, where.log ?? silentLog);
+  const { session, isElsewhere } = await directories.find(new SessionIndex(), target);
+  // A copy belongs to this directory, wherever the original does.
   if (isElsewhere && kind === "open")
     throw new GalleyError("start_failed", `Session "${target}" is in another project (${session.cwd}).`);
   return session.path;

@@ -1,7 +1,7 @@
 // Tools that a program hands to createAgentSession, in each of the three forms.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createModuleHome, type ModuleHome } from "../../test/module-home.js";
+import { createModuleHome, type ModuleHome } from "../../test/kit/module-home.js";
 import { defineAgentTool, defineCustomTool, defineTool } from "../extensions/api/custom-tool.js";
 import { call, say } from "../testing/scripted-model.js";
 

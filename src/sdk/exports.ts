@@ -1,5 +1,5 @@
-// What the door `galley` offers beside `createAgentSession`. A file of its own, because the modules that a session loads
-// are served it, and a session cannot import its own maker.
+// What `galley` exports besides `createAgentSession`. A file of its own, because it is served to the extensions that a
+// session loads, and a session cannot import its own maker.
 
 export { GalleyError } from "../base/errors.js";
 export type { ContextFile } from "../config/context-files.js";
@@ -53,8 +53,8 @@ export type { ModelChoice } from "../session/models/model-source.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
 export {
   type AstChange,
+  type AstEditLocation,
   type AstEditOutcome,
-  type AstEditPlace,
   type AstEditRequest,
   astEdit,
 } from "./ast-edit-function.js";

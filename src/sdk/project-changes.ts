@@ -1,4 +1,5 @@
-// The changes of one project: written through its journal, kept for undo as the settings say, and settled in session files.
+// The changes of one project: written through its journal, kept for undo as the settings say, and settled in session
+// files.
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
@@ -39,7 +40,7 @@ async function settleElsewhere(
   decision: ChangeDecision,
 ): Promise<boolean> {
   const record = await openRecord(session, options).catch(() => undefined);
-  if (!record) return true; // gone, or never was a file: there is nothing to settle
+  if (!record) return true; // the session has no file: there is nothing to settle
   try {
     if (record.readOnlyReason !== undefined) return false;
     if (applied.isPart) await record.artifacts.promoteRest(applied.pendingId);

@@ -1,12 +1,12 @@
-// Which tools a session has, and which of them the model is offered. Hidden tools are nobody's choice: they are neither
-// listed nor switched, and whoever needs one adds it.
+// Which tools a session has, and which of them the model is offered. Hidden tools cannot be chosen: they are neither
+// listed nor switched, and the code that needs one adds it.
 
 import { GalleyError } from "../base/errors.js";
 import type { AnyTool } from "../tools/tool.js";
 
 export interface AddedTool {
   readonly tool: AnyTool;
-  /** Offered until somebody chooses otherwise; default: yes. */
+  /** Offered until the user, the host or an extension chooses otherwise; default: yes. */
   readonly startsActive?: boolean;
 }
 
@@ -44,7 +44,7 @@ export class ActiveTools {
     return this.#active;
   }
 
-  /** Exactly these, from the next model call on. A name that no tool has is passed over. */
+  /** Exactly these, from the next model call on. A name that no tool has is skipped. */
   choose(names: readonly string[]): void {
     const wanted = new Set(names);
     this.#active = this.#all.filter(({ name }) => wanted.has(name));
@@ -96,7 +96,7 @@ export class ActiveTools {
     const names = namesOf(tools);
     if (new Set(names).size < names.length)
       throw new GalleyError("invalid_argument", "RPC host tool names must be unique");
-    // Somebody may have put a tool of his own in the place of a lent one: that one is not the host's any more.
+    // A tool of the session may have replaced a lent one by now: that one no longer belongs to the host.
     const own = new Set(this.#lent);
     const taken = new Set(namesOf([...this.#all, ...this.#hidden].filter((tool) => !own.has(tool))));
     const conflict = names.find((name) => taken.has(name));

@@ -57,17 +57,17 @@ export interface AgentSessionDeps {
   readonly library?: PromptLibrary | undefined;
   /** The files that a prompt mentions as `@path`. */
   readMentions?(text: string): Promise<FileMentionMessage["files"]>;
-  /** Policy on every call that is about to run; default: all may. */
+  /** Policy for every call that is about to run; default: all may. */
   readonly approve?: ApprovalPolicy | undefined;
-  /** How plans reach the disk. */
+  /** Writes plans to the disk. */
   readonly changes: ChangeWriter;
   /** Shows what the model wants to apply to the user; absent where no user can be asked. */
   confirm?: SettleContext["confirm"] | undefined;
-  /** Runs a command of the user's; absent where there are no processes. */
+  /** Runs a command for the user; absent where there are no processes. */
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
-  /** Makes a page of the session, and answers its absolute path. */
+  /** Writes the session as an HTML page, and returns its absolute path. */
   exportPage(source: KeptPageSource, outputPath: string | undefined): Promise<string>;
-  /** Ends what lives as long as the session; extensions may take so long for their own end. Never rejects. */
+  /** Ends what lives as long as the session; extensions get `modulesMs` for their shutdown. Never rejects. */
   release?(modulesMs?: number): Promise<void>;
   /** Built anew when the active tools change. */
   systemPrompt(tools: readonly AnyTool[]): string;
@@ -75,7 +75,7 @@ export interface AgentSessionDeps {
   readonly thinkingLevel?: ThinkingLevel | undefined;
   /** For a record that says nothing; default: the same. */
   readonly usualThinkingLevel?: ThinkingLevel | undefined;
-  /** What was named for this start, whatever the record says. */
+  /** What was named for this start; it wins over the record. */
   readonly named?: { readonly model: boolean; readonly level: boolean };
   readonly settings?: SessionSettings;
   /** The stream rules, asked for with the first prompt. */

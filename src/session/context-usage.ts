@@ -25,7 +25,7 @@ const leastLimit = 8192;
 /** Above this many tokens the context is compacted. */
 export function contextLimit(contextWindow: number, settings: ThresholdSettings): number {
   const { thresholdTokens, thresholdPercent, reserveTokens } = settings;
-  if (contextWindow <= 0) return Number.POSITIVE_INFINITY; // a model whose window nobody knows
+  if (contextWindow <= 0) return Number.POSITIVE_INFINITY; // the model's window is unknown
   if (thresholdTokens > 0) return Math.min(thresholdTokens, contextWindow - 1);
   if (thresholdPercent >= 1 && thresholdPercent <= 99) return Math.floor((contextWindow * thresholdPercent) / 100);
   const reserve = Math.max(reserveTokens, Math.ceil(contextWindow * 0.15));
@@ -114,7 +114,7 @@ export function estimateTokens(message: AgentMessage): number {
 }
 
 /**
- * What the message of an entry adds to the context; a pruned tool result counts as the short text that stands for it.
+ * What the message of an entry adds to the context; a pruned tool result counts as the short text that replaces it.
  * Nothing for a compaction: the latest stands at the head of the context, older ones nowhere.
  */
 export function entryTokens(entry: SessionEntry, pruned?: ReadonlySet<string>): number {

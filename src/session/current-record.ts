@@ -1,5 +1,5 @@
-// The record that a session works on at the moment, and what is derived from it. Operations that exchange it run one at a
-// time: of two at once, one would leave a record open that no part of the program knows of.
+// The record that a session works on at the moment, and what is derived from it. Operations that exchange it run one at
+// a time: of two at once, one would leave a record open that no part of the program knows of.
 
 import type { SessionRecord } from "../record/record.js";
 import { resolveImages } from "../record/store/blobs.js";
@@ -43,7 +43,7 @@ export class CurrentRecord {
 
   exclusively<Result>(operation: () => Promise<Result>): Promise<Result> {
     const result = this.#lastOperation.then(operation);
-    this.#lastOperation = result.catch(() => {}); // the caller hears of it
+    this.#lastOperation = result.catch(() => {}); // the caller gets the error
     return result;
   }
 

@@ -1,5 +1,5 @@
-// Records that the session has left while a command still runs in them: its result belongs where it was asked for, so
-// they stay open until it is there. Whoever comes back meanwhile finds the same record again.
+// Records that the session has left while a command still runs in them: its result belongs where it was requested, so
+// they stay open until it is there. Switching back meanwhile finds the same record again.
 
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
@@ -15,7 +15,7 @@ export class DetachedSessions {
     this.#log = log;
   }
 
-  /** Returns what ends the use, once or more often. */
+  /** Returns a function that ends the use; it may be called more than once. */
   use(record: SessionRecord): () => void {
     const use = Symbol();
     const uses = this.#uses.get(record) ?? new Set();
@@ -28,7 +28,7 @@ export class DetachedSessions {
     };
   }
 
-  /** On the disk when it resolves; closed as soon as nobody uses it. */
+  /** On the disk when it resolves; closed as soon as no command uses it. */
   async leave(record: SessionRecord): Promise<void> {
     if (!this.#uses.has(record)) return record.close();
     this.#left.add(record);
@@ -45,7 +45,7 @@ export class DetachedSessions {
     this.#left.delete(record);
   }
 
-  /** Resolves when none is on its way out: until then its file is locked, also to us. */
+  /** Resolves when none is being closed: until then its file is locked, also for us. */
   async closed(): Promise<void> {
     await Promise.all(this.#closing);
   }

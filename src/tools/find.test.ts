@@ -2,7 +2,7 @@ import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSearchRig, type SearchRig, textOf } from "../../test/search-rig.js";
+import { openSearchRig, type SearchRig, textOf } from "../../test/kit/search-rig.js";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import type { Workspace } from "../files/workspace.js";
 import type { ProcessRequest } from "../processes/processes.js";

@@ -3,7 +3,7 @@ import { chmod, link, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSearchRig, type SearchRig, textOf } from "../../test/search-rig.js";
+import { openSearchRig, type SearchRig, textOf } from "../../test/kit/search-rig.js";
 import { GalleyError } from "../base/errors.js";
 import type { ProcessRequest } from "../processes/processes.js";
 

@@ -1,4 +1,4 @@
-// The write tool: a whole file at once, new or in the place of an old one.
+// The write tool: creates or replaces a whole file.
 
 import type { XStatic } from "typebox/schema";
 import { throwIfAborted } from "../base/abort.js";

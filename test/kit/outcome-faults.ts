@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from "node:http";
 import type { ExtensionFactory } from "../../src/sdk/index.js";
-import type { InProcessHost } from "../rpc-in-process.js";
+import type { InProcessHost } from "./rpc-in-process.js";
 
 const event = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;

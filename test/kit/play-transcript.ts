@@ -8,7 +8,7 @@ import { createNodeProcesses } from "../../src/processes/node-processes.js";
 import type { CreateAgentSessionOptions, ExtensionFactory } from "../../src/sdk/index.js";
 import { parseRule } from "../../src/session/rules/rule.js";
 import { parseTranscript, playTranscript, type Transcript } from "../../src/testing/transcript.js";
-import { serveInProcess } from "../rpc-in-process.js";
+import { serveInProcess } from "./rpc-in-process.js";
 import { temporaryDirectory } from "./temporary-directory.js";
 
 export interface PlayOptions {

@@ -15,7 +15,7 @@ import { openSession } from "../../testing/open-session.js";
 import { type ScriptStep, say } from "../../testing/scripted-model.js";
 import { discoverSettings } from "../discover.js";
 import { Settings } from "../settings/settings.js";
-import { surveyModules } from "../survey-modules.js";
+import { surveyExtensions } from "../survey-extensions.js";
 import { maxTexts } from "./load-prompts.js";
 
 let base: string;
@@ -52,7 +52,7 @@ async function open(session: CreateAgentSessionOptions = {}, model: readonly Scr
 
 async function trustProject(): Promise<void> {
   const spot = { ...place(), home: base, env: {}, settings: await discoverSettings({ ...place(), log }, { env: {} }) };
-  const { project } = await surveyModules(spot);
+  const { project } = await surveyExtensions(spot);
   await saveTrust(project, "trusted", { file: join(base, ".galley/trust.json"), clock: systemClock });
 }
 const log = logTo(() => {});

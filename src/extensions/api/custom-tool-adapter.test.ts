@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { quietHost } from "../../../test/tool-modules.js";
+import { quietHost } from "../../../test/kit/tool-modules.js";
 import { silentLog } from "../../base/log.js";
 import { createRecordInMemory } from "../../record/open-record.js";
 import { manualClock } from "../../testing/manual-clock.js";

@@ -1,5 +1,5 @@
 // The read-only view of a session's record that tools get: the methods that published tools call, on top of whatever
-// record the session stands on at the moment.
+// record is current.
 
 import { dirname } from "node:path";
 import type { SessionRecord } from "../../record/record.js";

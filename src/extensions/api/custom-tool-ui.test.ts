@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/tool-modules.js";
+import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/kit/tool-modules.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { plainTheme } from "../compat/theme.js";
 import { createLiveUI, type ToolUI } from "./custom-tool-ui.js";

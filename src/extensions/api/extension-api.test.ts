@@ -1,7 +1,7 @@
 // What `pi` and `ctx` give an extension, and when.
 
 import { describe, expect, it } from "vitest";
-import { type Extensions, openExtensions, quiet } from "../../../test/extension-modules.js";
+import { type Extensions, openExtensions, quiet } from "../../../test/kit/extension-modules.js";
 import { GalleyError } from "../../base/errors.js";
 import type { LiveUI } from "./custom-tool-ui.js";
 import type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "./extension.js";

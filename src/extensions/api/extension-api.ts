@@ -14,7 +14,7 @@ import type { AnyHandler, ExtensionOrigin, ExtensionRegistrations } from "./exte
 
 export interface ExtensionApiDeps {
   readonly extension: ExtensionRegistrations;
-  /** What tools get, too. */
+  /** The API that tools get as well. */
   readonly common: CustomToolAPI;
   readonly bus: EventBus;
   readonly log: Log;
@@ -25,7 +25,7 @@ export interface ExtensionApiDeps {
   host(): ExtensionHost;
   /** Undefined before there is a session. */
   boundHost(): ExtensionHost | undefined;
-  /** Runs something of the extension's outside of a hook; never throws. */
+  /** Runs a callback of the extension's outside of a hook; never throws. */
   guard(extension: ExtensionRegistrations, event: string, work: () => unknown): void;
   /** A message that an extension sent was refused. */
   onSendFailure(failure: SendFailure): void;
@@ -122,7 +122,7 @@ type Actions = Omit<ExtensionAPI, keyof Registrations | "cwd" | "exec" | "logger
 
 function actions({ extension, log, host, onSendFailure }: ExtensionApiDeps): Actions {
   const act = <Result>(action: (host: ExtensionHost) => Result): Result => runAsHost(() => action(host()));
-  /** Nobody waits: who sent it has gone on. */
+  /** Not awaited: the sender has gone on. */
   const send = (command: SendFailure["command"], sent: Promise<void>) =>
     void sent.catch((error: unknown) => {
       log.warn(`${extension.origin.path} sent a message that was refused: ${messageOf(error)}`);
@@ -165,7 +165,7 @@ function sourceInfoOf({ path, source }: ExtensionOrigin): Record<string, unknown
   return { path, ...(source ? { source: source.provider, scope: source.level } : {}) };
 }
 
-/** What will stand in the file is what is in memory, whatever the extension does to its object later. */
+/** The file gets what is in memory now, whatever the extension does to its object later. */
 function asStored(data: unknown): unknown {
   const text = JSON.stringify(data);
   return text === undefined ? undefined : JSON.parse(text);

@@ -1,5 +1,5 @@
 // What one extension registered. Kept apart by extension, so that an extension that fails to load leaves nothing behind
-// and extensions keep their configured order, whichever finished loading first.
+// and the order of loading decides who comes first, whichever was ready first.
 
 import type { ModuleSource } from "../discover/findings.js";
 import type { ToolSchema } from "../load/schema-json.js";
@@ -24,7 +24,7 @@ export interface RegisteredShortcut {
 }
 
 export interface ExtensionOrigin {
-  /** As it was named, for messages. */
+  /** As the user named it, for messages. */
   readonly path: string;
   readonly realPath: string;
   readonly source?: ModuleSource;
@@ -42,7 +42,7 @@ export class ExtensionRegistrations {
   /** By the key in lower case. */
   readonly shortcuts = new Map<string, RegisteredShortcut>();
   readonly messageRenderers = new Map<string, unknown>();
-  /** What it calls itself. */
+  /** The label it gave itself. */
   label: string | undefined;
   /** It failed to load, or the session is over: what it left behind does nothing. */
   isGone = false;

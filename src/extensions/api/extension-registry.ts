@@ -1,5 +1,5 @@
-// Everything that the loaded extensions registered, in one order. The project's extensions come before the user's: what
-// they make of a tool call is still seen by the guards that the user keeps for all projects.
+// Everything that the loaded extensions registered, in one order. The project's extensions come before the user's: how
+// they change a tool call is still seen by the guards that the user keeps for all projects.
 
 import { resolveToolName } from "../../pending/resolve-force.js";
 import type { RegisteredCommand } from "./commands.js";
@@ -16,7 +16,7 @@ export type Owned<Thing> = Thing & { readonly extension: ExtensionRegistrations 
 
 export class ExtensionRegistry {
   #extensions: readonly ExtensionRegistrations[] = [];
-  /** Tools that lost their name to another extension, so that each is reported once. */
+  /** Each tool that lost its name to another is reported once. */
   readonly #conflicts = new Set<RegisteredTool>();
 
   get extensions(): readonly ExtensionRegistrations[] {
@@ -58,8 +58,8 @@ export class ExtensionRegistry {
   }
 
   /**
-   * The first registration of a name stays; `onConflict` hears of each other one once. The word on previews is nobody's
-   * to take: who replaced it could write without a decision.
+   * The first registration of a name stays; `onConflict` is told of each other one once. `resolve` cannot be replaced:
+   * a replacement could write without a decision.
    */
   tools(onConflict: (extension: ExtensionRegistrations, sentence: string) => void): Owned<RegisteredTool>[] {
     const chosen = new Map<string, Owned<RegisteredTool>>();
@@ -74,7 +74,7 @@ export class ExtensionRegistry {
     return [...chosen.values()];
   }
 
-  /** The extension in whose files an error came up, if it can be told. */
+  /** The extension in whose files an error was thrown, if it can be told. */
   blame(error: unknown): string | undefined {
     return this.#extensions.find(({ origin }) => cameFrom(error, origin.realPath))?.origin.path;
   }

@@ -13,7 +13,7 @@ import type { Owned } from "./extension-registry.js";
 
 export interface ExtensionTool {
   readonly tool: AnyTool;
-  /** What it says of itself beyond what the loop needs: how it is drawn, what the system prompt may say of it. */
+  /** What it says about itself beyond what the loop needs: how it is drawn, what the system prompt may say about it. */
   readonly definition: ToolDefinition;
   readonly path: string;
   readonly startsActive: boolean;
@@ -27,7 +27,7 @@ export function adaptExtensionTool(
   const { path, realPath } = extension.origin;
   const { prepareArguments, hidden, defaultInactive } = definition;
   const tool = adaptCustomTool(
-    // By `isDefinition` the adapter knows in which order this one takes its arguments.
+    // `isDefinition` tells the adapter in which order this one takes its arguments.
     { tool: definition as unknown as CustomTool, resolvedPath: realPath, schema, isDefinition: true },
     { log, createContext: (call) => createExtensionContext(deps, call) },
   );

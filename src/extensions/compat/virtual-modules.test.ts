@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/tool-modules.js";
+import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/kit/tool-modules.js";
 import { isHostModule } from "./virtual-modules.js";
 
 let modules: ToolModules;

@@ -1,5 +1,5 @@
 // Finds the custom tools, commands, hooks and extensions that could be loaded: in the configuration directories, in
-// plugins, and where somebody points. Names and manifests are read; nothing is imported, run or probed. A failing path
+// plugins, and at explicit paths. Names and manifests are read; nothing is imported, run or probed. A failing path
 // is one problem and never stops the others.
 
 import { basename, isAbsolute, join, resolve } from "node:path";
@@ -75,7 +75,7 @@ const allKinds: readonly ModuleKind[] = ["tool", "command", "extension", "hook"]
 
 const providers: Readonly<Record<ModuleKind, readonly string[]>> = {
   tool: ["native", "claude", "codex"],
-  // Elsewhere that folder is for texts: what lies beside them was not written to be loaded by us.
+  // Elsewhere that folder is for texts: other files in it were not written to be loaded by galley.
   command: ["native"],
   extension: ["native"],
   hook: ["native"],
@@ -142,7 +142,7 @@ function takeExplicit(
     if (modules.length === 0) found.addProblem(path, "There is no module in this directory", source);
     for (const module of modules) found.add(module, { kind, source, needsTrust });
   } else if (!/\.(?:[cm]?[jt]sx?|md|json)$/.test(path)) found.addProblem(path, "This is not a module", source);
-  else found.add(path, { kind, source, needsTrust }); // the loader says what it thinks of .md and .json
+  else found.add(path, { kind, source, needsTrust }); // the loader reports .md and .json
 }
 
 /** `~` expanded, unusual spaces (copied from a title) as plain ones where only that names something. */

@@ -3,7 +3,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openExtensions, quiet } from "../../../test/extension-modules.js";
+import { openExtensions, quiet } from "../../../test/kit/extension-modules.js";
 import { deferred } from "../../loop/run.test-kit.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
 import type { ExtensionAPI, ExtensionFactory } from "../api/extension.js";

@@ -1,6 +1,6 @@
-// Asks the extensions: one after the other in their order, each within its limit, and what comes of it by the rule of
-// the hook. Nothing that an extension does wrong reaches the session, except that a call whose guard failed does not
-// run and a result whose handler failed is not shown.
+// Calls the extensions: one after the other in their order, each within its limit, and combines the answers by the rule
+// of the hook. No failure of an extension reaches the session, except that a call whose guard failed does not run and a
+// result whose handler failed is not shown.
 
 import type { Clock } from "../../base/clock.js";
 import { isObject } from "../../base/json.js";
@@ -28,15 +28,15 @@ export interface RunnerDeps {
   readonly log: Log;
   readonly live: LiveUI;
   readonly limits?: Partial<HandlerLimits>;
-  /** Hears of everything that an extension does wrong. */
+  /** Called for every failure of an extension. */
   onError(failure: ToolFailure): void;
   onSendFailure?(failure: SendFailure): void;
 }
 
-/** Of each handler's own time: while a person is asked, it does not pass. */
+/** Of each handler's own time: while the user is asked, it does not pass. */
 export interface HandlerLimits {
   readonly handlerMs: number;
-  /** Whether a call may run can take longer to find out. */
+  /** Deciding whether a call may run can take longer. */
   readonly toolCallMs: number;
   readonly shutdownMs: number;
 }
@@ -46,7 +46,7 @@ const limitNames: Readonly<Record<string, keyof HandlerLimits>> = {
   session_shutdown: "shutdownMs",
 };
 
-/** About a call of the run under way, and of no use after it. */
+/** About a call of the run under way, and useless after it. */
 const callTypes: ReadonlySet<string> = new Set(["tool_call", "tool_result"]);
 
 const defaultLimits: HandlerLimits = { handlerMs: 30_000, toolCallMs: 300_000, shutdownMs: 2000 };
@@ -67,14 +67,14 @@ export class ExtensionRunner {
     this.#deps = deps;
   }
 
-  /** From now on extensions can act. */
+  /** From now on extensions can act on the session. */
   initialize(host: ExtensionHost): void {
     this.#host = host;
   }
 
   /**
-   * What these extensions kept does nothing any more. Their handlers still answer whoever asks: a guard must not fall
-   * silent while a call is under way.
+   * Objects that these extensions kept do nothing any more. Their handlers still answer: a guard must not fall silent
+   * while a call is under way.
    */
   close(): void {
     this.#host = undefined;
@@ -86,7 +86,7 @@ export class ExtensionRunner {
     return this.registry.handlersOf(type).length > 0;
   }
 
-  /** Never rejects because of an extension. After the signal nobody waits for the answer. */
+  /** Never rejects because of an extension. After the signal the answer is not waited for. */
   async emit<Event extends ExtensionEvent>(event: Event, waited?: AbortSignal): Promise<OutcomeOf<Event["type"]>> {
     const rule = ruleFor(event.type);
     const handlers = this.registry.handlersOf(event.type);
@@ -111,7 +111,7 @@ export class ExtensionRunner {
     return outcome as OutcomeOf<Event["type"]>;
   }
 
-  /** For the stream of a session's events: in their order, and nothing to wait for where nobody listens. */
+  /** For the stream of a session's events: in their order, and nothing to wait for without a listener. */
   observe(event: AgentSessionEvent): Promise<void> | undefined {
     if (!this.hasHandlers(event.type)) return undefined;
     this.#told = this.#told.then(() => this.emit(event));
@@ -148,7 +148,7 @@ export class ExtensionRunner {
     return this.registry.flags();
   }
 
-  /** False where nobody asked for the key. */
+  /** False where no extension registered the key. */
   runShortcut(key: string): boolean {
     const shortcut = this.registry.shortcuts().get(key.toLowerCase());
     if (!shortcut) return false;
@@ -175,7 +175,7 @@ export class ExtensionRunner {
     return made;
   }
 
-  // For those who serve extensions
+  // For the code that serves extensions
 
   host(): ExtensionHost {
     if (!this.#host) throw new ExtensionRuntimeNotInitializedError({ isOver: this.#isClosed });
@@ -186,7 +186,7 @@ export class ExtensionRunner {
     return this.#host;
   }
 
-  /** Runs something of an extension's that nobody waits for. Never throws. */
+  /** Runs a callback of an extension's without waiting for it. Never throws. */
   guard(extension: ExtensionRegistrations, event: string, work: () => unknown): void {
     if (extension.isGone) return;
     this.#guarded(extension, async () => work()).catch((error: unknown) => this.report(extension, event, error));
@@ -211,7 +211,7 @@ export class ExtensionRunner {
     if (event.type !== "session_shutdown") for (const handler of handlers) await tell(handler);
     else if (!this.#isShutDown) {
       this.#isShutDown = true;
-      // At once: the time that is left is for all of them.
+      // At once: the remaining time is shared by all of them.
       await Promise.all(handlers.map(tell));
     }
   }
@@ -232,7 +232,7 @@ export class ExtensionRunner {
     );
   }
 
-  /** Fires when nobody waits for the answer any more. */
+  /** Fires when the answer is no longer needed. */
   #signalFor(event: { readonly type: string }): AbortSignal | undefined {
     if ("signal" in event && event.signal instanceof AbortSignal) return event.signal;
     return callTypes.has(event.type) ? this.#host?.signal : undefined;
@@ -261,6 +261,6 @@ function copy(value: unknown): unknown {
   try {
     return structuredClone(value);
   } catch {
-    return value; // details that hold functions: only their maker knows what they mean
+    return value; // details that hold functions cannot be copied
   }
 }

@@ -1,7 +1,7 @@
 // What comes of several handlers' answers, hook by hook.
 
 import { describe, expect, it } from "vitest";
-import { openExtensions } from "../../../test/extension-modules.js";
+import { openExtensions } from "../../../test/kit/extension-modules.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { ExtensionFactory } from "../api/extension.js";
 import type { ExtensionEvent } from "./hooks.js";

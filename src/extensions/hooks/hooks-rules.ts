@@ -1,5 +1,5 @@
-// How the answers of several handlers become one outcome. Pure: who is asked, in which order and for how long is the
-// runner's business. An answer that cannot be used is a sentence, which counts as a failure of that handler.
+// How the answers of several handlers become one outcome. Pure: which handlers are called, in which order and for how
+// long is up to the runner. An unusable answer becomes a sentence, which counts as a failure of that handler.
 
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject } from "../../base/json.js";
@@ -18,7 +18,7 @@ export interface HookRule<Event = never, Outcome = unknown> {
   take(outcome: Outcome, answer: JsonObject, shown: Event): Outcome;
   /** What a handler that fails does to the outcome; default: nothing. */
   fail?(outcome: Outcome, sentence: string): Outcome;
-  /** Nobody else is asked. */
+  /** No further handler is called. */
   isDecided?(outcome: Outcome): boolean;
 }
 
@@ -119,7 +119,7 @@ const rules: Rules = {
       details: details === undefined ? outcome.details : details,
       isError: typeof isError === "boolean" ? isError : outcome.isError,
     }),
-    // It may have been about to take something out: what it did not get to see through is not shown.
+    // It may have been about to remove something: a result that it did not finish is not shown.
     fail: ({ details }, sentence) => ({ content: [{ type: "text", text: sentence }], details, isError: true }),
   },
   user_bash: {
@@ -143,7 +143,7 @@ const rules: Rules = {
   },
 };
 
-/** Undefined for what is only told. */
+/** Undefined for an event without an answer. */
 export function ruleFor(type: string): HookRule<HookEvent, unknown> | undefined {
   if (!Object.hasOwn(rules, type)) return undefined;
   // The table pairs each name with its own event; by the name alone the compiler cannot tell which.

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openExtensions } from "../../../test/extension-modules.js";
+import { openExtensions } from "../../../test/kit/extension-modules.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
 import { runUserBash, toolSessionEvent } from "./hooks-session.js";
 

@@ -2,7 +2,7 @@
 // fails or takes too long refuses.
 
 import { describe, expect, it } from "vitest";
-import { openExtensions, quiet } from "../../../test/extension-modules.js";
+import { openExtensions, quiet } from "../../../test/kit/extension-modules.js";
 import { callTool } from "../../loop/call-tool.js";
 import type { ToolHooks } from "../../loop/run.js";
 import { fakeRun, fakeTool, finishedCall } from "../../loop/run.test-kit.js";

@@ -3,8 +3,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openExtensions } from "../../../test/extension-modules.js";
-import { type ToolModules, toolModules } from "../../../test/tool-modules.js";
+import { openExtensions } from "../../../test/kit/extension-modules.js";
+import { type ToolModules, toolModules } from "../../../test/kit/tool-modules.js";
 
 let modules: ToolModules;
 beforeEach(() => {

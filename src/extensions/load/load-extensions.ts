@@ -1,4 +1,4 @@
-// Loads extensions: modules that were found, and functions that a program hands over. A failing one is one sentence and
+// Loads extensions: modules that were found, and functions that a program passes in. A failing one is one sentence and
 // leaves nothing behind; the others load, in the order in which they were named.
 
 import type { ExtensionAPI, ExtensionFactory } from "../api/extension.js";
@@ -21,7 +21,7 @@ export interface InlineExtension {
   /** For messages. */
   readonly path: string;
   readonly factory: ExtensionFactory;
-  /** Whom it speaks for; default: the program, whose functions are as the user's. */
+  /** Whose it is; default: the program's, whose functions count as the user's. */
   readonly origin?: ExtensionOrigin;
 }
 
@@ -102,7 +102,7 @@ async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
   return { extension, problem };
 }
 
-/** A function of the program's own is as the user's. */
+/** A function of the program counts as the user's. */
 function originOf(candidate: Candidate): ExtensionOrigin {
   const { path } = candidate;
   if ("factory" in candidate) return candidate.origin ?? { path, realPath: path, needsTrust: false };

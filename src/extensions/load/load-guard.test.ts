@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/tool-modules.js";
+import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/kit/tool-modules.js";
 import { PendingActionStore } from "../../preview/pending-action-store.js";
 import { currentModule } from "./load-guard.js";
 

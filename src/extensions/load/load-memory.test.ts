@@ -1,7 +1,7 @@
 // A second load with the memory of the first: what may be kept, and what has to be made anew.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type ToolModules, toolModules } from "../../../test/tool-modules.js";
+import { type ToolModules, toolModules } from "../../../test/kit/tool-modules.js";
 import { LoadMemory } from "./load-memory.js";
 
 let modules: ToolModules;

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/tool-modules.js";
+import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/kit/tool-modules.js";
 import { isPartOf } from "./load-packages.js";
 
 let modules: ToolModules;

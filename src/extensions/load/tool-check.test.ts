@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/tool-modules.js";
+import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/kit/tool-modules.js";
 import { checkTools, reportTools } from "./tool-check.js";
 import { toolTemplate } from "./tool-template.js";
 

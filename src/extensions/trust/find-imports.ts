@@ -1,6 +1,6 @@
 // Which files a module's text asks for. Pure, and made to find too much rather than too little: it does not follow the
 // grammar through comments, templates and regular expressions, where a clever text could make it lose its place.
-// Instead every quote may open a literal and every word may be a keyword, wherever they stand.
+// Instead every quote may open a literal and every word may be a keyword, anywhere.
 
 import { GalleyError } from "../../base/errors.js";
 
@@ -13,7 +13,7 @@ export interface FoundImports {
   readonly computedLines: readonly number[];
 }
 
-/** Throws `file_refused` for a text that would take too long: it was made to. */
+/** Throws `file_refused` for a text that would take too long: an ordinary one never does. */
 export function findImports(source: string): FoundImports {
   const text = new Text(source);
   const specifiers = new Set<string>();
@@ -125,7 +125,7 @@ interface Literal {
 const maxLiteral = 4096;
 const letters: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", v: "\v", f: "\f" };
 
-/** The text, and how many more steps may be spent on it: many times what one that was not made to hurt needs. */
+/** The text, and how many more steps may be spent on it: many times what an ordinary one needs. */
 class Text {
   #budget: number;
 

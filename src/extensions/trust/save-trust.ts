@@ -1,4 +1,4 @@
-// Saves the user's decision about a project, and revokes it. Kept apart from reading, which every start does.
+// Records what a user decided about a project, and removes it again. Separate from reading, which every start does.
 
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf } from "../../base/errors.js";
@@ -43,7 +43,7 @@ export async function saveTrust(
   });
 }
 
-/** Forgets every decision about a place; true if there was one. Throws as `saveTrust` does. */
+/** Removes every decision about a project; true if there was one. Throws as `saveTrust` does. */
 export async function revokeTrust(root: string, options: StoreOptions): Promise<boolean> {
   let wasThere = false;
   await change(options, (records) => {
@@ -69,7 +69,7 @@ async function change({ file, clock }: StoreOptions, edit: Change): Promise<void
   await withConfigLock(path, write, clock);
 }
 
-/** What becomes too long is forgotten from its beginning, the oldest decisions. */
+/** A text that becomes too long loses its oldest decisions. */
 function textOf(records: readonly TrustRecord[]): string {
   const text = `${JSON.stringify({ version: trustVersion, records }, null, 1)}\n`;
   if (text.length <= maxCharacters || records.length <= 1) return text;

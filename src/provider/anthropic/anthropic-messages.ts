@@ -95,7 +95,7 @@ class MessagesReader implements WireReader {
   #responseId: string | undefined;
   #stopReason: string | undefined;
 
-  /** Only message_stop settles a reply, and that ends the reading. */
+  /** Only message_stop ends a reply, and nothing is read after it. */
   readonly isSettled = false;
 
   constructor(model: ProviderModel) {
@@ -134,7 +134,7 @@ class MessagesReader implements WireReader {
     if (type === "error") return problemOfErrorObject(event);
     if (type === "message_start") return this.#start(event.message, out);
     const isOfReply = type === "message_delta" || type === "message_stop" || String(type).startsWith("content_block_");
-    if (!isOfReply) return undefined; // ping, and what is yet to be invented
+    if (!isOfReply) return undefined; // ping, and event types that are not known yet
     if (this.#counts === undefined) return envelope(`${type} came before message_start`);
     switch (type) {
       case "content_block_start":

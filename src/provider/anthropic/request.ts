@@ -21,7 +21,7 @@ export function messagesPayload(request: StreamRequest): JsonObject {
     idRule: plainIds,
     variant: isThinking ? "messages with thoughts" : "messages",
     append: (wire: WireMessage[], messages: readonly ModelMessage[]) => appendWire(wire, messages, isThinking),
-    settled: settledCount,
+    finalCount,
     finish: (wire: readonly WireMessage[]) => withCache(withPrompt(wire, context.messages), cache),
   };
   return {
@@ -188,7 +188,7 @@ function withPrompt(wire: readonly WireMessage[], messages: readonly ModelMessag
 
 /** Marks the last two user messages: the newest for the next call, the one before it for this one. */
 function withCache(messages: readonly WireMessage[], cache: JsonObject): WireMessage[] {
-  const from = settledCount(messages);
+  const from = finalCount(messages);
   return messages.map(({ role, content }, index) => {
     if (role !== "user" || index < from) return { role, content };
     return { role, content: [...content.slice(0, -1), { ...content.at(-1), ...cache }] };
@@ -196,7 +196,7 @@ function withCache(messages: readonly WireMessage[], cache: JsonObject): WireMes
 }
 
 /** Those before the last two user messages: no later one joins them, and no mark is set in them. */
-function settledCount(messages: readonly WireMessage[]): number {
+function finalCount(messages: readonly WireMessage[]): number {
   let left = 2;
   let index = messages.length;
   while (index > 0 && left > 0) if (messages[--index]?.role === "user") left--;

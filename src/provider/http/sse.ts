@@ -26,7 +26,7 @@ export async function* readSse(chunks: AsyncIterator<Uint8Array>, options: SseOp
     maxBufferSize: maxEventCharacters,
     onEvent: (event) => batch.push(event.data),
     onError(error) {
-      isTooLong ||= error.type === "max-buffer-size-exceeded"; // other errors are fields nobody needs
+      isTooLong ||= error.type === "max-buffer-size-exceeded"; // other errors are unknown fields, which are skipped
     },
   });
   const toLines = lineDecoder();

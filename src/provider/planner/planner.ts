@@ -93,7 +93,7 @@ function idOf({ id }: { id?: string }): { id?: string } {
   return id === undefined ? {} : { id };
 }
 
-/** Reminders and other words put in the user's mouth are not sentences. */
+/** Reminders and other generated user messages are not sentences. */
 function isFromUser(message: ModelMessage): boolean {
   return message.role === "user" && !message.synthetic && message.attribution !== "agent";
 }

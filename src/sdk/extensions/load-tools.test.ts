@@ -3,7 +3,7 @@
 import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createModuleHome, type ModuleHome, said } from "../../../test/module-home.js";
+import { createModuleHome, type ModuleHome, said } from "../../../test/kit/module-home.js";
 import { discoverAndLoadCustomTools, discoverCustomToolPaths, loadCustomTools } from "./load-tools.js";
 
 let home: ModuleHome;

@@ -29,7 +29,7 @@ export interface CompactionRequest extends SummaryRequest {
   /** The context is known to be too large, whatever it is estimated at: a good part of it has to go. */
   readonly mustFree?: boolean;
   readonly additionalContext?: readonly string[];
-  /** In the place of the usual instruction. */
+  /** Replaces the usual instruction. */
   readonly instruction?: string;
 }
 
@@ -40,7 +40,7 @@ export interface CompactionDetails extends FileLists {
 
 export type Compacted = CompactionResult & { shortSummary: string; details: CompactionDetails };
 
-/** Throws with `details.usage` when calls were made in vain: they are billed all the same. */
+/** Throws with `details.usage` when all calls failed: they are billed all the same. */
 export async function compact(request: CompactionRequest): Promise<Compacted> {
   const cut = planCut(request);
   if ("problem" in cut) throw new GalleyError("cannot_continue", cut.problem);

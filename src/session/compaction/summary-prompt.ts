@@ -6,11 +6,11 @@ export interface SummaryTask {
   /** The conversation, part by part. */
   readonly pieces: readonly string[];
   readonly previousSummary?: string;
-  /** What extensions want said. */
+  /** What extensions want to add. */
   readonly additionalContext?: readonly string[];
-  /** What the user wants the summary to look at. */
+  /** What the user wants the summary to focus on. */
   readonly customInstructions?: string;
-  /** What extensions ask for in the place of our own words. */
+  /** What extensions use instead of our own instruction. */
   readonly instruction?: string;
   readonly maxTokens: number;
 }

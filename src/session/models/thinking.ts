@@ -1,4 +1,4 @@
-// Which thinking levels a model has, and how a wish is fitted to them. Pure; asks nothing of the service.
+// Which thinking levels a model has, and how a requested level is fitted to them. Pure; asks nothing of the service.
 
 import type { Model, ThinkingLevel } from "../../protocol/model.js";
 import { capabilitiesOf } from "../../provider/provider.js";

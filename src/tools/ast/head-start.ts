@@ -1,4 +1,4 @@
-// Files that are parsed before anybody knows which others there are: the parsers need not wait while we look at those.
+// Starts parsing the first files before the list of files is complete, so that the parsers need not wait for it.
 
 import { setMaxListeners } from "node:events";
 import { type LinkedAbort, linkAbort } from "../../base/abort.js";
@@ -20,7 +20,7 @@ export interface HeadStart {
   begin(files: readonly SearchFile[]): Promise<void>;
   /** What was begun, if it was; from now on nothing is. */
   take(file: SearchFile): Promise<Begun> | undefined;
-  /** Nobody takes any more. */
+  /** No more files are taken. */
   end(): void;
 }
 
@@ -63,13 +63,13 @@ export function createHeadStart(
       setMaxListeners(0, abort.signal); // each file in work listens
       const first = files.slice(0, maxHeldFiles);
       // All at once: a second language would have to wait until the files of the first are parsed.
-      await Promise.all(first.map(({ language }) => compile(language))).catch(() => {}); // whoever asks again hears of it
+      await Promise.all(first.map(({ language }) => compile(language))).catch(() => {}); // the search itself meets the failure again
       let heldBytes = 0;
       for (const file of first) {
         if (isOver || heldBytes >= maxHeldBytes) return;
         const work = beginOne(file, abort.signal);
         begun.set(file.target.path, { identity: file.target.identity, work });
-        const outcome = await work.catch(() => undefined); // heard by whoever takes it
+        const outcome = await work.catch(() => undefined); // `take` reports the failure
         if (!outcome || "result" in outcome) continue;
         outcome.parsed.catch(() => {}); // as well
         heldBytes += outcome.heldBytes;

@@ -119,16 +119,16 @@ async function* inOrder(
   begin: (file: SearchFile) => Promise<Begun>,
 ): AsyncGenerator<Result> {
   const ahead: Begun[] = [];
-  const settled = new Set<Begun>();
+  const done = new Set<Begun>();
   let [next, heldFiles, heldBytes] = [0, 0, 0];
   for (;;) {
     const [first] = ahead;
     const file = files[next];
     if (first && "result" in first) yield (ahead.shift() as typeof first).result;
-    else if (first && (!file || settled.has(first) || heldFiles >= maxHeldFiles || heldBytes >= maxHeldBytes)) {
+    else if (first && (!file || done.has(first) || heldFiles >= maxHeldFiles || heldBytes >= maxHeldBytes)) {
       ahead.shift();
       yield await first.parsed;
-      settled.delete(first);
+      done.delete(first);
       heldFiles--;
       heldBytes -= first.heldBytes;
     } else if (file) {
@@ -136,8 +136,8 @@ async function* inOrder(
       const begun = await begin(file);
       ahead.push(begun);
       if ("result" in begun) continue;
-      const settle = () => settled.add(begun);
-      begun.parsed.then(settle, settle); // a failure is heard when its turn comes, or an earlier one ended the loop
+      const markDone = () => done.add(begun);
+      begun.parsed.then(markDone, markDone); // a failure is reported in its turn, unless an earlier one ended the loop
       heldFiles++;
       heldBytes += begun.heldBytes;
     } else return;

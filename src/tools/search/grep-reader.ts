@@ -16,7 +16,7 @@ const newline = 0x0a;
 const separator = Buffer.from("\n\n");
 
 export interface GrepListener {
-  /** Bytes of its name that are no UTF-8 are U+FFFD. `false`: nothing more about this file, please. */
+  /** Invalid UTF-8 in its name becomes U+FFFD. `false`: skip the rest of this file. */
   onFile(path: string): boolean;
   onLine(line: GrepLine): void;
   /** It turned out to be binary: what was told of it does not count. */
@@ -42,7 +42,7 @@ export class GrepReader {
       if (next === at) break;
       at = next;
     }
-    // A copy: the chunk belongs to whoever sent it.
+    // A copy: the chunk belongs to the sender.
     this.#rest = Buffer.from(bytes.subarray(at));
   }
 
@@ -96,7 +96,7 @@ export class GrepReader {
     const line = lineOf(bytes.subarray(at, at + Math.min(length, maxLineBytes)), length > maxLineBytes);
     if (line) this.#listener.onLine(line);
     else this.#listener.onBinary();
-    // Its one remark on a binary file is the last it has to say of it.
+    // ripgrep's one remark about a binary file is the last line for that file.
     if (!line) this.#state = "rest of file";
     else if (found === -1) this.#state = "rest of line";
     // The line feed may be the first half of the separator.

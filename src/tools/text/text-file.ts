@@ -1,5 +1,5 @@
-// The way from a path to a changed file, shared by the tools that change text: what is there is read under the file's
-// lock, guarded, and replaced only if it is still that.
+// From a path to a changed file, shared by the tools that change text: the file is read under its lock, checked, and
+// replaced only if it is still unchanged.
 
 import { sha256Of } from "../../base/digest.js";
 import { GalleyError } from "../../base/errors.js";

@@ -1,0 +1,68 @@
+// What the README shows is what happens: its console blocks are run and compared, its code is executed, its
+// configuration is loaded.
+
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.js";
+import { loadModelRegistry } from "../../src/sdk/load-models.js";
+import { emptyHome, galleyBin, projectRoot, run } from "../kit/run-galley.js";
+
+const text = readFileSync(join(projectRoot, "README.md"), "utf8");
+const { home, env, remove } = emptyHome();
+afterAll(remove);
+
+function blocks(language: string): string[] {
+  return [...text.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "gs"))].map((match) => match[1] as string);
+}
+
+describe("README", () => {
+  // The examples write, one after the other, in a copy of what they speak of.
+  const project = join(home, "project");
+  mkdirSync(project);
+  cpSync(join(projectRoot, "examples"), join(project, "examples"), { recursive: true });
+  const bin = join(home, "bin");
+  mkdirSync(bin);
+  symlinkSync(galleyBin, join(bin, "galley"));
+
+  const examples = blocks("console").map((block) => /^\$ ([^\n]*)\n(.*)$/s.exec(block) ?? []);
+  it.each(examples.map(([, command, output]) => ({ command: command ?? "", output: output ?? "" })))(
+    "$command",
+    async ({ command, output }) => {
+      const all = `{ ${command}; } 2>&1`; // as a terminal shows it
+      const outcome = await run("/bin/sh", ["-c", all], { env: { ...env, PATH: `${bin}:${env.PATH}` }, cwd: project });
+      const code = output.includes("Still pending") ? 5 : 0;
+      expect(outcome).toEqual({ code, stdout: output, stderr: "" });
+    },
+  );
+
+  it("the first command previews and writes nothing", async () => {
+    const command = /npm start -- (-p '[^\n]*')/.exec(blocks("sh").join(""))?.[1] ?? "";
+    const before = readFileSync(join(projectRoot, "examples/hello/greet.ts"), "utf8");
+    const { code, stdout } = await run("/bin/sh", ["-c", `node bin/galley.js ${command}`], { env });
+    expect(code).toBe(5);
+    expect(stdout).toContain("Previewed 4 replacements in 2 files as pa_1. Nothing is written yet.");
+    expect(stdout).toContain('+4:3 logger.debug("greeting", name)');
+    expect(readFileSync(join(projectRoot, "examples/hello/greet.ts"), "utf8")).toBe(before);
+  });
+
+  it("the library example runs", async () => {
+    mkdirSync(join(home, "node_modules"));
+    symlinkSync(projectRoot, join(home, "node_modules/galley"));
+    symlinkSync(join(projectRoot, "examples"), join(home, "examples"));
+    writeFileSync(join(home, "example.mjs"), blocks("ts")[0] ?? "");
+    const { code, stdout, stderr } = await run(process.execPath, ["example.mjs"], { env, cwd: home });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("calls read");
+    expect(stdout).toContain("export function greet");
+  });
+
+  it("the models example loads without a warning", async () => {
+    writeFileSync(join(home, "models.yml"), blocks("yaml")[0] ?? "");
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (line: string) => warnings.push(line) };
+    const registry = await loadModelRegistry({ agentDir: home, env: { ANTHROPIC_API_KEY: "k" }, log });
+    expect(warnings).toEqual([]);
+    expect(registry.available().map(({ provider }) => provider)).toEqual(["anthropic", "local"]);
+  });
+});

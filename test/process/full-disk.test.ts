@@ -1,0 +1,100 @@
+// The real program on a disk without room: a tiny file system of its own, in a mount namespace that goes with it. What
+// cannot be written is told and kept, and is written once there is room; nothing that was written is damaged.
+
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { RpcClient } from "../../src/client/index.js";
+import { ensureBuilt } from "../kit/rpc-host.js";
+import { emptyHome, galleyBin, run } from "../kit/run-galley.js";
+
+const { home, env, remove } = emptyHome();
+const sessions = join(home, "sessions");
+mkdirSync(sessions);
+let client: RpcClient | undefined;
+
+/** Runs a program with 64 KiB of room in the sessions directory; its id goes to a file that stays outside. */
+const inSmallDisk = [
+  ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
+  `mount -t tmpfs -o size=64k tmpfs "${sessions}" && echo $$ > "${home}/pid" && exec "$@"`,
+  "sh",
+];
+const [unshare = "", ...unshareArgs] = inSmallDisk;
+const canMount = spawnSync(unshare, [...unshareArgs, "true"], { stdio: "ignore" }).status === 0;
+
+beforeAll(ensureBuilt, 150_000);
+afterEach(() => client?.stop());
+afterAll(remove);
+
+/** The program's own view of a path. */
+const inside = (path: string) => `/proc/${readFileSync(join(home, "pid"), "utf8").trim()}/root${path}`;
+
+function fill(): void {
+  const file = openSync(inside(join(sessions, "filler")), "w");
+  try {
+    for (;;) writeSync(file, Buffer.alloc(512));
+  } catch {
+    closeSync(file); // full
+  }
+}
+
+describe.skipIf(!canMount)("a full disk", () => {
+  it("stops no conversation, is told, and costs nothing once there is room again", async () => {
+    const args = ["--session-dir", sessions];
+    client = new RpcClient({ command: [...inSmallDisk, process.execPath, galleyBin], args, cwd: home, env });
+    await client.start();
+    const state = () => client?.request("get_state", {}) as Promise<{ sessionFile: string; persistError?: string }>;
+    await client.promptAndWait("help");
+    const { sessionFile, persistError } = await state();
+    expect(persistError).toBeUndefined();
+    const lines = () => readFileSync(inside(sessionFile), "utf8").split("\n");
+    const before = lines();
+
+    fill();
+    await client.promptAndWait(`say ${"x".repeat(8000)}`);
+    expect((await state()).persistError).toContain("ENOSPC");
+    expect((await client.request("get_messages", {})).messages).toHaveLength(4);
+    // Whole lines only, and the old ones as they were.
+    expect(lines().slice(0, before.length - 1)).toEqual(before.slice(0, -1));
+    for (const line of lines().slice(0, -1)) JSON.parse(line);
+    expect(lines().at(-1)).toBe("");
+
+    rmSync(inside(join(sessions, "filler")));
+    await client.promptAndWait("help");
+    expect((await state()).persistError).toBeUndefined();
+    const entries = lines()
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as { message?: { role: string } });
+    const roles = entries.flatMap(({ message }) => (message ? [message.role] : []));
+    expect(roles).toEqual(["user", "assistant", "user", "assistant", "user", "assistant"]);
+  });
+
+  it("does not keep a one-shot run from its answer, and says what was lost", async () => {
+    const script = `head -c 200000 /dev/zero > "${sessions}/filler" 2>/dev/null; exec "$@"`;
+    const galley = [process.execPath, galleyBin, "--session-dir", sessions, "-p", "help"];
+    const { code, stdout, stderr } = await run(unshare, [...unshareArgs, "sh", "-c", script, "sh", ...galley], {
+      env,
+      cwd: home,
+    });
+    expect(stdout).toContain("I am galley's planner");
+    expect(stderr).toMatch(/ENOSPC/);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(code).toBe(0);
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("an output that takes nothing more", () => {
+  it("is a failure, not a success without an answer", () => {
+    const full = openSync("/dev/full", "w");
+    const { status, stderr } = spawnSync(process.execPath, [galleyBin, "-p", "help"], {
+      cwd: home,
+      env,
+      input: "",
+      stdio: ["pipe", full, "pipe"],
+      encoding: "utf8",
+    });
+    closeSync(full);
+    expect([status, stderr]).toEqual([3, "galley: Cannot write the output: ENOSPC: no space left on device, write\n"]);
+  });
+});

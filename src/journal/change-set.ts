@@ -2,7 +2,7 @@
 // Plain data; apply.ts says how it is carried out.
 
 import type { Disk, DiskFile } from "../files/disk/disk.js";
-import type { ChangeOwner } from "../preview/change-writer.js";
+import type { ChangeDescription } from "../preview/change-writer.js";
 
 interface NamedPath {
   /** Absolute and canonical. */
@@ -40,14 +40,7 @@ export type ChangeOp =
   | (NamedPath & Seen & { readonly kind: "delete" })
   | (NamedPath & Content & Seen & { readonly kind: "rename"; readonly to: string; readonly shownTo: string });
 
-export interface ChangeSet {
-  readonly label: string;
-  readonly sourceToolName: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly owner?: ChangeOwner;
-  /** The id of the change that this one undoes. */
-  readonly undoes?: string;
+export interface ChangeSet extends ChangeDescription {
   readonly ops: readonly ChangeOp[];
 }
 

@@ -57,19 +57,23 @@ export interface ChangeOutcome {
   readonly owner?: ChangeOwner;
 }
 
-export interface UndoHeader {
-  readonly type: "change";
-  readonly version: 1;
-  readonly txid: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly at: number;
+/** What is told about a change set beside its files. */
+export interface ChangeDescription {
   readonly label: string;
   readonly sourceToolName: string;
   readonly by: string;
   readonly reason: string;
   readonly owner?: ChangeOwner;
-  /** The id of the change that this one undid. */
+  /** The id of the change that this one undoes. */
   readonly undoes?: string;
+}
+
+export interface UndoHeader extends ChangeDescription {
+  readonly type: "change";
+  readonly version: 1;
+  readonly txid: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
 }
 
 export interface UndoFile {

@@ -104,7 +104,7 @@ describe("paths and children", () => {
     expect(roots).toHaveLength(100_000 / maxTreeDepth);
     expect(roots.map(({ entry }) => entry.id)).toEqual(roots.map((_, index) => `${index * maxTreeDepth}`));
     expect(countNodes(roots)).toBe(100_000);
-    // Whoever reads it, and whoever writes it, may nest only so deep.
+    // Readers and writers of JSON limit nesting.
     const frame = encodeFrame({ type: "response", data: { tree: roots.slice(0, 3) } });
     expect(parseRecord(Buffer.from(frame.trimEnd()))).toMatchObject({ ok: true });
   });

@@ -55,7 +55,7 @@ export interface OpenOptions {
   readonly isReadOnly?: boolean;
 }
 
-type MarginEntry = LabelEntry | LeafEntry | SessionInfoEntry;
+type BookkeepingEntry = LabelEntry | LeafEntry | SessionInfoEntry;
 export type Fields<Entry> = Entry extends SessionEntry ? Omit<Entry, "id" | "parentId" | "timestamp"> : never;
 /** An entry without its place in the tree; without a time it gets the current one. */
-export type EntryFields = Fields<Exclude<SessionEntry, MarginEntry>> & { readonly timestamp?: string };
+export type EntryFields = Fields<Exclude<SessionEntry, BookkeepingEntry>> & { readonly timestamp?: string };

@@ -222,7 +222,7 @@ describe("opening", () => {
     await forkFrom(path);
     const damage = [
       `${path}: damaged lines were skipped (line 3)`,
-      `${path}: entries without their parent were put after the entry before them (line 4)`,
+      `${path}: entries whose parent is missing were attached to the entry before them (line 4)`,
     ];
     expect(record.warnings).toEqual(damage);
     expect(log.heard).toEqual([
@@ -279,7 +279,7 @@ describe("a file that is not ours to write", () => {
     expect(fileOf(second)).not.toBe(fileOf(first));
     expect(second.sessionId).not.toBe(first.sessionId);
     expect(second.header).toMatchObject({ parentSession: first.sessionFile, parentSessionId: first.sessionId });
-    expect(log.heard.at(-1)).toBe(`${second.warnings[0]}. The conversation goes on in ${second.sessionFile}`);
+    expect(log.heard.at(-1)).toBe(`${second.warnings[0]}. The conversation continues in ${second.sessionFile}`);
     first.appendMessage(said("c"));
     second.appendMessage(said("d"));
     await Promise.all([first.close(), second.close()]);
@@ -299,7 +299,7 @@ describe("a file that is not ours to write", () => {
     await record.close();
     expect(readFileSync(from, "utf8").endsWith("theirs\n")).toBe(true);
     expect(record.warnings).toEqual([
-      `Session ${from} was changed by another program. The conversation goes on in ${record.sessionFile}`,
+      `Session ${from} was changed by another program. The conversation continues in ${record.sessionFile}`,
     ]);
     expect((await open(record.sessionFile)).context.messages).toEqual([said("a"), said("b"), said("c")]);
   });
@@ -328,7 +328,7 @@ describe("a file that is not ours to write", () => {
     expect(readFile(fileOf(record))).toMatchObject({ version: 3, entries: [{ id: "a" }, {}] });
   });
 
-  it("taken by somebody between its choice and its first message", async () => {
+  it("taken by another program between its choice and its first message", async () => {
     const { open, home } = setUp();
     const path = join(home, "chosen.jsonl");
     const record = await open(path);
@@ -580,7 +580,7 @@ describe("large content", () => {
     expect(again.context.messages[1]).toEqual(said("after"));
   });
 
-  it("of a file elsewhere stays beside it, where nobody collects it", async () => {
+  it("of a file elsewhere stays beside it, where it is not collected", async () => {
     const { open, home } = setUp();
     const path = join(home, "elsewhere", "s.jsonl");
     const record = await open(path);

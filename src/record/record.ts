@@ -18,7 +18,7 @@ import {
   isBookkeeping,
   type NameSource,
   userText,
-  withoutMargin,
+  withoutBookkeeping,
 } from "./entry-tree.js";
 import type {
   EntryFields,
@@ -77,7 +77,7 @@ export class SessionRecord {
     return this.#file?.path;
   }
 
-  /** There is a file, and it is this session's to write. */
+  /** The file exists, and this session may write it. */
   get isOnDisk(): boolean {
     return (this.#file?.length ?? 0) > 0;
   }
@@ -130,7 +130,7 @@ export class SessionRecord {
   moveLeaf(targetId: string | null): SessionEntry | undefined {
     if (targetId !== null && !this.#tree.has(targetId)) throw entryNotFound(targetId);
     if (targetId === this.#tree.leafId) return undefined;
-    // Hung on its target: a program that knows no leaf entries takes the last line for the leaf.
+    // Its parent is the target: a program that does not know leaf entries takes the last line for the leaf.
     const entry = this.#placed({ type: "leaf", targetId }, targetId);
     this.#add(entry);
     this.#rebuildContext();
@@ -162,7 +162,7 @@ export class SessionRecord {
     const text = entry && userText(entry);
     if (!entry || text === undefined) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
     await this.flush(); // the artifacts and images that the new file names are written then
-    const entries = withoutMargin(this.#tree.pathTo(entry.parentId));
+    const entries = withoutBookkeeping(this.#tree.pathTo(entry.parentId));
     const header = this.#childHeader();
     const session = this.#child(header, entries);
     const { name, nameSource, labels } = this.#tree;
@@ -282,7 +282,7 @@ export class SessionRecord {
         this.#header = { ...this.#header, ...this.#childHeader() };
       },
       afterMove: (move) => {
-        const sentence = `${move.reason}. The conversation goes on in ${move.to}`;
+        const sentence = `${move.reason}. The conversation continues in ${move.to}`;
         this.warnings.push(sentence);
         log.warn(sentence);
       },

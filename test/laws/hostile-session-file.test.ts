@@ -1,4 +1,4 @@
-// A session file is somebody else's word: whatever stands in its fields, it opens, is counted, is drawn as a tree, and
+// A session file is untrusted input: whatever stands in its fields, it opens, is counted, is drawn as a tree, and
 // goes to a model.
 
 import { writeFileSync } from "node:fs";
@@ -57,7 +57,7 @@ describe("a hostile session file", () => {
     expect(nodes.map((node) => node.entry.id)).toEqual(["a", "b"]);
   });
 
-  it("was paid for, whoever it says answered", async () => {
+  it("was paid for, whichever model it names", async () => {
     const message = { ...paid, provider: noText, model: noText };
     const { stats } = await useFile(linesOf(header, entry("a", null, { message })));
     expect(stats).toMatchObject({ cost: 0.5, byModel: { unknown: { tokens: { input: 7 }, cost: 0.5 } } });

@@ -20,7 +20,7 @@ export interface ParsedLine {
 export function parseLine(line: Buffer, isPart: (value: TypedObject) => boolean): ParsedLine {
   const text = line.toString("utf8");
   const parsed = parseText(text);
-  // One flipped bit in a text is no reason to lose the message: it is read with a mark in that place.
+  // One damaged byte is no reason to lose the message: it is read with a replacement character.
   if (parsed && !isUtf8(line)) return { values: [parsed.value], problem: "bad_utf8" };
   if (parsed) return { values: [parsed.value], original: originalOf(parsed, text) };
   if (line.toString("latin1").trim() === "") return { values: [] };
@@ -34,11 +34,11 @@ export function parseObject(line: Buffer): TypedObject | undefined {
 
 interface ParsedText {
   readonly value: TypedObject;
-  /** Every number in it is to the digit what the text says. */
+  /** No number in it lost digits. */
   readonly isExact: boolean;
 }
 
-/** Parsed first and judged then: most of a long session's loading is this, and its lines are bounded already. */
+/** Parsed before it is checked, which is faster; the length of a line is bounded already. */
 function parseText(text: string): ParsedText | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -46,14 +46,14 @@ function parseText(text: string): ParsedText | undefined {
     const flaw = flawOf(value, 1);
     return flaw === Flaw.tooDeep ? undefined : { value: value as TypedObject, isExact: flaw === Flaw.none };
   } catch {
-    return undefined; // the caller looks for what can be saved
+    return undefined; // the caller tries to save parts of the line
   }
 }
 
-/** What is wrong with a value that was parsed, the worst last. */
+/** What is wrong with a parsed value, the worst last. */
 const Flaw = {
   none: 0,
-  /** It holds a number that is no longer to the digit what the text says. */
+  /** It holds a number that lost digits. */
   inexact: 1,
   tooDeep: 2,
 } as const;
@@ -102,12 +102,12 @@ function originalOf({ value, isExact }: ParsedText, text: string): string | unde
 }
 
 /**
- * The whole objects in a line that holds more than one, or one among rubbish. Works from the end: each time the longest
- * stretch that begins like a line and is one, and where there is none, what begins last is given up.
+ * The whole objects in a line that holds several, or one among garbage. Works from the end: it takes the longest part
+ * that begins like a line and parses, and where there is none, it drops what begins last.
  */
 function partsOf(line: Buffer, isPart: (value: TypedObject) => boolean): TypedObject[] {
   const parts: TypedObject[] = [];
-  // Of bytes read in vain, or a line of nothing but openings would take for ever.
+  // In bytes that were parsed in vain, or a line of nothing but openings would take forever.
   let budget = 8 * maxLineBytes;
   for (let end = line.length; end > 0 && budget > 0; ) {
     let isFound = false;

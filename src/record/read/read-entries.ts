@@ -23,7 +23,7 @@ export interface ReadSession {
   /** What the file says. */
   readonly version: number;
   readonly entries: readonly SessionEntry[];
-  /** The exact text of entries that we would word otherwise, so that a copy of the file keeps them to the byte. */
+  /** The exact text of entries that we would write differently, so that a copy of the file keeps them to the byte. */
   readonly originals: ReadonlyMap<SessionEntry, string>;
   /** The first ones; `problemCount` counts all. */
   readonly problems: readonly ReadProblem[];
@@ -52,7 +52,7 @@ export class SessionReader {
   #header: TypedObject | undefined;
   #version = 1;
 
-  /** The path is for the sentence when it is no session. */
+  /** The path is for the error message. */
   constructor(path: string, maxBytes = maxLineBytes) {
     this.#path = path;
     this.#lines = new LineSplitter(maxBytes);

@@ -1,5 +1,5 @@
-// A file that only grows, and only by us. Promises: a line is in it whole or not at all, as far as this process can
-// see to it, and a file that somebody else has touched is left alone.
+// A file that only this process extends. A line is in it whole or not at all, as far as this process can ensure, and a
+// file that another program has changed is left alone.
 
 import { systemCode } from "../../base/errors.js";
 import type { FileStatus, SessionDisk } from "./session-disk.js";
@@ -37,15 +37,15 @@ export class AppendFile {
     return this.#length;
   }
 
-  /** False when another hand has changed, replaced, moved or removed the file. */
+  /** False when another program has changed, replaced, moved or removed the file. */
   get isOurs(): boolean {
     const status = this.#statusInPlace();
     return status !== undefined && status.links > 0 && status.bytes === this.#length + this.#excess;
   }
 
   /**
-   * Looked at under its name: a file that was put aside may live on under another one, where nobody would look for what
-   * we add. Undefined when the name is gone or stands for another file.
+   * Looked up by its name: a file that was moved away may still exist under another name, where our lines would not be
+   * found. Undefined when the name is gone or stands for another file.
    */
   #statusInPlace(): FileStatus | undefined {
     this.#self ??= this.#disk.status(this.#file);
@@ -53,7 +53,7 @@ export class AppendFile {
       const found = this.#disk.statusAt(this.#path);
       return found?.inode === this.#self.inode && found.device === this.#self.device ? found : undefined;
     } catch (error) {
-      // Where nobody may look, what the file itself tells has to do.
+      // The directory may not be searched: the open file has to do.
       return systemCode(error) === "ENOTDIR" ? undefined : this.#disk.status(this.#file);
     }
   }
@@ -71,7 +71,7 @@ export class AppendFile {
       try {
         if (this.isOurs) this.#cutExcess();
       } catch {
-        // What failed halfway stays on record, and is cut off before anything else is written.
+        // `#excess` remembers the torn line, which is cut off before anything else is written.
       }
       throw error;
     }
@@ -117,7 +117,7 @@ export function writeAll(
 ): void {
   for (let written = 0; written < bytes.length; onProgress(written)) {
     const more = disk.write(file, bytes, written);
-    if (more <= 0) throw new Error("The disk takes no more bytes");
+    if (more <= 0) throw new Error("The disk accepts no more bytes");
     written += more;
   }
 }

@@ -28,7 +28,7 @@ export interface GarbageReport {
   readonly problems: readonly string[];
 }
 
-/** A blob is written before the entry that names it, and a draft before its file: what is young may be awaited. */
+/** A blob is written before the entry that names it, and a draft before its file: young ones may be in use. */
 const minAgeMs = 24 * 60 * 60 * 1000;
 const planAgeMs = 30 * 24 * 60 * 60 * 1000;
 

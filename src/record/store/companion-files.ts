@@ -1,6 +1,6 @@
-// What lies beside a session file and belongs to it: its artifacts, and the images of a file outside the agent
-// directory. Everything is known by its name: the directory may be somebody's own folder that happens to be called like
-// the session, and then only what is ours in it is touched.
+// The files beside a session file that belong to it: its artifacts, and the images of a session outside the agent
+// directory. They are recognized by name: the directory may be the user's own folder that happens to have the session's
+// name, and other files in it are left alone.
 
 import { promises as fs } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { type BlobStore, HashFinder } from "./blobs.js";
 import { draftPath } from "./create-file.js";
 import { writeWhole } from "./write-whole.js";
 
-/** Takes the artifacts along to another session file. Answers how to bring them back; what fails has done so itself. */
+/** Moves the artifacts to another session file. Returns how to undo that; a failure has undone it already. */
 export async function moveArtifacts(
   from: string,
   to: string,
@@ -39,7 +39,7 @@ export async function moveArtifacts(
   return undo;
 }
 
-/** The images that a file names, for a place that keeps its own. What is missing already is missing there, too. */
+/** Copies the images that a file names to another blob store. A missing one is skipped. */
 export async function copyNamedBlobs(file: AsyncIterable<Buffer>, from: BlobStore, to: BlobStore): Promise<void> {
   const finder = new HashFinder();
   for await (const chunk of file) finder.push(chunk);
@@ -49,7 +49,7 @@ export async function copyNamedBlobs(file: AsyncIterable<Buffer>, from: BlobStor
   }
 }
 
-/** Everything, with what was put aside: a torn end, the form of an older version, a draft. */
+/** All of them, with the saved tail, the backups of older versions and the draft. */
 export async function removeCompanionFiles(sessionFile: string): Promise<void> {
   const [directory, name] = [dirname(sessionFile), basename(sessionFile)];
   const artifacts = artifactDirectory(sessionFile);
@@ -60,7 +60,7 @@ export async function removeCompanionFiles(sessionFile: string): Promise<void> {
   await fs.rm(draftPath(sessionFile), { force: true });
 }
 
-/** The images that a file kept for itself. */
+/** The images that are kept for this file alone. */
 export async function removeBlobs(sessionFile: string): Promise<void> {
   const blobs = join(artifactDirectory(sessionFile), "blobs");
   await removeAll(blobs, (name) => /^[0-9a-f]{64}$/.test(name));
@@ -94,7 +94,7 @@ async function moveFile(from: string, to: string): Promise<void> {
   }
 }
 
-/** What is not ours keeps its directory. */
+/** A directory with other files in it stays. */
 async function removeEmpty(directory: string): Promise<void> {
   await fs.rmdir(directory).catch(() => {}); // not there, or not empty
 }

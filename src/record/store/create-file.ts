@@ -1,5 +1,5 @@
-// A whole session file made beside its place and then put there: a new one where nothing was, or today's form of one
-// that an older program wrote. A crash on the way leaves what was there, and a draft that the next attempt removes.
+// Writes a whole session file as a draft and then puts it in place: a new file, or the current format of one that an
+// older program wrote. A crash leaves what was there, and a draft that the next attempt removes.
 
 import { dirname, join } from "node:path";
 import { sha256Of } from "../../base/digest.js";
@@ -56,7 +56,7 @@ export async function replaceFile(
   return isPlaced ? draft : undefined;
 }
 
-/** Always the same for one file, so that it is found again; unlike anything that a person would call a file. */
+/** Always the same for one file, so that it is found again; a name that no user would give a file. */
 export function draftPath(path: string): string {
   return join(dirname(path), `.${sha256Of(path).slice(0, 32)}.tmp`);
 }
@@ -85,7 +85,7 @@ async function writeDraft(disk: SessionDisk, path: string, { header, lines }: Fi
   return draft;
 }
 
-/** What lies there from an earlier attempt is nobody's: we hold the lock. */
+/** A draft of an earlier attempt may be removed: we hold the lock. */
 function openNew(disk: SessionDisk, path: string): number {
   const flags = O_RDWR | O_APPEND | O_CREAT | O_EXCL;
   try {
@@ -115,16 +115,16 @@ function drop(disk: SessionDisk, path: string): void {
   try {
     disk.unlink(path);
   } catch {
-    // A file too many does no harm; the error that brought us here is the one to tell.
+    // A leftover file does no harm; the first error is the one to report.
   }
 }
 
-/** False when something is there. An empty file is nothing. */
+/** False when a file is there already. An empty one does not count. */
 function place(disk: SessionDisk, from: string, to: string): boolean {
   try {
     disk.link(from, to);
   } catch {
-    // The name is taken, or this file system has no hard links. The lock keeps other galleys from coming in between.
+    // The name is taken, or this file system has no hard links. The lock keeps other galley processes out meanwhile.
     if (bytesAt(disk, to)) return false;
     disk.rename(from, to);
     return true;

@@ -1,5 +1,5 @@
-// Opens a session file: takes its lock, reads it in pieces, and leaves it ready for the next line. Promises never to
-// change a file that is no session, is newer than this program, or is somebody else's at the moment.
+// Opens a session file: takes its lock, reads it in pieces, and leaves it ready for the next line. Never changes a file
+// that is no session, is newer than this program, or is open in another process.
 
 import * as fs from "node:fs";
 import type { Clock } from "../../base/clock.js";
@@ -12,7 +12,7 @@ import { nodeDisk, O_APPEND, O_CREAT, O_RDONLY, O_RDWR, realPath, type SessionDi
 export interface LoadOptions {
   readonly clock: Clock;
   readonly disk?: SessionDisk;
-  /** Neither lock nor write, for whoever only looks. */
+  /** Takes no lock and writes nothing. */
   readonly isReadOnly?: boolean;
 }
 
@@ -64,7 +64,7 @@ async function load(path: string, options: LoadOptions): Promise<LoadResult> {
   if (!bytes) return { kind: "absent", path: real, exists: bytes === 0 };
   if (bytes > suspiciousBytes) await refuseUnlessItFits(bytes, path);
 
-  const attempt = options.isReadOnly ? nobody : await acquireLock(real, options.clock);
+  const attempt = options.isReadOnly ? noLock : await acquireLock(real, options.clock);
   const { lock } = attempt;
   let file: number | undefined;
   let access: WriteAccess | undefined;
@@ -95,7 +95,7 @@ export function inUseText(path: string, pid: number | undefined): string {
   return `Session ${path} is in use by another galley${pid === undefined ? "" : ` (pid ${pid})`}`;
 }
 
-const nobody: LockAttempt = { lock: undefined, holderPid: undefined };
+const noLock: LockAttempt = { lock: undefined, holderPid: undefined };
 
 /** Undefined when there is nothing. A directory, a pipe or a device is not even opened. */
 function regularFileBytes(real: string, path: string): number | undefined {
@@ -106,12 +106,12 @@ function regularFileBytes(real: string, path: string): number | undefined {
 
 const suspiciousBytes = 256 * 1024 * 1024;
 
-/** A session is held in memory and takes twice its size there: better a sentence than the end of the process. */
+/** A session takes twice its size in memory: an error is better than the end of the process. */
 async function refuseUnlessItFits(bytes: number, path: string): Promise<void> {
   const { getHeapStatistics } = await import("node:v8");
   if (bytes * 2 < getHeapStatistics().heap_size_limit) return;
   const size = `${Math.round(bytes / 2 ** 20)} MiB`;
-  throw new GalleyError("file_refused", `Session file is too large to be held in memory: ${path} (${size})`);
+  throw new GalleyError("file_refused", `Session file is too large to load into memory: ${path} (${size})`);
 }
 
 function openFile(disk: SessionDisk, path: string, isWritable: boolean): { file: number; isWritable: boolean } {
@@ -124,14 +124,14 @@ function openFile(disk: SessionDisk, path: string, isWritable: boolean): { file:
   }
 }
 
-/** Not a failure that trying again would mend: this user may not write there. */
+/** This user may not write there, so that trying again would not help. */
 export function isForbidden(error: unknown): boolean {
   return ["EACCES", "EPERM", "EROFS"].includes(systemCode(error) ?? "");
 }
 
 const chunkBytes = 1024 * 1024;
 
-/** Reads the next piece while one is being taken apart. */
+/** Reads the next piece while one is parsed. */
 async function readAll(disk: SessionDisk, file: number, path: string): Promise<ReadSession> {
   const reader = new SessionReader(path);
   let [current, other] = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)];
@@ -154,9 +154,9 @@ function closeToOthers(disk: SessionDisk, file: number, path: string, warnings: 
   if (process.platform === "win32" || (disk.status(file).mode & 0o077) === 0) return;
   try {
     disk.changeMode(file, 0o600);
-    warnings.push(`${path} was open to other users; it is now yours alone`);
+    warnings.push(`${path} was accessible to other users; it is now private`);
   } catch (error) {
-    warnings.push(`${path} is open to other users and could not be closed to them: ${systemCode(error)}`);
+    warnings.push(`${path} is accessible to other users, and its mode could not be changed: ${systemCode(error)}`);
   }
 }
 
@@ -215,6 +215,6 @@ function describeProblems(path: string, { problems, problemCount }: ReadSession)
 const sentenceByKind = new Map<string, readonly ReadProblem["kind"][]>([
   ["damaged lines were skipped", ["malformed", "oversized", "extra_header"]],
   ["damaged lines were read in part", ["fused", "bad_utf8"]],
-  ["entries with a missing or repeated id got one of their own", ["no_id", "duplicate_id"]],
-  ["entries without their parent were put after the entry before them", ["missing_parent", "cycle"]],
+  ["entries with a missing or repeated id got a new one", ["no_id", "duplicate_id"]],
+  ["entries whose parent is missing were attached to the entry before them", ["missing_parent", "cycle"]],
 ]);

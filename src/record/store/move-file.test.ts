@@ -83,7 +83,7 @@ describe("a session that moves to another working directory", () => {
     expect((await places.list(new SessionIndex())).map((info) => info.path)).toEqual([path]);
   });
 
-  it("stays in a directory that somebody chose, and says where it belongs", async () => {
+  it("stays in a directory that the user chose, and says where it belongs", async () => {
     const directory = temporaryDirectory();
     const rig = setUp({ directory });
     const record = await begun(rig);
@@ -190,10 +190,10 @@ describe("a session that moves to another working directory", () => {
     await expect(record.moveTo(rig.other)).rejects.toThrow("Session not saved: ENOSPC");
     failing.clear();
     await record.flush();
-    disk.syncDirectory = async () => appendFileSync(path, "somebody else's line\n");
+    disk.syncDirectory = async () => appendFileSync(path, "another program's line\n");
     await expect(record.moveTo(rig.other)).rejects.toThrow("was changed by another program");
     expect([fileOf(record), readFile(path).entries.length]).toEqual([path, 3]);
-    expect(readFileSync(path, "utf8")).toMatch(/somebody else's line\n$/);
+    expect(readFileSync(path, "utf8")).toMatch(/another program's line\n$/);
     expect(await record.artifacts.readPlan("p1")).toBe("a plan");
   });
 

@@ -1,4 +1,4 @@
-// An open session file put elsewhere: the new one is whole and safe on the disk before the old one goes.
+// Moves an open session file: the new file is complete and safe on the disk before the old one is removed.
 
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.js";
@@ -19,11 +19,11 @@ export interface MovePlace {
   readonly disk: SessionDisk;
   readonly clock: Clock;
   ensureDirectory(path: string): void;
-  /** Takes along what lies beside the file; answers how to undo that. */
-  moveBeside(file: AppendFile): Promise<() => Promise<void>>;
+  /** Moves the companion files; returns how to undo that. */
+  moveCompanions(file: AppendFile): Promise<() => Promise<void>>;
 }
 
-/** The caller keeps the old descriptor and lock until this resolves, and lets go of them then. */
+/** The caller keeps the old descriptor and lock until this resolves, and releases them then. */
 export async function moveFile(
   open: OpenFile,
   from: string,
@@ -56,13 +56,13 @@ export async function moveFile(
 async function replaceOld(
   made: NewFile,
   { from, path, file }: { from: string; path: string; file: AppendFile },
-  { disk, moveBeside }: MovePlace,
+  { disk, moveCompanions }: MovePlace,
 ): Promise<void> {
   let bringBack = async () => {};
   try {
     await disk.sync(made.file);
     await disk.syncDirectory(dirname(path));
-    bringBack = await moveBeside(file);
+    bringBack = await moveCompanions(file);
     if (!file.isOurs) throw changed(from);
     disk.unlink(from);
   } catch (error) {
@@ -70,7 +70,7 @@ async function replaceOld(
     try {
       disk.unlink(path);
     } catch {
-      // A copy too many; the failure that brought us here is the one to tell.
+      // A leftover copy does no harm; the first error is the one to report.
     }
     await bringBack();
     throw error;

@@ -103,7 +103,7 @@ function ignoreUnsupported(error: unknown): undefined {
 /** The one true name of a path, also when it does not exist yet. */
 export function realPath(path: string): string {
   try {
-    // Looked at first: a new session asks for several paths that are not there, and an error costs more than a look.
+    // Checked first: a new session asks for several missing paths, and an error costs more than a check.
     if (fs.lstatSync(path, { throwIfNoEntry: false })) return fs.realpathSync.native(path);
   } catch (error) {
     if (systemCode(error) !== "ENOENT") throw error; // else a link that leads nowhere
@@ -114,7 +114,7 @@ export function realPath(path: string): string {
 
 /**
  * Makes a directory for this user alone. One of ours (at or below a path in `owned`) that stands open to others is
- * closed, and said so; somebody else's directory keeps its mode.
+ * closed, with a warning; any other directory keeps its mode.
  */
 export function ensureDirectory(path: string, owned: readonly string[], warn: (text: string) => void): void {
   makeDirectories(path, 0o700);
@@ -123,6 +123,6 @@ export function ensureDirectory(path: string, owned: readonly string[], warn: (t
     const { mode } = fs.statSync(own);
     if ((mode & 0o077) === 0) continue;
     fs.chmodSync(own, 0o700);
-    warn(`${own} was open to other users; it is now yours alone`);
+    warn(`${own} was accessible to other users; it is now private`);
   }
 }

@@ -95,18 +95,18 @@ it("at the end the line goes without what found no room: the rest must not be lo
   expect(JSON.stringify(text)).toContain(cutNotice);
   expect(JSON.stringify(image)).toContain(imageUnavailable);
   expect(after).toMatchObject({ message: { content: "after" } });
-  expect(log.heard.join("\n")).toContain("a long text was not put aside: ENOSPC");
+  expect(log.heard.join("\n")).toContain("a long text was not saved separately: ENOSPC");
   expect(log.heard.join("\n")).not.toContain("lost");
 });
 
 it("a place that will never take it costs the text, not the session", async () => {
   const { record, log, path, artifacts, say } = await setUp();
-  writeFileSync(artifacts, "somebody's file where the directory should be");
+  writeFileSync(artifacts, "a file where the directory should be");
   await say(longText);
   await say("after");
   expect(record.persistError).toBeUndefined();
   expect(readFile(path).entries).toHaveLength(3);
-  expect(log.heard.join("\n")).toContain("a long text was not put aside");
+  expect(log.heard.join("\n")).toContain("a long text was not saved separately");
 });
 
 it("an older file that is put into today's form keeps what other programs wrote to the digit", async () => {

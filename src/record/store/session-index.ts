@@ -1,6 +1,5 @@
-// The sessions on the disk, told from the two ends of each file: a list must not cost what the conversations did. With
-// short blocking calls, in slices of a few milliseconds: to ask for each in the background takes five times as long. A
-// file that has not changed is not read again.
+// Lists the sessions on the disk from the two ends of each file, so that a list stays cheap. Uses short blocking calls in
+// slices of a few milliseconds: asynchronous calls take five times as long. An unchanged file is not read again.
 
 import { closeSync, constants, promises as fs, openSync, readSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -36,7 +35,7 @@ export interface FoundSession {
 /** How much is read at each end of a file. */
 export const endBytes = 64 * 1024;
 const slices = new TimeSlices({ sliceMs: 8 });
-/** A pipe that took the place of a file must not hold us up. */
+/** A pipe in the place of a file must not block us. */
 const readNow = constants.O_RDONLY | constants.O_NONBLOCK;
 const maxFirstMessageChars = 200;
 

@@ -123,16 +123,16 @@ describe("a new file", () => {
     expect(statSync(join(path, "../..")).mode & 0o777).toBe(0o700);
   });
 
-  it("leaves nothing beside it, replaces what an earlier attempt left, and takes nobody's file for that", async () => {
+  it("leaves nothing beside it, replaces what an earlier attempt left, and takes no other file for that", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "report");
     writeFileSync(draftPath(path), "half a file");
-    writeFileSync(`${path}.tmp`, "somebody's own");
+    writeFileSync(`${path}.tmp`, "the user's own");
     const { store } = setUp({ path });
     store.append(a);
     await store.flush();
     expect(readdirSync(directory).sort()).toEqual(["report", "report.tmp"]);
-    expect(readFileSync(`${path}.tmp`, "utf8")).toBe("somebody's own");
+    expect(readFileSync(`${path}.tmp`, "utf8")).toBe("the user's own");
     expect(ids(path)).toEqual(["a"]);
   });
 
@@ -146,11 +146,11 @@ describe("a new file", () => {
 
     const foreign = join(temporaryDirectory(), "s.jsonl");
     const second = setUp({ path: foreign });
-    writeFileSync(foreign, "somebody's notes");
+    writeFileSync(foreign, "the user's notes");
     second.store.append(a);
     await second.store.flush();
-    expect(readFileSync(foreign, "utf8")).toBe("somebody's notes");
-    expect(second.given).toEqual([`${foreign} has become another file meanwhile`]);
+    expect(readFileSync(foreign, "utf8")).toBe("the user's notes");
+    expect(second.given).toEqual([`Another file now exists at ${foreign}`]);
   });
 
   it("is made also where there are no hard links", async () => {
@@ -316,7 +316,7 @@ describe("another writer (S-4)", () => {
     expect(again?.readOnlyReason).toBeUndefined();
   });
 
-  it("a failed line is not cut off when somebody wrote behind it", async () => {
+  it("a failed line is not cut off when another program wrote after it", async () => {
     let onWrite = () => {};
     const { store, path, given } = await withFile({
       write(file, bytes, offset) {
@@ -362,7 +362,7 @@ describe("safe on the disk (S-5)", () => {
     expect(synced).toEqual(["file", "directory", "directory", "file"]);
   });
 
-  it("within a second when nobody asks", async () => {
+  it("within a second without a call to sync", async () => {
     const { synced, disk } = counted();
     const { store, clock } = setUp({ disk: faultyDisk(disk).disk });
     store.append(a);
@@ -463,7 +463,7 @@ describe("opening", () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, linesOf(header));
     truncateSync(path, 2 ** 40); // sparse
-    await expect(look(path)).rejects.toThrow(`Session file is too large to be held in memory: ${path} (1048576 MiB)`);
+    await expect(look(path)).rejects.toThrow(`Session file is too large to load into memory: ${path} (1048576 MiB)`);
   });
 
   it("only reads a version that is newer (S-9)", async () => {
@@ -493,7 +493,7 @@ describe("opening", () => {
     await store.close();
     chmodSync(path, 0o664);
     const loaded = await look(path);
-    expect(loaded.warnings).toEqual([`${path} was open to other users; it is now yours alone`]);
+    expect(loaded.warnings).toEqual([`${path} was accessible to other users; it is now private`]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
@@ -504,7 +504,7 @@ describe("opening", () => {
     });
     expect((await look(path)).warnings).toEqual([
       `${path}: damaged lines were skipped (line 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …)`,
-      `${path}: entries without their parent were put after the entry before them (line 15)`,
+      `${path}: entries whose parent is missing were attached to the entry before them (line 15)`,
     ]);
   });
 });
@@ -536,7 +536,7 @@ describe("a torn end (S-2)", () => {
     expect(readFileSync(`${path}.tail`, "utf8")).toBe("first\nsecond");
   });
 
-  it("stays where it is while somebody else holds the file", async () => {
+  it("stays where it is while another process holds the file", async () => {
     const { path } = await withFile();
     appendFileSync(path, "half a li");
     expect((await look(path)).warnings).toEqual([]);
@@ -655,7 +655,7 @@ describe("an older version", () => {
         const { store, given } = await reopen(path, faultyDisk(changes).disk);
         store.append(userEntry("n", "00000002"));
         await store.flush();
-        expect(given).toEqual([`Session ${path} cannot be put into today's form: ${code}: not permitted`]);
+        expect(given).toEqual([`Session ${path} cannot be converted to the current format: ${code}: not permitted`]);
         expect(store.persistError).toBeUndefined();
         expect(readFileSync(path, "utf8")).toBe(old);
         expect(readdirSync(join(path, ".."))).toEqual(["s.jsonl"]);
@@ -692,7 +692,7 @@ describe("an older version", () => {
   });
 });
 
-it("directories of ours are closed to others; somebody else's keep their mode (S-10)", () => {
+it("directories of ours are closed to others; other directories keep their mode (S-10)", () => {
   const directory = temporaryDirectory();
   const [ours, theirs] = [join(directory, "ours"), join(directory, "theirs")];
   for (const path of [join(ours, "deep"), theirs]) mkdirSync(path, { recursive: true });

@@ -1,5 +1,5 @@
-// One session file, and the only hand that writes to it. Entries are taken at once and written in order; a disk that
-// fails is told once and tried again with the next entry, and nothing that was handed over is forgotten meanwhile.
+// The only writer of one session file. Entries are queued at once and written in order. A disk error is reported once and
+// the write is tried again with the next entry; no queued entry is dropped meanwhile.
 
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.js";
@@ -28,14 +28,14 @@ export interface WriterOptions {
   /** Runs once the lock is held, before the file comes into being. */
   beforeCreate?(): Promise<void>;
   onCreated?(): void;
-  /** The file turned out to be somebody else's. Nothing is written any more; the entries want another place. */
+  /** Another program uses the file. Nothing more is written to it; the entries need another file. */
   onReadOnly(reason: string): void;
 }
 
 type State =
   /** Nothing on the disk yet. */
   | { readonly kind: "unborn"; readonly lock: FileLock | undefined }
-  /** Written by an older program: put into today's form before the first line is added. */
+  /** Written by an older program: converted to the current format before the first line is added. */
   | {
       readonly kind: "outdated";
       readonly file: AppendFile;
@@ -46,7 +46,7 @@ type State =
   | { readonly kind: "open"; readonly file: AppendFile; readonly lock: FileLock }
   | { readonly kind: "over" };
 
-/** How long an entry that nobody waits for may stay off the disk. */
+/** How long an entry may stay off the disk when no caller asks for a sync. */
 const lazySyncMs = 1000;
 
 export class SessionWriter {
@@ -59,7 +59,7 @@ export class SessionWriter {
   #isWorking = false;
   #worked: Promise<void> = Promise.resolve();
   #synced: Promise<void> = Promise.resolve();
-  #letGo: Promise<void> = Promise.resolve();
+  #released: Promise<void> = Promise.resolve();
   #syncedLength = 0;
   #hasNewName = false;
   #cancelLazySync: (() => void) | undefined;
@@ -77,7 +77,7 @@ export class SessionWriter {
     return new SessionWriter(options, { kind: "unborn", lock: undefined });
   }
 
-  /** Goes on where a loaded file ends. `outdated` holds its entries in today's form when the file has not. */
+  /** Continues a loaded file. `outdated` holds its entries in the current format when the file is in an older one. */
   static resume(
     options: WriterOptions,
     access: WriteAccess,
@@ -138,27 +138,27 @@ export class SessionWriter {
     const isUnsaved = this.#queue.length > 0 && this.#writeError !== undefined;
     if (isUnsaved) this.#options.log.error(`${this.#queue.length} session entries are lost: ${this.#writeError}`);
     this.#release();
-    await this.#letGo;
+    await this.#released;
   }
 
   /**
-   * Puts the file where `options` say, under their header; every other byte stays. `moveBeside` takes along what lies
-   * beside it and answers how to undo that. Entries that come meanwhile wait. What fails leaves everything as it was;
-   * a crash on the way leaves one copy too many, never one too few.
+   * Moves the file to the path of `options`, under their header; every other byte stays. `moveCompanions` moves the
+   * companion files and returns how to undo that. New entries wait meanwhile. A failure leaves everything as it was; a
+   * crash may leave both copies, never none.
    */
-  async moveTo(options: WriterOptions, moveBeside: MovePlace["moveBeside"]): Promise<void> {
+  async moveTo(options: WriterOptions, moveCompanions: MovePlace["moveCompanions"]): Promise<void> {
     await this.flush();
     while (this.#isWorking) await this.#worked;
     this.#isWorking = true;
-    const moving = this.#move(options, moveBeside).finally(() => {
+    const moving = this.#move(options, moveCompanions).finally(() => {
       this.#isWorking = false;
     });
-    this.#worked = moving.catch(() => {}); // whoever asked for the move hears of it
+    this.#worked = moving.catch(() => {}); // the caller of `moveTo` gets the error
     await moving;
     await this.sync();
   }
 
-  async #move(options: WriterOptions, moveBeside: MovePlace["moveBeside"]): Promise<void> {
+  async #move(options: WriterOptions, moveCompanions: MovePlace["moveCompanions"]): Promise<void> {
     if (this.#state.kind === "outdated") await this.#renew(this.#state);
     const state = this.#state;
     if (state.kind === "unborn") {
@@ -169,14 +169,14 @@ export class SessionWriter {
     }
     if (state.kind === "over") throw new GalleyError("file_refused", `Session ${this.path} is closed`);
     if (this.#queue.length > 0) throw new GalleyError("file_refused", `Session not saved: ${this.#writeError}`);
-    const place = { disk: this.#disk, clock: options.clock, ensureDirectory: options.ensureDirectory, moveBeside };
-    const isReplaced = options.path === this.path; // elsewhere the move has seen to the new name
+    const place = { disk: this.#disk, clock: options.clock, ensureDirectory: options.ensureDirectory, moveCompanions };
+    const isReplaced = options.path === this.path; // a move to another path has synced the new name
     const { file, lock } = await moveFile(state, this.#options.path, options, place);
     this.#options = options;
     this.#state = { kind: "open", file, lock };
     this.#syncedLength = file.length;
     this.#hasNewName = isReplaced;
-    this.#letGoOf(state.file, lock === state.lock ? undefined : state.lock);
+    this.#releaseLater(state.file, lock === state.lock ? undefined : state.lock);
   }
 
   #work(): void {
@@ -193,7 +193,7 @@ export class SessionWriter {
   async #drain(): Promise<void> {
     try {
       if (this.#state.kind === "unborn") {
-        await afterNextInput(); // the model is asked first: the lock and the file take their time
+        await afterNextInput(); // the request to the model goes first: the lock and the file take time
         await this.#create(this.#state.lock);
       }
       if (this.#state.kind === "outdated")
@@ -220,7 +220,7 @@ export class SessionWriter {
     await beforeCreate?.();
     const entries = [...this.#queue];
     const made = await createFile(this.#disk, path, { header, lines: this.#lines(entries) });
-    if (!made) return this.#giveUp(`${path} has become another file meanwhile`);
+    if (!made) return this.#giveUp(`Another file now exists at ${path}`);
     this.#hasNewName = true;
     this.#state = { kind: "open", file: new AppendFile(this.#disk, path, made), lock };
     this.#noteWritten(entries.length);
@@ -244,7 +244,7 @@ export class SessionWriter {
 
   #giveUpIfForbidden(error: unknown): void {
     if (!isForbidden(error)) throw error;
-    this.#giveUp(`Session ${this.path} cannot be put into today's form: ${messageOf(error)}`);
+    this.#giveUp(`Session ${this.path} cannot be converted to the current format: ${messageOf(error)}`);
   }
 
   async *#lines(entries: readonly SessionEntry[]): AsyncGenerator<Buffer> {
@@ -326,7 +326,7 @@ export class SessionWriter {
 
   #giveUp(reason: string): void {
     this.#release();
-    this.#queue.length = 0; // they go along with the record
+    this.#queue.length = 0; // the record writes them to its next file
     this.#writeError = undefined;
     this.#options.onReadOnly(reason);
   }
@@ -336,12 +336,12 @@ export class SessionWriter {
     this.#cancelLazySync = undefined;
     const state = this.#state;
     this.#state = { kind: "over" };
-    this.#letGoOf("file" in state ? state.file : undefined, "lock" in state ? state.lock : undefined);
+    this.#releaseLater("file" in state ? state.file : undefined, "lock" in state ? state.lock : undefined);
   }
 
-  /** A sync may be under way: its descriptor must not be given to another file meanwhile. */
-  #letGoOf(file: AppendFile | undefined, lock: FileLock | undefined): void {
-    this.#letGo = this.#letGo
+  /** Waits for a sync under way: a closed descriptor could be reused for another file. */
+  #releaseLater(file: AppendFile | undefined, lock: FileLock | undefined): void {
+    this.#released = this.#released
       .then(() => this.#synced)
       .then(async () => {
         await lock?.release();
@@ -355,7 +355,7 @@ function changedText(path: string): string {
   return `Session ${path} was changed by another program`;
 }
 
-/** When everything that can be done at once was done, and once more: by then a new connection was made and used. */
+/** After two rounds of the event loop: by then the request to the model is on its way. */
 function afterNextInput(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

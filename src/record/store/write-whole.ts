@@ -1,4 +1,4 @@
-// A small file put in its place as a whole: a reader, and whoever comes after a crash, finds all of it or nothing.
+// Writes a small file whole: a reader finds all of it or nothing, also after a crash.
 
 import { promises as fs } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -6,8 +6,9 @@ import { systemCode } from "../../base/errors.js";
 import { nodeDisk } from "./session-disk.js";
 
 /**
- * Whether a file is called like one of ours on its way: a session's draft, or an artifact, plan or blob that `writeWhole`
- * makes. What a crash left of them may be removed; it may lie among a person's own files, so the whole name counts.
+ * Whether a file has the name of a temporary file of ours: a session's draft, or an artifact, plan or blob that
+ * `writeWhole` makes. Leftovers of a crash may be removed; they may be among the user's own files, so the whole name
+ * has to match.
  */
 export function isTemporaryName(name: string): boolean {
   return /^\.(?:[\da-f]{32}|(?:[\da-f]{64}|\d{1,15}\.[\w-]+\.log|[\w-]{1,128}(?:\.rest)?\.plan)\.\d+-\w*)\.tmp$/.test(
@@ -29,7 +30,7 @@ export async function writeWhole(path: string, content: Uint8Array | string, isN
     await nodeDisk.syncDirectory(directory);
     return true;
   } finally {
-    // After a rename there is nothing left. Not by `rm`, which loads code for whole trees first.
+    // After a rename there is nothing left. Not `rm`, which loads more code.
     await fs.unlink(temporary).catch((error: unknown) => {
       if (systemCode(error) !== "ENOENT") throw error;
     });

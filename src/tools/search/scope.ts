@@ -1,10 +1,10 @@
 // Which files a call is about: paths, directories and globs become one sorted list in which no file comes twice.
 
-import { GalleyError } from "../../base/errors.js";
 import type { Target, Workspace } from "../../files/workspace.js";
 import { cutText } from "../output/text.js";
 import { toolFailure } from "../tool.js";
 import { compileGlob, hasWildcard, splitGlob } from "./glob.js";
+import { resolveExisting } from "./search-roots.js";
 
 const maxFiles = 50_000;
 
@@ -86,15 +86,6 @@ async function searchRootOf(workspace: Workspace, path: string): Promise<SearchR
   const { base, glob } = splitGlob(path);
   const target = await resolveExisting(workspace, base);
   return target?.kind === "directory" ? { target, glob } : undefined;
-}
-
-async function resolveExisting(workspace: Workspace, path: string): Promise<Target | undefined> {
-  try {
-    return await workspace.resolve(path, "read");
-  } catch (error) {
-    if (GalleyError.is(error, "not_found")) return undefined;
-    throw error;
-  }
 }
 
 function mentionedIn(...globs: (string | undefined)[]): string[] {

@@ -54,7 +54,8 @@ export function notFound(path: string): Error {
   return toolFailure(`Path not found: ${cutText(path, 200)}`);
 }
 
-async function resolveExisting(workspace: Workspace, path: string): Promise<Target | undefined> {
+/** Undefined for a path that does not exist. */
+export async function resolveExisting(workspace: Workspace, path: string): Promise<Target | undefined> {
   try {
     return await workspace.resolve(path, "read");
   } catch (error) {

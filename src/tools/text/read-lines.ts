@@ -2,6 +2,7 @@
 
 import { isAscii } from "node:buffer";
 import { maxOutputBytes, maxOutputLines, sizeText } from "../output/text.js";
+import type { HeadTruncation } from "../search/grouped-output.js";
 import { toolFailure } from "../tool.js";
 
 /** Lines are counted from 1; `end` is inclusive. */
@@ -11,14 +12,7 @@ export interface LineSelection {
   maxLines: number;
 }
 
-export interface Truncation {
-  direction: "head";
-  truncatedBy: "lines" | "bytes";
-  totalLines: number;
-  totalBytes: number;
-  outputLines: number;
-  outputBytes: number;
-  shownRange: { start: number; end: number };
+export interface Truncation extends HeadTruncation {
   /** The first line that was not shown, where there is one. */
   nextOffset?: number;
 }

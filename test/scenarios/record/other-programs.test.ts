@@ -41,7 +41,7 @@ const roles = (record: SessionRecord) => record.context.messages.map(({ role }) 
 it("version 1: a plain list, with what a compaction keeps told by line", async () => {
   const { open, path, original } = setUp("pi-version-1.jsonl");
   const record = await open();
-  expect(record.warnings.filter((text) => !text.includes("open to other users"))).toEqual([]);
+  expect(record.warnings.filter((text) => !text.includes("accessible to other users"))).toEqual([]);
   expect(roles(record)).toEqual(["compactionSummary", "user", "bashExecution"]);
   expect(record.context.messages[1]).toEqual({ ...said("Make it stream."), timestamp: 1763629270000 });
   expect(record.context).toMatchObject({ thinkingLevel: "high", warnings: [] });
@@ -62,7 +62,7 @@ it("version 1: a plain list, with what a compaction keeps told by line", async (
   });
 });
 
-it("version 2: hook messages, and entries nobody knows to the byte", async () => {
+it("version 2: hook messages, and unknown entries to the byte", async () => {
   const { open, path, original } = setUp("omp-version-2.jsonl");
   const record = await open();
   expect(roles(record)).toEqual(["user", "custom", "assistant", "toolResult"]);

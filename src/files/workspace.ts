@@ -150,8 +150,8 @@ export interface Workspace {
     options?: ReadOptions,
   ): Promise<FileBytes | undefined>;
   /**
-   * A way to learn when files below a directory were last changed (as `FileStat` tells), by their paths below it;
-   * undefined for each that cannot be looked at. There is none where a look takes longer than the system's own call.
+   * A function that says when files below a directory were last changed (as in `FileStat`), by their paths below it;
+   * undefined for each that cannot be read. There is no such function on a disk where a call may take long.
    */
   modifiedTimes(target: Target): Promise<ModifiedTimes | undefined>;
   list(target: Target, options: { limit: number; signal?: AbortSignal | undefined }): Promise<DirectoryListing>;
@@ -161,7 +161,7 @@ export interface Workspace {
    * Files that may hold secrets are left out: a search must not read what only the user may show.
    */
   walk(target: Target, options?: WalkOptions): AsyncIterable<Target>;
-  /** There is none for a place where `modifiedTimes` has nothing, nor where a walk would enter what is usually skipped. */
+  /** Undefined where `modifiedTimes` is, and where a walk would enter directories that are usually skipped. */
   survey(target: Target): Promise<Survey | undefined>;
   /**
    * Creates or replaces a file (temporary file beside it, then rename) and makes missing directories. Mode, owner and

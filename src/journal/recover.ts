@@ -15,7 +15,7 @@ import { type Marks, markOf } from "./verify-unchanged.js";
 export interface RecoverContext {
   readonly disk: ChangeDisk;
   readonly journalDir: string;
-  /** How many files are looked at or removed at the same time. */
+  /** How many files are read or removed at the same time. */
   readonly width: number;
   settle(outcome: ChangeOutcome): Promise<boolean>;
 }

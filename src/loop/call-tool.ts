@@ -131,10 +131,10 @@ function blocked(reason: string | true): ToolResult {
 async function execute(execution: Execution): Promise<ToolResult> {
   const { run, tool, call, args, stop } = execution;
   const { signal, clock, graceClock = clock, toolContext } = run.context;
-  let isSettled = false;
+  let hasEnded = false;
   const announce = (partialResult: ToolResult) => {
     const { id: toolCallId, name: toolName, arguments: shown } = call;
-    if (!isSettled) run.emit({ type: "tool_execution_update", toolCallId, toolName, args: shown, partialResult });
+    if (!hasEnded) run.emit({ type: "tool_execution_update", toolCallId, toolName, args: shown, partialResult });
   };
   const onUpdate = newestOnly(run, (partial) => announce(normalize(run, tool.name, partial, tool.givesAway)));
   const cutShort = () => {
@@ -157,7 +157,7 @@ async function execute(execution: Execution): Promise<ToolResult> {
     if (tool.nonAbortable) return await outcome;
     return await withGrace(outcome, { stop, clock: graceClock, graceMs: abortGraceMs, instead: cutShort });
   } finally {
-    isSettled = true;
+    hasEnded = true;
   }
 }
 
@@ -174,18 +174,18 @@ async function withGrace<Result>(
   { stop, clock, graceMs, instead }: Grace<Result>,
 ): Promise<Result> {
   const abort = whenAborted(stop);
-  let isSettled = false;
+  let hasEnded = false;
   let cancel = () => {};
   const late = abort.promise.then(
     () =>
       new Promise<Result>((resolve) => {
-        if (!isSettled) cancel = clock.after(graceMs, () => resolve(instead()), { isAwaited: true });
+        if (!hasEnded) cancel = clock.after(graceMs, () => resolve(instead()), { isAwaited: true });
       }),
   );
   try {
     return await Promise.race([work, late]);
   } finally {
-    isSettled = true;
+    hasEnded = true;
     cancel();
     abort.release();
   }

@@ -25,7 +25,7 @@ export class MessageQueues {
   #lastId = 0;
   readonly #onChange: () => void;
 
-  /** `onChange` hears of every change of the steering and follow-up queues. */
+  /** `onChange` is called for every change of the steering and follow-up queues. */
   constructor(onChange: () => void = () => {}) {
     this.#onChange = onChange;
   }

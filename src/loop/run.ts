@@ -78,7 +78,7 @@ export interface RunContext {
   reviseMessages?(): Promise<readonly ModelMessage[]> | undefined;
   /** Makes the message part of the session; it is in memory when this returns. Never throws: the session handles a failing disk. */
   append(message: AgentMessage): void;
-  /** Hears of every reply right after its `message_end`, before anything else is sent. */
+  /** Called for every reply right after its `message_end`, before anything else is sent. */
   replied(message: AssistantMessage): void;
   /** After the tools of a turn that went well: what the model should be reminded of, which is worth another turn. */
   turnBoundary?(): readonly AgentMessage[];

@@ -1,5 +1,5 @@
 // The bridge from a provider's stream to the session's events: one reply, from the request to `message_end`.
-// Promises: the message pair always closes, an abort is heard at once even by a stalled stream, and the reader of
+// Promises: the message pair always closes, an abort ends even a stalled stream at once, and the reader of
 // the events sets the pace of the reading.
 
 import { AbortRace } from "../base/abort.js";

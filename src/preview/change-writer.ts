@@ -44,7 +44,7 @@ export interface ChangeSession {
 /** For changes that no session asked for. */
 export const withoutSession: ChangeSession = { owner: "", recordApplied: async () => {} };
 
-/** The session that owns a change, told again to the process that finishes the work after a crash. */
+/** The session that owns a change. The journal stores it for the process that recovers after a crash. */
 export interface ChangeOwner extends AppliedActions {
   readonly session: string;
 }

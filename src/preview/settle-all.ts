@@ -15,7 +15,7 @@ export async function settleAll(
   const results: { id: string; outcome: PendingOutcome; label: string; error?: string }[] = [];
   for (const id of ids) {
     const label = context.store.get(id)?.action.label;
-    if (label === undefined) continue; // it went with another one, and was told
+    if (label === undefined) continue; // it was settled and reported with another one
     // What was settled before is reported, whatever stops the rest.
     const { outcome, result, also = [] } = await settleAction(context, id, decision).catch(stopped);
     const isOver = outcome === "applied" || outcome === "discarded";

@@ -23,7 +23,7 @@ export interface ProgramSearch {
 export interface CommandLine {
   readonly file: string;
   readonly args: readonly string[];
-  /** Standard error goes the way of standard output, and needs no pipe. */
+  /** Standard error goes to the same pipe as standard output. */
   readonly mergesOutput: boolean;
 }
 

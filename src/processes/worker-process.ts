@@ -56,7 +56,7 @@ export function startWorker({ script, args, onMessage, onEnd }: WorkerRequest): 
   });
   child.on("message", onMessage);
   child.on("error", (error) => {
-    if (child.pid === undefined) end(error.message); // a message that could not be sent is told by the end that follows
+    if (child.pid === undefined) end(error.message); // if a message could not be sent, the end of the worker follows
   });
   // Not `exit`: what the worker sent last may still be on its way then.
   child.on("close", (code, signal) => end(firstProblem(errorText) ?? `it ended with ${signal ?? `code ${code}`}`));
@@ -70,7 +70,7 @@ export function startWorker({ script, args, onMessage, onEnd }: WorkerRequest): 
   return {
     pid: child.pid,
     send(message) {
-      if (child.connected) child.send(message as object, () => {}); // a failure is told by the end that follows
+      if (child.connected) child.send(message as object, () => {}); // after a failure the end of the worker follows
     },
     hold,
     kill() {

@@ -52,7 +52,7 @@ function schemaOf(type: string): Schema | undefined {
 
 const neverCopied: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Where a value left its schema. The path grows on the way up, so a good frame pays nothing for it. */
+/** Where a value does not fit its schema. The path is built while returning, so a valid frame costs nothing. */
 class Misfit {
   constructor(
     readonly path: string,

@@ -29,7 +29,7 @@ const byApi: Readonly<Record<string, ModelCapabilities>> = {
   "google-generative-ai": { ...standard, takesThinkingBudget: true },
 };
 
-/** Of a model, or of a message by the API that it came from. */
+/** For a model, or for the API that a message came from. */
 export function capabilitiesOf({ api }: Pick<Model, "api">): ModelCapabilities {
   return (Object.hasOwn(byApi, api) ? byApi[api] : undefined) ?? standard;
 }

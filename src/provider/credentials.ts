@@ -12,7 +12,7 @@ export interface CredentialSources {
   readonly authFile: ReadonlyMap<string, string>;
   /** Keys given for this run, by provider. */
   readonly runtimeKeys: ReadonlyMap<string, string>;
-  /** Answers with the standard output of a command, or throws a sentence that does not repeat it. */
+  /** Returns the standard output of a command, or throws an error that does not repeat the command. */
   readonly runCommand: (command: string) => Promise<string>;
 }
 
@@ -80,7 +80,7 @@ export function rememberCommands(runCommand: CredentialSources["runCommand"]): C
   };
 }
 
-/** The API keys in a parsed credential file, and one sentence for each entry that is none. */
+/** The API keys in a parsed credential file, and a warning for each entry that is not a key. */
 export function readAuthFile(value: unknown, file: string): { keys: Map<string, string>; warnings: string[] } {
   const keys = new Map<string, string>();
   const warnings: string[] = [];

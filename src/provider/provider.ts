@@ -44,7 +44,7 @@ export interface ModelContext {
   tools: readonly ToolSpec[];
 }
 
-/** How else a reply is drawn. What is absent is up to the service; what a service does not know is not sent. */
+/** Sampling options. The service decides about absent ones; options that a service does not know are not sent. */
 export interface Sampling {
   readonly topP?: number;
   readonly topK?: number;

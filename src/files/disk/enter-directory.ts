@@ -16,7 +16,7 @@ export interface EnteredDirectory {
   leave(): Promise<void>;
 }
 
-/** `path` is canonical as far as it exists. Failures that are not the system's speak of `shownPath`. */
+/** `path` is canonical as far as it exists. Our own errors name `shownPath`. */
 export async function enterDirectory(disk: Disk, path: string, shownPath: string): Promise<EnteredDirectory> {
   const { pinned, missing } = await pinDeepest();
   const way = [pinned];

@@ -117,7 +117,7 @@ function look(path: string): Pick<DiskStat, "kind" | "identity" | "sizeBytes"> {
   return { kind: kindOf(stats), identity: identityOf(stats), sizeBytes: Number(stats.size) };
 }
 
-/** Undefined for each that cannot be looked at. */
+/** Undefined for each that cannot be read. */
 async function ofEach<T>(paths: readonly string[], lookAt: (path: string) => T): Promise<(T | undefined)[]> {
   const found: (T | undefined)[] = [];
   for (const path of paths) {

@@ -18,7 +18,7 @@ export function secretTest(patterns: readonly string[], home: string): (path: st
     const name = foldPath(path.slice(path.lastIndexOf("/") + 1));
     return compiled.some(({ isPath, tokens, beginning, ending }) => {
       const text = isPath ? foldPath(path) : name;
-      // Most are told by how they begin or end.
+      // The first and last characters decide most cases.
       return text.startsWith(beginning) && text.endsWith(ending) && matches(tokens, text);
     });
   };

@@ -14,7 +14,7 @@ import { rulesAbove, skippedNames } from "./walk.js";
 /** Longer paths may be too long for the system, which then hides a directory from a walk but not from other programs. */
 const maxPathLength = 1000;
 const maxLeftOut = 200;
-/** Files that are looked at together: what is made of them takes about as long, and no longer than a slice. */
+/** Files whose status is read together: the work on their results then takes no longer than a time slice. */
 const maxTogether = 256;
 
 /** Small batches: this process feeds the parsers, which get no more at a time than a pipe holds. */

@@ -1,5 +1,5 @@
 // Finding files below a directory: sorted by path, without what `.gitignore` names, without following links, and never
-// holding more than the listings on the way from the root to the present directory.
+// holding more than the listings between the root and the current directory.
 
 import { dirname, join, relative, sep } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";

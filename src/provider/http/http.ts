@@ -28,7 +28,7 @@ export type PostResult = { ok: true; body: AsyncIterable<Uint8Array> } | { ok: f
 const connectTimeoutMs = 10_000;
 const maxErrorBytes = 64 * 1024;
 const maxRedirects = 3;
-/** A body up to here is sent in one piece; to join a longer one would copy a long conversation for every request. */
+/** A body up to this size is sent in one piece. Joining a longer one would copy a long conversation for every request. */
 const maxJoinedBytes = 64 * 1024;
 
 /** Throws when no answer came (no connection, stopped, refused by our own rules). */
@@ -72,7 +72,7 @@ interface Address {
   readonly options: RequestOptions;
 }
 
-/** That of the last request, which is mostly that of the next. */
+/** Parsed for the last request; the next one mostly has the same address. */
 let latest: (Address & { readonly text: string }) | undefined;
 
 function allowedAddress(text: string): Address {

@@ -61,7 +61,7 @@ function lineDecoder(): (bytes: Uint8Array) => string {
   };
 }
 
-/** Most replies are ASCII from end to end and need no decoder, which takes longer to make than they to read. */
+/** Most replies are pure ASCII and need no decoder, whose creation takes longer than reading them. */
 function textDecoder(): (bytes: Uint8Array) => string {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   let isFirst = true;

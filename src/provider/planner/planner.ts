@@ -21,7 +21,7 @@ export const streamPlanner: StreamFunction = async function* ({ context, options
   }
   const step = nextStep(context);
   if ("error" in step) {
-    // Asked again it would fail again, and this kind says so.
+    // A retry would fail again, and this kind of error says so.
     yield { type: "error", reason: "error", errorMessage: step.error, failure: { kind: "invalid_request" } };
     return;
   }

@@ -9,16 +9,16 @@ import { literalsIn } from "./literals.js";
 import type { Parsers } from "./parsers.js";
 import { compilePattern } from "./pattern.js";
 
-/** Files that were given to the parsers, up to the first whose turn has not come: enough to keep two of them busy. */
+/** Enough files to keep two parsers busy until the list of files is complete. */
 export const maxHeldFiles = 32;
 export const maxHeldBytes = 16 * 1024 * 1024;
 
 export interface HeadStart {
-  /** Once for each language. A cause tells why a pattern, of those in their order, is none in it. */
+  /** Once for each language, in the order of the patterns. A cause says why a pattern is invalid in that language. */
   compile(language: Language): Promise<({ readonly inUse: PatternInUse } | { readonly cause: string })[]>;
-  /** As many of the files as a search holds. Never rejects. */
+  /** Begins as many of the files as a search holds at a time. Never rejects. */
   begin(files: readonly SearchFile[]): Promise<void>;
-  /** What was begun, if it was; from now on nothing is. */
+  /** The work on this file, if it has begun. After the first call no further file is begun. */
   take(file: SearchFile): Promise<Begun> | undefined;
   /** No more files are taken. */
   end(): void;

@@ -27,7 +27,7 @@ export interface ParserProcessOptions {
 
 /** The next request waits in the pipe while the process answers the one before. */
 const depth = 2;
-/** Loading a damaged library may not even fail. */
+/** Loading a damaged library may hang instead of failing. */
 const startTimeoutMs = 20_000;
 
 export class ParserProcess {

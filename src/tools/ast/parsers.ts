@@ -1,5 +1,5 @@
 // The parsers: up to two processes that start with the first question, share the work of every call, and end when there
-// has been none for a while. Whatever happens in them (a damaged grammar, a crash, a parse without end) is an answer here.
+// has been none for a while. Any failure in them (a damaged grammar, a crash, an endless parse) becomes a reply.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { toolFailure } from "../tool.js";
@@ -20,7 +20,7 @@ export interface ParserOptions {
   maxProcesses?: number;
   /** Longest time for one file. */
   timeoutMs?: number;
-  /** A process that had nothing to do for so long is ended. */
+  /** A process that was idle for this long is ended. */
   idleMs?: number;
   /** A file from which grammar packages are resolved. Default: galley's own. */
   grammarsFrom?: string;
@@ -165,7 +165,7 @@ export class ParserPool implements Parsers {
     grammars: readonly string[],
     { isTrial = false }: { isTrial?: boolean } = {},
   ): Promise<WorkerReady | { failure: string }> {
-    // Loaded now: what starts processes costs time that a program without ast calls need not pay.
+    // Loaded only now: most runs make no ast calls and should not load the code that starts processes.
     const { ParserProcess } = await import("./parser-process.js");
     const process: ParserProcess = new ParserProcess({
       grammars,

@@ -1,4 +1,4 @@
-// How a rewrite plan is told: the text a model reads, and the details for people and programs.
+// How a rewrite plan is shown: the text a model reads, and the details for people and programs.
 
 import { stripEscapes } from "../../base/sanitize.js";
 import { cutNotice, diffFile } from "../../preview/file-diff.js";
@@ -43,7 +43,7 @@ export function previewText(plan: RewritePlan, { isSingleFile, headline, artifac
   return [...blocks, ...issueBlock(plan.issues)].join("\n\n");
 }
 
-/** More than this is only told as a number. */
+/** Further changes are only counted. */
 export const maxShownChanges = 200;
 
 export function previewDetails(plan: RewritePlan, scopePath: string): AstEditDetails {

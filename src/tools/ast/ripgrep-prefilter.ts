@@ -28,7 +28,7 @@ export interface ListRequest {
 export interface PrefilterRequest {
   readonly pats: readonly string[];
   readonly sel?: string | undefined;
-  /** Of larger files something is told in any case. */
+  /** Larger files are never skipped: the search reports them. */
   readonly maxFileBytes: number;
   readonly signal?: AbortSignal | undefined;
 }

@@ -20,17 +20,17 @@ import type { Parsers } from "./parsers.js";
 import type { Prefilter } from "./ripgrep-prefilter.js";
 
 const progressStep = 200;
-/** Each costs a process, or all the time one may take. */
+/** Each such file costs a parser process or the whole time limit. */
 const maxFatalFiles = 5;
 
 export interface SearchRequest {
   files: readonly SearchFile[];
   pats: readonly string[];
   sel?: string | undefined;
-  /** Where patterns are tried although no file says so. */
+  /** Languages in which patterns are compiled even if no file has them. */
   language?: Language | undefined;
   sieve?: Prefilter | undefined;
-  /** Of the same patterns; default: nothing was begun. */
+  /** For the same patterns; default: no file has been begun. */
   ahead?: HeadStart | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: (filesSearched: number) => void;
@@ -62,7 +62,7 @@ export async function prepareSearch(workspace: Workspace, parsers: Parsers, requ
     filesSearched: () => filesSearched,
     async *results() {
       const fatal: string[] = [];
-      // A signal of our own: each file in work listens to it, which on the caller's would be a warning.
+      // A signal of our own: each open file listens to it, and on the caller's signal that would cause a warning.
       const abort = linkAbort(request.signal);
       setMaxListeners(0, abort.signal);
       const begin = (file: SearchFile) =>
@@ -105,7 +105,7 @@ async function compileAll(
       const outcome = outcomes[index];
       return outcome && "cause" in outcome ? [`${pat}: Invalid pattern: ${outcome.cause}`] : [];
     });
-    // In a mixed directory a pattern belongs to one language; that it is none in another is no news.
+    // In a mixed directory a pattern belongs to one language; that it is invalid in another is not an issue.
     if (causes.length === patterns.size) for (const cause of causes) issues.add(cause);
   }
   if (patterns.size > 0 && [...patterns.values()].every((inUse) => inUse.length === 0))

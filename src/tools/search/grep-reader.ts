@@ -19,7 +19,7 @@ export interface GrepListener {
   /** Invalid UTF-8 in its name becomes U+FFFD. `false`: skip the rest of this file. */
   onFile(path: string): boolean;
   onLine(line: GrepLine): void;
-  /** It turned out to be binary: what was told of it does not count. */
+  /** The file is binary: the lines that were reported do not count. */
   onBinary(): void;
   onFileEnd(): void;
 }
@@ -104,7 +104,7 @@ export class GrepReader {
   }
 }
 
-/** Undefined for what is no line of a file. */
+/** Undefined if it is not a line of a file. */
 function lineOf(bytes: Buffer, goesOn: boolean): GrepLine | undefined {
   let digits = 0;
   while (isDigit(bytes[digits])) digits++;

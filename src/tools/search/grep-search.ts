@@ -1,5 +1,5 @@
 // Runs a grep over its search roots: ripgrep with several threads, its output put into the order of paths; then what
-// was found is shown to the workspace, and nothing of a file that it would not open is told.
+// was found is checked by the workspace, and nothing is shown of a file that it would not open.
 
 import { basename, join } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
@@ -128,7 +128,7 @@ function argumentsOf(query: GrepQuery, { nameGlob }: GrepRoot): string[] {
     "--no-context-separator",
     "--crlf",
     "--engine=auto",
-    // No file needs to tell more.
+    // More matches of one file are never needed.
     `--max-count=${query.offset + query.limit + 1}`,
     `--before-context=${query.pre}`,
     `--after-context=${query.post}`,

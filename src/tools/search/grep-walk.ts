@@ -1,5 +1,5 @@
 // The search without ripgrep: file after file in the order of paths, with JavaScript's regular expressions. A pattern
-// that would run for ever is stopped, and nothing is read whole that is larger than its bound.
+// that would run for ever is stopped, and no file is read beyond a limit.
 
 import { createContext, Script } from "node:vm";
 import { throwIfAborted } from "../../base/abort.js";
@@ -14,7 +14,7 @@ import type { SearchDeps } from "./ripgrep.js";
 
 const maxFileBytes = 8 * 1024 * 1024;
 const headBytes = 8192;
-/** For one file; the event loop waits as long. */
+/** For one file. The event loop is blocked for that time. */
 const maxMatchMs = 500;
 
 export async function searchByWalking(

@@ -27,7 +27,7 @@ export interface SearchDeps {
 export type RipgrepDeps = Pick<SearchDeps, "processes" | "ripgrepPath">;
 
 export interface RipgrepRequest {
-  /** Searched from within, so that every path told begins with `./`. */
+  /** ripgrep runs in this directory, so that every path in its output begins with `./`. */
   readonly root: Target;
   readonly args: readonly string[];
   /** Directories to enter although they are usually skipped: `.git`, `node_modules`. */
@@ -100,7 +100,7 @@ export function mentionedIn(...texts: (string | undefined)[]): string[] {
 
 const skippedNames = [".git", "node_modules"];
 
-/** `--no-messages`: a file that cannot be opened shows in the exit code; a bad pattern is told all the same. */
+/** `--no-messages`: a file that cannot be opened shows in the exit code; a bad pattern is still reported. */
 const fixedFlags = ["--no-config", "--color=never", "--no-messages", "--null"];
 
 /** What makes ripgrep see what a walk sees. */

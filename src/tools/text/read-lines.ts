@@ -127,7 +127,7 @@ function decode(bytes: Uint8Array): { text: string; isLossy: boolean } {
   try {
     return { text: dropLast(new TextDecoder("utf-8", { fatal: true }).decode(bytes)), isLossy: false };
   } catch {
-    // Not UTF-8: shown as well as it goes, and said so.
+    // Not UTF-8: shown as well as possible, with a remark.
     return { text: dropLast(new TextDecoder().decode(bytes)), isLossy: true };
   }
 }

@@ -30,7 +30,7 @@ export interface InterceptOptions {
 export type SwitchReason = "new" | "resume" | "fork";
 
 /** What is about to happen to the record, and may be prevented. */
-export type RecordWish =
+export type RequestedChange =
   | { readonly kind: "switch"; readonly reason: SwitchReason; readonly targetSessionFile?: string }
   | { readonly kind: "branch"; readonly entryId: string };
 
@@ -70,7 +70,7 @@ export interface SessionExtensions {
   readonly revisesContext: boolean;
   /** Before every model call: what it is told instead. The record keeps the original. */
   reviseContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]>;
-  prevents(wish: RecordWish, signal: AbortSignal): Promise<boolean>;
+  prevents(requested: RequestedChange, signal: AbortSignal): Promise<boolean>;
   /** Before the session moves to another entry of the tree. */
   beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict>;
   /** Undefined while no extension takes part in summaries. */

@@ -10,7 +10,7 @@ import type { SessionRecord } from "../record/record.js";
 import { realPath } from "../record/store/session-disk.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
 import type { TreeVerdict } from "./compaction/compaction-extensions.js";
-import type { RecordWish } from "./session-extensions.js";
+import type { RequestedChange } from "./session-extensions.js";
 import { bill, type SessionInternals } from "./session-internals.js";
 import { plainText } from "./session-messages.js";
 import { defaultSessionSettings } from "./session-settings.js";
@@ -173,20 +173,20 @@ function navigate(
 /** Extensions may object, and are told what became of it. */
 async function unlessPrevented(
   session: SessionInternals,
-  wish: RecordWish,
+  requested: RequestedChange,
   work: () => Promise<void>,
 ): Promise<boolean> {
   const { extensions } = session.deps;
   session.driver.checkOpen();
-  if (extensions && (await session.questions.askExtensions((signal) => extensions.prevents(wish, signal))))
+  if (extensions && (await session.questions.askExtensions((signal) => extensions.prevents(requested, signal))))
     return false;
   const previousSessionFile = session.current.record.sessionFile;
   await session.current.exclusively(async () => {
     checkNotOver(session);
     await work();
   });
-  const { kind } = wish;
-  await extensions?.changed(kind === "branch" ? { kind, previousSessionFile } : { ...wish, previousSessionFile });
+  const { kind } = requested;
+  await extensions?.changed(kind === "branch" ? { kind, previousSessionFile } : { ...requested, previousSessionFile });
   return true;
 }
 

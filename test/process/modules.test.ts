@@ -390,11 +390,11 @@ describe("galley tools", () => {
     });
     expect(await galley(["tools", "new", "shout"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("there already"),
+      stderr: expect.stringContaining("already exists"),
     });
     expect(await galley(["tools", "new", "my shout"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('"my shout" is no tool name'),
+      stderr: expect.stringContaining('"my shout" is not a valid tool name'),
     });
     const { tools } = JSON.parse((await galley(["tools", "list", "--json"])).stdout) as { tools: object[] };
     expect(tools).toMatchObject([{ name: "shout", approval: "read", path }]);

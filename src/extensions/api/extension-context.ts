@@ -49,7 +49,7 @@ export interface CompactOptions {
 
 export interface ExtensionContext extends CustomToolContext, Omit<ContextHost, keyof ToolHost | "compact"> {
   /** With options the caller need not wait: its callbacks are told of the end. */
-  compact(wish?: string | CompactOptions): Promise<void>;
+  compact(request?: string | CompactOptions): Promise<void>;
 }
 
 export interface ExtensionCommandContext extends ExtensionContext, CommandHost {
@@ -107,7 +107,7 @@ export function createExtensionContext(
     getContextUsage: () => ask((session) => session.getContextUsage()),
     getSystemPrompt: () => ask((session) => session.getSystemPrompt()),
     isProjectTrusted: () => ask((session) => session.isProjectTrusted()),
-    compact: (wish) => compacted(wish, (instructions) => ask((session) => session.compact(instructions))),
+    compact: (request) => compacted(request, (instructions) => ask((session) => session.compact(instructions))),
   };
 }
 
@@ -127,19 +127,19 @@ export function createCommandContext(deps: ContextDeps<ContextHost & CommandHost
 
 /** The caller need not wait for it, so a failure without a waiting caller is no uncaught error. */
 function compacted(
-  wish: string | CompactOptions | undefined,
+  request: string | CompactOptions | undefined,
   compact: (customInstructions?: string) => Promise<unknown>,
 ): Promise<void> {
-  const done = runCompaction(wish, compact);
+  const done = runCompaction(request, compact);
   done.catch(() => {}); // a caller that waits gets the error
   return done;
 }
 
 async function runCompaction(
-  wish: string | CompactOptions | undefined,
+  request: string | CompactOptions | undefined,
   compact: (customInstructions?: string) => Promise<unknown>,
 ): Promise<void> {
-  const options = typeof wish === "string" ? { customInstructions: wish } : (wish ?? {});
+  const options = typeof request === "string" ? { customInstructions: request } : (request ?? {});
   const { customInstructions, onComplete, onError } = options as CompactOptions;
   let result: unknown;
   try {

@@ -107,7 +107,7 @@ async function takeRoot(root: ModuleRoot, { kind, projectRoot, found }: RootWork
     return folderModules(folder, { kind, accepts, source, found, ignoredFrom });
   }
   const as = { kind, source, needsTrust };
-  found.startPlace();
+  found.startLocation();
   for (const path of directoryModules(folder, { kind, source, found })) found.add(path, as);
   if (kind === "hook") for (const time of ["pre", "post"]) scriptFolder(join(folder, time), { ...as, found });
 }
@@ -121,7 +121,7 @@ interface PackageWork {
 
 function takePackage(path: string, { kinds, choice, source, found }: PackageWork): void {
   if (!choice.isEnabled) return;
-  found.startPlace();
+  found.startLocation();
   // A package's commands may also be texts.
   for (const kind of kinds)
     for (const module of packageModules(path, { kind, features: choice.features, source, found }))
@@ -133,7 +133,7 @@ function takeExplicit(
   { kind, needsTrust, found }: { kind: ModuleKind; needsTrust: boolean; found: Findings },
 ): void {
   const source = { provider: "config", providerName: "Config", level: "project" } as const;
-  found.startPlace();
+  found.startLocation();
   const looked = found.look(path);
   if (looked.kind === "missing") found.addProblem(path, "No such file or directory", source);
   else if (looked.kind === "unfit") found.addProblem(path, looked.problem, source);

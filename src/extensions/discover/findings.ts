@@ -62,7 +62,7 @@ export class Findings implements Discovery {
   #looks = 0;
 
   /** A location that uses up its limit does not affect the next one. */
-  startPlace(): void {
+  startLocation(): void {
     this.#looks = 0;
   }
 

@@ -32,7 +32,7 @@ const maxDescribed = 500;
 /** A folder of tools or commands. */
 export async function folderModules(folder: string, work: FolderWork): Promise<void> {
   const { accepts, source, found, kind } = work;
-  found.startPlace();
+  found.startLocation();
   const names = namesIn(folder).filter(({ name }) => !isAside(name));
   if (names.length === 0) return;
   const isLeftOut = await ignoredIn(folder, work.ignoredFrom ?? folder);

@@ -234,10 +234,8 @@ describe("the end", () => {
     ]);
     await runner.emit(turnStart);
     runner.close();
-    expect(() => kept.pi?.sendUserMessage("hello")).toThrow(
-      "This extension was loaded anew, or its session has ended.",
-    );
-    expect(() => kept.ctx?.abort()).toThrow("This extension was loaded anew, or its session has ended.");
+    expect(() => kept.pi?.sendUserMessage("hello")).toThrow("This extension was reloaded, or its session has ended.");
+    expect(() => kept.ctx?.abort()).toThrow("This extension was reloaded, or its session has ended.");
     kept.pi?.events.emit("x", 1);
     expect(heard).toEqual([]);
     expect(asked).toEqual([]);

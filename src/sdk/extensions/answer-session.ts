@@ -8,7 +8,7 @@ import type {
   InterceptedPrompt,
   InterceptOptions,
   RecordChange,
-  RecordWish,
+  RequestedChange,
 } from "../../session/session-extensions.js";
 import type { LiveExtensions } from "./live-extensions.js";
 
@@ -45,11 +45,11 @@ export async function interceptPrompt(
 
 export async function preventsChange(
   { runner }: LiveExtensions,
-  wish: RecordWish,
+  requested: RequestedChange,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!runner) return false;
-  const { kind, ...fields } = wish;
+  const { kind, ...fields } = requested;
   if ("entryId" in fields) return (await runner.emit({ type: "session_before_branch", ...fields }, signal)).cancel;
   return (await runner.emit({ type: `session_before_${kind as "switch"}`, ...fields }, signal)).cancel;
 }

@@ -34,7 +34,7 @@ import type {
   InterceptedPrompt,
   InterceptOptions,
   RecordChange,
-  RecordWish,
+  RequestedChange,
   SessionExtensions,
 } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
@@ -184,8 +184,8 @@ export class ExtensionManager implements SessionExtensions {
     return runner ? runner.emit({ type: "session_before_tree", preparation, signal }) : { cancel: false };
   }
 
-  async prevents(wish: RecordWish, signal: AbortSignal): Promise<boolean> {
-    return this.#live ? preventsChange(this.#live, wish, signal) : false;
+  async prevents(requested: RequestedChange, signal: AbortSignal): Promise<boolean> {
+    return this.#live ? preventsChange(this.#live, requested, signal) : false;
   }
 
   async changed(change: RecordChange): Promise<void> {

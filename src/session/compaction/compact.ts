@@ -71,7 +71,7 @@ async function summarizeCut(
   caller: SummaryCaller,
 ): Promise<string | FailedReply> {
   const { customInstructions, additionalContext, instruction, settings } = request;
-  const wishes = {
+  const instructions = {
     ...(customInstructions === undefined ? {} : { customInstructions }),
     ...(instruction === undefined ? {} : { instruction }),
     ...(additionalContext === undefined ? {} : { additionalContext }),
@@ -82,14 +82,14 @@ async function summarizeCut(
       pieces: serializeEntries(cut.history),
       maxTokens: settings.reserveTokens * 0.8,
       ...(cut.previous ? { previousSummary: withoutFileLists(cut.previous.summary) } : {}),
-      ...wishes,
+      ...instructions,
     },
     caller,
   );
   const pieces = serializeEntries(cut.turnHead);
   if (typeof history !== "string" || pieces.length === 0) return history;
   const maxTokens = settings.reserveTokens * 0.5;
-  const head = await summarize({ kind: "turn_head", pieces, maxTokens, ...wishes }, caller);
+  const head = await summarize({ kind: "turn_head", pieces, maxTokens, ...instructions }, caller);
   if (typeof head !== "string") return head;
   return `${history || "No prior history."}\n\n---\n\n**Turn Context (split turn):**\n\n${head}`;
 }

@@ -155,13 +155,13 @@ export class CompactionController {
    */
   async summarizeBranch(
     abandoned: readonly SessionEntry[],
-    wishes: { reserveTokens: number; customInstructions?: string },
+    extra: { reserveTokens: number; customInstructions?: string },
   ): Promise<BranchNotes | undefined> {
     const branch = branchOf(abandoned);
     if (!branch) return undefined;
     const model = this.#modelForCommand();
     return this.#run(undefined, (signal) =>
-      this.#billed(summarizeBranch({ ...this.#request(model, signal), branch, ...wishes })),
+      this.#billed(summarizeBranch({ ...this.#request(model, signal), branch, ...extra })),
     );
   }
 
@@ -250,11 +250,11 @@ export class CompactionController {
   async #compact(
     model: ProviderModel,
     signal: AbortSignal,
-    wishes: Pick<CompactionRequest, "customInstructions" | "mustFree">,
+    extra: Pick<CompactionRequest, "customInstructions" | "mustFree">,
   ): Promise<CompactionResult> {
     const deps = this.#deps;
     const extensions = deps.extensions?.();
-    const request = { ...this.#request(model, signal), ...wishes };
+    const request = { ...this.#request(model, signal), ...extra };
     const result = await this.#billed<CompactionResult>(
       extensions ? compactWithExtensions(request, extensions) : compact(request),
     );

@@ -28,7 +28,7 @@ export interface CompactionPlan {
 }
 
 /** What extensions want the model that writes the summary to be told. */
-export interface CompactionWishes {
+export interface CompactionInstructions {
   readonly context?: readonly string[];
   /** Replaces the usual instruction. */
   readonly prompt?: string;
@@ -39,7 +39,7 @@ export interface CompactionWishes {
 export interface CompactionExtensions {
   /** `compaction` is the whole result: then no model is asked. */
   beforeCompact(plan: CompactionPlan): Promise<{ readonly cancel: boolean; readonly compaction?: CompactionResult }>;
-  compacting(messages: readonly AgentMessage[]): Promise<CompactionWishes>;
+  compacting(messages: readonly AgentMessage[]): Promise<CompactionInstructions>;
   compacted(entry: CompactionEntry): Promise<void>;
 }
 

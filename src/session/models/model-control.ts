@@ -31,7 +31,7 @@ export class ModelControl {
   readonly #deps: ModelControlDeps;
   #model: ProviderModel | undefined;
   /** What was asked for; each model is given the nearest that it has. */
-  #wish: ThinkingLevel | undefined;
+  #requestedLevel: ThinkingLevel | undefined;
   #level: ThinkingLevel | undefined;
   #standIn: ModelChoice | undefined;
   #choices = 0;
@@ -41,8 +41,8 @@ export class ModelControl {
   constructor(deps: ModelControlDeps) {
     this.#deps = deps;
     this.#model = deps.model;
-    this.#wish = deps.thinkingLevel;
-    this.#level = deps.model && clampLevel(deps.model, this.#wish);
+    this.#requestedLevel = deps.thinkingLevel;
+    this.#level = deps.model && clampLevel(deps.model, this.#requestedLevel);
     const record = deps.record();
     if (deps.named?.model || deps.named?.level || record.context.path.length === 0) this.#untold = record;
   }
@@ -112,14 +112,14 @@ export class ModelControl {
       : this.available().map((model) => ({ model }));
     const next = candidates[(Math.max(this.#indexIn(candidates), 0) + 1) % candidates.length];
     if (candidates.length < 2 || !next) return null;
-    if (next.thinkingLevel !== undefined) this.#wish = next.thinkingLevel;
+    if (next.thinkingLevel !== undefined) this.#requestedLevel = next.thinkingLevel;
     this.#use(next.model);
     return { model: next.model, ...(this.#level === undefined ? {} : { thinkingLevel: this.#level }), isScoped };
   }
 
-  /** A wish: stored as the nearest level the model has. `undefined` takes an explicit one back. */
+  /** A request: stored as the nearest level the model has. `undefined` takes an explicit one back. */
   setThinkingLevel(level: ThinkingLevel | undefined): void {
-    this.#wish = level;
+    this.#requestedLevel = level;
     this.#store(this.#model ? clampLevel(this.#model, level) : level);
   }
 
@@ -176,8 +176,8 @@ export class ModelControl {
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
     if (found && found !== this.#model) this.#choose(found);
-    this.#wish = named ?? this.#recorded(thinkingLevel);
-    if (this.#model) this.#level = clampLevel(this.#model, this.#wish);
+    this.#requestedLevel = named ?? this.#recorded(thinkingLevel);
+    if (this.#model) this.#level = clampLevel(this.#model, this.#requestedLevel);
     const { model } = this;
     const used = model ? `${model.provider}/${model.id}` : "none";
     return saved === undefined || found ? undefined : `Could not restore model ${saved}. Using ${used}`;
@@ -239,7 +239,7 @@ export class ModelControl {
 
   #use(model: ProviderModel): void {
     this.#choose(model);
-    this.#level = clampLevel(model, this.#wish);
+    this.#level = clampLevel(model, this.#requestedLevel);
     this.record();
     this.#recordNewLevel();
   }

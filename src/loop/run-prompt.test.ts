@@ -87,6 +87,16 @@ describe("queued messages", () => {
     model.verify();
   });
 
+  it("a follow-up waits until the model calls no more tools", async () => {
+    const { prompt, appended, queues, model } = setUp([call("echo", {}), say("One."), say("Two.")], {
+      tools: () => [echo],
+    });
+    queues.queueFollowUp(userMessage("afterwards"));
+    await prompt("go");
+    expect(appended.map(said)).toEqual(["go", "assistant", "toolResult", "assistant", "afterwards", "assistant"]);
+    model.verify();
+  });
+
   it("what was queued while idle is part of the first request", async () => {
     const { prompt, appended, queues } = setUp([say("Yes.")]);
     queues.steer(userMessage("earlier"));
@@ -105,10 +115,11 @@ describe("queued messages", () => {
   });
 
   it("a message that was taken and could not be delivered is put back", async () => {
+    let count = 0;
     const steering = fakeTool(
       "steering",
       async () => {
-        fake.queues.steer(userMessage("rather"));
+        fake.queues.steer(userMessage(`rather ${++count}`));
         return textResult("ran");
       },
       { concurrency: "exclusive" },
@@ -116,14 +127,14 @@ describe("queued messages", () => {
     const both = calls({ name: "steering", args: {}, id: "c1" }, { name: "steering", args: {}, id: "c2" });
     const fake = setUp([both], {
       tools: () => [steering],
-      // The batch has taken the message when its results are recorded.
+      // The batch has taken the message by then, and skipped this call.
       append: (message) => {
-        if (message.role === "toolResult") fake.abort.abort();
+        if (message.role === "toolResult" && message.toolCallId === "c2") fake.abort.abort();
       },
     });
     fake.queues.interruptMode = "immediate";
     expect((await fake.prompt("go")).stopReason).toBe("aborted");
-    expect(fake.queues.takeSteering().map(({ message }) => said(message))).toEqual(["rather"]);
+    expect(fake.queues.takeSteering().map(({ message }) => said(message))).toEqual(["rather 1"]);
     fake.model.verify();
   });
 

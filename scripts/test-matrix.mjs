@@ -68,12 +68,12 @@ function testOn(major) {
   const env = { ...process.env, PATH: [dirname(program), process.env.PATH].join(delimiter) };
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const args = ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...vitestArgs];
-  const { status } = spawnSync(program, args, { cwd: root, env, stdio: "inherit" });
+  const { status, signal } = spawnSync(program, args, { cwd: root, env, stdio: "inherit" });
   const seconds = Math.round((performance.now() - startedMs) / 1000);
   const counts = readCounts(report);
   rmSync(directory, { recursive: true, force: true });
   // The status counts by itself: an error outside of a test fails no test, and a crash leaves no report.
-  return { version, ...counts, seconds, ok: status === 0 };
+  return { version, ...counts, seconds, ok: status === 0, signal };
 }
 
 function readCounts(report) {
@@ -84,7 +84,7 @@ function readCounts(report) {
 
 function printTable(rows) {
   const columns = ["version", "passed", "failed", "skipped", "seconds", "result"];
-  const table = rows.map((row) => ({ ...row, result: row.ok ? "ok" : "FAILED" }));
+  const table = rows.map((row) => ({ ...row, result: row.ok ? "ok" : (row.signal ?? "FAILED") }));
   const lines = [columns, ...table.map((row) => columns.map((column) => String(row[column])))];
   console.log("");
   for (const line of lines)

@@ -21,22 +21,22 @@ export const mutants = [
   drop("no sync after the undo record is gone", "finish.ts", "await pins.sync([dirname(undoRecord)]);"),
   drop(
     "no sync of a staged file",
-    "stage.ts",
+    "temp-files.ts",
     "like, mode, mtimeMs });\n    await file.fsync();",
     "like, mode, mtimeMs });",
   ),
   drop(
     "no sync of a copied backup",
-    "stage.ts",
+    "temp-files.ts",
     "mtimeMs: found.modifiedMs });\n    await file.fsync();",
     "mtimeMs: found.modifiedMs });",
   ),
   drop(
     "no sync of the targets' directories before the commit",
-    "stage.ts",
+    "temp-files.ts",
     "...ops.map(({ path }) => dirname(path)), ",
   ),
-  drop("no sync of what holds a new directory", "stage.ts", ", ...dirs.map((directory) => dirname(directory))"),
+  drop("no sync of what holds a new directory", "temp-files.ts", ", ...dirs.map((directory) => dirname(directory))"),
   drop("no sync after the renames", "finish.ts", "await deps.pins.syncExisting(directoriesOf(begin));\n  // A", "// A"),
   swap("a sync only of what this process renamed", "finish.ts", [
     [
@@ -50,7 +50,7 @@ export const mutants = [
     "await deps.pins.syncExisting(directoriesOf(begin));\n  return foreign;",
     "return foreign;",
   ),
-  drop("no sync after clearing away", "stage.ts", "await pins.sync(touched);"),
+  drop("no sync after clearing away", "temp-files.ts", "await pins.sync(touched);"),
   drop(
     "no sync between the two spellings",
     "carry-out.ts",
@@ -62,15 +62,15 @@ export const mutants = [
   swap("begin after staging", "apply.ts", [
     ["await journal.append(begin);\n", ""],
     [
-      "await stageFiles(deps, prepared, signal);",
-      "await stageFiles(deps, prepared, signal);\n    await journal.append(begin);",
+      "await writeTempFiles(deps, prepared, signal);",
+      "await writeTempFiles(deps, prepared, signal);\n    await journal.append(begin);",
     ],
   ]),
   drop(
     "commit before staging",
     "apply.ts",
-    "await stageFiles(deps, prepared, signal);",
-    'await journal.append({ type: "commit" });\n    await stageFiles(deps, prepared, signal);',
+    "await writeTempFiles(deps, prepared, signal);",
+    'await journal.append({ type: "commit" });\n    await writeTempFiles(deps, prepared, signal);',
   ),
   drop(
     "commit after the renames",
@@ -130,15 +130,15 @@ export const mutants = [
   drop("recovery goes back without a record", "recover.ts", 'await journal.append({ type: "undo" });'),
   drop(
     "mode and owner after the sync",
-    "stage.ts",
-    "await dress(file, { shownPath: op.shownPath, like, mode, mtimeMs });\n    await file.fsync();",
-    "await file.fsync();\n    await dress(file, { shownPath: op.shownPath, like, mode, mtimeMs });",
+    "temp-files.ts",
+    "await setAttributes(file, { shownPath: op.shownPath, like, mode, mtimeMs });\n    await file.fsync();",
+    "await file.fsync();\n    await setAttributes(file, { shownPath: op.shownPath, like, mode, mtimeMs });",
   ),
   drop(
     "a new file loses its staged name at once",
     "carry-out.ts",
-    "await appear({ disk }, { from: staged, to: target, op });",
-    "await appear({ disk }, { from: staged, to: target, op });\n  await disk.unlink(staged).catch(() => {});",
+    "await linkIfFree({ disk }, { from: staged, to: target, op });",
+    "await linkIfFree({ disk }, { from: staged, to: target, op });\n  await disk.unlink(staged).catch(() => {});",
   ),
   drop(
     "a new file keeps its staged name to the end",
@@ -170,7 +170,7 @@ export const mutants = [
     'if (!isStaged) return hash === op.after ? "applied" : "edited";',
   ),
   drop("recovery sees no conflict", "recover.ts", 'if (state === "conflict") return undefined;'),
-  drop("recovery goes forward without a commit", "recover.ts", 'state.stage === "begun"', "false"),
+  drop("recovery goes forward without a commit", "recover.ts", 'state.phase === "begun"', "false"),
   drop(
     "recovery takes a gone directory for a failure",
     "pinned-paths.ts",
@@ -209,10 +209,10 @@ export const mutants = [
   ),
 
   // What is left.
-  drop("backups stay", "stage.ts", "[backup] : [staged, backup]", "[] : [staged]"),
-  drop("staged files stay", "stage.ts", "[backup] : [staged, backup]", "[backup] : [backup]"),
+  drop("backups stay", "temp-files.ts", "[backup] : [staged, backup]", "[] : [staged]"),
+  drop("staged files stay", "temp-files.ts", "[backup] : [staged, backup]", "[backup] : [backup]"),
   drop("another process's staged files are taken for renamed", "finish.ts", "isRenamed: isOwnWork", "isRenamed: true"),
-  drop("made directories are not removed", "stage.ts", "if (withDirectories)", "if (!withDirectories)"),
+  drop("made directories are not removed", "temp-files.ts", "if (withDirectories)", "if (!withDirectories)"),
   drop(
     "the undo record of what did not happen stays",
     "finish.ts",

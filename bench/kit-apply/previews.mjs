@@ -83,8 +83,8 @@ export async function runLongFile({ module, directory, bytes }) {
   const started = performance.now();
   await project.apply([{ kind: "modify", path, shownPath: "long", beforeHash: hashOf(old), bytes: fresh }]);
   const elapsedMs = Math.round(performance.now() - started);
-  const [record] = readdirSync(project.places.undoDir);
-  const undo = await journal.readUndoRecord(journal.nodeChangeDisk, join(project.places.undoDir, record));
+  const [record] = readdirSync(project.directories.undoDir);
+  const undo = await journal.readUndoRecord(journal.nodeChangeDisk, join(project.directories.undoDir, record));
   const problems = [];
   if (!readFileSync(path).equals(fresh)) problems.push("the new bytes are others");
   if (!undo?.files[0].before.bytes.equals(old)) problems.push("the undo record has other bytes");

@@ -11,23 +11,23 @@ export function projectIn(directory, journal) {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(join(directory, "p"), { recursive: true });
   const home = realpathSync(directory);
-  const places = { root: join(home, "p"), journalDir: join(home, "journal"), undoDir: join(home, "undo") };
-  mkdirSync(places.journalDir);
-  mkdirSync(places.undoDir);
+  const directories = { root: join(home, "p"), journalDir: join(home, "journal"), undoDir: join(home, "undo") };
+  mkdirSync(directories.journalDir);
+  mkdirSync(directories.undoDir);
   const settle = async () => true;
   const context = { disk: journal.nodeChangeDisk, width, settle };
   return {
-    root: places.root,
-    places,
+    root: directories.root,
+    directories,
     apply(ops) {
       const set = { label: "L", sourceToolName: "t", by: "user", reason: "r", ops };
       const txid = randomBytes(16).toString("hex");
-      return journal.applyChangeSet({ ...context, places, txid, now: Date.now(), keepsUndo: true }, set);
+      return journal.applyChangeSet({ ...context, directories, txid, now: Date.now(), keepsUndo: true }, set);
     },
-    recover: () => journal.recoverChanges({ ...context, journalDir: places.journalDir }),
+    recover: () => journal.recoverChanges({ ...context, journalDir: directories.journalDir }),
     leftOvers: () => [
-      ...readdirSync(places.journalDir),
-      ...namesBelow(places.root).filter((name) => /\.(new|old)$/.test(name)),
+      ...readdirSync(directories.journalDir),
+      ...namesBelow(directories.root).filter((name) => /\.(new|old)$/.test(name)),
     ],
   };
 }

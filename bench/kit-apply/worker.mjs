@@ -39,7 +39,7 @@ const counted = (target) =>
     }),
   );
 
-const places = placesIn(directory);
+const directories = placesIn(directory);
 const settle = async ({ result }) => {
   tell(result);
   return true;
@@ -49,6 +49,9 @@ tell("ready");
 if (work === "apply") {
   const ops = opsIn(directory, sceneFrom(journal, Number(seed)));
   const set = { label: "L", sourceToolName: "t", by: "user", reason: "r", ops };
-  await journal.applyChangeSet({ ...common, places, txid: "0123456789abcdef".repeat(2), now: 1, keepsUndo: true }, set);
-} else await journal.recoverChanges({ ...common, journalDir: places.journalDir });
+  await journal.applyChangeSet(
+    { ...common, directories, txid: "0123456789abcdef".repeat(2), now: 1, keepsUndo: true },
+    set,
+  );
+} else await journal.recoverChanges({ ...common, journalDir: directories.journalDir });
 tell("done");

@@ -55,7 +55,9 @@ export class Browser {
       // A renderer of its own for root needs this; the pages come from this very program.
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
     ];
-    this.#child = spawn(path, flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+    // Its caches and settings go with its profile, wherever the user keeps his.
+    const env = { ...process.env, HOME: this.#profile, XDG_CACHE_HOME: this.#profile, XDG_CONFIG_HOME: this.#profile };
+    this.#child = spawn(path, flags, { env, stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
     this.#child.on("error", (error) => this.#fail(error));
     this.#child.on("exit", () => this.#fail(new Error("The browser has ended")));
     this.#child.stdio[3].on("error", (error) => this.#fail(error));

@@ -13,7 +13,7 @@ export async function buildTrustModule(directory) {
     stdin: {
       contents: `
         export { decideTrust } from "./trust.ts";
-        export { recordTrust } from "./trust-record.ts";
+        export { saveTrust } from "./save-trust.ts";
         export { surveyProject } from "./trust-survey.ts";
         export { findConfigRoots } from "../../config/config-roots.ts";
         export { systemClock } from "../../base/clock.ts";`,

@@ -88,7 +88,7 @@ function writeProject({ repo }) {
   return { repo, settings: structuredClone(settings) };
 }
 
-function decider({ decideTrust, recordTrust, surveyProject, findConfigRoots, systemClock }, { repo, home }, project) {
+function decider({ decideTrust, saveTrust, surveyProject, findConfigRoots, systemClock }, { repo, home }, project) {
   const configRoot = join(home, ".galley");
   const file = join(configRoot, "trust.json");
   const look = async () => {
@@ -102,7 +102,7 @@ function decider({ decideTrust, recordTrust, surveyProject, findConfigRoots, sys
     return (await surveyProject({ cwd: repo, home, roots, explicit, settings: policy })).project;
   };
   const decide = async () => decideTrust({ project: await look(), file }).state;
-  decide.record = async () => recordTrust(await look(), "trusted", { file, clock: systemClock });
+  decide.record = async () => saveTrust(await look(), "trusted", { file, clock: systemClock });
   return decide;
 }
 

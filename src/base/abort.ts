@@ -17,7 +17,7 @@ export function linkAbort(...sources: (AbortSignal | undefined)[]): LinkedAbort 
   const live = sources.filter((source) => source !== undefined);
   const onAbort = (event: Event) => controller.abort((event.target as AbortSignal).reason);
   for (const source of live) {
-    setMaxListeners(0, source); // one run has as many calls as its model asks for, and none of them is forgotten
+    setMaxListeners(0, source); // a run may have any number of calls, and each removes its listener
     if (source.aborted) controller.abort(source.reason);
     else source.addEventListener("abort", onAbort, { once: true });
   }

@@ -10,11 +10,11 @@ export interface Clock {
 }
 
 export interface TimerUse {
-  /** Work goes on with it, so the process stays alive for it, as it does for no other timer. */
+  /** Keeps the process alive until it fires. Other timers do not. */
   readonly isAwaited?: boolean;
 }
 
-/** `setTimeout` takes no longer delay: it would fire at once. */
+/** The longest delay that `setTimeout` takes. A longer one would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -48,7 +48,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** Waits for the work, but not longer than so. */
+/** Waits for the work, but not longer than `ms`. */
 export async function atMost(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
   const patience = new AbortController();
   const bound = sleep(clock, ms, patience.signal).catch(() => {}); // cancelled below when the work was quicker

@@ -1,7 +1,7 @@
 // The one error class. Callers branch on `code`, people read `message`; `details` is JSON-safe data for hosts.
 
 export type ErrorCode =
-  | "aborted" // somebody asked us to stop
+  | "aborted" // the user or the host asked us to stop
   | "apply_failed" // a change set could not be written; the sentence says what was restored
   | "busy" // a run is active and the caller did not say how to queue
   | "cannot_continue" // nothing in the context to continue from
@@ -18,12 +18,12 @@ export type ErrorCode =
   | "pending_unavailable" // a preview was pushed where nothing can hold it
   | "script_mismatch" // a scripted model or server was asked for something else
   | "session_busy" // the conversation is changing, and the answer would not hold
-  | "stale_cursor" // what a page was cut from is not there any more
+  | "stale_cursor" // the list that a page belongs to has changed
   | "stale_preview" // files changed since they were previewed; `details.files` names them
   | "start_failed" // the program cannot start as asked
   | "timeout"
   | "tool_failed" // the text is for the model
-  | "unknown_since" // an entry to go on from that the session does not have
+  | "unknown_since" // the session does not have the entry to continue from
   | "unsupported" // a known thing that this build cannot do
   | "usage"; // the command line is wrong
 
@@ -43,7 +43,7 @@ export class GalleyError extends Error {
   }
 }
 
-/** The sentence in whatever was thrown. */
+/** The message of a thrown value of any type. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name;
   if (typeof thrown === "string") return thrown;
@@ -54,7 +54,7 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** The system's word for what went wrong (`ENOENT`), if the thrown value carries one. */
+/** The system's error code (`ENOENT`), if the thrown value has one. */
 export function systemCode(thrown: unknown): string | undefined {
   const code = (thrown as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" ? code : undefined;

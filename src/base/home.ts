@@ -1,5 +1,5 @@
-// Where the user's files and the passing ones lie. As node:os has it, which is loaded only where the environment does not
-// say: these are on the way to the first answer.
+// The home directory and the directory for temporary files, as node:os has them. node:os is loaded only if the
+// environment does not name them, to keep the start short.
 
 export function homedir(): string {
   return (process.platform !== "win32" && process.env.HOME) || process.getBuiltinModule("node:os").homedir();

@@ -1,6 +1,6 @@
-// Many small things, a few at a time.
+// Runs many small asynchronous tasks, a few at a time.
 
-/** In order, `width` at a time. After a failure nothing new is begun; it is told when what runs has ended. */
+/** In order, `width` at a time. After a failure no new task starts; it is thrown when the running ones have ended. */
 export async function inLanes<T>(
   items: Iterable<T>,
   width: number,

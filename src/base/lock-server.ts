@@ -14,17 +14,17 @@ export async function listenForCallers(name: string): Promise<LockServer> {
   const server: Server = createServer((caller) => {
     callers.add(caller);
     caller.unref();
-    caller.on("error", () => {}); // a caller that hung up early has nothing to hear
+    caller.on("error", () => {}); // a caller that hung up early needs no answer
     caller.on("close", () => callers.delete(caller));
     caller.end(`${process.pid}\n`);
   });
   server.unref();
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // Not shared: the workers of a cluster would all be let in.
+    // Exclusive: otherwise all workers of a cluster would share the socket.
     server.listen({ path: name, exclusive: true }, resolve);
   });
-  server.on("error", () => {}); // one caller that could not be taken in; the lock stands
+  server.on("error", () => {}); // one caller could not be accepted; the lock is still held
   return {
     close: () =>
       new Promise((resolve) => {

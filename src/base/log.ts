@@ -3,7 +3,7 @@
 export interface Log {
   warn(text: string): void;
   error(text: string, cause?: unknown): void;
-  /** What is not worth a warning; absent where nobody wants to know. */
+  /** Details that are not worth a warning; absent where debug output is off. */
   trace?(level: "debug" | "info", text: string): void;
 }
 

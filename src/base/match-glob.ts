@@ -1,4 +1,4 @@
-// Names against patterns in which `*` and `?` stand for anything.
+// Matches names against patterns with `*` and `?`.
 
 /** Goes back to the last `*` only, so it costs at most text times pattern, whatever the pattern. */
 export function matchesGlob(text: string, glob: string): boolean {

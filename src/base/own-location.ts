@@ -1,5 +1,5 @@
-// Where our own code lies, for finding packages that are installed beside it: the program is CommonJS, the doors are ES
-// modules, and each says it in its own way.
+// Where our own code is, for finding packages that are installed beside it. The program is CommonJS and the package's
+// entry points are ES modules, so the location is read in two ways.
 
 declare const __filename: string | undefined;
 

@@ -14,7 +14,7 @@ import { type LockServer, listenForCallers } from "./lock-server.js";
 export type LockKind = "socket" | "socket-file" | "pipe" | "none";
 
 export interface FileLock {
-  /** `none` where the platform's way is closed to us, as in some sandboxes. */
+  /** `none` where the platform refuses to make a lock, as in some sandboxes. */
   readonly kind: LockKind;
   release(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export type LockStrategy =
 export const platformLock: LockKind =
   process.platform === "linux" ? "socket" : process.platform === "win32" ? "pipe" : "socket-file";
 
-/** What this process holds or is about to: two parts of one program exclude each other like two programs. */
+/** What this process holds or is about to hold: two callers in one process exclude each other like two processes. */
 const heldHere = new Set<string>();
 
 const pollMs = 25;
@@ -44,7 +44,7 @@ export function acquireLock(path: string, clock: Clock, waitMs = 0): Promise<Loc
   return acquireLockBy({ kind: platformLock }, { path, clock, waitMs });
 }
 
-/** As `acquireLock`, in the way of another platform. All processes have to use the same one. */
+/** As `acquireLock`, with the strategy of another platform. All processes have to use the same one. */
 export async function acquireLockBy(
   strategy: LockStrategy,
   { path, clock, waitMs = 0 }: { path: string; clock: Clock; waitMs?: number },
@@ -61,7 +61,7 @@ export async function acquireLockBy(
 async function tryLock(path: string, strategy: LockStrategy): Promise<LockAttempt> {
   if (heldHere.has(path)) return { lock: undefined, holderPid: process.pid };
   heldHere.add(path);
-  const taken = await take(path, strategy).catch(() => undefined); // no lock is to be had here: kind "none" says so
+  const taken = await take(path, strategy).catch(() => undefined); // no lock is available here: kind "none" says so
   if (taken && !("close" in taken)) {
     heldHere.delete(path);
     return { lock: undefined, holderPid: taken.holderPid };
@@ -100,23 +100,23 @@ async function take(path: string, strategy: LockStrategy): Promise<Taken> {
   }
 }
 
-/** Undefined when the holder is too busy to answer, or gone by now. */
+/** Undefined when the holder is too busy to answer or has ended. */
 async function askPid(name: string): Promise<number | undefined> {
   const { connect } = await import("node:net");
   return new Promise((resolve) => {
     let text = "";
     const socket = connect(name);
-    const settle = () => {
+    const finish = () => {
       socket.destroy();
       const pid = /^(\d{1,10})\n/.exec(text)?.[1];
       resolve(pid === undefined ? undefined : Number(pid));
     };
-    socket.setTimeout(answerMs, settle);
+    socket.setTimeout(answerMs, finish);
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1");
-      if (text.includes("\n") || text.length > 16) settle();
+      if (text.includes("\n") || text.length > 16) finish();
     });
-    socket.on("error", settle);
-    socket.on("close", settle);
+    socket.on("error", finish);
+    socket.on("close", finish);
   });
 }

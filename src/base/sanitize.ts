@@ -1,5 +1,5 @@
-// Text without the control characters that do things. Models, tools and files can hold sequences that retitle windows,
-// hide text or reorder it; what is shown is what is there.
+// Removes control characters from text. Models, tools and files can produce sequences that retitle windows, or hide or
+// reorder text; the user must see what is really there.
 
 /** For a person's terminal: keeps LF and TAB, drops escape sequences, every other control, bidirectional overrides. */
 export function sanitizeForTerminal(text: string): string {
@@ -7,14 +7,14 @@ export function sanitizeForTerminal(text: string): string {
 }
 
 /**
- * Removes escape sequences. A string sequence (OSC, DCS) is taken whole only when it ends on its line: an unfinished one
- * must not swallow, and so hide, the text behind it.
+ * Removes escape sequences. A string sequence (OSC, DCS) is removed as a whole only if it ends on its line: an
+ * unfinished one must not hide the text after it.
  */
 export function stripEscapes(text: string): string {
   return introducer.test(text) ? text.replace(sequence, "") : text;
 }
 
-/** A name for a list: one line without anything that does something there, cut where it is longer than this. */
+/** A name for a list: one line without control characters, cut to `maxLength`. */
 export function oneLine(text: string, maxLength: number): string {
   const line = stripEscapes(text)
     .replace(/[\p{Cc}\s]+/gu, " ")
@@ -29,8 +29,8 @@ const sequence = new RegExp(
   [
     // CSI: parameters, intermediates, final.
     "(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]?",
-    // OSC, DCS, SOS, PM, APC with their terminator. The next introducer ends the look-out for it: else a run of them
-    // would cost the square of its length.
+    // OSC, DCS, SOS, PM, APC with their terminator. The search for it ends at the next introducer: otherwise a run of
+    // introducers would cost quadratic time.
     "(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u0080-\\u009f\\n]*(?:\\u0007|\\u001b\\\\|\\u009c)",
     // Two or three characters (charset, keypad, reset), or the lone introducer. A line feed stays.
     "\\u001b[ -/]*[0-~]?",
@@ -51,13 +51,13 @@ const invisible: readonly (readonly [name: string, characters: RegExp])[] = [
   ["tag character", /[\u{e0000}-\u{e007f}]/gu],
   ["zero-width character", /\u180e|\u200b|\u200c|\u200d|[\u2060-\u2064]|\ufeff/g],
   ["bidirectional control", /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g],
-  // One or two choose how an emoji looks. Last, because what stood between two runs is gone by now.
+  // One or two variation selectors choose how an emoji looks. Last, because the characters between two runs are gone now.
   ["variation selector", /(?:[\u180b-\u180d\u180f\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]){4,}/gu],
 ];
 
 /**
- * For text that is going to instruct a model: takes out the characters that a person does not see and a model reads, and
- * counts them, so that somebody hears of them. A byte order mark at the very start is no finding.
+ * For text that will instruct a model: removes the characters that a model reads but a person does not see, and counts
+ * them, so that the caller can report them. A byte order mark at the very start is not counted.
  */
 export function stripInvisible(input: string): StrippedText {
   let text = input.startsWith("\ufeff") ? input.slice(1) : input;

@@ -1,6 +1,6 @@
-// How model services word the two refusals that matter most to us. Only read where no code says it better.
+// How model services word the two refusals that matter most. Used only if the response has no error code.
 
-/** Being asked to slow down. Some of these say "too many tokens" too, so they are looked for before an overflow. */
+/** Rate limits. Some of these also say "too many tokens", so they are checked before an overflow. */
 export const throttleText =
   /\b(?:tokens|requests)\b[^.]{0,40}\bper[ -](?:second|minute|hour|day)\b|\bthrottl(?:ed|ing)|\bplease wait before trying\b|\brate[ _-]limit|\btoo many requests\b/i;
 

@@ -1,4 +1,4 @@
-// A clock whose waits can be made short: what is worth seconds while a session lives is worth hardly any once it ends.
+// A clock whose waits can be shortened: while a session is open a wait may take seconds, during shutdown it may not.
 
 import type { Clock, TimerUse } from "./clock.js";
 
@@ -37,7 +37,7 @@ export class ShorteningClock implements Clock {
     };
   }
 
-  /** Nothing waits longer than so, counted from now for what waits already; and nothing longer than it did before. */
+  /** The longest wait from now on. A wait that has begun ends after `mostMs` at the latest, and never later than planned. */
   shorten(mostMs: number): void {
     this.#mostMs = mostMs;
     for (const shorten of this.#shorten) shorten();

@@ -21,6 +21,6 @@ export function runWithin(limitMs: number, work: () => void): boolean {
     if (systemCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false;
     throw error;
   } finally {
-    holder.work = () => {}; // what the work holds on to is not ours to keep
+    holder.work = () => {}; // releases what the work refers to
   }
 }

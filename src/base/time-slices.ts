@@ -1,9 +1,9 @@
-// Long work in small steps on the event loop: after a few milliseconds of it everybody else has a turn.
+// Splits long work into small steps on the event loop, so that other tasks get a turn after a few milliseconds.
 
 export interface TimeSlicesOptions {
-  /** How long the loop may be kept. All who share the slices share it. */
+  /** How long the event loop may be blocked, by all users of these slices together. */
   sliceMs: number;
-  /** By which clock. Default: the process's own. */
+  /** The clock. Default: the process's own. */
   nowMs?: () => number;
 }
 
@@ -19,12 +19,12 @@ export class TimeSlices {
     this.#nowMs = nowMs;
   }
 
-  /** To be called before each step, and awaited if there is something to await: the slice is used up then. */
+  /** Call it before each step, and await its result if there is one: the slice is used up then. */
   turn(): Promise<void> | undefined {
     return this.#nowMs() < this.#endMs ? undefined : this.#wait();
   }
 
-  /** Whoever is woken may use up the whole slice, and then stands behind those who have waited. */
+  /** A task that is woken may use the whole slice; afterwards it queues behind the tasks that were waiting. */
   async #wait(): Promise<void> {
     let isFirst = false;
     while (this.#nowMs() >= this.#endMs) {

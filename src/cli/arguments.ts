@@ -1,5 +1,5 @@
-// argv to data. Knows the words and nothing of what they do. Lenient only where programs drive us: existing clients
-// pass foreign flags to RPC mode, and a typing error at a terminal must not start the wrong thing.
+// argv to data. Knows the options and not what they do. Lenient only where programs drive galley: existing clients pass
+// foreign flags to RPC mode, and a typing error at a terminal must not start the wrong thing.
 
 import { editDistance } from "../base/edit-distance.js";
 import { GalleyError } from "../base/errors.js";
@@ -8,11 +8,11 @@ import { type OptionSpec, optionSpecs, textOrFileValue } from "./options.js";
 export interface CommandLine {
   /** By long name; a switch is `[""]`, a repeatable option has several values. */
   readonly options: ReadonlyMap<string, readonly string[]>;
-  /** Everything that is no option, `@file` words included. */
+  /** Everything that is no option, including `@file` words. */
   readonly words: readonly string[];
-  /** Long options that nobody here knows: an extension may. */
+  /** Long options that galley does not know: an extension may. */
   readonly foreign: readonly ForeignFlag[];
-  /** What was let pass and should be told on stderr. */
+  /** What was ignored and should be reported on stderr. */
   readonly warnings: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface ForeignFlag {
   /** With its dashes. */
   readonly flag: string;
   readonly inline: string | undefined;
-  /** The word right behind it, as its place among the words: its value, if it takes one. */
+  /** The index of the word right behind it: its value, if it takes one. */
   readonly nextWord: number | undefined;
 }
 
@@ -66,7 +66,7 @@ export function parseArguments(argv: readonly string[]): CommandLine {
   return { options, words, foreign, warnings };
 }
 
-/** Where no extension will be loaded, an option that we do not know is a typing error. Not so in RPC mode. */
+/** Where no extension will be loaded, an unknown option is a typing error. Not so in RPC mode. */
 export function refuseForeign({ foreign, options }: CommandLine): void {
   const [first] = foreign;
   if (first && options.get("mode")?.[0] !== "rpc") throw new GalleyError("usage", unknownText(first.flag));
@@ -102,7 +102,7 @@ function takeValue(
   throw new GalleyError("usage", `--${spec.name} needs a value (${spec.value}).`);
 }
 
-/** A text may well begin with a dash, as a list does; only where an option of ours stands was it left out. */
+/** A text may well begin with a dash, as a list does; only before a known option was the value left out. */
 function looksLikeOption(word: string, { value }: OptionSpec): boolean {
   if (!word.startsWith("-") || word.length === 1) return false;
   return value !== textOrFileValue || word === "--" || specOf(split(word)[0]) !== undefined;
@@ -112,7 +112,7 @@ function specOf(flag: string): OptionSpec | undefined {
   return optionSpecs.find(({ name, short }) => flag === `--${name}` || flag === `-${short}`);
 }
 
-/** Looked for first, because it decides how forgiving the rest is. */
+/** Looked for first, because it decides how lenient the rest is. */
 export function wantsMode(argv: readonly string[], mode: Mode): boolean {
   const end = argv.indexOf("--");
   const words = end === -1 ? argv : argv.slice(0, end);

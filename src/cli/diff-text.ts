@@ -1,4 +1,4 @@
-// How changes look on a terminal. Colours only where a person looks, and never against their wish.
+// How changes look on a terminal. Colours only for a terminal, and never against the user's wish.
 
 import type { WriteStream } from "node:tty";
 
@@ -7,7 +7,7 @@ const red = "\u001b[31m";
 const cyan = "\u001b[36m";
 const plain = "\u001b[0m";
 
-/** The text is clean already: the colours added here are the only sequences in it. */
+/** The text is already clean: the colours added here are the only sequences in it. */
 export function colouredDiff(diff: string, output: Pick<WriteStream, "isTTY">): string {
   if (!output.isTTY || process.env.NO_COLOR) return diff;
   return diff.replace(/^.*$/gm, (line) => {

@@ -1,5 +1,5 @@
-// The second look at the command line: what the first one did not know may be a flag of an extension, which is known only
-// when the extensions are loaded. What nobody has is told in the words of any typing error.
+// The second pass over the command line: an option that the first one did not know may be a flag of an extension, which
+// is known only when the extensions are loaded. Other unknown options get the usual error.
 
 import type { ForeignFlag } from "./arguments.js";
 import { unknownText } from "./arguments.js";
@@ -10,7 +10,7 @@ interface Flag {
 
 export interface ResolvedFlags {
   readonly values: ReadonlyMap<string, boolean | string>;
-  /** Without those that turned out to be values. */
+  /** Without the words that turned out to be values. */
   readonly words: readonly string[];
   /** In the order of the command line. */
   readonly problems: readonly string[];

@@ -59,7 +59,7 @@ function readAttachment(path: string): Prompt {
   }
 }
 
-/** Opened without a wait, as a pipe would make one, and never read for ever, whatever it says of its size. */
+/** Opened without blocking, since it may be a pipe, and never read without end, whatever its size says. */
 function readFile(path: string): { bytes?: Buffer; size: number } {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {

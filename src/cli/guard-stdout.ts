@@ -1,6 +1,6 @@
 // Keeps stdout for frames. Whatever else writes there (a library, a tool, a child process, a console.log) lands on
 // stderr, and no child process reads the host's commands from stdin. In two steps, because the second loads what most
-// programs never need: at the start, and before any code that is not ours is loaded.
+// programs never need: at the start, and before any extension is loaded.
 
 import fs from "node:fs";
 import net from "node:net";
@@ -9,13 +9,13 @@ import type { Writable } from "node:stream";
 const STDIN = 0;
 const STDOUT = 1;
 const STDERR = 2;
-/** What the stdin that other people's modules are given says of itself. */
+/** The descriptor of the stdin that extensions are given. */
 const NO_FILE = -1;
 
-/** Takes stdout away from everybody; the returned stream is the only way to it. */
+/** Takes stdout away from all other code; the returned stream is the only way to it. */
 export function guardStdout(): Writable {
   const privateDescriptor = moveDescriptor();
-  // Touched before the patches below, so that a stream on a file keeps the true write functions.
+  // Touched before the patches below, so that a stream on a file keeps the original write functions.
   const output: Writable =
     privateDescriptor === undefined
       ? process.stdout
@@ -25,7 +25,7 @@ export function guardStdout(): Writable {
   return output;
 }
 
-/** There is nobody left to tell. The stream itself is made when somebody first writes to it, which takes a while. */
+/** The failure cannot be reported anywhere. The stream itself is made with the first write, which takes a while. */
 export function ignoreBrokenStderr(): void {
   const { get } = Object.getOwnPropertyDescriptor(process, "stderr") ?? {};
   let stream: NodeJS.WriteStream | undefined;
@@ -33,8 +33,8 @@ export function ignoreBrokenStderr(): void {
   Object.defineProperty(process, "stderr", { configurable: true, enumerable: true, get: () => (stream ??= made()) });
 }
 
-/** Also for children, and for modules that took their functions from Node by name. */
-export function guardFromModules(): void {
+/** Also for children, and for extensions that imported their functions from Node by name. */
+export function guardFromExtensions(): void {
   if (areChildrenRedirected) return;
   areChildrenRedirected = true;
   redirectChildren(process.getBuiltinModule("node:child_process"));
@@ -55,7 +55,7 @@ function moveDescriptor(): number | undefined {
     fillStdout();
     return moved;
   } catch {
-    return undefined; // no procfs, or a pipe that nobody reads: the patches have to do
+    return undefined; // no procfs, or a pipe without a reader: the patches have to do
   }
 }
 
@@ -68,7 +68,7 @@ function fillStdout(): void {
     try {
       if (fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_APPEND) === STDOUT) return;
     } catch {
-      // stderr is a socket, say: try the next
+      // stderr may be a socket: try the next
     }
   }
 }
@@ -79,7 +79,7 @@ type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 function redirectFileWrites(): void {
   for (const name of ["write", "writeSync", "writev", "writevSync", "writeFileSync"] as const)
     wrap(fs, name, (original, [file, ...rest]) => original(file === STDOUT ? STDERR : file, ...rest));
-  // Who closes "its" stdout would cut off the frames, and the next file to be opened would get them.
+  // Code that closes "its" stdout would cut off the frames, and the next opened file would get them.
   wrap(fs, "closeSync", (original, args) => (args[0] === STDOUT ? undefined : original(...args)));
   wrap(fs, "close", (original, args) => {
     if (args[0] !== STDOUT) return original(...args);
@@ -94,7 +94,7 @@ function redirectChildren(childProcess: typeof import("node:child_process")): vo
     wrap(childProcess, name, (original, args) => original(...args.map(withOwnStreams)));
 }
 
-/** Neither our stdin nor our stdout. Anything but an options object comes back as it is. */
+/** Neither our stdin nor our stdout. Anything but an options object is returned as it is. */
 function withOwnStreams(options: unknown): unknown {
   if (typeof options !== "object" || options === null || !("stdio" in options)) return options;
   const stdio = options.stdio === "inherit" ? ["inherit", "inherit", "inherit"] : options.stdio;
@@ -115,7 +115,7 @@ function wrap(holder: object, name: string, call: (original: AnyFunction, args: 
   const wrapped: AnyFunction = function (...args) {
     return call(original.bind(this), args);
   };
-  // Callers look at what hangs on the function (util.promisify's custom form, for one).
+  // Callers use properties of the function (util.promisify's custom form, for one).
   Object.defineProperties(wrapped, Object.getOwnPropertyDescriptors(original));
   table[name] = wrapped;
 }

@@ -4,7 +4,7 @@ import { systemCode } from "../base/errors.js";
 import { type Log, logTo } from "../base/log.js";
 import { exitCodes } from "./exit-codes.js";
 
-/** A reader who has gone is nobody's fault. Anything else is an answer that nobody got: told, and the program fails. */
+/** A reader that has gone is no error. Any other failure lost the answer: it is reported, and the program fails. */
 export function ignoreBrokenPipe(log: Log = logTo((line) => process.stderr.write(line))): void {
   let isLost = false;
   process.stdout.on("error", (error) => {

@@ -1,4 +1,4 @@
-// The program `galley`: reads the command line and hands over. Loads only what the chosen mode needs; what stands
+// The program `galley`: reads the command line and starts the chosen mode. Loads only what that mode needs; everything
 // between the spawn and the first frame of RPC mode is in this one file's bundle.
 
 import { GalleyError, messageOf } from "../base/errors.js";
@@ -12,14 +12,14 @@ import { runRpc } from "./run-rpc.js";
 declare const GALLEY_VERSION: string;
 
 start(process.argv.slice(2)).catch((error: unknown) => {
-  // A program that drives us tells one failed start from another by the text, not by the code.
+  // A program that drives galley tells one failed start from another by the text, not by the code.
   const isUsage = GalleyError.is(error, "usage") && !wantsMode(process.argv, "rpc");
   const reason: ExitReason = isUsage ? "usage" : "startup";
   const message = messageOf(error);
   process.stderr.write(sanitizeForTerminal(`${message}\n`));
   process.exitCode = exitCodes[reason];
   if (!wantsMode(process.argv, "json")) return;
-  process.stdout.on("error", () => {}); // whoever wanted to know has gone
+  process.stdout.on("error", () => {}); // the reader has gone
   process.stdout.write(encodeFrame({ type: "exit", code: exitCodes[reason], reason, message }));
 });
 
@@ -70,6 +70,8 @@ async function refuseMisspelt(words: readonly string[]): Promise<void> {
   const meant = meantCommand(words);
   if (meant === undefined) return;
   const problem =
-    meant === words[0] ? `The command ${meant} stands first.` : `Unknown command ${words[0]}. Did you mean ${meant}?`;
+    meant === words[0]
+      ? `Put the command first: galley ${meant} …`
+      : `Unknown command ${words[0]}. Did you mean ${meant}?`;
   throw new GalleyError("usage", `${problem} As a prompt:  galley -p ${words.map(shellWord).join(" ")}`);
 }

@@ -1,4 +1,4 @@
-// The command line's words, as data: the parser and the help text both read this table and cannot disagree.
+// The command-line options, as data: the parser and the help text both read this table and cannot disagree.
 
 export interface OptionSpec {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface OptionSpec {
   readonly isUnsupported?: true;
 }
 
-/** What the help calls a value that may be any text. */
+/** The help's name for a value that may be any text. */
 export const textOrFileValue = "TEXT|FILE";
 
 export const optionSpecs: readonly OptionSpec[] = [
@@ -28,7 +28,7 @@ export const optionSpecs: readonly OptionSpec[] = [
   {
     name: "tools",
     value: "a,b",
-    help: "the tools that are active; those of modules are anyway, unless they are hidden",
+    help: "built-in tools to enable; extension tools stay enabled",
   },
   { name: "no-tools", help: "no built-in tools" },
   { name: "cwd", value: "DIR", help: "working directory" },

@@ -26,9 +26,9 @@ interface Outcome {
   pending?: string[];
 }
 
-/** From the moment it is known that the run ends before its time. */
+/** From the moment it is known that the run ends early. */
 const shutdownBudgetMs = 5000;
-/** Of it, what modules of others may take. */
+/** The part of it that extensions may take. */
 const goodbyeMs = 1500;
 
 export async function runPrint(line: CommandLine, mode: "text" | "json"): Promise<void> {
@@ -37,7 +37,7 @@ export async function runPrint(line: CommandLine, mode: "text" | "json"): Promis
   const stop = new Stop();
   output.on("error", (error) => stop.outputFailed(error));
   for (const warning of line.warnings) log.warn(warning);
-  // A run that waits for nothing but a timer of ours must not look like a program that is done.
+  // A run that waits only for one of our timers must not look like a finished program.
   setInterval(() => {}, 2 ** 30);
   reportUncaught(log, (error) => stop.session?.blame(error));
   const ended = await run(line, mode, { output, stop }).catch(
@@ -73,7 +73,7 @@ async function run(
   let { words } = line;
   let problem: string | undefined;
   const unloaded: string[] = [];
-  // Which words are said is known only when it is known which are values of flags.
+  // Which words are messages is known only when it is known which are values of flags.
   const isLate = line.foreign.length > 0;
   const early = isLate ? [] : await firstMessage(words, cwd);
   const { session, modelFallbackMessage } = await createAgentSession({
@@ -89,7 +89,7 @@ async function run(
     return problem === undefined ? resolved.values : undefined;
   }
   problem ??= unknownTools(line, session.getAllToolNames());
-  // It may be a guard: nothing runs without what was named to be there.
+  // It may be a guard: nothing runs without a module that was named.
   const missed = unloaded.find((path) => isNamedModule(line, path, cwd));
   if (problem !== undefined || missed !== undefined) {
     await session.dispose();
@@ -114,7 +114,7 @@ async function run(
   const { failure, left, isKept, persistError } = await work().finally(() => session.dispose());
   const plans = left.filter(({ kind }) => kind === "plan");
   const pending = plans.length === 0 ? {} : { pending: plans.map(({ id }) => id) };
-  // An answer that was cut off is one all the same.
+  // A truncated answer is still an answer.
   const text = sanitizeForTerminal(lastText(session));
   if (mode === "text" && text !== "" && (!failure || failure.reason === "limit")) output.write(`${text}\n`);
   if (failure) return { ...failure, ...pending };
@@ -126,7 +126,7 @@ async function run(
   return { reason: "pending", message: texts.join("\n"), ...pending };
 }
 
-/** Also when nobody will ever read again. */
+/** Also resolves when the reader has gone. */
 function hasRoom(output: Writable): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {
@@ -137,13 +137,13 @@ function hasRoom(output: Writable): Promise<void> {
   });
 }
 
-/** `--yes`: whatever is still pending is applied, up to the first that cannot be, and not after a signal. */
+/** `--yes`: everything still pending is applied, up to the first that fails, and not after a signal. */
 async function decideRest(session: AgentSession, { options }: CommandLine, stop: Stop): Promise<Outcome | undefined> {
   if (!options.has("yes")) return undefined;
   const told: string[] = [];
   for (const { id, label } of await session.getPendingActions()) {
     if (stop.code !== undefined) return { reason: "failed" };
-    if (!session.pendingActions.some((action) => action.id === id)) continue; // it went with another one
+    if (!session.pendingActions.some((action) => action.id === id)) continue; // it was applied with another one
     try {
       await session.resolvePendingAction({ action: "apply", reason: "--yes", by: "user", pendingId: id });
       told.push(`${id} applied: ${label}`);
@@ -185,12 +185,12 @@ async function runPrompts(session: AgentSession, prompts: readonly Prompt[], sto
     if (report.extensionPath.replace(/^(?:custom-)?command:/, "") === command) broken = report.error;
   });
   for (const { text, images } of prompts) {
-    await session.waitForIdle(); // an extension may speak first
+    await session.waitForIdle(); // an extension may have started a run
     if (stop.code !== undefined) return { reason: "failed" };
-    reply = undefined; // what an earlier one came to is not asked
+    reply = undefined; // only the last prompt's reply counts
     command = /^\/(\S+)/.exec(text)?.[1];
-    await session.prompt(text, { images, streamingBehavior: "followUp" }); // or while it is taken in
-    await session.waitForIdle(); // for the runs that a command, or an extension, has started
+    await session.prompt(text, { images, streamingBehavior: "followUp" }); // if a run begins meanwhile
+    await session.waitForIdle(); // for runs that a command, or an extension, has started
     if (stop.code !== undefined) return { reason: "failed" };
     if (broken !== undefined) return { reason: "failed", message: `/${command} failed: ${broken}` };
     const failure = failureOf(session, reply);
@@ -199,7 +199,7 @@ async function runPrompts(session: AgentSession, prompts: readonly Prompt[], sto
   return undefined;
 }
 
-/** Of the last prompt; without a reply it was a command, or ended before the model was asked. */
+/** Of the last prompt; without a reply it was a command, or ended before the model was called. */
 function failureOf(session: AgentSession, reply: AssistantMessage | undefined): Outcome | undefined {
   const { status, error } = session.lastOutcome;
   if (reply?.stopReason === "length")
@@ -211,7 +211,7 @@ function failureOf(session: AgentSession, reply: AssistantMessage | undefined): 
   return { reason: session.wasDenied ? "denied" : "failed", message };
 }
 
-/** The last assistant message that says something, whatever came after it. */
+/** The last assistant message with text, whatever came after it. */
 function lastText(session: AgentSession): string {
   for (const message of session.messages.toReversed()) {
     if (message.role !== "assistant") continue;
@@ -224,11 +224,11 @@ function lastText(session: AgentSession): string {
 type StopSignal = keyof typeof signalCodes;
 
 /**
- * Ends a run before its time: for the first signal and for a reader that has gone alike it is stopped and closed in order,
- * within bounds. A second signal does not wait, nor does one before the run.
+ * Ends a run early: after the first signal, or when the reader has gone, it is stopped and closed in order, within time
+ * limits. A second signal does not wait, nor does one before the run.
  */
 class Stop {
-  /** What the program ends with; undefined as long as nothing stops it. */
+  /** The program's exit code; undefined as long as nothing stops it. */
   code: number | undefined;
   signal: StopSignal | undefined;
   session: AgentSession | undefined;
@@ -244,7 +244,7 @@ class Stop {
       });
   }
 
-  /** Whoever read us has gone: nothing left to say. Anything else is an answer that nobody got. */
+  /** The reader has gone: there is nothing left to say. Any other failure lost the answer. */
   outputFailed(error: Error): void {
     if (!this.hasReader) return;
     this.hasReader = false;

@@ -1,4 +1,4 @@
-// The chunks of an input, each taken when the one before is dealt with. Node's own iterator over a stream sets up more
+// The chunks of an input, each read when the one before is handled. Node's own iterator over a stream does more setup
 // than a start can spare.
 
 import type { Readable } from "node:stream";

@@ -1,8 +1,8 @@
-// What somebody else's code leaves uncaught, in a timer or in a promise that nobody waits for, is told; the work goes on.
+// Errors that extensions leave uncaught, in a timer or in a promise without a handler, are reported; the work goes on.
 
 import type { Log } from "../base/log.js";
 
-/** `blame` says whose it is, if that can be told. */
+/** `blame` names the extension, if that can be told. */
 export function reportUncaught(log: Log, blame: (error: unknown) => string | undefined = () => undefined): void {
   for (const origin of ["uncaughtException", "unhandledRejection"] as const)
     process.on(origin, (error: unknown) => {

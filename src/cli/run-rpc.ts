@@ -1,5 +1,5 @@
-// `galley --mode rpc`: the protocol on stdin and stdout. The `ready` frame goes out first and alone; everything of
-// weight is loaded behind it.
+// `galley --mode rpc`: the protocol on stdin and stdout. The `ready` frame goes out first and alone; heavy code is
+// loaded behind it.
 
 import { systemClock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
@@ -23,7 +23,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
   if (line.words.some((word) => word.startsWith("@")))
     throw new GalleyError("start_failed", "Error: @file arguments are not supported in RPC mode");
   ignoreBrokenStderr();
-  // Before anything else is loaded: stdout is ours alone, and a signal or a broken pipe always finds its way out.
+  // Before anything else is loaded: stdout is ours alone, and a signal or a broken pipe always ends the program.
   const output = guardStdout();
   let server: RpcServer | undefined;
   let endWhenIdle = () => {};
@@ -44,7 +44,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
     ...(line.foreign.length > 0 ? { resolveFlags: flagResolver(line) } : {}),
   };
   const { provider, modelPattern, resume } = options;
-  // A model or session that cannot be had is a failed start, and a failed start writes nothing on stdout.
+  // An unavailable model or session is a failed start, and a failed start writes nothing on stdout.
   const mayFail = (provider ?? modelPattern ?? resume) !== undefined;
   const early = mayFail ? await createSession(options, line) : undefined;
   output.write(encodeFrame(readyFrame()));
@@ -63,8 +63,8 @@ export async function runRpc(line: CommandLine): Promise<void> {
   for (const origin of ["uncaughtException", "unhandledRejection"] as const)
     process.on(origin, (error: unknown) => live.reportUncaught(origin, error));
   finish(live.done);
-  // A run that waits for nothing but a timer of ours must not look like a program that is done. Two turns from now: the
-  // first timer of a program takes a while, and the first answer is due in the first.
+  // A run that waits only for one of our timers must not look like a finished program. Two turns from now: the first
+  // timer of a program takes a while, and the first answer is due in the first turn.
   setImmediate(() => setImmediate(() => setInterval(() => {}, 2 ** 30)));
 }
 
@@ -79,7 +79,7 @@ async function createSession(options: CreateAgentSessionOptions, line: CommandLi
   return session;
 }
 
-/** Programs pass flags of others: what no extension has is told once and let pass. */
+/** Programs pass flags of other programs: an unknown flag is reported once and ignored. */
 function flagResolver(line: CommandLine): NonNullable<CreateAgentSessionOptions["resolveFlags"]> {
   const told = new Set<string>();
   return (flags) => {

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { logTo } from "../base/log.js";
 import { parseArguments } from "./arguments.js";
-import { guardFromModules } from "./guard-stdout.js";
+import { guardFromExtensions } from "./guard-stdout.js";
 import { sessionOptions } from "./session-options.js";
 
 function optionsFor(...words: string[]) {
@@ -28,7 +28,7 @@ it("says nothing about models that the command line does not say", () => {
     assignments: [],
     resetWorkflowSettings: false,
     modelRoles: {},
-    beforeModules: guardFromModules,
+    beforeModules: guardFromExtensions,
   });
 });
 
@@ -75,7 +75,7 @@ it("takes every built-in tool by its name, and ask only where somebody can be as
   };
   const all = ["--tools", "read,undo,ask,mine"];
   expect(named(all, true)).toEqual({ toolNames: ["read", "undo", "ask"], namedTools: ["mine"], lines: [] });
-  const text = "--tools: the tool ask needs somebody who can be asked, and nobody can be here.";
+  const text = "--tools: the tool ask needs a user to ask, and there is none here.";
   expect(named(all, false)).toEqual({
     toolNames: ["read", "undo"],
     namedTools: ["mine"],

@@ -1,4 +1,4 @@
-// From the command line to what the SDK takes. The words mean the same in every mode.
+// From the command line to the SDK's options. The options mean the same in every mode.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { resolve, sep } from "node:path";
@@ -9,16 +9,16 @@ import { parseAssignment } from "../config/settings/assignment.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
-import { guardFromModules } from "./guard-stdout.js";
+import { guardFromExtensions } from "./guard-stdout.js";
 
 const roleFlags = ["smol", "slow", "plan"];
 const thinkingLevels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 
 interface OptionSettings {
   log: Log;
-  /** A bad level or tool name is told and let pass, because a program drives us. */
+  /** A bad level or tool name is reported and ignored, because a program drives galley. */
   lenient: boolean;
-  /** Somebody can be asked; default: nobody. */
+  /** The user can be asked; default: no. */
   hasUI?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
   const provider = value("provider");
   const modelPattern = value("model");
   const apiKey = value("api-key");
-  // Read once: a file that comes into being later, by the model's hand perhaps, has no say.
+  // Read once: a file that is created later, perhaps by the model, has no effect.
   const texts = (name: string) =>
     (line.options.get(name) ?? []).map((given) => textOrFile(given, { cwd, log, option: name }));
   const [replaced] = texts("system-prompt");
@@ -88,7 +88,7 @@ function moduleOptions(line: CommandLine): Partial<CreateAgentSessionOptions> {
   const tools = options.get("tool") ?? [];
   const plugins = options.get("plugin-dir") ?? [];
   return {
-    beforeModules: guardFromModules,
+    beforeModules: guardFromExtensions,
     ...(tools.length > 0 ? { additionalToolPaths: tools } : {}),
     ...(extensions.length > 0 ? { additionalExtensionPaths: extensions } : {}),
     ...(plugins.length > 0 ? { pluginDirectories: plugins } : {}),
@@ -98,7 +98,7 @@ function moduleOptions(line: CommandLine): Partial<CreateAgentSessionOptions> {
   };
 }
 
-/** Whether the command line names this module, or a directory that it is in, however either is written. */
+/** Whether the command line names this module, or a directory that it is in, in any spelling. */
 export function isNamedModule({ options }: CommandLine, path: string, cwd: string): boolean {
   const named = ["extension", "hook", "tool", "plugin-dir"].flatMap((name) => options.get(name) ?? []);
   const places = named.map((given) => resolve(cwd, given.replace(/^~(?=[\\/]|$)/, homedir())));
@@ -127,13 +127,13 @@ function thinkingLevel(given: string | undefined, settings: OptionSettings): Thi
   return undefined;
 }
 
-/** Throws where a person can write it anew. */
+/** Throws where a user can correct it. */
 function passOver(problem: string, { log, lenient }: OptionSettings): void {
   if (!lenient) throw new GalleyError("usage", problem);
   log.warn(`${problem} It is ignored.`);
 }
 
-/** The names of the tools that are there without any module. */
+/** The names of the built-in tools. */
 export const builtInToolNames: readonly string[] =
   "read bash edit write grep find ls ast_grep ast_edit todo_write ask undo".split(" ");
 
@@ -143,11 +143,11 @@ function activeTools({ options }: CommandLine, settings: OptionSettings): string
   if (given === undefined) return undefined;
   const names = listed(given).filter((name) => builtInToolNames.includes(name));
   if (settings.hasUI || !names.includes("ask")) return names;
-  passOver("--tools: the tool ask needs somebody who can be asked, and nobody can be here.", settings);
+  passOver("--tools: the tool ask needs a user to ask, and there is none here.", settings);
   return names.filter((name) => name !== "ask");
 }
 
-/** Of what the command line wants: what is not built in, and so has to come with a module. */
+/** Of the tools the command line wants: those that are not built in, and so have to come from an extension. */
 function otherTools({ options }: CommandLine): string[] {
   return listed(options.get("tools")?.[0] ?? "").filter((name) => !builtInToolNames.includes(name));
 }
@@ -172,7 +172,7 @@ function textOrFile(value: string, { cwd, log, option }: { cwd: string; log: Log
   const path = resolve(cwd, value);
   if (value.includes("\n") || value.length > 4096 || !existsSync(path) || !statSync(path).isFile()) {
     if (/^\S+(?:\.(?:md|txt)|\/\S+)$/.test(value))
-      log.warn(`--${option}: there is no file ${path}. It is taken as a text.`);
+      log.warn(`--${option}: there is no file ${path}. The value is used as text.`);
     return value;
   }
   try {

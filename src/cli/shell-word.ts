@@ -1,6 +1,6 @@
-// Words of a command line that a hint gives to copy.
+// Arguments in a command line that a hint offers for copying.
 
-/** As a shell takes it for this one word: in quotes, where it needs them. */
+/** As one shell word: quoted where needed. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

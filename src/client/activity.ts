@@ -1,5 +1,5 @@
-// Whether the agent works, and what became of each prompt. It is told every frame in the order of the wire, so that
-// nothing that already happened can be missed; where an agent does not say it all by events, it is asked.
+// Whether the agent works, and how each prompt ended. It sees every frame in the order of the wire, so that nothing is
+// missed; where an agent does not report everything by events, it is asked.
 
 import { isObject, type JsonObject } from "../base/json.js";
 import type { TypedObject } from "../base/ndjson.js";
@@ -10,7 +10,7 @@ import type { RpcError } from "./rpc-error.js";
 /** How a prompt ended. A failing model is an outcome; a prompt that never ran is an error. */
 export interface PromptOutcome {
   status: PromptResult["status"];
-  /** False when the prompt was dealt with without the model. */
+  /** False when the prompt was handled without the model. */
   agentInvoked: boolean;
   /** The text of the last reply. */
   text: string;
@@ -20,10 +20,10 @@ export interface PromptOutcome {
 interface Prompt {
   /** `open`: nothing has run for it yet, so the agent counts as busy. */
   state: "sent" | "open" | "taken" | "done";
-  /** Accepted while the run before it closed: the end of that one is not its end. */
+  /** Accepted while the run before it closed: the end of that run is not its end. */
   isBehind?: boolean;
   isAwaited?: boolean;
-  /** What it says, to know its message by. */
+  /** Its text, to recognise its message by. */
   message: unknown;
   /** Its message may come before the run has answered another. */
   isSteering: boolean;
@@ -39,16 +39,16 @@ interface Prompt {
 export interface ActivityDeps {
   /** Asks the agent for its state; the answer comes by `see` like every frame. */
   askState(): Promise<unknown>;
-  /** A late failure that nobody waits for. */
+  /** A late failure that no caller waits for. */
   onLateFailure(error: RpcError): void;
-  /** A prompt has ended that was a command of an extension's, perhaps: it may have opened another session. */
+  /** A prompt has ended that may have been a command of an extension: it may have opened another session. */
   onCommandEnd(): void;
 }
 
 type Reply = Omit<PromptOutcome, "agentInvoked">;
 const noReply: Reply = { status: "completed", text: "" };
 
-/** How often the agent is asked while somebody waits: soon when a run has ended, else now and then. */
+/** How often the agent is asked while a caller waits: soon when a run has ended, otherwise now and then. */
 const closingProbeMs = 250;
 const otherProbeMs = 5000;
 const maxRemembered = 256;
@@ -56,16 +56,16 @@ const maxRemembered = 256;
 export class Activity {
   /** The agent announces the end of each prompt by `prompt_result`. */
   hasResults = false;
-  /** What was said by other commands than prompts, and has not gone to the model yet. */
+  /** Messages of other commands than prompts that have not gone to the model yet. */
   readonly beside = new Set<unknown>();
   readonly #deps: ActivityDeps;
-  /** Also those that are done, for a while: their outcome may be asked for later. */
+  /** Also those that are done, for a while: their outcome may be requested later. */
   readonly #prompts = new Map<string, Prompt>();
   readonly #live = new Set<Prompt>();
   readonly #idleWaiters = new Set<(error?: RpcError) => void>();
   #phase: "idle" | "running" | "closing" = "idle";
   #reply: Reply = noReply;
-  /** The last reply is a whole one, behind which the model would have stopped. */
+  /** The last reply is complete, so that the model would have stopped after it. */
   #isAnswered = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -77,7 +77,7 @@ export class Activity {
   sent(id: string, { message, streamingBehavior }: JsonObject): void {
     const prompt: Partial<Prompt> = { state: "sent", message, isSteering: streamingBehavior === "steer" };
     prompt.outcome = new Promise((resolve, reject) => Object.assign(prompt, { resolve, reject }));
-    prompt.outcome.catch(() => {}); // who asks for it hears it
+    prompt.outcome.catch(() => {}); // a caller that waits for it gets the error
     this.#prompts.set(id, prompt as Prompt);
     this.#live.add(prompt as Prompt);
     for (const [old, { state }] of this.#prompts) {
@@ -86,7 +86,7 @@ export class Activity {
     }
   }
 
-  /** Refused, or given up before the acceptance; should it run all the same, then its events say so. */
+  /** Refused, or given up before the acceptance; if it runs all the same, its events show it. */
   forget(id: string): void {
     const prompt = this.#prompts.get(id);
     if (prompt?.state !== "sent") return;
@@ -122,13 +122,13 @@ export class Activity {
     else if (type === "agent_start") this.#started();
     else if (type === "agent_end") this.#phase = frame.isTerminal === false ? "running" : "closing";
     else if (type === "message_end" && isObject(frame.message)) this.#seeMessage(frame.message);
-    else if (type === "agent_settled") this.#settled();
+    else if (type === "agent_settled") this.#agentSettled();
     else if (type === "prompt_result") this.#finish(frame.id, frame as unknown as PromptResult);
     this.#wakeIfIdle();
     this.#watch();
   }
 
-  /** The process is gone: nobody waits any longer. */
+  /** The process is gone: every waiting caller gets the error. */
   fail(error: RpcError): void {
     clearTimeout(this.#timer);
     this.#phase = "idle";
@@ -182,7 +182,7 @@ export class Activity {
     this.#reply = { status, text, ...(status === "error" ? { error: { message: String(errorMessage) } } : {}) };
   }
 
-  /** Which prompt a message of the run is: the one that says so, or the next, for the agent may have made more of it. */
+  /** Which prompt a message of the run is: the one with the same text, or the next, since the agent may expand it. */
   #begin(text: string): void {
     const live = [...this.#live];
     const next = live.filter(({ state, isBegun }) => state === "taken" && !isBegun);
@@ -196,14 +196,14 @@ export class Activity {
     this.#isAnswered = false;
   }
 
-  #settled(): void {
+  #agentSettled(): void {
     this.#phase = "idle";
     for (const prompt of this.#live)
       if (prompt.isBehind) prompt.isBehind = false;
       else if (prompt.state !== "sent") this.#endOfRun(prompt, "aborted");
   }
 
-  /** With `prompt_result` a prompt that is only queued stays open beyond the run. `otherwise`: if nothing ran for it. */
+  /** With `prompt_result` a prompt that is only queued stays open after the run. `otherwise`: if nothing ran for it. */
   #endOfRun(prompt: Prompt, otherwise: PromptOutcome["status"]): void {
     const agentInvoked = prompt.state === "taken";
     const reply = agentInvoked ? (prompt.reply ?? this.#reply) : { status: otherwise, text: "" };
@@ -225,9 +225,9 @@ export class Activity {
 
   #close(prompt: Prompt): Prompt {
     prompt.state = "done";
-    prompt.message = undefined; // outcomes are remembered, prompts need not be
+    prompt.message = undefined; // outcomes are kept, prompts need not be
     this.#live.delete(prompt);
-    if (!this.#live.size) this.beside.clear(); // nothing is left to be told apart
+    if (!this.#live.size) this.beside.clear(); // no prompt is left to confuse them with
     return prompt;
   }
 
@@ -240,7 +240,7 @@ export class Activity {
     this.#idleWaiters.clear();
   }
 
-  /** Asks now and then while somebody waits, since an agent may be older than `agent_settled`, or filter its events. */
+  /** Asks now and then while a caller waits, since an agent may be older than `agent_settled`, or filter its events. */
   #watch(): void {
     clearTimeout(this.#timer);
     const isWaitedFor = this.#idleWaiters.size > 0 || (!this.hasResults && this.#live.size > 0);
@@ -257,7 +257,7 @@ export class Activity {
       for (const prompt of asked) if (this.#live.has(prompt)) this.#endOfRun(prompt, "completed");
       this.#wakeIfIdle();
     } catch {
-      // The agent refuses or is slow: it is asked again. If it is gone, its end has told everybody.
+      // The agent refuses or is slow: it is asked again. If it is gone, its end has told every caller.
     } finally {
       this.#watch();
     }

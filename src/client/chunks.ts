@@ -1,5 +1,5 @@
-// Puts a frame together that came in pieces (`rpc_chunk`). The pieces of one frame come in order with nothing between
-// them; whatever breaks that costs one problem, and the rest of the broken frame is skipped.
+// Reassembles a frame that came in pieces (`rpc_chunk`). The pieces of one frame come in order with nothing between
+// them; a violation is reported once, and the rest of the broken frame is skipped.
 
 import type { Frame, TypedObject } from "../base/ndjson.js";
 import type { RpcChunk } from "../protocol/frames.js";
@@ -12,10 +12,10 @@ export class ChunkAssembler {
   #first: RpcChunk | undefined;
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** The frame whose remaining pieces are skipped; at first one that equals no id. */
+  /** The frame whose remaining pieces are skipped; initially a value that equals no id. */
   #brokenId: unknown = Number.NaN;
 
-  /** What a frame means: itself, the whole of which it was the last piece, a problem, or nothing yet. */
+  /** What a frame gives: itself, the whole frame that it completes, a problem, or nothing yet. */
   take(frame: TypedObject): Frame[] {
     if (frame.type !== "rpc_chunk") {
       const whole: Frame = { ok: true, value: frame };
@@ -30,7 +30,7 @@ export class ChunkAssembler {
     return parseLine(Buffer.concat(pieces));
   }
 
-  /** False if the piece does not fit: nothing of it may be trusted. */
+  /** False if the piece does not fit: then none of it may be trusted. */
   #add(chunk: RpcChunk): boolean {
     this.#first ??= chunk;
     const { chunkId, index, count, byteLength, data } = chunk;

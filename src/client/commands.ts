@@ -1,6 +1,6 @@
-// One method per command of the protocol: `set_model` is `setModel`. Required fields are the parameters, in the order of
-// the protocol; optional ones travel in the last parameter, together with the deadline of the call. The methods are
-// made from one table, because written out they would be a tenth of what the client may weigh.
+// One method per command of the protocol: `set_model` is `setModel`. Required fields are the parameters, in the order
+// of the protocol; optional ones travel in the last parameter, together with the deadline of the call. The methods are
+// made from one table, because written out they would be a tenth of the client's size limit.
 
 import type { JsonObject } from "../base/json.js";
 import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
@@ -19,7 +19,7 @@ export type CommandOptions<C extends RpcCommandType> = {
 type Field<C extends RpcCommandType, K extends keyof CommandFields<C>> = CommandFields<C>[K];
 type Answer<C extends RpcCommandType> = Promise<RpcData[C]>;
 
-/** Each command with its required fields; those that need more than a request stand in RpcClient. */
+/** Each command with its required fields; commands that need more than a request are in RpcClient. */
 const table = `negotiate_protocol protocolVersion
 steer message
 follow_up message

@@ -23,7 +23,7 @@ export interface ConnectionDeps {
   onClose(exit: AgentExit): void;
 }
 
-/** A grandchild that holds the pipes open keeps nobody waiting longer than this after the agent's end. */
+/** A grandchild that holds the pipes open delays callers no longer than this after the agent's end. */
 const lingerMs = 1000;
 
 export class Connection {
@@ -39,10 +39,10 @@ export class Connection {
     this.#deps = deps;
     const { process, maxStderrBytes, onClose } = deps;
     const { stdin, stdout, stderr } = process;
-    // What becomes of a pipe the exit says better.
+    // The exit reports better what happened to a pipe.
     for (const pipe of [stdin, stdout, stderr]) pipe.on("error", () => {});
     stdout.on("data", (chunk: Buffer) => this.#take(this.#reader.push(chunk)));
-    // An agent that no longer writes can answer nobody.
+    // An agent that no longer writes cannot answer.
     stdout.on("end", () => setTimeout(() => process.kill("SIGKILL"), lingerMs).unref());
     stderr.on("data", (chunk: Buffer) => {
       this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-maxStderrBytes || Infinity); // none, not all
@@ -85,7 +85,7 @@ export class Connection {
     return this.#deps.process.stdin.writableNeedDrain;
   }
 
-  /** Resolves when the pipe has taken the frame or is gone; throws what cannot be sent at all. */
+  /** Resolves when the pipe has taken the frame or is gone; throws for a frame that cannot be sent at all. */
   send(frame: object): Promise<void> {
     const line = `${JSON.stringify(frame)}\n`;
     const { stdin } = this.#deps.process;
@@ -96,7 +96,7 @@ export class Connection {
     return new Promise((resolve) => stdin.write(line, () => resolve()));
   }
 
-  /** Closes stdin: the agent ends in order. */
+  /** Closes stdin: the agent shuts down in order. */
   end(): void {
     this.#isStopping = true;
     this.#deps.process.stdin.end();

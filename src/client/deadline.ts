@@ -1,4 +1,4 @@
-// How long a caller waits. A wait ends with what it waited for, with its deadline, or with the caller's signal.
+// How long a caller waits. A wait ends with its result, with its deadline, or with the caller's signal.
 
 import { RpcError } from "./rpc-error.js";
 
@@ -9,10 +9,10 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** setTimeout takes no more than this, and fires at once when it gets more. */
+/** setTimeout accepts no more than this, and fires at once for a longer time. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** No timer where none is asked for, and none that would fire too soon. */
+/** No timer where none is wanted, and none that would fire too soon. */
 export function timerFor(ms: unknown, work: () => void): NodeJS.Timeout | undefined {
   return typeof ms === "number" && ms <= longestTimerMs ? setTimeout(work, ms) : undefined;
 }
@@ -20,7 +20,7 @@ export function timerFor(ms: unknown, work: () => void): NodeJS.Timeout | undefi
 export interface Wait extends CallOptions {
   command: string;
   requestId?: string | undefined;
-  /** Called when the caller gives up, so that nobody keeps what belongs to the wait. */
+  /** Called when the caller gives up, so that what belongs to the wait is released. */
   onGiveUp?: (() => void) | undefined;
 }
 

@@ -1,5 +1,6 @@
 // Questions and notices of extensions. A question gets one answer at most, and always one in the end: the handler's, or
-// "cancelled" when nobody handles it, the handler fails, or its time is up. Silence and failure never count as consent.
+// "cancelled" when there is no handler, the handler fails, or its time is up. Silence and failure never count as
+// consent.
 
 import type { TypedObject } from "../base/ndjson.js";
 import type { ExtensionUiRequest } from "../protocol/frames.js";
@@ -8,7 +9,7 @@ import { timerFor } from "./deadline.js";
 export type UiRequestOf<M extends ExtensionUiRequest["method"]> = Extract<ExtensionUiRequest, { method: M }>;
 type Answer<T> = T | undefined | Promise<T | undefined>;
 
-/** Fires when the agent takes the question back, its time is up, or the agent ends. */
+/** Fires when the agent withdraws the question, its time is up, or the agent ends. */
 export interface DialogContext {
   signal: AbortSignal;
 }
@@ -26,7 +27,7 @@ export interface UiHandlers {
   set_editor_text?(request: UiRequestOf<"set_editor_text">): unknown;
 }
 
-/** What a host without a screen answers; without a value the question is cancelled. */
+/** The answers of a host without a screen; without a value the question is cancelled. */
 export interface HeadlessAnswers {
   confirm?: boolean;
   select?: string;
@@ -72,7 +73,7 @@ export class Dialogs {
       try {
         this.#deps.send({ type: "extension_ui_response", id, ...fields });
       } catch (thrown) {
-        this.#deps.report(thrown); // a timer may have called, and nobody is there to catch
+        this.#deps.report(thrown); // a timer may have called, so no caller could catch it
       }
     };
     const timer = timerFor(frame.timeout, () => {

@@ -1,16 +1,16 @@
 // What the agent reports by itself: listeners by type, listeners for everything, iterators, and the last few events. A
-// listener that throws harms nobody else.
+// listener that throws does not affect the others.
 
 import type { TypedObject } from "../base/ndjson.js";
 import type { OutboundFrame, ReadyFrame, RpcChunk, RpcResponse } from "../protocol/frames.js";
 import { RpcError } from "./rpc-error.js";
 
-/** Everything a host can be told beside the answers to its requests. */
+/** Everything a host can be told besides the answers to its requests. */
 export type AgentEvent = Exclude<OutboundFrame, RpcResponse | ReadyFrame | RpcChunk>;
 export type AgentEventType = AgentEvent["type"];
 export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { type: T }>;
 
-/** Every type that can come; a test holds it against the schema. */
+/** Every type that can come; a test compares it with the schema. */
 const known =
   /^(agent_(start|end|settled)|(turn|auto_(compaction|retry))_(start|end)|(message|tool_execution)_(start|update|end)|retry_fallback_(applied|succeeded)|ttsr_triggered|todo_(reminder|auto_clear)|queue_update|pending_action_(added|changed|resolved|stalled)|extension_(ui_request|error)|host_tool_(call|cancel)|available_commands_update|prompt_result|session_settled|rpc_frame_error)$/;
 
@@ -71,7 +71,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
     this.#wake();
   }
 
-  /** What waits is still read first. */
+  /** Waiting events are still read first. */
   end(error?: RpcError): void {
     this.#end ??= { error };
     this.#onReturn();

@@ -1,4 +1,4 @@
-// Tools that live in the host: the agent calls, the host executes, every call ends with one result or is taken back.
+// Tools that live in the host: the agent calls, the host executes, every call ends with one result or is cancelled.
 
 import { messageOf } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
@@ -6,14 +6,14 @@ import type { TypedObject } from "../base/ndjson.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { HostToolDefinition } from "../protocol/frames.js";
 
-/** What a tool hands back; a string is one block of text. */
+/** What a tool returns; a string is one block of text. */
 export type HostToolOutput = string | ToolResult;
 
 export interface HostToolContext {
   toolCallId: string;
-  /** Fires when the agent takes the call back or ends. What is returned after that is not sent. */
+  /** Fires when the agent cancels the call or ends. What is returned after that is not sent. */
   signal: AbortSignal;
-  /** Shows progress; each update replaces the one before, and one that the agent is too slow for is left out. */
+  /** Shows progress; each update replaces the one before, and is dropped when the agent is too slow. */
   sendUpdate(partialResult: HostToolOutput): void;
 }
 
@@ -29,8 +29,8 @@ export interface HostToolPipe {
 
 export class HostTools {
   /**
-   * Those the agent has, and behind them the newer ones that it may have: a call may overtake the answer, and who has
-   * given up does not know it. The newest of a name wins.
+   * The list that the agent has, and behind it newer ones that it may have: a call may overtake the answer, and a
+   * caller that has given up does not know it. The newest tool of a name wins.
    */
   readonly lists: (readonly HostTool[])[];
   readonly #pipe: HostToolPipe;
@@ -43,7 +43,7 @@ export class HostTools {
 
   see(frame: TypedObject): void {
     if (frame.type === "host_tool_call")
-      this.#call(frame).catch(() => {}); // nothing can be sent any more: the call ends with the agent
+      this.#call(frame).catch(() => {}); // the pipe is closed: the call ends with the agent
     else if (frame.type === "host_tool_cancel") this.#cancel(frame.targetId);
   }
 
@@ -57,7 +57,7 @@ export class HostTools {
   }
 
   async #call({ id, toolCallId, toolName, arguments: params }: TypedObject): Promise<void> {
-    if (typeof id !== "string") return; // nothing could be answered
+    if (typeof id !== "string") return; // it could not be answered
     const controller = new AbortController();
     this.#calls.set(id, controller);
     const isOpen = () => this.#calls.get(id) === controller;
@@ -84,7 +84,7 @@ export class HostTools {
     try {
       finish(answer);
     } catch (thrown) {
-      finish(failed(thrown)); // no JSON, or too much of it: the model reads that, or the call would never end
+      finish(failed(thrown)); // no JSON, or too much: without this result the call would never end
     }
   }
 }

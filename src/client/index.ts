@@ -1,4 +1,4 @@
-// The door `galley/client`: what a TypeScript host uses to drive the agent.
+// The package entry `galley/client`: what a TypeScript host uses to drive the agent.
 
 export type { PromptOutcome } from "./activity.js";
 export type { CommandFields, CommandOptions } from "./commands.js";

@@ -1,18 +1,18 @@
-// Bytes in, frames out. The server's reader guards itself against hostile structure as well; a host reads only its own
-// agent, and a client that must weigh next to nothing does without. What stays: LF only, strict UTF-8, bounded memory.
+// Bytes in, frames out. The server's reader also guards itself against hostile structure; a host reads only its own
+// agent, and this client must stay small, so it does without. What stays: LF only, strict UTF-8, bounded memory.
 
 import { messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { Frame, TypedObject } from "../base/ndjson.js";
 
-/** What either side takes as one record. */
+/** The largest record that either side accepts. */
 export const maxRecordBytes = 64 * 2 ** 20;
 
 const LF = 0x0a;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export class LineReader {
-  /** The record under way, in the pieces in which it came: joined once, when it is whole. */
+  /** The record under way, in the pieces in which it came: joined once, when it is complete. */
   #pieces: Uint8Array[] = [];
   #bytes = 0;
 
@@ -29,7 +29,7 @@ export class LineReader {
     return frames;
   }
 
-  /** What stands between the last LF and now; at the end of the stream that counts as a record. */
+  /** What came after the last LF; at the end of the stream that counts as a record. */
   end(): Frame[] {
     const isTooLarge = this.#bytes > maxRecordBytes;
     const record = Buffer.concat(this.#pieces);

@@ -1,5 +1,5 @@
 // Requests that wait for their answer, and which answer belongs to which. Some failures come without an id: they are
-// matched by what else they say, and never by guessing among several.
+// matched by their other fields, and never by guessing among several.
 
 import type { TypedObject } from "../base/ndjson.js";
 import { RpcError } from "./rpc-error.js";
@@ -17,14 +17,14 @@ export class PendingRequests {
     return new Promise((resolve, reject) => this.#byId.set(id, { command, resolve, reject }));
   }
 
-  /** Without an error whoever waited has given up. */
+  /** Without an error, the waiting caller has given up. */
   forget(id: string, error?: unknown): void {
     if (error !== undefined) this.#byId.get(id)?.reject(error);
     this.#byId.delete(id);
   }
 
   /** False if no request waits for this response. */
-  settle(response: TypedObject): boolean {
+  answer(response: TypedObject): boolean {
     const id = this.#idOf(response);
     const pending = this.#byId.get(id);
     if (!pending) return false;
@@ -40,7 +40,7 @@ export class PendingRequests {
     for (const [id, { command, reject }] of all) reject(errorOf(command, id));
   }
 
-  /** Empty if it is nobody's. */
+  /** Empty if it belongs to no request. */
   #idOf(response: TypedObject): string {
     for (const id of [response.id, response.requestId]) if (typeof id === "string") return id;
     if (response.success === true) return "";

@@ -1,8 +1,8 @@
-// A host's end of the protocol: starts the agent, sends commands, hears events, lends tools, answers dialogs. Every call
-// ends: with its answer, with a typed error, or with the end of the process.
+// A host's end of the protocol: starts the agent, sends commands, listens to events, lends tools, answers dialogs.
+// Every call ends: with its answer, with a typed error, or with the end of the process.
 
 import { messageOf } from "../base/errors.js";
-import { isObject, type JsonObject } from "../base/json.js";
+import type { JsonObject } from "../base/json.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { RpcCommandType } from "../protocol/commands.js";
 import type { RpcData } from "../protocol/data.js";
@@ -17,6 +17,7 @@ import { type HostTool, HostTools } from "./host-tools.js";
 import { failureOf, PendingRequests } from "./pending-requests.js";
 import { RpcError } from "./rpc-error.js";
 import { type ClientExit, type EventOptions, RpcEvents } from "./rpc-events.js";
+import { SessionFile } from "./session-file.js";
 import { type SpawnOptions, spawnAgent } from "./spawn.js";
 
 export interface RpcClientOptions extends SpawnOptions, EventOptions {
@@ -34,7 +35,7 @@ export interface RpcClientOptions extends SpawnOptions, EventOptions {
 const usualFeatures = ["prompt-result", "message-ids", "echo-ids", "queue-events"];
 const withoutDeadline = /^(bash|compact|export_html)$/;
 const promptTypes = /^(abort_and_)?prompt$/;
-/** After these another file may be the session's. */
+/** After these the session may have another file. */
 const sessionTypes = /^(new_session|switch_session|branch|fork|clone)$/;
 
 export class RpcClient extends RpcEvents {
@@ -43,15 +44,12 @@ export class RpcClient extends RpcEvents {
   readonly #activity: Activity;
   readonly #hostTools: HostTools;
   readonly #dialogs: Dialogs;
+  readonly #sessionFile = new SessionFile(() => this.getState());
   #connection: Connection | undefined;
   #ready: ReadyFrame | undefined;
   #starting: { resolve(frame: ReadyFrame): void; reject(error: RpcError): void } | undefined;
   #lastExit: ClientExit | undefined;
   #requests = 0;
-  #sessionFile: string | undefined;
-  #isSessionFileSure = false;
-  /** Ends when the agent has told its session file, or does not. */
-  #learning: Promise<unknown> | undefined;
 
   constructor(options: RpcClientOptions = {}) {
     super(options);
@@ -60,7 +58,7 @@ export class RpcClient extends RpcEvents {
     this.#activity = new Activity({
       askState: () => this.getState(),
       onLateFailure: (error) => this.tell(error),
-      onCommandEnd: () => this.#learn(),
+      onCommandEnd: () => this.#sessionFile.ask(),
     });
     const isClogged = () => this.#connection?.isClogged ?? true;
     this.#hostTools = new HostTools({ send, isClogged }, options.customTools ?? []);
@@ -69,7 +67,7 @@ export class RpcClient extends RpcEvents {
 
   // Life ------------------------------------------------------------------------------------------------------------
 
-  /** Resolves when the agent is ready, the features are agreed and the tools are registered. Works again after an end. */
+  /** Resolves when the agent is ready, features are agreed and tools are registered. Works again after the end. */
   async start(): Promise<ReadyFrame> {
     if (this.#connection) throw new RpcError("start_failed", "The agent is already running", { command: "start" });
     const process = spawnAgent(this.#options); // a bad argument throws before anything is changed
@@ -99,11 +97,11 @@ export class RpcClient extends RpcEvents {
       const text = reason.includes(stderr.trim()) ? reason : `${reason}\n${stderr.trim()}`;
       throw new RpcError("start_failed", text, { command: "start", exitCode: code, cause: error });
     }
-    this.#learn();
+    this.#sessionFile.ask();
     return this.#ready;
   }
 
-  /** Closes stdin and waits for the orderly end; after `graceMs` SIGTERM, a second later SIGKILL. Gives the exit code. */
+  /** Closes stdin and waits for the end; after `graceMs` SIGTERM, a second later SIGKILL. Returns the exit code. */
   async stop(graceMs = 6000): Promise<number | null> {
     const connection = this.#connection;
     if (!connection) return this.#lastExit?.code ?? null;
@@ -116,23 +114,23 @@ export class RpcClient extends RpcEvents {
     return code;
   }
 
-  /** Ends the agent at once, without its orderly end. */
+  /** Ends the agent at once, without an orderly shutdown. */
   kill(): void {
     this.#connection?.kill();
   }
 
   /**
-   * A new process for an old one that crashed or is stopped here: the same options, tools, handlers and listeners, and
-   * the same session file. False if there is no such file, or an extension does not let it be opened.
+   * A new process after one that crashed, or is stopped here: the same options, tools, handlers and listeners, and the
+   * same session file. False if there is no such file, or an extension prevents opening it.
    */
   async restart(): Promise<boolean> {
     await this.stop();
-    const sessionFile = this.#sessionFile;
+    const sessionFile = this.#sessionFile.path;
     try {
       await this.start();
       return sessionFile !== undefined && !(await this.switchSession(sessionFile)).cancelled;
     } catch (error) {
-      this.#sessionFile = sessionFile; // for the next attempt
+      this.#sessionFile.path = sessionFile; // for the next attempt
       throw error;
     }
   }
@@ -155,12 +153,12 @@ export class RpcClient extends RpcEvents {
     return this.#ready;
   }
 
-  /** The file the conversation is kept in, as far as it is known; `restart` opens it again. */
+  /** The file the session is kept in, as far as it is known; `restart` opens it again. */
   get sessionFile(): string | undefined {
-    return this.#sessionFile;
+    return this.#sessionFile.path;
   }
 
-  /** What the agent wrote to stderr, the last part of it. */
+  /** The last part of what the agent wrote to stderr. */
   get stderr(): string {
     return this.#connection?.stderr ?? this.#lastExit?.stderr ?? "";
   }
@@ -176,8 +174,8 @@ export class RpcClient extends RpcEvents {
     const since = performance.now();
     const data = await this.#issue(type, fields, options).answer;
     if (sessionTypes.test(type)) {
-      this.#learn();
-      await this.#learned(since, options.timeoutMs ?? this.#usualMs, options.signal);
+      this.#sessionFile.ask();
+      await this.#sessionFile.known(since, options.timeoutMs ?? this.#usualMs, options.signal);
     }
     return data;
   }
@@ -213,7 +211,7 @@ export class RpcClient extends RpcEvents {
     const what = { command: "prompt", requestId: id };
     if (!work) throw new RpcError("refused", `No prompt has the id ${id}`, what);
     const outcome = await bounded(work, { ...options, ...what });
-    if (!outcome.agentInvoked) await this.#learned(since, options.timeoutMs, options.signal);
+    if (!outcome.agentInvoked) await this.#sessionFile.known(since, options.timeoutMs, options.signal);
     return outcome;
   }
 
@@ -238,8 +236,8 @@ export class RpcClient extends RpcEvents {
   // Tools and dialogs -----------------------------------------------------------------------------------------------
 
   /**
-   * Replaces the tools that the host lends to the model; `[]` takes them all back. Refused, the old ones stay; given up,
-   * both are served, for the agent may still take the new ones.
+   * Replaces the tools that the host lends to the model; `[]` withdraws them all. If refused, the old ones stay; if
+   * given up, both are served, since the agent may still accept the new ones.
    */
   async setHostTools(tools: readonly HostTool[], options?: CallOptions): Promise<RpcData["set_host_tools"]> {
     const { lists } = this.#hostTools;
@@ -248,7 +246,7 @@ export class RpcClient extends RpcEvents {
     try {
       const definitions = list.map(({ execute: _, ...definition }) => definition);
       const data = await this.request("set_host_tools", { tools: definitions }, options);
-      lists.splice(0, lists.indexOf(list)); // none if a newer one is taken already
+      lists.splice(0, lists.indexOf(list)); // none if a newer list was accepted already
       return data;
     } catch (error) {
       const index = lists.indexOf(list);
@@ -324,7 +322,7 @@ export class RpcClient extends RpcEvents {
     const { timeoutMs, signal, ...fields } = options;
     const { id, answer } = this.#issue(type, { message, ...fields } as CommandFields<"prompt">, options);
     const accepted = answer.then(() => {
-      if (!this.#isSessionFileSure) this.#learn(true);
+      this.#sessionFile.makeSure();
       return id;
     });
     return { id, accepted };
@@ -336,31 +334,14 @@ export class RpcClient extends RpcEvents {
     await this.negotiateProtocol(2, { features });
   }
 
-  /**
-   * Asks for the session file, since it may be another one. A new session may have none before its first prompt, which
-   * makes sure. The answer comes by `#receive`; without one the file known so far stays.
-   */
-  #learn(isSure = false): void {
-    this.#isSessionFileSure = isSure;
-    this.#learning = this.getState().catch(() => {});
-  }
-
-  /** Waits for that answer, no longer than the caller does, who has his own already. */
-  #learned(since: number, timeoutMs = Number.NaN, signal?: AbortSignal): Promise<unknown> {
-    const leftMs = since + timeoutMs - performance.now();
-    return bounded(Promise.resolve(this.#learning), { timeoutMs: leftMs, signal, command: "" }).catch(() => {});
-  }
-
   #receive(frame: TypedObject): void {
     if (this.#starting) return this.#receiveFirst(frame);
     this.#activity.see(frame);
     if (frame.type === "response") {
-      const { command, success, data } = frame;
-      if (command === "get_state" && isObject(data))
-        this.#sessionFile = typeof data.sessionFile === "string" ? data.sessionFile : undefined;
-      if (this.#pending.settle(frame)) return;
-      // A second answer is the late failure of a prompt, which the activity knows; a late success helps nobody.
-      if (success !== true && typeof frame.id !== "string") this.tell(failureOf(frame, "protocol"));
+      this.#sessionFile.see(frame);
+      if (this.#pending.answer(frame)) return;
+      // A second answer is the late failure of a prompt, which the activity knows; a late success is useless.
+      if (frame.success !== true && typeof frame.id !== "string") this.tell(failureOf(frame, "protocol"));
     }
     if (isAgentEvent(frame)) {
       this.#hostTools.see(frame);
@@ -377,7 +358,7 @@ export class RpcClient extends RpcEvents {
   }
 
   #receiveProblem(problem: string): void {
-    const error = new RpcError("protocol", `The agent wrote what is no frame: ${problem}`);
+    const error = new RpcError("protocol", `The agent wrote a line that is not a frame: ${problem}`);
     if (this.#starting) this.#starting.reject(error);
     else this.tell(error);
   }

@@ -1,5 +1,5 @@
-// The one error of the client. `kind` is closed and says what became of the call; `code` is whatever word the agent
-// sent along, an open set, which is why this is no GalleyError.
+// The one error of the client. `kind` is closed and says how the call ended; `code` is any code that the agent sent, an
+// open set, which is why this is no GalleyError.
 
 export type RpcErrorKind =
   | "refused" // the agent answered with a failure
@@ -25,7 +25,7 @@ export class RpcError extends Error {
   readonly kind: RpcErrorKind;
   /** The command that failed, `start`, or what else was going on. */
   declare readonly command: string | undefined;
-  /** The agent's word for programs, where it sent one. */
+  /** The agent's error code, where it sent one. */
   declare readonly code: string | undefined;
   declare readonly requestId: string | undefined;
   declare readonly exitCode: number | null | undefined;

@@ -1,5 +1,5 @@
-// The ways to hear an agent: listeners for everything, for one type, for what is unknown or went wrong; loops; and the
-// last few events. What no call can tell is told here, and nothing is lost in silence.
+// The ways to listen to an agent: listeners for everything, for one type, for unknown frames and failures; loops; and
+// the last few events. What no call can report is reported here, and nothing is lost silently.
 
 import { messageOf } from "../base/errors.js";
 import type { TypedObject } from "../base/ndjson.js";
@@ -28,11 +28,11 @@ export interface ClientExit extends AgentExit {
   isExpected: boolean;
 }
 
-/** Each of the functions that take a listener returns the one that takes it away. */
+/** Each of the functions that add a listener returns a function that removes it. */
 export abstract class RpcEvents extends RpcCommands {
   abstract readonly isRunning: boolean;
   readonly #options: EventOptions;
-  readonly #problems = new Listeners<RpcError>(() => {}); // who hears of problems must not have any
+  readonly #problems = new Listeners<RpcError>(() => {}); // a failing problem listener is ignored
   readonly #frames = this.#listeners<TypedObject>();
   readonly #events = this.#listeners<AgentEvent>();
   readonly #unknown = this.#listeners<TypedObject>();
@@ -55,7 +55,7 @@ export abstract class RpcEvents extends RpcCommands {
     return this.#events.add((event) => event.type === type && listener(event as AgentEventOf<T>));
   }
 
-  /** Dialogs and notices of extensions. While there is such a listener and no handlers, answering is its task. */
+  /** Dialogs and notices of extensions. With such a listener and without handlers, the listener has to answer. */
   onUiRequest(listener: (request: ExtensionUiRequest) => unknown): () => void {
     return this.#uiRequests.add(listener);
   }
@@ -78,7 +78,7 @@ export abstract class RpcEvents extends RpcCommands {
     return this.#exits.add(listener);
   }
 
-  /** What no call can tell: unreadable lines, failures of no request, late failures nobody awaits, throwing listeners. */
+  /** What no call can report: unreadable lines, failures of no request, late failures, throwing listeners. */
   onProtocolError(listener: (error: RpcError) => unknown): () => void {
     return this.#problems.add(listener);
   }
@@ -116,7 +116,7 @@ export abstract class RpcEvents extends RpcCommands {
     this.#exits.call(exit);
   }
 
-  /** Without a listener it becomes a warning of the process. */
+  /** Without a listener it becomes a process warning. */
   protected tell(error: RpcError): void {
     if (this.#problems.size > 0) this.#problems.call(error);
     else process.emitWarning(error);

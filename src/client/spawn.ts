@@ -1,4 +1,4 @@
-// Starts the agent as a child process. The only place of the client that knows of processes.
+// Starts the agent as a child process. The only file of the client that knows processes.
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";

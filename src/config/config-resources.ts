@@ -1,5 +1,5 @@
 // Which folders of the configuration directories hold tools, commands, rules and the like, and which names are in them.
-// Names only: what a file says, and whether it may run, is for whoever loads it.
+// Names only: reading a file, and deciding whether it may run, is up to its loader.
 
 import { join, parse, relative } from "node:path";
 import { directoryAt, type FoundName, namesIn } from "../files/paths/find-roots.js";
@@ -19,7 +19,7 @@ export interface ResourceDirectory {
 }
 
 export interface ResourceFile {
-  /** What two of them must share for one to hide the other. */
+  /** Resources with the same key hide each other. */
   readonly key: string;
   readonly path: string;
   readonly root: ConfigRoot;
@@ -29,7 +29,7 @@ export interface ResourceFile {
 
 interface KindRule {
   readonly folders: readonly string[];
-  /** Plugins are in no list: their package says what they bring. */
+  /** Plugins are in no list: their package says what they contain. */
   readonly sources: readonly ConfigSource[];
   readonly accepts: (found: FoundName) => boolean;
   /** Known by file name, not by the name without its ending: `foo.json` must not hide `foo.ts`. */
@@ -76,7 +76,7 @@ export function resourceDirectories(roots: readonly ConfigRoot[], kind: Resource
   return withoutDuplicates(present).kept;
 }
 
-/** What is in them, in order, and what hides what. */
+/** What is in them, in order, and which one hides which. */
 export function resourceFiles(roots: readonly ConfigRoot[], kind: ResourceKind): ResourceFile[] {
   const first = new Map<string, string>();
   return resourceDirectories(roots, kind).flatMap(({ path: directory, root }) =>

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { resourceDirectories, resourceFiles } from "./config-resources.js";
-import { type ConfigPlace, configRootDirectory, findConfigRoots } from "./config-roots.js";
+import { type ConfigRootsOptions, configRootDirectory, findConfigRoots } from "./config-roots.js";
 
 let home: string;
 beforeEach(() => {
@@ -21,7 +21,7 @@ const put = (...paths: string[]) => {
   }
 };
 const short = (path: string) => path.replace(`${home}/`, "~/");
-const find = (options: Partial<ConfigPlace> = {}) => {
+const find = (options: Partial<ConfigRootsOptions> = {}) => {
   const configRoot = join(home, ".galley");
   return findConfigRoots({
     cwd: join(home, "repo/sub"),
@@ -31,7 +31,7 @@ const find = (options: Partial<ConfigPlace> = {}) => {
     ...options,
   });
 };
-const shown = (options?: Partial<ConfigPlace>) =>
+const shown = (options?: Partial<ConfigRootsOptions>) =>
   find(options).roots.map(({ priority, source, level, path }) => `${priority} ${source} ${level} ${short(path)}`);
 
 describe("findConfigRoots", () => {

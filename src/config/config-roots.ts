@@ -20,15 +20,15 @@ export interface ConfigRoot {
 }
 
 export interface ConfigRoots {
-  /** In order. An empty directory is there all the same. */
+  /** In order. An empty directory is included. */
   readonly roots: readonly ConfigRoot[];
-  /** Directories that are another one's second name, and so left out. */
+  /** Directories that are a second name of another one, and so left out. */
   readonly duplicates: readonly { readonly path: string; readonly of: string }[];
-  /** One line for each that is there and cannot be used. */
+  /** One line for each that exists and cannot be used. */
   readonly warnings: readonly string[];
 }
 
-export interface ConfigPlace {
+export interface ConfigRootsOptions {
   readonly cwd: string;
   readonly home: string;
   readonly agentDir: string;
@@ -40,13 +40,13 @@ export interface ConfigPlace {
   readonly project?: Project | undefined;
 }
 
-/** The user's configuration directory, also where the agent directory was moved elsewhere. */
+/** The user's configuration directory, even if the agent directory was moved elsewhere. */
 export function configRootDirectory(env: Environment, home: string): string {
   return join(home, variable(env, "GALLEY_CONFIG_DIR") ?? ".galley");
 }
 
-export function findConfigRoots(place: ConfigPlace): ConfigRoots {
-  const candidates = candidateRoots(place).filter(({ source }) => !place.disabled?.includes(source));
+export function findConfigRoots(options: ConfigRootsOptions): ConfigRoots {
+  const candidates = candidateRoots(options).filter(({ source }) => !options.disabled?.includes(source));
   const warnings: string[] = [];
   const present = candidates.flatMap((candidate): ConfigRoot[] => {
     const found = directoryAt(candidate.path);
@@ -62,17 +62,17 @@ export function findConfigRoots(place: ConfigPlace): ConfigRoots {
  * must not be able to make the user's own resources count as its own.
  */
 export function withoutDuplicates<T extends { path: string; realPath: string; level: ConfigLevel }>(
-  places: readonly T[],
+  directories: readonly T[],
 ): { kept: T[]; duplicates: { path: string; of: string }[] } {
   const first = new Map<string, T>();
   for (const level of ["user", "project"] as const)
-    for (const place of places)
-      if (place.level === level && !first.has(place.realPath)) first.set(place.realPath, place);
-  const isFirst = (place: T) => first.get(place.realPath) === place;
+    for (const directory of directories)
+      if (directory.level === level && !first.has(directory.realPath)) first.set(directory.realPath, directory);
+  const isFirst = (directory: T) => first.get(directory.realPath) === directory;
   return {
-    kept: places.filter(isFirst),
-    duplicates: places
-      .filter((place) => !isFirst(place))
+    kept: directories.filter(isFirst),
+    duplicates: directories
+      .filter((directory) => !isFirst(directory))
       .map(({ path, realPath }) => ({ path, of: first.get(realPath)?.path ?? realPath })),
   };
 }
@@ -82,7 +82,7 @@ type Candidate = Omit<ConfigRoot, "realPath">;
 /** Programs whose directories are read like our own. */
 const compatible = [".xcsh", ".omp", ".pi"];
 
-function candidateRoots({ cwd, home, agentDir, configRoot, project }: ConfigPlace): Candidate[] {
+function candidateRoots({ cwd, home, agentDir, configRoot, project }: ConfigRootsOptions): Candidate[] {
   const { directories } = project ?? findProject({ cwd, home });
   const rootsOf = (
     source: ConfigSource,

@@ -1,6 +1,6 @@
 // Context files: plain text that tells a model how to work here. The user's come first, then the project's from its
 // root down to the working directory. A project's file is data from strangers: read like any file of the project, never
-// from outside of it, cleaned of what a person would not see, and marked as the project's.
+// from outside of it, cleaned of invisible characters, and marked as the project's.
 
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
@@ -16,11 +16,11 @@ import { cleanText, decodeText, refused } from "./prompts/text-files.js";
 export interface ContextFile {
   readonly path: string;
   readonly content: string;
-  /** Whose words they are; default: the project's. */
+  /** Who wrote them; default: the project. */
   readonly source?: "user" | "project";
 }
 
-export interface ContextPlace {
+export interface ContextFileOptions {
   readonly cwd: string;
   readonly agentDir: string;
   readonly env: Environment;
@@ -31,11 +31,11 @@ export interface ContextPlace {
   readonly home?: string;
   /** Around `cwd`; default: found. */
   readonly project?: Project;
-  /** The configuration directories; default: they are looked for. */
+  /** The configuration directories; default: they are searched for. */
   readonly roots?: readonly ConfigRoot[];
   /**
-   * Where the workspace is the disk itself, a look in passing: most of them are not there, and the workspace's answer
-   * costs several round trips. Default: every one of them is asked for.
+   * Where the workspace is the disk itself, a quick check: most of them do not exist, and the workspace's answer costs
+   * several round trips. Default: the workspace is asked for every one of them.
    */
   readonly mayExist?: (path: string) => boolean;
 }
@@ -45,19 +45,21 @@ export const maxContextFileBytes = 64 * 1024;
 export const maxContextCharacters = 256 * 1024;
 const fileNames = ["AGENTS.md", "CLAUDE.md", "GALLEY.md"];
 
-/** Never throws for what a file is or says: what cannot be used is one line in the log. */
-export async function findContextFiles(place: ContextPlace): Promise<ContextFile[]> {
+/** Never throws because of a file: one that cannot be used is one line in the log. */
+export async function findContextFiles(options: ContextFileOptions): Promise<ContextFile[]> {
   const found: ContextFile[] = [];
   const seen = new Set<string>();
   let characters = 0;
-  const { mayExist = () => true } = place;
-  for (const candidate of candidates(place).filter(({ path }) => mayExist(path))) {
-    const read = await readCandidate(candidate, place);
+  const { mayExist = () => true } = options;
+  for (const candidate of candidates(options).filter(({ path }) => mayExist(path))) {
+    const read = await readCandidate(candidate, options);
     // A second name for the same file, by a link or by a copy.
     if (read === undefined || seen.has(read.realPath) || seen.has(read.content)) continue;
     characters += read.content.length;
     if (characters > maxContextCharacters) {
-      place.log.warn(`${printable(candidate.path)} and later context files are not used: they are too long together.`);
+      options.log.warn(
+        `${printable(candidate.path)} and later context files are not used: they are too long together.`,
+      );
       break;
     }
     seen.add(read.realPath).add(read.content);
@@ -73,8 +75,8 @@ interface Candidate {
   readonly within?: string;
 }
 
-function candidates(place: ContextPlace): Candidate[] {
-  const { cwd, agentDir, env, disabled, home = homedir(), roots: given, project } = place;
+function candidates(options: ContextFileOptions): Candidate[] {
+  const { cwd, agentDir, env, disabled, home = homedir(), roots: given, project } = options;
   const configRoot = configRootDirectory(env, home);
   const roots = given ?? findConfigRoots({ cwd, home, agentDir, configRoot, disabled, project }).roots;
   const users = roots.filter(({ level, source }) => level === "user" && source !== "plugin");
@@ -94,7 +96,7 @@ function candidates(place: ContextPlace): Candidate[] {
 
 async function readCandidate(
   { path, within }: Candidate,
-  { workspace, log }: ContextPlace,
+  { workspace, log }: ContextFileOptions,
 ): Promise<{ content: string; realPath: string } | undefined> {
   try {
     const target = await workspace.resolve(path, "read");

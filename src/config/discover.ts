@@ -1,4 +1,4 @@
-// What a session finds by itself when its maker says nothing: environment files, settings files.
+// What a session finds by itself when the caller says nothing: environment files, settings files.
 
 import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
@@ -9,9 +9,9 @@ import { loadEnvironment } from "./environment.js";
 import type { Assignment } from "./settings/assignment.js";
 import { loadSettings } from "./settings/load-settings.js";
 import type { Settings } from "./settings/settings.js";
-import type { ModuleSpot } from "./survey-modules.js";
+import type { ConfigLocation } from "./survey-extensions.js";
 
-export interface Place {
+export interface StartLocation {
   readonly cwd: string;
   readonly agentDir: string;
   readonly log: Log;
@@ -19,7 +19,7 @@ export interface Place {
   readonly project?: Project;
 }
 
-export function discoverEnvironment({ cwd, agentDir, log }: Place): Environment {
+export function discoverEnvironment({ cwd, agentDir, log }: StartLocation): Environment {
   const home = homedir();
   const configRoot = configRootDirectory(process.env, home);
   const { env, problems } = loadEnvironment({ env: process.env, cwd, agentDir, configRoot, home });
@@ -28,7 +28,7 @@ export function discoverEnvironment({ cwd, agentDir, log }: Place): Environment 
 }
 
 export async function discoverSettings(
-  { cwd, agentDir, log, project }: Place,
+  { cwd, agentDir, log, project }: StartLocation,
   options: {
     env?: Environment;
     assignments?: readonly Assignment[];
@@ -37,11 +37,11 @@ export async function discoverSettings(
   },
 ): Promise<Settings> {
   const { env = process.env, assignments = [], trustProject = false } = options;
-  const place = { cwd, agentDir, env, home: homedir() };
+  const location = { cwd, agentDir, env, home: homedir() };
   const settings = await loadSettings({
-    ...place,
+    ...location,
     assignments,
-    isProjectTrusted: trustIn(place, trustProject),
+    isProjectTrusted: trustIn(location, trustProject),
     ...(project ? { project } : {}),
   });
   for (const { text } of settings.problems) log.warn(text);
@@ -49,13 +49,13 @@ export async function discoverSettings(
   return settings;
 }
 
-/** May the project's file say what only a trusted one may? As it was decided before, or for this run. */
+/** May the project's file say what only a trusted one may? As decided before, or for this run. */
 export function trustIn(
-  place: Omit<ModuleSpot, "settings">,
+  location: Omit<ConfigLocation, "settings">,
   isTrustedForThisRun = false,
 ): (settings: Settings) => Promise<boolean> {
   return async (settings) => {
-    const { surveyModules } = await import("./survey-modules.js");
-    return (await surveyModules({ ...place, settings }, { isTrustedForThisRun })).decision.state === "trusted";
+    const { surveyExtensions } = await import("./survey-extensions.js");
+    return (await surveyExtensions({ ...location, settings }, { isTrustedForThisRun })).decision.state === "trusted";
   };
 }

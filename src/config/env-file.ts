@@ -4,7 +4,7 @@
 const maxChars = 256 * 1024;
 const maxShownLines = 5;
 
-/** A line that is not understood is left out; `problem` tells which, by number only: it may hold a key. */
+/** A line that is not understood is left out; `problem` names it by number only: it may hold a key. */
 export function parseEnvFile(text: string): { values: ReadonlyMap<string, string>; problem?: string } {
   if (text.length > maxChars) return { values: new Map(), problem: `is longer than ${maxChars} characters; not used` };
   const values = new Map<string, string>();

@@ -66,15 +66,15 @@ export interface LoadEnvironmentOptions {
 
 export interface LoadedEnvironment {
   readonly env: Readonly<Record<string, string>>;
-  /** What was wrong in a file, told without repeating any value. */
+  /** What was wrong in a file, without repeating any value. */
   readonly problems: readonly string[];
 }
 
 /**
  * Process, then `<agentDir>/.env`, `<configRoot>/.env`, `~/.env`; the first that has a name wins, also with an empty
- * value. A `.env` in the working directory comes with the project and so with strangers, and all that is read from the
- * result are keys, addresses, galley's own variables and the surroundings of the user's credential commands: nothing
- * that a project may say. It is not even opened; who asks for it (GALLEY_LOAD_PROJECT_ENV) hears why.
+ * value. A `.env` in the working directory comes with the project and so from strangers, and the result is read only
+ * for keys, addresses, galley's own variables and the environment of the user's credential commands: nothing that a
+ * project may set. It is not even opened; a user who asks for it (GALLEY_LOAD_PROJECT_ENV) is told why.
  */
 export function loadEnvironment({ env, cwd, agentDir, configRoot, home }: LoadEnvironmentOptions): LoadedEnvironment {
   const problems: string[] = [];
@@ -91,7 +91,7 @@ export function loadEnvironment({ env, cwd, agentDir, configRoot, home }: LoadEn
   return { env: loaded, problems };
 }
 
-/** They decide which files are read, so a file cannot say them. */
+/** They decide which files are read, so a file cannot set them. */
 const placeNames = ["GALLEY_AGENT_DIR", "PI_CODING_AGENT_DIR", "GALLEY_CONFIG_DIR", "PI_CONFIG_DIR"];
 
 function readEnvFile(path: string, problems: string[]): ReadonlyMap<string, string> {

@@ -1,5 +1,5 @@
-// From the text of a configuration file to a plain value. A syntax error is told by its place, never by quoting the
-// text: the line that is wrong may hold a key.
+// From the text of a configuration file to a plain value. A syntax error is reported by its position, never by quoting
+// the text: the line that is wrong may hold a key.
 
 import { GalleyError } from "../base/errors.js";
 import type { ConfigFile } from "../files/config/config-files.js";

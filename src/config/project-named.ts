@@ -1,6 +1,6 @@
-// What the project's settings file points at: modules and directories of skills. They count as the project's own, so
-// they need its trust like everything it brings, are seen from the directory that holds the file's directory, and lie in
-// it: nothing elsewhere is even looked at because a project says so.
+// What the project's settings file names: modules and directories of skills. They count as the project's own, so they
+// need its trust like all of its code, are resolved from the directory that holds the file's directory, and must be in
+// it: a project cannot make galley look anywhere else.
 
 import type { ExplicitPath } from "../extensions/discover/discover-modules.js";
 import { pathInProject } from "./settings/admit-project.js";

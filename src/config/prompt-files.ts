@@ -9,7 +9,7 @@ import { printable } from "../files/paths/resolve-path.js";
 import { cleanText } from "./prompts/text-files.js";
 
 export interface PromptFiles {
-  /** In place of the standard prompt. */
+  /** Replaces the standard prompt. */
   readonly replaced?: string;
   readonly added?: string;
 }

@@ -1,5 +1,5 @@
-// YAML text as a plain value. The library reads a text of one kilobyte for half a minute if its keys are maps, and a
-// few kilobytes of nested marks end the whole process; so the nesting is measured while the text is cut into words,
+// YAML text as a plain value. The library needs half a minute for a text of one kilobyte if its keys are maps, and a
+// few kilobytes of nested marks end the whole process; so the nesting is measured while the text is split into tokens,
 // before anything is built from it, and the value is made from the nodes here. Every step is counted.
 
 import type { Alias, Document, Node, Pair, Scalar } from "yaml";
@@ -12,7 +12,7 @@ export const maxConfigDepth = 64;
 const maxLexemes = 200_000;
 /** Maps, lists and plain values of the result; what an alias stands for counts each time. */
 const maxValues = 100_000;
-/** The parser's own stack has a place for the document, the map and the pair of each level. */
+/** The parser's own stack has an entry for the document, the map and the pair of each level. */
 const maxStack = 2 * maxConfigDepth + 8;
 
 /** Throws `invalid_config` with a sentence that neither names the file nor quotes the text. */
@@ -64,7 +64,7 @@ class Reader {
     if (isAlias(node)) return this.#resolve(node, depth);
     this.#count(1);
     this.#refuseTag(node);
-    // Inside of it the name has no meaning yet: else a value could contain itself.
+    // Inside of it the name has no meaning yet: otherwise a value could contain itself.
     const anchor = "anchor" in node ? node.anchor : undefined;
     if (anchor !== undefined) this.#anchors.delete(anchor);
     let inner = 0;
@@ -107,7 +107,7 @@ class Reader {
     return Object.fromEntries(entries); // makes own members, `__proto__` too
   }
 
-  /** `!command` without quotes is a YAML tag; where it cannot be put back it is refused, not dropped. */
+  /** `!command` without quotes is a YAML tag; where it cannot be restored it is refused, not dropped. */
   #refuseTag(node: Node): void {
     const isTagged = "tag" in node && node.tag?.startsWith("!") === true;
     if (!isTagged || (this.#yaml.isScalar(node) && node.type === "PLAIN")) return;

@@ -1,5 +1,5 @@
-// Which directory was chosen for sessions, if any. A session and whoever only looks after its files ask here, and so find
-// the same one.
+// Which directory was chosen for sessions, if any. A session and the commands that manage its files ask here, and so
+// find the same one.
 
 import { resolve } from "node:path";
 import { withHome } from "../base/home.js";
@@ -9,7 +9,7 @@ import { discoverEnvironment, discoverSettings } from "./discover.js";
 import { variable } from "./environment.js";
 import type { Settings } from "./settings/settings.js";
 
-/** What this run names, else the environment, else the settings. Absolute; undefined stands for the usual place. */
+/** What this run names, else the environment, else the settings. Absolute; undefined means the default directory. */
 export function sessionDirectory(
   named: string | undefined,
   { cwd, env, settings }: { cwd: string; env: Environment; settings: Settings },
@@ -18,16 +18,20 @@ export function sessionDirectory(
   return chosen === undefined ? undefined : resolve(cwd, withHome(chosen));
 }
 
-export interface SessionSpot {
+export interface SessionLocation {
   readonly cwd: string;
   readonly agentDir: string;
   /** As the command line names it. */
   readonly sessionDir?: string | undefined;
 }
 
-/** For a program that holds no session. What is wrong with the files that say it is told by whoever opens one. */
-export async function findSessionDirectory({ cwd, agentDir, sessionDir }: SessionSpot): Promise<string | undefined> {
-  const place = { cwd, agentDir, log: silentLog };
-  const env = discoverEnvironment(place);
-  return sessionDirectory(sessionDir, { cwd, env, settings: await discoverSettings(place, { env }) });
+/** For a program that holds no session. Problems of the settings files are reported when a session is opened. */
+export async function findSessionDirectory({
+  cwd,
+  agentDir,
+  sessionDir,
+}: SessionLocation): Promise<string | undefined> {
+  const location = { cwd, agentDir, log: silentLog };
+  const env = discoverEnvironment(location);
+  return sessionDirectory(sessionDir, { cwd, env, settings: await discoverSettings(location, { env }) });
 }

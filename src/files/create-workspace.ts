@@ -1,5 +1,5 @@
-// The workspace's rules, on any disk: check the words, follow the links, refuse what is protected or special, and open
-// only what was checked.
+// The workspace's rules, on any disk: check the text of a path, follow links, refuse what is protected or special, and
+// open only what was checked.
 
 import { join, resolve as resolvePath, sep } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
@@ -30,7 +30,7 @@ const defaultMaxReadBytes = 50 * 1024 * 1024;
 
 export interface WorkspaceOptions {
   cwd: string;
-  /** Whose `~` it is. */
+  /** The home directory that `~` stands for. */
   home: string;
   /** Where the credential file lives. */
   agentDir: string;
@@ -38,11 +38,11 @@ export interface WorkspaceOptions {
   configDir?: string | undefined;
   /** What may be written, canonical. Default: `cwd`. */
   projectRoot?: string | undefined;
-  /** More places that may be written: the user's setting `workspace.roots`. */
+  /** More directories that may be written: the user's setting `workspace.roots`. */
   roots?: readonly string[] | undefined;
   /** The session's private directory for temporary files, which may be written as well. */
   tempDir?: string | undefined;
-  /** Asks the user. Default: nobody is there, and the answer is no. */
+  /** Asks the user. Default: the answer is no. */
   permit?: Permit | undefined;
   /** Default 50 MiB. */
   maxReadBytes?: number | undefined;
@@ -177,7 +177,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   async function showTest(): Promise<(path: string, identity: string) => boolean> {
     const policy = { ...readPolicy(), cwds: await namesOfCwd() };
     const denial = denialTest(policy);
-    // A search is no place to ask for a secret; named alone, the file is asked for.
+    // A search does not ask the user about secrets. Only a file that is named by itself is asked about.
     return (path, identity) => !denial(path) && identity !== policy.credential && !isSecret(path);
   }
 
@@ -186,9 +186,9 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     throw refusal(displayPath, "it may hold secrets (setting secrets.paths) and the user did not allow it");
   }
 
-  /** Asked anew each time: the credential file may appear, or be replaced, while a session lives. */
+  /** Looked up each time: the credential file may appear, or be replaced, while a session is open. */
   function readPolicy(): ReadPolicy & { credential: string | undefined } {
-    // Absent or out of reach, it is protected by its name alone.
+    // If it is missing or cannot be read, it is protected by its name alone.
     const found = disk.findOwn(credentialFile);
     return {
       cwds: [cwd],
@@ -198,7 +198,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     };
   }
 
-  /** The other name of the session's directory can only save a path that lies in somebody's home. */
+  /** The other name of the session's directory matters only for a path in another user's home. */
   async function denial(path: string, policy: ReadPolicy): Promise<string | undefined> {
     const reason = denialOf(path, policy);
     return reason === foreignHomeReason ? denialOf(path, { ...policy, cwds: await namesOfCwd() }) : reason;
@@ -221,7 +221,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     if (reason !== undefined) throw refusal(displayPath(path, cwd), reason);
   }
 
-  /** A path that leads nowhere is missing; any other failure is told. */
+  /** A path that leads nowhere is missing; any other failure is reported. */
   function missing(path: string, error: unknown): undefined {
     if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return undefined;
     throw cannotOpen(displayPath(path, cwd), error);

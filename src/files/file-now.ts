@@ -1,5 +1,5 @@
-// A file as it is on the disk now, whoever may read it: for undo, which knows the place from the record of what was written
-// there, and for a preview that rests on a file and keeps no more of it than the hash.
+// A file as it is on the disk now, without the workspace's rules for reading: for undo, which knows the path from its
+// record, and for a preview that depends on a file and keeps only its hash.
 
 import { sha256Of } from "../base/digest.js";
 import { nodeDisk as disk } from "./disk/node-disk.js";
@@ -10,7 +10,7 @@ export interface FileNow {
   readonly mode: number;
   /** The SHA-256 of all bytes, in hex. */
   readonly hash: string;
-  /** All of them; absent where they are more than were asked for. */
+  /** All bytes; absent if there are more than the caller asked for. */
   readonly bytes?: Uint8Array;
 }
 

@@ -1,5 +1,5 @@
-// The log file that a user asks for. A line is on the disk when the call returns, since a program may end at any moment;
-// nothing is open in between, and a file that cannot be written costs one warning and nothing else.
+// The log file that the user asks for. A line is on the disk when the call returns, since the program may end at any
+// moment; the file is not kept open, and a file that cannot be written causes one warning.
 
 import { closeSync, constants, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -12,18 +12,18 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 const levels = ["debug", "info", "warn", "error"] as const;
 type Level = (typeof levels)[number];
 
-/** Whoever logs may be anybody's module. */
+/** An extension may log, too. */
 const maxTextLength = 16 * 1024;
 
-export interface LogFilePlace {
+export interface LogFileOptions {
   readonly cwd: string;
-  /** Holds the file where only a level is named. */
+  /** The directory of the file if only a level is named. */
   readonly agentDir: string;
   readonly clock: Clock;
 }
 
-/** `wish`: a path, a level, or `level:path`. What `log` hears goes on to it as well. */
-export function withLogFile(log: Log, wish: string, { cwd, agentDir, clock }: LogFilePlace): Log {
+/** `wish`: a path, a level, or `level:path`. Every line still goes to `log` as well. */
+export function withLogFile(log: Log, wish: string, { cwd, agentDir, clock }: LogFileOptions): Log {
   const { level, file } = parseWish(wish);
   const path = file === undefined ? join(agentDir, "galley.log") : resolve(cwd, withHome(file));
   let isBroken = false;
@@ -61,7 +61,7 @@ function parseWish(wish: string): { level: Level; file: string | undefined } {
 
 function append(path: string, line: string): void {
   mkdirSync(dirname(path), { recursive: true });
-  // A pipe that nobody reads must not hold us up.
+  // Writing to a pipe without a reader would block.
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
   const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
   try {
@@ -73,7 +73,7 @@ function append(path: string, line: string): void {
   }
 }
 
-/** It belongs to frames, also under another name. */
+/** stdout belongs to frames, also under another name. */
 function isStdout(file: number): boolean {
   try {
     const [own, stdout] = [fstatSync(file), fstatSync(1)];

@@ -1,5 +1,5 @@
-// Files that could be somebody's program: looked at and read, never run. They may belong to a project, so only regular
-// files are opened, nothing is read without a bound, and a path is told together with what it really leads to.
+// Files that could be extensions: looked at and read, never run. They may belong to a project, so only regular files are
+// opened, nothing is read without a limit, and a path is returned together with its real path.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { GalleyError, systemCode } from "../base/errors.js";
@@ -7,10 +7,10 @@ import { GalleyError, systemCode } from "../base/errors.js";
 export type Looked =
   | { readonly kind: "file" | "directory"; readonly realPath: string }
   | { readonly kind: "missing" }
-  /** There, and neither: the end of a sentence that begins with its name. */
+  /** Neither a file nor a directory: the end of a sentence that begins with its name. */
   | { readonly kind: "unfit"; readonly problem: string };
 
-/** What a path leads to, links followed. Synchronous: most of what is asked for is not there. */
+/** What a path leads to, links followed. Synchronous: most of these paths do not exist. */
 export function lookAt(path: string): Looked {
   try {
     const status = statSync(path, { throwIfNoEntry: false });
@@ -35,7 +35,7 @@ export interface ModuleFile {
 
 /**
  * Throws `not_found`, or `file_refused` with the end of a sentence that begins with the file's name. Synchronous: these
- * are small files, and a way through the thread pool takes longer than reading one.
+ * are small files, and the thread pool takes longer than reading one.
  */
 export function readModuleFile(path: string, maxBytes: number): ModuleFile {
   const looked = lookAt(path);
@@ -44,7 +44,7 @@ export function readModuleFile(path: string, maxBytes: number): ModuleFile {
   if (looked.kind === "unfit") throw refused(looked.problem);
   const { realPath } = looked;
   try {
-    // It was a regular file just now; should it be a link or a pipe by the time it is opened, that is noticed here.
+    // It was a regular file a moment ago. If it is a link or a pipe by now, that is noticed here.
     const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
     const descriptor = openSync(realPath, flags);
     try {
@@ -78,8 +78,8 @@ function readBounded(descriptor: number, size: number, maxBytes: number): Uint8A
 }
 
 /**
- * Does the directory belong to the user who runs us (under sudo also: to the one who called it)? Where the system knows
- * no owners, it does. A directory that cannot be asked does not.
+ * Does the directory belong to the user who runs galley (under sudo also: to the user who called sudo)? True where the
+ * system has no owners. False if the directory cannot be read.
  */
 export function isOwnDirectory(path: string, owners: readonly number[] = ownIds()): boolean {
   try {
@@ -89,7 +89,7 @@ export function isOwnDirectory(path: string, owners: readonly number[] = ownIds(
   }
 }
 
-/** The user's, and under sudo also those of the one who called it. Nothing where the system knows no owners. */
+/** The ids of the user, and under sudo also of the user who called sudo. Empty where the system has no owners. */
 export function ownIds(): number[] {
   const own = process.geteuid?.();
   if (own === undefined) return [];

@@ -22,7 +22,7 @@ export function createNodeWorkspace(options: NodeWorkspaceOptions): Workspace {
     ...options,
     home,
     agentDir: options.agentDir ?? join(home, ".galley", "agent"),
-    // Found now and kept: a repository that a command makes around us later must not widen what may be written.
+    // Found once: a repository that a command creates around the directory later must not widen what may be written.
     projectRoot: options.projectRoot ?? findProject({ cwd, home }).writableRoot,
   });
 }

@@ -1,4 +1,4 @@
-// What a workspace says when it will not, or cannot.
+// The errors of a workspace that refuses or fails.
 
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import { quoted } from "./paths/resolve-path.js";
@@ -16,17 +16,17 @@ export function cannotWrite(shownPath: string, reason: string, cause?: unknown):
   return new GalleyError("file_refused", `Cannot write ${shownPath}: ${reason}.`, { cause });
 }
 
-/** A failed step of writing, told once and by its cause. */
+/** A failed write, with its cause. */
 export function writeFailure(shownPath: string, error: unknown): GalleyError {
   return error instanceof GalleyError ? error : cannotWrite(shownPath, systemReason(error), error);
 }
 
-/** Somebody moved a directory, or put a link in its place. */
-export function wayChanged(shownPath: string): GalleyError {
-  return cannotWrite(shownPath, "a directory on the way to it changed meanwhile");
+/** Another program moved a parent directory or replaced it by a link. */
+export function parentChanged(shownPath: string): GalleyError {
+  return cannotWrite(shownPath, "a parent directory changed meanwhile");
 }
 
-/** The new file is there; only its name may be lost with the power. */
+/** The new file is written; a power failure may still lose its name. */
 export function notLasting(shownPath: string, error: unknown): GalleyError {
   return new GalleyError(
     "file_refused",
@@ -44,7 +44,7 @@ export function fileChanged(shownPath: string): GalleyError {
   return new GalleyError("file_changed", `File changed since it was last read: ${shownPath}. Read it again.`);
 }
 
-/** `undefined` for "there is nothing"; any other failure goes on. For use in `catch`. */
+/** `undefined` if the path does not exist; rethrows any other failure. For use in `catch`. */
 export function ifAbsent(error: unknown): undefined {
   if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return undefined;
   throw error;

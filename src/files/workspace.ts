@@ -1,7 +1,7 @@
-// The workspace contract: the only hands on the user's files. One function turns what a model wrote into a target;
+// The workspace contract: the only access to the user's files. One function turns what a model wrote into a target;
 // everything else takes targets, so a path that was never checked cannot be opened.
 
-/** What the caller means to do. `write` allows a missing tail and demands a writable root and an unprotected place. */
+/** What the caller wants to do. `write` allows a missing tail, and requires a writable root and an unprotected path. */
 export type Intent = "read" | "write";
 
 /** A checked path. Made by a workspace, never by hand. */
@@ -15,7 +15,7 @@ export interface Target {
   readonly identity: string;
 }
 
-/** A checked place to write to. The file, or the directories on the way to it, may not be there yet. */
+/** A checked path to write to. The file and its parent directories may not exist yet. */
 export interface WriteTarget {
   /** Absolute and canonical as far as it exists; the missing tail holds neither `..` nor a link. */
   readonly path: string;
@@ -102,13 +102,13 @@ export interface WalkOptions {
   include?: ((relativePath: string) => boolean) | undefined;
   /** Directory names to enter although `.gitignore` or habit would skip them. */
   mentioned?: readonly string[] | undefined;
-  /** Hears of each directory below the walked one that could not be listed; the walk goes on. */
+  /** Called for each directory below the walked one that cannot be listed; the walk goes on. */
   onUnreadable?: ((displayPath: string) => void) | undefined;
 }
 
-/** What a walk would find, for whoever has the names from a program that lists them faster. */
+/** What a walk would find, for a caller that has the names from a program that lists them faster. */
 export interface Survey {
-  /** Globs of directories that no walk would enter, `.git` and `node_modules` aside: nobody need list them. */
+  /** Globs of directories that no walk would enter, besides `.git` and `node_modules`: they need not be listed. */
   readonly leftOut: readonly string[];
   /**
    * As `walk` with `include`, all at once. `paths` are those below the directory, with `/`, of every file that `include`
@@ -132,17 +132,17 @@ export interface Workspace {
   readonly cwd: string;
   resolve(input: string, intent: "read"): Promise<Target>;
   resolve(input: string, intent: "write"): Promise<WriteTarget>;
-  /** `resolve(cwd, "read")` for a command that starts there: blocking, because its start waits for that disk anyway. */
+  /** `resolve(cwd, "read")` for a command that starts there. Blocks, because the start waits for that disk anyway. */
   resolveCwd(): Promise<Target>;
-  /** `resolve` for many, in their order, with one look at what is protected for all of them. */
+  /** `resolve` for many paths, in their order. Protected paths are looked up once for all of them. */
   resolveAll(inputs: readonly string[], intent: "write"): Promise<WriteTarget[]>;
-  /** Whether a directory lies where writing needs no question: a command may start there. */
+  /** Whether a directory may be written without asking: a command may start there. */
   mayWriteBelow(target: Target): Promise<boolean>;
   stat(target: Target): Promise<FileStat>;
   readFile(target: Target, options?: ReadOptions): Promise<FileBytes>;
   /**
-   * For one of thousands: `readFile`, or undefined where `isWanted` says no to the bytes, which are only lent to it. A
-   * file that goes on after `maxBytes` is given without asking. The event loop may have to wait for a short file.
+   * For one of thousands of files: `readFile`, or undefined where `isWanted` rejects the bytes, which it must not keep.
+   * `isWanted` is not called for a file longer than `maxBytes`. May block the event loop for a short file.
    */
   readIf(
     target: Target,
@@ -150,8 +150,8 @@ export interface Workspace {
     options?: ReadOptions,
   ): Promise<FileBytes | undefined>;
   /**
-   * A way to learn when files below a directory were last changed (as `FileStat` tells), by their paths below it;
-   * undefined for each that cannot be looked at. There is none where a look takes longer than the system's own call.
+   * A function that says when files below a directory were last changed (as in `FileStat`), by their paths below it;
+   * undefined for each that cannot be read. There is no such function on a disk where a call may take long.
    */
   modifiedTimes(target: Target): Promise<ModifiedTimes | undefined>;
   list(target: Target, options: { limit: number; signal?: AbortSignal | undefined }): Promise<DirectoryListing>;
@@ -161,21 +161,21 @@ export interface Workspace {
    * Files that may hold secrets are left out: a search must not read what only the user may show.
    */
   walk(target: Target, options?: WalkOptions): AsyncIterable<Target>;
-  /** There is none for a place where `modifiedTimes` has nothing, nor where a walk would enter what is usually skipped. */
+  /** Undefined where `modifiedTimes` is, and where a walk would enter directories that are usually skipped. */
   survey(target: Target): Promise<Survey | undefined>;
   /**
-   * Puts a whole new file in the place of the old one (temporary name beside it, then rename), making directories that
-   * are missing. Mode, owner and group stay. Refuses what cannot keep them, what is read-only and what is setuid.
-   * A failure or an abort leaves the old file, and neither a temporary one nor a new directory. Only the very last
-   * step, the sync of the directory, comes after; its failure says that the file was written.
+   * Creates or replaces a file (temporary file beside it, then rename) and makes missing directories. Mode, owner and
+   * group are kept; refuses if they cannot be, and refuses read-only and setuid files. A failure or an abort leaves the
+   * old file, and neither a temporary file nor a new directory. Only the sync of the directory comes after the rename;
+   * the error of a failed sync says that the file was written.
    */
   writeFile(target: WriteTarget, request: WriteRequest): Promise<WriteOutcome>;
   /** Removes a file that still holds the expected bytes. Directories stay. A failure leaves the file. */
   removeFile(target: WriteTarget, request: RemoveRequest): Promise<void>;
   /**
-   * Runs `work` when no other work on the same file runs in this process: read, change and write without a gap. Who
-   * came before may have replaced the file, so `work` resolves again what it reads and writes. It must not ask for the
-   * same file once more: that would wait for itself.
+   * Runs `work` while no other work on the same file runs in this process: read, change and write without a gap. Earlier
+   * work may have replaced the file, so `work` resolves its paths again. It must not ask for the same file again: that
+   * would be a deadlock.
    */
   exclusively<T>(file: Pick<WriteTarget, "path" | "identity">, work: () => Promise<T>): Promise<T>;
 }

@@ -23,7 +23,7 @@ describe("a picture", () => {
     "is left out when it is something else: %j",
     async (text) => {
       expect(await render(Buffer.from(text).toString("base64"))).toBe(
-        '<p class="note">[image left out: it is no PNG, JPEG, GIF or WebP]</p>',
+        '<p class="note">[image left out: it is not a PNG, JPEG, GIF or WebP]</p>',
       );
     },
   );

@@ -1,12 +1,12 @@
-// A picture of a session as a data address. Its type is told from its first bytes, never from what the session says,
-// and its bytes are encoded anew: an address from here is a bitmap, and holds no character but those of base64.
+// A picture of a session as a data URL. Its type comes from its first bytes, never from the session's own claim, and
+// its bytes are encoded again: a URL from here is a bitmap, and holds no character but those of base64.
 
 import { isObject } from "../base/json.js";
 import type { BlobStore } from "../record/store/blobs.js";
 import { blobPrefix, imageUnavailable } from "../record/stored-form.js";
 
 export const maxImageBytes = 8 * 1024 * 1024;
-/** Of all pictures of one page: a browser holds them all. */
+/** For all pictures of one page: a browser holds them all. */
 export const maxPageImageBytes = 64 * 1024 * 1024;
 
 export class Bitmaps {
@@ -24,7 +24,7 @@ export class Bitmaps {
     const bytes = data.startsWith(blobPrefix) ? await this.#blobs.get(data) : Buffer.from(data, "base64");
     if (!bytes) return note(imageUnavailable);
     const type = bitmapType(bytes);
-    if (type === undefined) return note("[image left out: it is no PNG, JPEG, GIF or WebP]");
+    if (type === undefined) return note("[image left out: it is not a PNG, JPEG, GIF or WebP]");
     if (bytes.length > maxImageBytes) return note(tooLarge);
     if (bytes.length > this.#bytesLeft) return note("[image left out: the page holds too many already]");
     this.#bytesLeft -= bytes.length;

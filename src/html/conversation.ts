@@ -1,5 +1,5 @@
 // The path of a session as articles: what was said, done and changed, in order. One piece at a time, so that a long
-// session never stands in memory as a page.
+// session is never in memory as a whole page.
 
 import type { ToolCall } from "../protocol/content.js";
 import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
@@ -15,7 +15,7 @@ export interface Conversation {
   readonly labels: ReadonlyMap<string, string>;
 }
 
-/** Where a user's message stands, by its place on the path: an id out of a file is never part of the markup. */
+/** The anchor of a user's message, by its index on the path: an id out of a file is never part of the markup. */
 export function anchorOf(index: number): string {
   return `e${index + 1}`;
 }
@@ -72,7 +72,7 @@ function callsOf(message: AgentMessage | undefined): ToolCall[] {
 interface Reply {
   readonly message: AssistantMessage;
   readonly entry: SessionEntry;
-  /** Of several in a row only the first is introduced. */
+  /** Of several in a row only the first has a heading. */
   readonly isFirst: boolean;
   resultOf(call: ToolCall): ToolResultMessage | undefined;
 }

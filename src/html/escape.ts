@@ -1,11 +1,11 @@
-// Foreign text for a page. Everything that comes from a session passes here: what is left can be neither markup nor an
-// invisible instruction, whether it stands between tags or between quotes.
+// Foreign text for a page. Everything that comes from a session passes here: the result can be neither markup nor an
+// invisible instruction, between tags as well as between quotes.
 
 import { stripEscapes } from "../base/sanitize.js";
 
 /** For text and for quoted attributes. */
 export function escapeHtml(text: string): string {
-  if (!/[^ -~\n\t]|[&<>"']/.test(text)) return text; // most of the many small texts of a page
+  if (!/[^ -~\n\t]|[&<>"']/.test(text)) return text; // the usual case
   return showHidden(text).replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }
 
@@ -18,14 +18,14 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * Terminal sequences go, line ends become LF, and every other character that is not seen but does something (controls,
- * direction changes, tags, half a surrogate pair) is named in the place where it stands.
+ * Terminal sequences are removed, line ends become LF, and every other invisible character with an effect (controls,
+ * direction changes, tags, half a surrogate pair) is replaced by its name.
  */
 export function showHidden(text: string): string {
   return stripEscapes(text).replace(/\r\n?/g, "\n").replace(hidden, nameOf);
 }
 
-/** Letters are joined by U+200C and U+200D, and numbers are held by the Arabic signs: those are seen. */
+/** U+200C and U+200D join letters, and the Arabic signs enclose numbers: those are visible. */
 const hidden = /(?!\n|\t|\u200c|\u200d|[\u0600-\u0605\u06dd])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 function nameOf(character: string): string {

@@ -1,5 +1,5 @@
 // A session as one HTML page that stands alone: it loads nothing, runs nothing, and reads well without either. Every
-// field of a session is taken for hostile. The page comes in pieces, so that its size is nobody's memory.
+// field of a session is treated as hostile. The page is made in pieces, so that it is never in memory as a whole.
 
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
 import { messageOfEntry } from "../record/entry-message.js";
@@ -12,12 +12,12 @@ import { createRenderer, type ExportOptions, type Renderer } from "./renderer.js
 
 export type { ExportOptions, LiveSession };
 
-/** A `SessionManager` is one; `readSource` makes one of a file. */
+/** A `SessionRecord` is one; `readSource` makes one from a file. */
 export interface ExportSource {
   readonly header: SessionHeader;
   readonly tree: Pick<EntryTree, "entries" | "labels" | "name" | "pathTo">;
   readonly blobs: Pick<BlobStore, "get">;
-  /** Of a session that is open; a file does not tell. */
+  /** Only for a session that is open. */
   readonly live?: LiveSession | undefined;
 }
 
@@ -28,7 +28,7 @@ export async function exportHtml(source: ExportSource, options: ExportOptions = 
   return page;
 }
 
-/** The path is taken when the first piece is: what the session goes on to say meanwhile is not part of the page. */
+/** The path is taken with the first piece: what the session says later is not part of the page. */
 export async function* exportPieces(source: ExportSource, options: ExportOptions = {}): AsyncGenerator<string> {
   const { header, tree, live } = source;
   const path = tree.pathTo();
@@ -43,7 +43,7 @@ export async function* exportPieces(source: ExportSource, options: ExportOptions
   for await (const piece of renderConversation({ path, labels }, renderer)) {
     if (piece !== "") yield piece;
     if (performance.now() - pausedAt < busyMs) continue;
-    await new Promise(setImmediate); // whoever else lives in this process is answered meanwhile
+    await new Promise(setImmediate); // let other work in this process run
     pausedAt = performance.now();
   }
   yield renderFoot(entries.filter((entry) => !isBookkeeping(entry)).length - path.length);

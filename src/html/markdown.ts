@@ -28,7 +28,7 @@ type Parser = typeof import("markdown-it").default;
 
 async function loadParser(): Promise<Parser> {
   const { default: found } = (await import("markdown-it")) as { default: Parser | { default: Parser } };
-  return "default" in found ? found.default : found; // the built program wraps a library's module once more
+  return "default" in found ? found.default : found; // the bundler wraps a library's module once more
 }
 
 export function plainText(source: string): string {
@@ -164,7 +164,7 @@ function writeLeaf(token: Token, out: Output): void {
     case "code_block":
       return out.add(`<pre><code>${text}</code></pre>`);
     case "image": {
-      // A picture from elsewhere is not loaded; who wants to see it may follow the link.
+      // A picture from elsewhere is not loaded; a reader who wants to see it may follow the link.
       const link = safeLink(attribute(token, "src"));
       const name = `[image${text === "" ? "" : `: ${text}`}]`;
       return out.add(link === undefined ? name : `<a${linkAttributes(link)}>${name}</a>`);

@@ -1,5 +1,5 @@
-// The frame of the page: the content policy that stands before everything else, and the head of the session. The page
-// holds no script and asks for nothing, and its policy tells the browser not to believe otherwise.
+// The frame of the page: the content policy, which comes before everything else, and the head of the session. The page
+// holds no script and requests nothing, and its policy makes the browser enforce that.
 
 import type { SessionStats } from "../protocol/data.js";
 import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
@@ -9,7 +9,7 @@ import type { Renderer } from "./renderer.js";
 import { style } from "./style.js";
 import { renderTime } from "./time.js";
 
-/** By this the head of an earlier export is known. */
+/** Marks the head of an export. */
 export const exportMarker = '<meta name="generator" content="galley session export">';
 
 /** How much of a file has to be read to see whether the marker is in it. */

@@ -1,10 +1,10 @@
-// A session file as something to export. It is only read: neither locked nor mended, whoever is writing to it.
+// A session file as something to export. It is only read, neither locked nor repaired, even while it is being written.
 
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
 import { EntryTree } from "../record/entry-tree.js";
-import { loadSession } from "../record/store/load.js";
+import { loadSession } from "../record/store/load-session.js";
 import { type PlaceOptions, SessionDirectories } from "../record/store/session-directories.js";
 import type { ExportSource } from "./export-html.js";
 
@@ -13,7 +13,7 @@ export interface ReadSource extends ExportSource {
   readonly warnings: readonly string[];
 }
 
-/** Throws `not_found` for what is not there and `file_refused` for what is no session. */
+/** Throws `not_found` for a missing file and `file_refused` for a file that is no session. */
 export async function readSource(path: string, places: PlaceOptions & { clock?: Clock }): Promise<ReadSource> {
   const loaded = await loadSession(path, { clock: places.clock ?? systemClock, isReadOnly: true });
   if (loaded.kind === "absent")

@@ -1,4 +1,4 @@
-// What every part of the page is written with: the ways in which a value of a session may get into it.
+// The functions that every part of the page is written with: the ways in which a value of a session may get into it.
 
 import { isObject } from "../base/json.js";
 import type { BlobStore } from "../record/store/blobs.js";
@@ -11,11 +11,11 @@ export interface ExportOptions {
   readonly includeThinking?: boolean;
   /** What tools and commands answered, their pictures and diffs included. Default true. */
   readonly includeToolOutput?: boolean;
-  /** Takes known secrets out of a text. Asked for every text before it is written. */
+  /** Removes known secrets from a text. Called for every text before it is written. */
   readonly redact?: (text: string) => string;
 }
 
-/** Takes what is in the file, whatever it is, and answers markup that is safe. */
+/** Takes any value from the file and returns safe markup. */
 export interface Renderer {
   readonly includeThinking: boolean;
   readonly includeToolOutput: boolean;

@@ -1,4 +1,4 @@
-// A tool call with its answer: one line that says what was done, and behind it the arguments, the output and the diff.
+// A tool call with its result: one line that says what was done, and behind it the arguments, the output and the diff.
 
 import { isObject } from "../base/json.js";
 import type { ToolCall } from "../protocol/content.js";
@@ -41,7 +41,7 @@ function nameOf(name: string, renderer: Renderer): string {
   return `<b>${renderer.line(name, 60) || "tool"}</b>`;
 }
 
-/** What the call is about, by the names that tools give it. */
+/** What the call is about, by the usual argument names. */
 const subjects = ["command", "pattern", "query", "url", "path", "file_path", "code", "action"];
 
 function subjectOf({ arguments: given, intent }: ToolCall, renderer: Renderer): string {

@@ -1,16 +1,16 @@
-// Puts an export into its place on the disk: piece by piece under a hidden name beside it, closed to other users, and
-// only when it is whole under its own name. What is there already is replaced only if it is an earlier export, or if
-// the caller says so. What fails, or is aborted, leaves everything as it was.
+// Writes an export to the disk: piece by piece under a hidden name beside its target, closed to other users, and
+// renamed when it is complete. An existing file is replaced only if it is an earlier export, or if the caller says so.
+// A failed or aborted write leaves everything as it was.
 
 import { constants, promises as fs, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
-import { makeDirectories, realPath } from "../record/store/disk-access.js";
+import { makeDirectories, realPath } from "../record/store/session-disk.js";
 import { exportMarker, markerBytes } from "./page.js";
 
 export interface WriteExportRequest {
-  /** Absolute and canonical: whoever calls has checked that it may be written. `typedPath` makes one of a user's word. */
+  /** Absolute and canonical: the caller has checked that it may be written. `typedPath` makes one from user input. */
   readonly path: string;
   /** For the sentences; the path without it. */
   readonly displayPath?: string;
@@ -20,7 +20,7 @@ export interface WriteExportRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Throws `file_refused` for what must not or cannot be written, `file_changed` when somebody was faster. */
+/** Throws `file_refused` for a path that must not or cannot be written, `file_changed` for a lost race. */
 export async function writeExport(request: WriteExportRequest): Promise<{ path: string; bytes: number }> {
   const { path, displayPath = path } = request;
   throwIfAborted(request.signal);
@@ -45,7 +45,7 @@ export function exportName(session: { sessionFile?: string | undefined; sessionI
   return `galley-session-${sessionFile === undefined ? sessionId : basename(sessionFile, ".jsonl")}.html`;
 }
 
-/** A path that the user typed, which is the user's word that it may be written: absolute, links followed. */
+/** A path that the user typed, which is the permission to write it: absolute, links followed. */
 export function typedPath(path: string): string {
   return realPath(resolve(path));
 }
@@ -61,16 +61,19 @@ export function notAnExport(displayPath: string): GalleyError {
 }
 
 export function changedMeanwhile(displayPath: string): GalleyError {
-  return new GalleyError("file_changed", `${displayPath} was changed by somebody else meanwhile; nothing was written`);
+  return new GalleyError(
+    "file_changed",
+    `${displayPath} was changed by another program meanwhile; nothing was written`,
+  );
 }
 
 interface Directory {
   readonly handle: fs.FileHandle;
-  /** Leads to the very directory that was opened, where the system can do that. */
+  /** A path to the very directory that was opened, where the system supports it. */
   readonly path: string;
 }
 
-/** Fails if a link has been put on the way since the path was checked. */
+/** Fails if a component of the path has become a link since the path was checked. */
 async function openDirectory(path: string): Promise<Directory> {
   const handle = await fs.open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const pinned = `/proc/self/fd/${handle.fd}`;
@@ -78,7 +81,7 @@ async function openDirectory(path: string): Promise<Directory> {
   const real = await fs.realpath(isPinned ? pinned : path).catch(() => "");
   if (real === path) return { handle, path: isPinned ? pinned : path };
   await handle.close();
-  throw new GalleyError("file_changed", `The way to ${path} leads elsewhere`);
+  throw new GalleyError("file_changed", `${path} now resolves to a different path.`);
 }
 
 async function writeInto(directory: Directory, request: WriteExportRequest): Promise<number> {
@@ -87,14 +90,14 @@ async function writeInto(directory: Directory, request: WriteExportRequest): Pro
   let draft: string | undefined;
   try {
     const before = await replaceable(target, request);
-    // A name that searches pass over.
+    // A name that searches skip.
     draft = join(directory.path, `.galley-export.${await randomName()}-0.new`);
     const bytes = await fill(draft, request);
     throwIfAborted(request.signal);
     if (!isSame(await lookAt(target), before)) throw changedMeanwhile(displayPath);
     if (before) await fs.rename(draft, target);
     else await appear(draft, target, displayPath);
-    await directory.handle.sync().catch(() => {}); // the page is there; should its name be lost, it can be made again
+    await directory.handle.sync().catch(() => {}); // a page whose name is lost can be made again
     return bytes;
   } finally {
     if (draft !== undefined) await fs.rm(draft, { force: true });
@@ -159,7 +162,7 @@ async function fill(draft: string, { pieces, signal }: WriteExportRequest): Prom
   }
 }
 
-/** Gives a new file its name unless somebody took it meanwhile. */
+/** Gives a new file its name unless another program took it meanwhile. */
 async function appear(draft: string, target: string, displayPath: string): Promise<void> {
   try {
     await fs.link(draft, target).catch(async (error: unknown) => {
@@ -170,7 +173,7 @@ async function appear(draft: string, target: string, displayPath: string): Promi
     });
   } catch (error) {
     if (systemCode(error) !== "EEXIST") throw error;
-    throw new GalleyError("file_changed", `${displayPath} was made by somebody else meanwhile; nothing was written`);
+    throw new GalleyError("file_changed", `${displayPath} was made by another program meanwhile; nothing was written`);
   }
 }
 
@@ -179,7 +182,7 @@ async function randomName(): Promise<string> {
   return randomBytes(16).toString("hex");
 }
 
-/** From the deepest up to the first that was made here; one that somebody uses by now stays. */
+/** From the deepest up to the first that was made here; one that is in use by now stays. */
 async function removeEmpty(deepest: string, first: string): Promise<void> {
   for (let path = deepest; path.length >= first.length; path = dirname(path)) await fs.rmdir(path).catch(() => {}); // not empty, or gone
 }

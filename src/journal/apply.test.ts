@@ -387,7 +387,7 @@ describe("a change set on the real disk", () => {
       if (name === "rename" && basename(path).startsWith(".a.")) writeFileSync(project.path("b"), "theirs");
     });
     await expect(project.apply([project.modify("a", "new"), project.modify("b", "new")])).rejects.toThrow(
-      "Apply failed: b: somebody else changed it. Not restored, changed by somebody else: b.",
+      "Apply failed: b: another program changed it. Not restored, changed by another program: b.",
     );
     expect(project.tree()).toEqual({ a: "old", b: "theirs" });
   });
@@ -396,8 +396,8 @@ describe("a change set on the real disk", () => {
     project.write("a", "old");
     const link = join(project.home, "link");
     symlinkSync(project.home, link);
-    const places = { ...project.places, journalDir: join(link, "journal"), undoDir: join(link, "undo") };
-    await project.apply([project.modify("a", "new")], { places });
+    const directories = { ...project.directories, journalDir: join(link, "journal"), undoDir: join(link, "undo") };
+    await project.apply([project.modify("a", "new")], { directories });
     expect([project.tree(), project.journals(), project.undoRecords().length]).toEqual([{ a: "new" }, [], 1]);
   });
 

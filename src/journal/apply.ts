@@ -1,25 +1,38 @@
-// A change set of N files, all or nothing. The order of the steps is the promise: whatever needs room is done before the
-// one commit record, only names change after it, and wherever the process or the machine stops, recovery reaches the
-// old files or the new ones.
+// Applies a change set of N files: all of it or none of it. Everything that needs disk space happens before the one
+// commit record; after it only names change. Wherever the process or the machine stops, recovery reaches the old files
+// or the new ones. The caller holds the lock of the root and has run recovery (changes.ts). The steps:
+//
+//   1. Check every target; refuse stale, duplicate and read-only files.              prepare.ts
+//   2. Create the journal and append `begin`.                                        journal-file.ts
+//   3. Write the undo record; write temporary and backup files beside the targets.   undo-record.ts, temp-files.ts
+//   4. Hash every target again; a difference makes the change set stale.             verify-unchanged.ts
+//   5. Append `commit`: the one commit point.                                        journal-file.ts
+//   6. Rename, link or unlink, one target after the other.                           finish.ts, carry-out.ts
+//   7. Append `end`.                                                                 finish.ts
+//   8. Remove the temporary and backup files that are left.                          temp-files.ts
+//   9. Record the outcome in the session that owns it, then remove the journal.      finish.ts
+//
+// What a step writes is durable (fsync) before the next step begins. A failure before step 5 removes what steps 2 and 3
+// made. A failure in step 5 or 6 appends `undo` and rolls back.
 
 import { dirname, join } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { ChangeOutcome } from "../preview/change-writer.js";
-import type { AppliedSet, ChangeDisk, ChangeSet, JournalPlaces } from "./change-set.js";
+import type { AppliedSet, ChangeDisk, ChangeSet, JournalDirectories } from "./change-set.js";
 import { failingFor, recoveryNeeded, untouchedError } from "./failures.js";
 import { finish, forget, rollBack, rollForward } from "./finish.js";
 import { JournalFile, journalEnding } from "./journal-file.js";
 import { PinnedPaths } from "./pinned-paths.js";
 import { type Prepared, prepareChangeSet } from "./prepare.js";
 import type { BeginRecord } from "./records.js";
-import { stageFiles } from "./stage.js";
+import { writeTempFiles } from "./temp-files.js";
 import { fitsUndoRecord, undoPath, writeUndoRecord } from "./undo-record.js";
 import { type Marks, verifyUnchanged } from "./verify-unchanged.js";
 
 export interface ApplyContext {
   readonly disk: ChangeDisk;
-  readonly places: JournalPlaces;
+  readonly directories: JournalDirectories;
   /** 128 random bits in hex. */
   readonly txid: string;
   readonly now: number;
@@ -30,7 +43,10 @@ export interface ApplyContext {
   settle(outcome: ChangeOutcome): Promise<boolean>;
 }
 
-/** The root's lock is held and nothing is left to recover. Throws `stale_preview`, `apply_failed` or `aborted`. */
+/**
+ * Steps 1 to 9. The caller holds the lock of the root and nothing is left to recover. Throws `stale_preview`,
+ * `apply_failed` or `aborted`.
+ */
 export async function applyChangeSet(context: ApplyContext, set: ChangeSet, signal?: AbortSignal): Promise<AppliedSet> {
   const { disk, txid } = context;
   const pins = new PinnedPaths(disk);
@@ -39,8 +55,8 @@ export async function applyChangeSet(context: ApplyContext, set: ChangeSet, sign
     const prepared = await prepareChangeSet({ ...context, pins }, set, txid, signal).catch(untouched);
     const { ops, hardlinkBroken } = prepared;
     if (ops.length === 0) return { txid, hardlinkBroken, isUndoable: false };
-    const places = await canonical(context).catch(untouched);
-    const deps = { ...context, places, pins };
+    const directories = await canonical(context).catch(untouched);
+    const deps = { ...context, directories, pins };
     const begin = beginRecord(deps, set, prepared);
     await applyPrepared(deps, { set, prepared, begin, signal });
     return { txid, hardlinkBroken, isUndoable: begin.undoRecord !== null };
@@ -49,9 +65,9 @@ export async function applyChangeSet(context: ApplyContext, set: ChangeSet, sign
   }
 }
 
-/** The user may keep our directories behind links of his own. */
-async function canonical({ disk, places, keepsUndo }: ApplyContext): Promise<JournalPlaces> {
-  const { root, journalDir, undoDir } = places;
+/** The user may have replaced our directories by links. */
+async function canonical({ disk, directories, keepsUndo }: ApplyContext): Promise<JournalDirectories> {
+  const { root, journalDir, undoDir } = directories;
   return failingFor("the journal", async () => ({
     root,
     journalDir: await disk.realpath(journalDir),
@@ -69,18 +85,18 @@ interface Work {
 }
 
 async function applyPrepared(deps: StepContext, work: Work): Promise<void> {
-  const path = join(deps.places.journalDir, `${deps.txid}${journalEnding}`);
+  const path = join(deps.directories.journalDir, `${deps.txid}${journalEnding}`);
   const journal = await JournalFile.create(deps, path).catch(untouched);
   try {
-    const marks = await getReady(deps, journal, work);
+    const marks = await prepareCommit(deps, journal, work);
     await commit(deps, journal, { ...work, marks });
   } finally {
     await journal.close();
   }
 }
 
-/** Steps two to four. Whatever fails, the targets are as they were. */
-async function getReady(
+/** Steps 2 to 4. Whatever fails, the targets stay untouched. */
+async function prepareCommit(
   deps: StepContext,
   journal: JournalFile,
   { set, prepared, begin, signal }: Work,
@@ -89,36 +105,36 @@ async function getReady(
     await journal.append(begin);
     await journal.syncName();
     await keepOriginals(deps, { set, prepared, begin, signal });
-    await stageFiles(deps, prepared, signal);
+    await writeTempFiles(deps, prepared, signal);
     const marks = await verifyUnchanged(deps, prepared.ops, signal);
     throwIfAborted(signal);
     return marks;
   } catch (error) {
-    // What cannot be tidied up now is tidied up by the next recovery.
+    // The next recovery removes what cannot be removed now.
     await forget(deps, journal, begin).catch(() => {});
     throw untouchedError(error);
   }
 }
 
-/** From here on cancelling is too late. */
+/** Steps 5 to 9. They cannot be cancelled. */
 async function commit(
   deps: StepContext,
   journal: JournalFile,
   { begin, prepared, marks }: Work & { marks: Marks },
 ): Promise<void> {
   try {
-    // Should it fail, it may be on the disk all the same: only a record that takes it back makes sure.
+    // A failed append may still have reached the disk, so only an `undo` record revokes it.
     await journal.append({ type: "commit" });
     await rollForward(deps, { begin, pending: prepared.ops, marks });
   } catch (error) {
     throw await revert(deps, journal, { begin, error });
   }
-  // All files are new. What cannot be tidied up now is tidied up by the next recovery, with the same result.
+  // All files are new. If the rest fails, the next recovery completes it with the same result.
   const ending = { begin, isEnded: false, isOwnWork: true, result: "applied", foreign: [] } as const;
   await finish(deps, journal, ending).catch(() => {});
 }
 
-/** Answers what to throw. */
+/** Returns the error to throw. */
 async function revert(
   deps: StepContext,
   journal: JournalFile,
@@ -131,17 +147,17 @@ async function revert(
   } catch (cause) {
     return recoveryNeeded(cause);
   }
-  // All files are old. As above.
+  // All files are old. If the rest fails, the next recovery completes it.
   await finish(deps, journal, { begin, isEnded: false, result: "reverted", foreign }).catch(() => {});
   const kept =
     foreign.length === 0
       ? "All files were restored."
-      : `Not restored, changed by somebody else: ${foreign.join(", ")}.`;
+      : `Not restored, changed by another program: ${foreign.join(", ")}.`;
   return new GalleyError("apply_failed", `Apply failed: ${messageOf(error)}. ${kept}`, { cause: error });
 }
 
 function beginRecord(
-  { txid, places, keepsUndo }: StepContext,
+  { txid, directories, keepsUndo }: StepContext,
   { owner }: ChangeSet,
   { ops, dirs }: Prepared,
 ): BeginRecord {
@@ -149,7 +165,7 @@ function beginRecord(
     type: "begin",
     version: 1,
     txid,
-    root: places.root,
+    root: directories.root,
     ops: ops.map(({ kind, path, from, shownPath, before, after, beforeMode, staged, backup }) => ({
       kind,
       path,
@@ -162,7 +178,7 @@ function beginRecord(
       backup,
     })),
     dirs,
-    undoRecord: keepsUndo && fitsUndoRecord(ops) ? undoPath(places.undoDir, txid) : null,
+    undoRecord: keepsUndo && fitsUndoRecord(ops) ? undoPath(directories.undoDir, txid) : null,
     ...(owner ? { owner } : {}),
   };
 }

@@ -1,5 +1,5 @@
-// Step six of an apply and its way back. Only names change here. Each op can be asked in which state it is, from the
-// disk alone, so that whoever comes after a crash goes on where it stopped.
+// Step 6 of an apply for one op, and its reversal. Only names change here. The state of an op can be read from the disk
+// alone, so recovery can continue where a crash stopped it.
 
 import { dirname } from "node:path";
 import { systemCode } from "../base/errors.js";
@@ -8,35 +8,35 @@ import { ForeignChange, ignoring, noLinkCodes } from "./failures.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
 
-/** `edited` was applied and then changed by somebody: it counts as applied and is left alone. */
+/** `edited`: it was applied, and another program changed the file later. It counts as applied and is left alone. */
 export type OpState = "applied" | "edited" | "pending" | "conflict";
 
 export async function stateOfOp(deps: SerialStepContext, op: StoredOp): Promise<OpState> {
   const { hash, mode, isStaged, isOurs } = await lookAt(deps, op);
   const isAsFound = hash === op.before && mode === op.beforeMode;
   if (op.kind === "delete") return hash === null ? "applied" : isAsFound ? "pending" : "conflict";
-  // By the hash alone a finished apply would be undone because the user went on editing.
+  // Judging by the hash alone would undo a finished apply because the user went on editing.
   if (!isStaged) return hash === op.after ? "applied" : "edited";
   if (isOurs) return "applied";
   if (isAsFound || (op.kind === "respell" && hash === null)) return "pending";
   return hash === op.after ? "applied" : "conflict";
 }
 
-/** Puts the new bytes, or none, in the place of the old. A file that appears keeps its staged name beside the new one. */
+/** Replaces the target, creates it or removes it. A created file keeps its temporary name as a second one. */
 export async function carryOut({ disk, pins }: SerialStepContext, op: StoredOp): Promise<void> {
   const target = await pins.of(op.path);
   if (op.kind === "delete" || op.staged === null) return disk.unlink(target);
   const staged = await pins.of(op.staged);
   if (op.kind === "modify") return disk.rename(staged, target);
   if (op.from !== undefined) {
-    // The old bytes have a name of their own by now; the directory would keep the old spelling otherwise.
+    // The backup holds the old bytes. Without this unlink the directory would keep the old spelling.
     await disk.unlink(await pins.of(op.from)).catch(ignoring("ENOENT"));
     await pins.sync([dirname(op.path)]);
   }
-  await appear({ disk }, { from: staged, to: target, op });
+  await linkIfFree({ disk }, { from: staged, to: target, op });
 }
 
-/** The old bytes back in their place. True when that cannot be, because somebody else changed something: it stays. */
+/** Restores the old file. Returns true if another program changed the file: then it is left alone. */
 export async function revertOp(deps: SerialStepContext, op: StoredOp): Promise<boolean> {
   const { disk, pins } = deps;
   const { hash, isOurs } = await lookAt(deps, op);
@@ -57,7 +57,7 @@ export async function revertOp(deps: SerialStepContext, op: StoredOp): Promise<b
     await pins.sync([dirname(op.path)]);
   }
   try {
-    await appear({ disk }, { from: backup, to: op.from === undefined ? target : await pins.of(op.from), op });
+    await linkIfFree({ disk }, { from: backup, to: op.from === undefined ? target : await pins.of(op.from), op });
     return false;
   } catch (error) {
     if (error instanceof ForeignChange) return true;
@@ -65,8 +65,8 @@ export async function revertOp(deps: SerialStepContext, op: StoredOp): Promise<b
   }
 }
 
-/** Gives a file a name that must be free. */
-async function appear(
+/** Gives a file another name, which must be free. */
+async function linkIfFree(
   { disk }: Pick<SerialStepContext, "disk">,
   { from, to, op }: { from: string; to: string; op: StoredOp },
 ): Promise<void> {
@@ -76,17 +76,17 @@ async function appear(
     if (systemCode(error) === "EEXIST") throw new ForeignChange(op.shownPath);
     ignoring(...noLinkCodes)(error);
   }
-  // No second names on this disk: a look has to do.
+  // This file system has no hard links. The check and the rename leave a short window.
   if (await disk.lstat(to).catch(ignoring("ENOENT"))) throw new ForeignChange(op.shownPath);
   await disk.rename(from, to);
 }
 
 interface Look {
-  /** Null where there is no file; undefined for what is not a file, or changes while it is read. */
+  /** Null where there is nothing; undefined for something that is not a file or that changes while it is read. */
   readonly hash: string | null | undefined;
   readonly mode: number | null;
   readonly isStaged: boolean;
-  /** What is there, or is not, is the work of this op. */
+  /** The target is as this op made it. */
   readonly isOurs: boolean;
 }
 
@@ -94,7 +94,7 @@ async function lookAt(deps: SerialStepContext, op: StoredOp): Promise<Look> {
   const stat = await statAt(deps, op.path);
   const hash = stat ? await hashOf(deps, op.path, stat) : null;
   const staged = op.staged === null ? undefined : await statAt(deps, op.staged);
-  // While the staged file has its first name, the target is ours only if it is that file.
+  // While the temporary name exists, the target is ours only if it is the same file.
   const isOurs = staged ? staged.identity === stat?.identity : hash === op.after;
   return { hash, mode: stat?.mode ?? null, isStaged: staged !== undefined, isOurs };
 }

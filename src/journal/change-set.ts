@@ -1,19 +1,19 @@
-// A change set: what N files were when they were looked at, and the exact bytes they become. All of it happens or none
-// of it. Plain data, without a word about how.
+// A change set: what N files were when they were read, and the exact bytes they become. All of it happens or none of it.
+// Plain data; apply.ts says how it is carried out.
 
 import type { Disk, DiskFile } from "../files/disk/disk.js";
-import type { ChangeOwner } from "../preview/change-writer.js";
+import type { ChangeDescription } from "../preview/change-writer.js";
 
-interface Placed {
+interface NamedPath {
   /** Absolute and canonical. */
   readonly path: string;
-  /** For sentences. */
+  /** The path as it is shown to users and models. */
   readonly shownPath: string;
 }
 
-/** A file, or its absence, that somebody saw. */
-export interface SeenPlace extends Placed {
-  /** The SHA-256 of its bytes, in hex; absent where there was none. */
+/** A path and what a preview found there: a file or no file. */
+export interface SeenPath extends NamedPath {
+  /** The SHA-256 of its bytes, in hex; absent where there was no file. */
   readonly hash?: string;
 }
 
@@ -26,28 +26,21 @@ interface Content {
 }
 
 interface Seen {
-  /** The SHA-256, in hex, of the bytes that were seen. Any others there now make the set stale. */
+  /** The SHA-256, in hex, of the bytes that were previewed. Any other bytes make the set stale. */
   readonly beforeHash: string;
-  /** The bytes themselves, where they are still at hand: what undo keeps then need not be read again. */
+  /** The bytes themselves, if the caller still has them: then they need not be read again for the undo record. */
   readonly beforeBytes?: Uint8Array;
-  /** Also a file that nobody may write. */
+  /** Replaces a read-only file too. */
   readonly force?: boolean;
 }
 
 export type ChangeOp =
-  | (Placed & Content & Seen & { readonly kind: "modify" })
-  | (Placed & Content & { readonly kind: "create" })
-  | (Placed & Seen & { readonly kind: "delete" })
-  | (Placed & Content & Seen & { readonly kind: "rename"; readonly to: string; readonly shownTo: string });
+  | (NamedPath & Content & Seen & { readonly kind: "modify" })
+  | (NamedPath & Content & { readonly kind: "create" })
+  | (NamedPath & Seen & { readonly kind: "delete" })
+  | (NamedPath & Content & Seen & { readonly kind: "rename"; readonly to: string; readonly shownTo: string });
 
-export interface ChangeSet {
-  readonly label: string;
-  readonly sourceToolName: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly owner?: ChangeOwner;
-  /** The change that this one takes back. */
-  readonly undoes?: string;
+export interface ChangeSet extends ChangeDescription {
   readonly ops: readonly ChangeOp[];
 }
 
@@ -55,21 +48,21 @@ export interface AppliedSet {
   readonly txid: string;
   /** Shown paths whose other names keep the old bytes. */
   readonly hardlinkBroken: readonly string[];
-  /** An undo record was kept. Not for a set that changed nothing or replaced too much. */
+  /** An undo record was kept. False if the set changed nothing or replaced more bytes than undo keeps. */
   readonly isUndoable: boolean;
 }
 
-/** Where the work is written down. Each directory belongs to one project root and to nobody else. */
-export interface JournalPlaces {
+/** A project root and the directories that only its journals and undo records use. */
+export interface JournalDirectories {
   readonly root: string;
   readonly journalDir: string;
   readonly undoDir: string;
 }
 
-/** What the journal needs of a disk. Every call is one step: a test stops, fails or loses power between any two. */
+/** What the journal needs of a disk. Every call is atomic for tests, which stop, fail or cut the power between two. */
 export interface ChangeDisk extends Disk {
   mkdir(path: string, mode?: number): Promise<void>;
-  /** Opens a file of ours to write at its end. Fails on a link. */
+  /** Opens one of our own files for appending. Fails on a link. */
   openAppend(path: string): Promise<GrowingFile>;
 }
 

@@ -1,5 +1,5 @@
-// Applied changes of one project root: change sets are written here, all or nothing, one at a time, and what they
-// replaced is kept for undo. The lock and the journal belong to the root, whoever works on it.
+// The changes of one project root: change sets are applied here, all or nothing, one at a time, and what they replaced
+// is kept for undo. All processes that work on a root share its lock and its journal.
 
 import { promises } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { acquireLock } from "../base/path-lock.js";
 import { newTransaction } from "../files/disk/temp-names.js";
 import { mayExist } from "../files/paths/find-roots.js";
 import type { ChangeOutcome, DirectChange, UndoRecord } from "../preview/change-writer.js";
-import type { AppliedSet, ChangeSet, SeenPlace } from "./change-set.js";
+import type { AppliedSet, ChangeSet, SeenPath } from "./change-set.js";
 
 export interface ChangesOptions {
   /** Canonical. */
@@ -24,20 +24,20 @@ export interface ChangesOptions {
 }
 
 /**
- * Puts the outcome into the session that asked for the change, unless it is there. False: not possible now; the next
- * recovery asks again.
+ * Settles the pending action in the session that owns it, unless that is done. False: not possible now; the next recovery
+ * tries again.
  */
 export type SettleOutcome = (outcome: ChangeOutcome) => Promise<boolean>;
 
 export interface Changes {
   readonly root: string;
-  /** Throws `stale_preview`, `apply_failed`, `aborted`, or `timeout` while somebody else applies here. */
+  /** Throws `stale_preview`, `apply_failed`, `aborted`, or `timeout` while another process applies here. */
   apply(set: ChangeSet, settle: SettleOutcome): Promise<AppliedSet>;
-  /** Keeps what a file that is written without the journal replaces. Answers how to forget it, if nothing came of it. */
+  /** Keeps what a write without the journal replaces. Call the returned function if the write fails. */
   note(change: DirectChange): Promise<() => Promise<void>>;
-  /** Shown paths of what is not as it was seen. */
-  staleFiles(seen: readonly SeenPlace[]): Promise<string[]>;
-  /** Brings what a crash left behind to its end. Undefined: somebody applies right now, and takes care of it. */
+  /** The shown paths that are not as they were seen. */
+  staleFiles(seen: readonly SeenPath[]): Promise<string[]>;
+  /** Completes what a crash interrupted. Undefined: another process is applying changes and will finish it. */
   recover(settle: SettleOutcome): Promise<ChangeOutcome[] | undefined>;
   /** What can be undone, the newest first. */
   list(): Promise<UndoRecord[]>;
@@ -50,8 +50,8 @@ const width = 8;
 export function createChanges(options: ChangesOptions): Changes {
   const { root, agentDir, clock = systemClock } = options;
   const key = sha256Of(root).slice(0, 32);
-  const places = { root, journalDir: join(agentDir, "journal", key), undoDir: join(agentDir, "undo", key) };
-  // Loaded with the first change: most sessions begin with reading.
+  const directories = { root, journalDir: join(agentDir, "journal", key), undoDir: join(agentDir, "undo", key) };
+  // Loaded with the first change, because most sessions begin with reading.
   const load = () => import("./journal.js");
 
   return {
@@ -60,11 +60,11 @@ export function createChanges(options: ChangesOptions): Changes {
     apply: (set, settle) =>
       locked(lockWaitMs, async () => {
         const journal = await load();
-        const own = await journal.prepareDirectories(places);
-        await journal.recoverRoot({ places: own, width, settle });
+        const own = await journal.prepareDirectories(directories);
+        await journal.recoverRoot({ directories: own, width, settle });
         const { keep, maxBytes } = options.retention();
         const txid = await newTransaction();
-        const context = { places: own, txid, now: clock.now(), width, keepsUndo: keep > 0, settle };
+        const context = { directories: own, txid, now: clock.now(), width, keepsUndo: keep > 0, settle };
         const applied = await journal.applyToRoot(context, set);
         await journal.retain(own.undoDir, { keep, maxBytes }).catch(tellRetained);
         return applied;
@@ -74,7 +74,7 @@ export function createChanges(options: ChangesOptions): Changes {
       const { keep, maxBytes } = options.retention();
       if (keep === 0) return async () => {};
       const journal = await load();
-      const { undoDir } = await journal.prepareDirectories(places);
+      const { undoDir } = await journal.prepareDirectories(directories);
       const txid = await newTransaction();
       await journal.noteUndo(undoDir, { type: "change", version: 1, txid, at: clock.now(), ...change });
       await journal.retain(undoDir, { keep, maxBytes }).catch(tellRetained);
@@ -87,11 +87,11 @@ export function createChanges(options: ChangesOptions): Changes {
     },
 
     async recover(settle) {
-      if (!(await hasEntries(places.journalDir))) return [];
+      if (!(await hasEntries(directories.journalDir))) return [];
       const journal = await load();
-      const own = await journal.prepareDirectories(places);
+      const own = await journal.prepareDirectories(directories);
       try {
-        return await locked(0, () => journal.recoverRoot({ places: own, width, settle }));
+        return await locked(0, () => journal.recoverRoot({ directories: own, width, settle }));
       } catch (error) {
         if (GalleyError.is(error, "timeout")) return undefined;
         throw error;
@@ -100,12 +100,12 @@ export function createChanges(options: ChangesOptions): Changes {
 
     async list() {
       const journal = await load();
-      return journal.listUndoRecords(places.undoDir);
+      return journal.listUndoRecords(directories.undoDir);
     },
 
     async read(txid) {
       const journal = await load();
-      return journal.readUndo(places.undoDir, txid);
+      return journal.readUndo(directories.undoDir, txid);
     },
   };
 
@@ -127,9 +127,9 @@ export function createChanges(options: ChangesOptions): Changes {
   }
 }
 
-/** One look, without the journal's code: at almost every start there is nothing. */
+/** Does not load the journal's code: at almost every start there is nothing to recover. */
 async function hasEntries(directory: string): Promise<boolean> {
-  if (!mayExist(directory)) return false; // spares most starts the loading of fs/promises
+  if (!mayExist(directory)) return false; // most starts need not load fs/promises
   const names = await promises.readdir(directory).catch(() => []); // not there: nothing was ever applied here
   return names.length > 0;
 }

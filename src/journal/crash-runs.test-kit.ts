@@ -104,7 +104,7 @@ async function verdict(
   const must = told.has("applied") ? "new" : told.has("reverted") ? "old" : undefined;
   const problem = problemOf(disk, scene, { old, must });
   if (problem) return problem;
-  if (!told.has("applied") && !problemOf(disk, scene, { old, must: "new" })) return "new, and nobody was told";
+  if (!told.has("applied") && !problemOf(disk, scene, { old, must: "new" })) return "new, and no caller was told";
   await recoverOnce(disk);
   return disk.steps > 0 ? "something was left to recover" : undefined;
 }

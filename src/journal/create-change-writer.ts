@@ -1,5 +1,5 @@
-// The journal as a ChangeWriter: plans are checked once more against the rules, written all or nothing, and settled in the
-// session that asked, also when another process has to finish the work.
+// The journal as a ChangeWriter: plans are checked against the workspace rules once more, applied all or nothing, and
+// settled in the session that owns them, even if another process has to finish the apply.
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
@@ -19,7 +19,7 @@ import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.j
 import type { ChangeOp } from "./change-set.js";
 import { createChanges } from "./changes.js";
 
-/** How a decision is remembered. */
+/** Who decided, and why. */
 export type ChangeDecision = Pick<ApplyOwner, "by" | "reason">;
 
 export interface ChangeWriterDeps {
@@ -34,7 +34,7 @@ export interface ChangeWriterDeps {
   settleElsewhere(owner: ChangeOwner, decision: ChangeDecision): Promise<boolean>;
 }
 
-/** With the 256 MiB that undo keeps at most, still a plan that can be written down as one text. */
+/** Together with the 256 MiB that undo keeps at most, this still fits into one JavaScript string. */
 const maxSeenBytes = 120 * 1024 * 1024;
 
 export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
@@ -45,7 +45,7 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     async apply(planned, owner, session, there = workspace) {
       const apply = async () => {
         await checkStillAllowed(there, planned).catch(async (error: unknown) => {
-          // What took the place of a file has rules of its own; that the file is gone is what there is to say.
+          // The rules may refuse what replaced a file. That the file changed is the better error.
           await refuseStale(planned, planned.length);
           throw error;
         });
@@ -54,15 +54,15 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
         return write(written, owner, session);
       };
       if (owner.holdsFiles) return apply();
-      const places = planned.flatMap(({ path, to }) => [{ path }, ...(to === undefined ? [] : [{ path: to }])]);
-      return holdFiles(there, places, apply);
+      const files = planned.flatMap(({ path, to }) => [{ path }, ...(to === undefined ? [] : [{ path: to }])]);
+      return holdFiles(there, files, apply);
     },
     note: (change, session) => changes.note({ ...change, owner: { session: session.owner, pendingId: "" } }),
     staleFiles,
     recover: (session) => changes.recover((outcome) => settle(outcome, session)),
     history: () => changes.list(),
     async look(path, left) {
-      const unreadable = { hash: "", sizeBytes: 0, mode: 0 }; // there, and writing it tells why
+      const unreadable = { hash: "", sizeBytes: 0, mode: 0 }; // the write reports why it cannot be read
       const now = await fileNow(path, maxSeenBytes).catch((): FileNow => unreadable);
       if (!now) return undefined;
       const isAsLeft = now.hash === left;
@@ -106,7 +106,7 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     return { changeId: `ch_${txid.slice(0, 8)}`, hardlinkBroken };
   }
 
-  /** `ours`: the change under way. What another one left behind is brought to its end on the way. */
+  /** `ours`: the change being applied. Other outcomes come from the recovery that runs before it. */
   async function settle(
     { txid, result, owner }: ChangeOutcome,
     session: ChangeSession,
@@ -120,7 +120,7 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     return true;
   }
 
-  /** Who decided is kept with what was replaced. */
+  /** The undo record holds who decided. */
   async function decisionOf(txid: string): Promise<ChangeDecision> {
     const record = await changes.read(txid);
     return {
@@ -130,24 +130,24 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
   }
 }
 
-/** What was staged may have become protected, or led elsewhere, since then. */
+/** A path may have become protected, or resolve to a different path, since the preview. */
 export async function checkStillAllowed(workspace: Workspace, planned: readonly PlannedChange[]): Promise<void> {
-  const places = planned.flatMap(({ path, to, stamp }) =>
-    [path, ...(to === undefined ? [] : [to])].map((place) => ({ place, shown: stamp.path })),
+  const paths = planned.flatMap(({ path, to, stamp }) =>
+    [path, ...(to === undefined ? [] : [to])].map((target) => ({ target, shown: stamp.path })),
   );
   const targets = await workspace.resolveAll(
-    places.map(({ place }) => place),
+    paths.map(({ target }) => target),
     "write",
   );
-  for (const [index, { place, shown }] of places.entries())
-    if (targets[index]?.path !== place)
+  for (const [index, { target, shown }] of paths.entries())
+    if (targets[index]?.path !== target)
       throw new GalleyError(
         "apply_failed",
-        `Apply failed: ${shown}: it leads somewhere else now. Nothing was written.`,
+        `Apply failed: ${shown} now resolves to a different path. Nothing was written.`,
       );
 }
 
-/** Undefined where it may not be read, or is too long to be shown. */
+/** Undefined if the file may not be read or is too long to be shown. */
 async function readAllowed(workspace: Workspace, path: string): Promise<Uint8Array | undefined> {
   try {
     const { bytes, isTruncated } = await workspace.readFile(await workspace.resolve(path, "read"));

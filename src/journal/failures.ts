@@ -1,8 +1,8 @@
-// How a step of an apply fails: with the name of what it was about and the system's word for it.
+// The errors of an apply. Each names the file and the cause.
 
 import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 
-/** Puts the name before the system's word. The innermost name stays; a sentence of ours stays as it is. */
+/** Puts the name before the system's error code. The innermost name wins; a GalleyError stays as it is. */
 export async function failingFor<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -21,10 +21,10 @@ class NamedFailure extends Error {
   }
 }
 
-/** Somebody else's bytes are where ours, or the ones we knew, should be. */
+/** Another program changed a file during the apply. */
 export class ForeignChange extends Error {
   constructor(shownPath: string) {
-    super(`${shownPath}: somebody else changed it`);
+    super(`${shownPath}: another program changed it`);
   }
 }
 
@@ -35,10 +35,10 @@ export function ignoring(...codes: string[]): (error: unknown) => undefined {
   };
 }
 
-/** What a file system answers that knows no second names. */
+/** The errors of file systems without hard links. */
 export const noLinkCodes = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-/** Before anything is written. */
+/** Only for use before anything is written. */
 export function refusal(shownPath: string, reason: string, cause?: unknown): GalleyError {
   return new GalleyError("apply_failed", `Apply failed: ${shownPath}: ${reason}. Nothing was written.`, { cause });
 }
@@ -48,7 +48,7 @@ export function staleError(files: readonly string[], total: number): GalleyError
   return new GalleyError("stale_preview", sentence, { details: { files: [...files], total } });
 }
 
-/** A sentence for whatever stopped us before the commit: the targets are as they were. */
+/** For any failure before the commit: the targets are untouched. */
 export function untouchedError(error: unknown): GalleyError {
   if (error instanceof GalleyError && error.code !== "file_refused") return error;
   return new GalleyError("apply_failed", `Apply failed: ${messageOf(error)}. All files were restored.`, {

@@ -3,7 +3,7 @@
 import type { ChangeOutcome } from "../preview/change-writer.js";
 import { applyChangeSet } from "./apply.js";
 import { recoverChanges } from "./recover.js";
-import { places, type Scene, setUpDisk, txid } from "./scene.test-kit.js";
+import { directories, type Scene, setUpDisk, txid } from "./scene.test-kit.js";
 import type { Call, Faults, SimDisk } from "./sim-disk.test-kit.js";
 
 export interface Attempt {
@@ -16,12 +16,12 @@ export interface Attempt {
 export async function applyOnce(disk: SimDisk, { ops }: Scene, faults: Faults = {}, width = 1): Promise<Attempt> {
   const set = { label: "L", sourceToolName: "t", by: "user", reason: "r", ops };
   return attempt((settle) =>
-    applyChangeSet({ disk: disk.open(faults), places, txid, now: 1, width, keepsUndo: true, settle }, set),
+    applyChangeSet({ disk: disk.open(faults), directories, txid, now: 1, width, keepsUndo: true, settle }, set),
   );
 }
 
 export async function recoverOnce(disk: SimDisk, faults: Faults = {}, width = 1): Promise<Attempt> {
-  const { journalDir } = places;
+  const { journalDir } = directories;
   return attempt((settle) => recoverChanges({ disk: disk.open(faults), journalDir, width, settle }));
 }
 

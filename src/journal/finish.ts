@@ -1,5 +1,5 @@
-// The end of an apply, told the same way by the process that began it and by the one that found it after a crash:
-// forward once committed, back once undoing, then clean up, tell the owner and forget.
+// Steps 6 to 9 of an apply. The process that began it and the process that recovers it after a crash both run them: roll
+// forward once `commit` is on record, roll back once `undo` is, then clean up and record the outcome.
 
 import { dirname } from "node:path";
 import { inLanes } from "../base/in-lanes.js";
@@ -8,19 +8,19 @@ import { carryOut, revertOp } from "./carry-out.js";
 import { failingFor, ignoring } from "./failures.js";
 import type { JournalFile } from "./journal-file.js";
 import type { BeginRecord, StoredOp } from "./records.js";
-import { removeTempFiles } from "./stage.js";
 import type { StepContext } from "./step-context.js";
+import { removeTempFiles } from "./temp-files.js";
 import { type Marks, refuseChanged } from "./verify-unchanged.js";
 
 export interface FinishContext extends StepContext {
   /**
-   * Writes the outcome into the record of whoever asked, unless it is there. False, or a failure: not possible now; the
-   * journal stays, and the next recovery asks again.
+   * Settles the pending action in the session that owns it, unless that is done. If it returns false or throws, the
+   * journal stays, and the next recovery tries again.
    */
   settle(outcome: ChangeOutcome): Promise<boolean>;
 }
 
-/** Step six. Throws when a step fails, `ForeignChange` when somebody got in between. */
+/** Step 6. Throws when an op fails, `ForeignChange` when another program changed a target. */
 export async function rollForward(
   deps: FinishContext,
   { begin, pending, marks }: { begin: BeginRecord; pending: readonly StoredOp[]; marks: Marks },
@@ -31,15 +31,15 @@ export async function rollForward(
       await carryOut(deps, op);
     });
   await deps.pins.syncExisting(directoriesOf(begin));
-  // A staged name that is gone says: this was carried out, whatever is there now. So it goes only after the new name of
-  // the file is sure to stay; of a file that was replaced it went with the rename.
+  // A missing temporary name tells recovery that the op was carried out, whatever the target holds now. So it is removed
+  // only after the new name is durable; for a modified file the rename has removed it.
   await inLanes(pending, deps.width, async ({ kind, staged }) => {
     if (kind === "modify" || staged === null) return;
-    await deps.disk.unlink(await deps.pins.of(staged)).catch(() => {}); // tried again when all is cleared away
+    await deps.disk.unlink(await deps.pins.of(staged)).catch(() => {}); // step 8 tries again
   });
 }
 
-/** The way back, after `undo` is on record. Answers the files that somebody else has changed. */
+/** Reverts step 6, after `undo` is on record. Returns the files that another program has changed. */
 export async function rollBack(deps: FinishContext, begin: BeginRecord): Promise<string[]> {
   const foreign: string[] = [];
   for (const op of [...begin.ops].reverse())
@@ -54,15 +54,15 @@ function directoriesOf({ ops }: BeginRecord): string[] {
 
 export interface Ending {
   readonly begin: BeginRecord;
-  /** The end is on record already. */
+  /** `end` is on record already. */
   readonly isEnded: boolean;
-  /** We carried everything out ourselves: of what was replaced, no staged name is left. */
+  /** This process ran all of step 6: modified files have no temporary name any more. */
   readonly isOwnWork?: boolean;
   readonly result: ChangeOutcome["result"];
   readonly foreign: readonly string[];
 }
 
-/** Steps seven to nine. */
+/** Steps 7 to 9. */
 export async function finish(
   deps: FinishContext,
   journal: JournalFile,
@@ -73,12 +73,12 @@ export async function finish(
   await removeTempFiles(deps, begin, { withDirectories: isReverted, isRenamed: isOwnWork });
   if (isReverted) await dropUndoRecord(deps, begin);
   const outcome = { txid: begin.txid, result, foreign, ...(begin.owner ? { owner: begin.owner } : {}) };
-  // The files have reached their end, whoever can be told of it.
+  // The files are final, even if the outcome cannot be recorded now.
   if (await deps.settle(outcome).catch(() => false)) await journal.remove();
   return outcome;
 }
 
-/** J-1: nothing was committed, so nothing happened; all that was prepared goes. */
+/** Removes what steps 2 and 3 made: without a commit nothing has happened. */
 export async function forget(deps: FinishContext, journal: JournalFile, begin: BeginRecord | undefined): Promise<void> {
   if (begin) {
     await removeTempFiles(deps, begin, { withDirectories: true });

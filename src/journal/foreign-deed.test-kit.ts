@@ -1,7 +1,7 @@
-// Somebody else's change to one file of a change set: what is done, when, and whether it is still so afterwards.
+// Another program's change to one file of a change set: what it does, when, and whether it is still there afterwards.
 
 import { decodeRecords, stateOf } from "./records.js";
-import { pick, places, type Scene, txid } from "./scene.test-kit.js";
+import { directories, pick, type Scene, txid } from "./scene.test-kit.js";
 import type { Call, Found, SimDisk } from "./sim-disk.test-kit.js";
 import type { Random } from "./sim-names.test-kit.js";
 
@@ -74,10 +74,10 @@ export class ForeignDeed {
     else disk.chmod(this.path, 0o640);
   }
 
-  /** Somebody undoes his own change while it is not yet decided how ours ends. */
+  /** The other program undoes its own change while the outcome of ours is not yet decided. */
   takeBack(disk: SimDisk): void {
     if (this.isTakenBack) return;
-    const journal = disk.at(`${places.journalDir}/${txid}.gj`);
+    const journal = disk.at(`${directories.journalDir}/${txid}.gj`);
     if (!["in place", "new file"].includes(this.#deed) || !journal || isEnded(journal)) return;
     if (this.#found?.text === this.#fresh && this.#fresh !== undefined) return; // a copy of ours would be his again
     if (this.#found) disk.write(this.path, this.#found.text, this.#found);
@@ -98,7 +98,7 @@ export class ForeignDeed {
     return found?.text === this.#text;
   }
 
-  /** Nobody can tell a file by its bytes alone. */
+  /** The other program may write the same bytes as we do. */
   get #text(): string {
     return this.#deed === "like ours" ? (this.#fresh ?? "foreign") : "foreign";
   }
@@ -115,5 +115,5 @@ function isStaged(disk: SimDisk, path: string): boolean {
 
 function isEnded({ text }: Found): boolean {
   const { records } = decodeRecords(Buffer.from(text, "latin1"));
-  return stateOf(records)?.stage === "ended";
+  return stateOf(records)?.phase === "ended";
 }

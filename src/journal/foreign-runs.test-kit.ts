@@ -1,5 +1,5 @@
-// Change sets while somebody else writes to the same files: in place, by a new file, by removing it, by its mode. What
-// they wrote is never lost, but for the moment between our last look and the rename.
+// Change sets while another program writes to the same files: in place, by a new file, by removing it, by its mode. What
+// it wrote is never lost, except in the moment between our last check and the rename.
 
 import type { RunOptions, RunResult } from "./crash-runs.test-kit.js";
 import { applyOnce, recoverOnce, type Trace, traceOf } from "./faults.test-kit.js";
@@ -14,8 +14,8 @@ export interface ForeignResult extends RunResult {
 }
 
 /**
- * Every call of every scene is a point. As often somebody comes right before one of the calls about his file, or after
- * the process was killed in the middle of the renames, and recovery meets the change.
+ * Every call of every scene is a point. As often the other program writes right before one of the calls about its file,
+ * or after the process was killed in the middle of the renames, and recovery meets the change.
  */
 export async function runForeign({ points, seed, stopsEarly = false }: RunOptions): Promise<ForeignResult> {
   const random = seeded(seed);

@@ -1,4 +1,4 @@
-// One journal on the disk: made, grown by a record at a time, read back, removed. A record counts once its sync came back.
+// One journal on the disk: create, append records, read back, remove. A record counts once its fsync has returned.
 
 import { dirname, join } from "node:path";
 import { GalleyError } from "../base/errors.js";
@@ -30,7 +30,7 @@ export class JournalFile {
     this.#soundBytes = soundBytes;
   }
 
-  /** The file is there when this resolves; its name lasts after the first `append` and `syncName`. */
+  /** The file exists when this resolves; it is durable after the first `append` and `syncName`. */
   static create(deps: SerialStepContext, path: string): Promise<JournalFile> {
     return failing(async () => {
       const pinned = await deps.pins.of(path);
@@ -39,20 +39,20 @@ export class JournalFile {
         await made.close();
         return new JournalFile(deps, path, { file: await deps.disk.openAppend(pinned), soundBytes: 0 });
       } catch (error) {
-        await deps.disk.unlink(pinned).catch(() => {}); // an empty one means nothing to recovery
+        await deps.disk.unlink(pinned).catch(() => {}); // recovery removes an empty journal
         throw error;
       }
     });
   }
 
-  /** One that a dead process left, without what follows its last sound record. What was read of it lasts. */
+  /** Opens the journal of a dead process, cuts it after its last valid record and makes the rest durable. */
   static reopen(deps: SerialStepContext, path: string, soundBytes: number): Promise<JournalFile> {
     return failing(async () => {
       const file = await deps.disk.openAppend(await deps.pins.of(path));
       try {
         await file.truncate(soundBytes);
-        // Whoever wrote it may have died before its own sync. Acting on a record that a loss of power takes back, or
-        // on the absence of one that it brings back, would tear the files apart.
+        // The other process may have died before its fsync. A power failure could then remove a record that we acted
+        // on, or bring back one that we cut off, and leave a mix of old and new files.
         await file.fsync();
       } catch (error) {
         await file.close();
@@ -70,7 +70,7 @@ export class JournalFile {
         await this.#file.append(bytes);
         await this.#file.fsync();
       } catch (error) {
-        // Half a line would hide whatever is written behind it. If it cannot be cut off, nothing more is written.
+        // Half a line would hide the records after it. If it cannot be cut off, nothing more is written.
         await this.#file.truncate(this.#soundBytes).catch(() => {
           this.#damage = error;
         });
@@ -110,7 +110,7 @@ export async function journalPaths(disk: ChangeDisk, journalDir: string): Promis
 export async function readJournal(disk: ChangeDisk, path: string): Promise<{ records: unknown[]; soundBytes: number }> {
   const { identity } = await disk.lstat(path);
   const read = await disk.read(path, identity, { maxBytes: maxJournalBytes });
-  // Taken for empty it would be removed, and what it knows with it.
-  if (!read || read.isTruncated) throw new GalleyError("unsupported", `${path} cannot be read whole`);
+  // A journal that looks empty would be removed, so a short read must fail.
+  if (!read || read.isTruncated) throw new GalleyError("unsupported", `${path} cannot be read in full`);
   return decodeRecords(read.bytes);
 }

@@ -1,4 +1,4 @@
-// The journal on the real disk, as the rest of the program uses it. Loaded with the first change.
+// The journal on the real disk. Only changes.ts uses it, which loads it with the first change.
 
 import { promises } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +8,17 @@ import { makeDirectories } from "../files/disk/make-directories.js";
 import { ifAbsent, notKept } from "../files/refusals.js";
 import type { ChangeOutcome, UndoRecord } from "../preview/change-writer.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
-import type { AppliedSet, ChangeSet, JournalPlaces, SeenPlace } from "./change-set.js";
+import type { AppliedSet, ChangeSet, JournalDirectories, SeenPath } from "./change-set.js";
 import { nodeChangeDisk as disk } from "./node-change-disk.js";
 import { type RecoverContext, recoverChanges } from "./recover.js";
 import { encodeUndoRecord, readUndoRecord, undoEnding, undoPath } from "./undo-record.js";
 
-/** The same places, canonical. Ours alone: what was replaced may hold secrets. */
-export async function prepareDirectories({ root, journalDir, undoDir }: JournalPlaces): Promise<JournalPlaces> {
+/** Makes the directories and returns their real paths. Private to the user: replaced files may hold secrets. */
+export async function prepareDirectories({
+  root,
+  journalDir,
+  undoDir,
+}: JournalDirectories): Promise<JournalDirectories> {
   return { root, journalDir: await makeDirectory(journalDir), undoDir: await makeDirectory(undoDir) };
 }
 
@@ -28,14 +32,14 @@ export function applyToRoot(context: Omit<ApplyContext, "disk">, set: ChangeSet)
 }
 
 export function recoverRoot({
-  places,
+  directories,
   ...context
-}: Omit<RecoverContext, "disk" | "journalDir"> & { places: JournalPlaces }): Promise<ChangeOutcome[]> {
-  return recoverChanges({ ...context, disk, journalDir: places.journalDir });
+}: Omit<RecoverContext, "disk" | "journalDir"> & { directories: JournalDirectories }): Promise<ChangeOutcome[]> {
+  return recoverChanges({ ...context, disk, journalDir: directories.journalDir });
 }
 
-/** Existence first, then size and bytes: what the apply itself will ask. */
-export async function staleFiles(seen: readonly SeenPlace[]): Promise<string[]> {
+/** Compares the same things as step 1 of an apply. Returns the shown paths that differ. */
+export async function staleFiles(seen: readonly SeenPath[]): Promise<string[]> {
   const isStale: boolean[] = [];
   await inLanes(seen.entries(), 8, async ([index, { path, hash }]) => {
     isStale[index] = (await hashAt(path)) !== hash;
@@ -49,11 +53,11 @@ async function hashAt(path: string): Promise<string | undefined> {
     return kind === "file" ? await disk.digest(path, identity) : "";
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
-    return ""; // there, but not as it was seen
+    return ""; // something is there, but not the file that was seen
   }
 }
 
-/** The newest first; what cannot be read is passed over. */
+/** The newest first. Skips records that cannot be read. */
 export async function listUndoRecords(undoDir: string): Promise<UndoRecord[]> {
   const records: UndoRecord[] = [];
   for (const name of await undoNames(undoDir)) {
@@ -68,15 +72,15 @@ export function readUndo(undoDir: string, txid: string): Promise<UndoRecord | un
 }
 
 /**
- * Written before the file it speaks of, without a sync of its own: a crash may cost the undo, never the file. Where it
- * does not fit, nothing of it stays, and the files are named that are not written for it.
+ * Written before the file that it describes, without a sync of its own: a crash may lose the undo, never the file. If it
+ * cannot be written, it is removed, and the error names the files that are not written for that reason.
  */
 export async function noteUndo(undoDir: string, record: UndoRecord): Promise<void> {
   const path = undoPath(undoDir, record.txid);
   try {
     await promises.writeFile(path, encodeUndoRecord(record), { mode: 0o600, flag: "wx" });
   } catch (error) {
-    await forgetUndo(undoDir, record.txid).catch(() => {}); // the first failure is the one to tell
+    await forgetUndo(undoDir, record.txid).catch(() => {}); // the first failure is the one to report
     throw notKept(record.files.map(({ shownPath }) => shownPath).join(", "), error);
   }
 }
@@ -85,7 +89,7 @@ export async function forgetUndo(undoDir: string, txid: string): Promise<void> {
   await promises.rm(undoPath(undoDir, txid), { force: true });
 }
 
-/** Drops the oldest until few enough, and small enough together, are left. Others may be doing the same. */
+/** Removes the oldest records beyond `keep` or `maxBytes`. Another process may be doing the same. */
 export async function retain(undoDir: string, { keep, maxBytes }: { keep: number; maxBytes: number }): Promise<void> {
   const found: { path: string; modifiedMs: number; sizeBytes: number }[] = [];
   for (const name of await undoNames(undoDir)) {

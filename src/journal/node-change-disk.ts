@@ -1,4 +1,4 @@
-// Node's own disk, with what only the journal needs.
+// The real disk, with the calls that only the journal needs.
 
 import { constants, promises } from "node:fs";
 import { nodeDisk } from "../files/disk/node-disk.js";

@@ -1,6 +1,5 @@
-// Paths whose parent directory was opened once and is still the one that was looked at: a link that is put in its place
-// afterwards leads nowhere. Everything a change set touches is reached through here, so that after the commit no
-// directory has to be opened any more.
+// Paths below directories that are opened once and then kept open: replacing such a directory by a link has no effect.
+// A change set reaches all its files through here, so that no directory has to be opened after the commit.
 
 import { basename, dirname, join } from "node:path";
 import { GalleyError, systemCode } from "../base/errors.js";
@@ -26,19 +25,19 @@ export class PinnedPaths {
     return join(directory.path, basename(path));
   }
 
-  /** The same; undefined where the directory is gone, or was never made. */
+  /** The same; undefined where the directory was removed or never made. */
   ofExisting(path: string): Promise<string | undefined> {
     return this.of(path).catch(ignoring("ENOENT", "ENOTDIR"));
   }
 
-  /** Makes the names in these directories last, each once. */
+  /** Makes the names in these directories durable; syncs each directory once. */
   sync(directories: Iterable<string>): Promise<void> {
     return inLanes(new Set(directories), syncsAtOnce, (path) =>
       failingFor(path, async () => (await this.#pin(path)).fsync()),
     );
   }
 
-  /** The same for directories that may be gone, or were never made. */
+  /** The same for directories that may have been removed or never made. */
   syncExisting(directories: Iterable<string>): Promise<void> {
     return inLanes(new Set(directories), syncsAtOnce, (path) => this.sync([path]).catch(ignoring("ENOENT", "ENOTDIR")));
   }
@@ -46,7 +45,7 @@ export class PinnedPaths {
   async close(): Promise<void> {
     const pins = [...this.#pins.values()];
     this.#pins.clear();
-    // What could not be pinned has nothing to close, and a close that fails has nothing to add.
+    // A directory that could not be opened needs no close, and a failed close changes nothing.
     await Promise.allSettled(pins.map(async (pin) => (await pin).close()));
   }
 
@@ -55,7 +54,7 @@ export class PinnedPaths {
     if (!pin) {
       pin = failingFor(directory, () => this.#open(directory));
       this.#pins.set(directory, pin);
-      // A directory that is not there now may be made later.
+      // A directory that does not exist now may be made later.
       pin.catch(() => this.#pins.delete(directory));
     }
     return pin;
@@ -65,12 +64,12 @@ export class PinnedPaths {
     const pin = await this.#disk.pin(directory).catch(async (error: unknown) => {
       const isLink =
         codesOfLinks.includes(systemCode(error) ?? "") && (await this.#disk.lstat(directory)).kind === "link";
-      throw isLink ? new GalleyError("file_refused", `${directory} is a link now`) : error;
+      throw isLink ? new GalleyError("file_refused", `${directory} is now a link`) : error;
     });
     try {
       const location = await pin.location();
       if (location === directory) return pin;
-      throw new GalleyError("file_refused", `${directory} is not where it was: it leads to ${location} now`);
+      throw new GalleyError("file_refused", `${directory} now resolves to a different path: ${location}`);
     } catch (error) {
       await pin.close();
       throw error;

@@ -1,5 +1,5 @@
-// Step one of an apply: look at every target and refuse before anything is written. What this returns is enough to do
-// the rest, and to undo it.
+// Step 1 of an apply: checks every target and refuses before anything is written. The result has all that the later steps
+// and the undo record need.
 
 import { basename, dirname, join } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
@@ -13,7 +13,7 @@ import type { StoredOp } from "./records.js";
 import { isRespelled } from "./respell.js";
 import type { StepContext } from "./step-context.js";
 
-/** What tells the names beside the targets apart has four digits. */
+/** The number in the names of temporary files has four digits. */
 const maxOps = 10_000;
 
 /** A stored op with what is needed to carry it out. */
@@ -21,7 +21,7 @@ export interface PreparedOp extends StoredOp {
   readonly index: number;
   readonly shownFrom?: string;
   readonly bytes?: Uint8Array;
-  /** What hashes to `before`, if it is at hand. */
+  /** The bytes that hash to `before`, if the caller has them. */
   readonly beforeBytes?: Uint8Array;
   readonly mode?: number;
   readonly mtimeMs?: number;
@@ -37,7 +37,7 @@ export interface Prepared {
   readonly hardlinkBroken: readonly string[];
 }
 
-/** A creation or a deletion is what a rename comes down to. */
+/** A rename becomes a creation and a deletion. */
 type PlainOp = Exclude<ChangeOp, { kind: "rename" }> & { readonly movedFrom?: string };
 
 interface Target {
@@ -56,16 +56,16 @@ export async function prepareChangeSet(
   const plain = ops.flatMap(plainOps);
   if (plain.length > maxOps) throw refusal(`${plain.length} files`, `no more than ${maxOps} can be changed at once`);
   refuseDuplicates(plain.map(({ path, shownPath }) => ({ key: path, shownPath })));
-  const ways = new Map<string, Promise<readonly string[]>>();
+  const missing = new Map<string, Promise<readonly string[]>>();
   const targets: Target[] = [];
   await inLanes(plain.entries(), deps.width, async ([index, op]) => {
     throwIfAborted(signal);
-    targets[index] = await failingFor(op.shownPath, () => findTarget(deps, op, { index, ways }));
+    targets[index] = await failingFor(op.shownPath, () => findTarget(deps, op, { index, missing }));
   });
   const { prepared, stale } = await compare(deps, targets, txid);
   if (stale.length > 0) throw staleError(stale, plain.length);
   refuseDuplicates(prepared.flatMap(({ found, shownPath }) => (found ? [{ key: found.identity, shownPath }] : [])));
-  const dirs = await missingWays(targets, ways);
+  const dirs = await directoriesToMake(targets, missing);
   const taken = new Set(dirs);
   const blocked = plain.find(({ path }) => taken.has(path));
   if (blocked) throw refusal(blocked.shownPath, "another file needs a directory there");
@@ -100,16 +100,16 @@ function refuseDuplicates(targets: readonly { key: string; shownPath: string }[]
 async function findTarget(
   { disk, pins }: StepContext,
   op: PlainOp,
-  { index, ways }: { index: number; ways: Map<string, Promise<readonly string[]>> },
+  { index, missing }: { index: number; missing: Map<string, Promise<readonly string[]>> },
 ): Promise<Target> {
   if (op.kind !== "delete" && ((op.mode ?? 0) & 0o4000) !== 0) throw refusal(op.shownPath, "it would be setuid");
   const directory = dirname(op.path);
-  let way = ways.get(directory);
-  if (!way) {
-    way = missingDirectories({ disk }, directory);
-    ways.set(directory, way);
+  let missingHere = missing.get(directory);
+  if (!missingHere) {
+    missingHere = missingDirectories({ disk }, directory);
+    missing.set(directory, missingHere);
   }
-  if ((await way).length > 0) return { op, index };
+  if ((await missingHere).length > 0) return { op, index };
   const path = await pins.of(op.path);
   const stat = await disk.lstat(path).catch(ignoring("ENOENT"));
   if (!stat) return { op, index };
@@ -121,36 +121,36 @@ async function findTarget(
   return { op, index, stat, hash: await disk.digest(path, stat.identity) };
 }
 
-/** The outermost first. */
+/** `directory` and its parents, as far as they do not exist; the outermost first. */
 async function missingDirectories({ disk }: Pick<StepContext, "disk">, directory: string): Promise<string[]> {
   const missing: string[] = [];
-  for (let place = directory; ; place = dirname(place)) {
-    const stat = await disk.lstat(place).catch(ignoring("ENOENT", "ENOTDIR"));
+  for (let path = directory; ; path = dirname(path)) {
+    const stat = await disk.lstat(path).catch(ignoring("ENOENT", "ENOTDIR"));
     if (stat?.kind === "directory") return missing.reverse();
-    if (stat) throw refusal(place, "it is not a directory");
-    missing.push(place);
+    if (stat) throw refusal(path, "it is not a directory");
+    missing.push(path);
   }
 }
 
-/** The directories that the creations need, the outermost first. */
-async function missingWays(
+/** For the files that are created; the outermost first. */
+async function directoriesToMake(
   targets: readonly Target[],
-  ways: ReadonlyMap<string, Promise<readonly string[]>>,
+  missing: ReadonlyMap<string, Promise<readonly string[]>>,
 ): Promise<string[]> {
-  const missing = new Set<string>();
+  const all = new Set<string>();
   for (const { op } of targets)
-    if (op.kind === "create") for (const directory of (await ways.get(dirname(op.path))) ?? []) missing.add(directory);
-  return [...missing].sort((a, b) => a.length - b.length);
+    if (op.kind === "create") for (const directory of (await missing.get(dirname(op.path))) ?? []) all.add(directory);
+  return [...all].sort((a, b) => a.length - b.length);
 }
 
-/** Which targets are as they were seen, ready to be carried out, and which are not. */
+/** Splits the targets into those that are as they were previewed, ready to be carried out, and stale ones. */
 async function compare(
   deps: StepContext,
   targets: readonly Target[],
   txid: string,
 ): Promise<{ prepared: PreparedOp[]; stale: string[] }> {
   const byPath = new Map(targets.map((target) => [target.op.path, target]));
-  const going = new Map(
+  const deleted = new Map(
     targets.flatMap((target) => (target.op.kind === "delete" ? [[target.stat?.identity, target]] : [])),
   );
   const prepared: PreparedOp[] = [];
@@ -165,7 +165,7 @@ async function compare(
       const source = op.movedFrom === undefined ? undefined : byPath.get(op.movedFrom)?.stat;
       prepared.push({ ...preparedOp(target, txid), ...(source ? { like: source } : {}) });
     } else {
-      const old = going.get(stat.identity);
+      const old = deleted.get(stat.identity);
       if (old && (await isRespelled(deps, old.op.path, op.path))) {
         respelled.add(old);
         prepared.push(respellOp(target, old, txid));
@@ -208,7 +208,7 @@ function backupOf(staged: string): string {
   return staged.replace(/new$/, "old");
 }
 
-/** What would stay as it is needs no step, but it had to be as it was seen. */
+/** A target that would stay the same is not written. It was still checked for being stale. */
 function isChange({ before, after, mode, mtimeMs, found, kind }: PreparedOp): boolean {
   if (before !== after || kind === "respell") return true;
   return (mode !== undefined && mode !== found?.mode) || (mtimeMs !== undefined && mtimeMs !== found?.modifiedMs);

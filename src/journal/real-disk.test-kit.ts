@@ -12,7 +12,7 @@ import { recoverChanges } from "./recover.js";
 export class Project {
   readonly home: string;
   readonly root: string;
-  readonly places: { readonly root: string; readonly journalDir: string; readonly undoDir: string };
+  readonly directories: { readonly root: string; readonly journalDir: string; readonly undoDir: string };
   readonly settled: ChangeOutcome[] = [];
   disk: ChangeDisk = nodeChangeDisk;
   settles: () => Promise<boolean> = async () => true;
@@ -20,8 +20,8 @@ export class Project {
   constructor(home: string) {
     this.home = home;
     this.root = join(home, "project");
-    this.places = { root: this.root, journalDir: join(home, "journal"), undoDir: join(home, "undo") };
-    for (const directory of [this.root, this.places.journalDir, this.places.undoDir]) mkdirSync(directory);
+    this.directories = { root: this.root, journalDir: join(home, "journal"), undoDir: join(home, "undo") };
+    for (const directory of [this.root, this.directories.journalDir, this.directories.undoDir]) mkdirSync(directory);
   }
 
   path(name: string): string {
@@ -49,11 +49,11 @@ export class Project {
   }
 
   journals(): string[] {
-    return readdirSync(this.places.journalDir);
+    return readdirSync(this.directories.journalDir);
   }
 
   undoRecords(): string[] {
-    return readdirSync(this.places.undoDir).map((name) => join(this.places.undoDir, name));
+    return readdirSync(this.directories.undoDir).map((name) => join(this.directories.undoDir, name));
   }
 
   modify(name: string, text: string, more: { mode?: number; mtimeMs?: number; force?: boolean } = {}): ChangeOp {
@@ -81,7 +81,7 @@ export class Project {
     return applyChangeSet(
       {
         disk: this.disk,
-        places: this.places,
+        directories: this.directories,
         txid: randomBytes(16).toString("hex"),
         now: 1234,
         width: 8,
@@ -95,10 +95,10 @@ export class Project {
   }
 
   recover(): Promise<ChangeOutcome[]> {
-    const { disk, places } = this;
+    const { disk, directories } = this;
     return recoverChanges({
       disk,
-      journalDir: places.journalDir,
+      journalDir: directories.journalDir,
       width: 8,
       settle: (outcome) => this.#settle(outcome),
     });

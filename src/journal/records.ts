@@ -1,12 +1,12 @@
-// The lines of a journal: `[checksum, record]`, each ended by a newline. A line that was not written whole, or not by
-// us, ends the reading: nothing behind it counts.
+// The lines of a journal: `[checksum, record]`, each ended by a newline. Reading stops at the first line that is
+// incomplete or has a wrong checksum; nothing after it counts.
 
 import { sha256Of } from "../base/digest.js";
 import { isObject } from "../base/json.js";
 import type { ChangeOwner } from "../preview/change-writer.js";
 
 /**
- * One step on one file. A rename is a creation and a deletion; `respell` is a rename between two spellings that the
+ * A change of one file. A rename is a creation and a deletion; `respell` is a rename between two spellings that the
  * directory takes for the same name.
  */
 export interface StoredOp {
@@ -20,7 +20,7 @@ export interface StoredOp {
   readonly after: string | null;
   /** The permission bits that were found; null where there is no file. */
   readonly beforeMode: number | null;
-  /** Names beside the target: the new bytes, and a second name for the old ones. */
+  /** Paths beside the target: the temporary file with the new bytes, and the backup of the old file. */
   readonly staged: string | null;
   readonly backup: string | null;
 }
@@ -49,7 +49,7 @@ export function encodeRecord(record: object): Uint8Array {
   return Buffer.from(`${lineOf(JSON.stringify(record))}\n`);
 }
 
-/** The records up to the first line that is not sound, and how many bytes they take. */
+/** The records up to the first invalid line, and how many bytes they take. */
 export function decodeRecords(bytes: Uint8Array): { records: unknown[]; soundBytes: number } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const records: unknown[] = [];
@@ -69,7 +69,7 @@ function decodeLine(line: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // the sum is right and the text is not: not a line of ours
+    return undefined; // galley never writes a right checksum for text that is not JSON
   }
 }
 
@@ -77,23 +77,23 @@ function lineOf(text: string): string {
   return `["${sha256Of(text).slice(0, 16)}",${text}]`;
 }
 
-/** The last word of a journal decides what is left to do. */
+/** The last record of a journal decides what recovery has to do. */
 export interface JournalState {
   readonly begin: BeginRecord;
-  readonly stage: "begun" | "committed" | "undoing" | "ended";
+  readonly phase: "begun" | "committed" | "undoing" | "ended";
   readonly end?: Extract<JournalRecord, { type: "end" }>;
 }
 
-/** Undefined where not even the beginning is there: then nothing was done. */
+/** Undefined without a valid `begin`: then nothing was done. */
 export function stateOf(records: readonly unknown[]): JournalState | undefined {
   const [begin, ...rest] = records;
   if (!isObject(begin) || begin.type !== "begin" || begin.version !== 1) return undefined;
-  // The checksum says that these are our own bytes, so their form is known.
-  let state: JournalState = { begin: begin as unknown as BeginRecord, stage: "begun" };
+  // The checksum proves that galley wrote the record, so its shape is known.
+  let state: JournalState = { begin: begin as unknown as BeginRecord, phase: "begun" };
   for (const record of rest as JournalRecord[]) {
-    if (record.type === "commit") state = { ...state, stage: "committed" };
-    else if (record.type === "undo") state = { ...state, stage: "undoing" };
-    else if (record.type === "end") state = { ...state, stage: "ended", end: record };
+    if (record.type === "commit") state = { ...state, phase: "committed" };
+    else if (record.type === "undo") state = { ...state, phase: "undoing" };
+    else if (record.type === "end") state = { ...state, phase: "ended", end: record };
   }
   return state;
 }

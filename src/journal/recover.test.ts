@@ -30,14 +30,14 @@ async function dieAt(isThere: (name: string, path: string) => boolean, ops: read
 
 describe("recovery on the real disk", () => {
   it("has nothing to do where nothing was ever applied", async () => {
-    rmSync(project.places.journalDir, { recursive: true });
+    rmSync(project.directories.journalDir, { recursive: true });
     expect(await project.recover()).toEqual([]);
   });
 
   it("finds a journal that is reached through a link", async () => {
     await dieAt((name) => name === "rename", [project.modify("a", "new")]);
     const journalDir = join(project.home, "link");
-    symlinkSync(project.places.journalDir, journalDir);
+    symlinkSync(project.directories.journalDir, journalDir);
     const settle = async () => true;
     expect(await recoverChanges({ disk: nodeChangeDisk, journalDir, width: 1, settle })).toMatchObject([
       { result: "applied" },
@@ -118,7 +118,7 @@ describe("recovery on the real disk", () => {
     );
     renameSync(project.path("d"), project.path("moved"));
     symlinkSync(project.path("moved"), project.path("d"));
-    await expect(project.recover()).rejects.toThrow(/^Recovery needed: .*\/d is a link now$/);
+    await expect(project.recover()).rejects.toThrow(/^Recovery needed: .*\/d is now a link$/);
     renameSync(project.root, `${project.root}-away`);
     await expect(project.recover()).rejects.toThrow(/^Recovery needed: .*\/project: ENOENT$/);
     renameSync(`${project.root}-away`, project.root);
@@ -130,7 +130,7 @@ describe("recovery on the real disk", () => {
 
   it("copes with undo records that are gone", async () => {
     await dieAt((name, path) => name === "link" && path.endsWith("/a"), [project.modify("a", "new")]);
-    rmSync(project.places.undoDir, { recursive: true });
+    rmSync(project.directories.undoDir, { recursive: true });
     expect(await project.recover()).toEqual([]);
     expect([project.tree(), project.journals()]).toEqual([before, []]);
   });
@@ -176,13 +176,13 @@ describe("recovery on the real disk", () => {
 
   it("removes a journal that never got to its first record", async () => {
     for (const [name, bytes] of Object.entries({ "0.gj": "", "1.gj": '["half', "2.gj": "\0\0\0\n" }))
-      writeFileSync(join(project.places.journalDir, name), bytes);
+      writeFileSync(join(project.directories.journalDir, name), bytes);
     expect(await project.recover()).toEqual([]);
     expect(project.journals()).toEqual([]);
   });
 
   it("touches nothing that a later version left", async () => {
-    const path = join(project.places.journalDir, "0.gj");
+    const path = join(project.directories.journalDir, "0.gj");
     writeFileSync(path, encodeRecord({ type: "begin", version: 2 }));
     await expect(project.recover()).rejects.toThrow(
       `Recovery needed: ${path} was written by a later version of galley`,
@@ -191,16 +191,16 @@ describe("recovery on the real disk", () => {
   });
 
   it("does not remove a journal that it cannot read", async () => {
-    writeFileSync(join(project.places.journalDir, "0.gj"), "");
+    writeFileSync(join(project.directories.journalDir, "0.gj"), "");
     project.disk = { ...nodeChangeDisk, read: async () => undefined };
-    await expect(project.recover()).rejects.toThrow(/^Recovery needed: .*0\.gj cannot be read whole$/);
+    await expect(project.recover()).rejects.toThrow(/^Recovery needed: .*0\.gj cannot be read in full$/);
     expect(project.journals()).toEqual(["0.gj"]);
   });
 
   it("passes over what is no journal", async () => {
-    mkdirSync(join(project.places.journalDir, "d.gj"));
-    writeFileSync(join(project.places.journalDir, "note.txt"), "");
+    mkdirSync(join(project.directories.journalDir, "d.gj"));
+    writeFileSync(join(project.directories.journalDir, "note.txt"), "");
     expect(await project.recover()).toEqual([]);
-    expect(readdirSync(project.places.journalDir)).toEqual(["d.gj", "note.txt"]);
+    expect(readdirSync(project.directories.journalDir)).toEqual(["d.gj", "note.txt"]);
   });
 });

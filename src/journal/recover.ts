@@ -1,5 +1,5 @@
-// What a crash left behind, brought to one of its two ends: old or new. May itself be stopped at any point, any number
-// of times. What it cannot finish it leaves as it is, with a sentence; reading goes on, applying waits.
+// Completes what a crash interrupted: all files old or all files new. May itself be stopped at any point, any number of
+// times. If it cannot finish, the journal stays and the error says why; reading works, applying has to wait.
 
 import { GalleyError } from "../base/errors.js";
 import type { ChangeOutcome } from "../preview/change-writer.js";
@@ -15,12 +15,12 @@ import { type Marks, markOf } from "./verify-unchanged.js";
 export interface RecoverContext {
   readonly disk: ChangeDisk;
   readonly journalDir: string;
-  /** How many files are looked at or removed at the same time. */
+  /** How many files are read or removed at the same time. */
   readonly width: number;
   settle(outcome: ChangeOutcome): Promise<boolean>;
 }
 
-/** The root's lock is held. Throws `apply_failed`, `Recovery needed: …`, when something could not be finished. */
+/** The caller holds the lock of the root. Throws `apply_failed`, `Recovery needed: …`, when it cannot finish. */
 export async function recoverChanges(context: RecoverContext): Promise<ChangeOutcome[]> {
   const outcomes: ChangeOutcome[] = [];
   const { disk, journalDir } = context;
@@ -47,36 +47,37 @@ async function recoverOne(deps: FinishContext, path: string): Promise<ChangeOutc
   const state = stateOf(records);
   if (!state && records.length > 0)
     throw new GalleyError("unsupported", `${path} was written by a later version of galley`);
-  // Where a whole project is out of reach, nothing in it was edited or removed.
+  // If the project itself cannot be reached, missing files do not mean that the user removed them.
   if (state) await failingFor(state.begin.root, () => deps.disk.lstat(state.begin.root));
   const journal = await JournalFile.reopen(deps, path, soundBytes);
   try {
-    // Nothing sound, or nothing committed: nothing happened.
-    if (!state || state.stage === "begun") {
+    // No valid record, or no commit: nothing has happened.
+    if (!state || state.phase === "begun") {
       await forget(deps, journal, state?.begin);
       return undefined;
     }
-    return await finish(deps, journal, await bringToEnd(deps, journal, state));
+    return await finish(deps, journal, await completeStep6(deps, journal, state));
   } finally {
     await journal.close();
   }
 }
 
-async function bringToEnd(
+/** Step 6, forward or back. */
+async function completeStep6(
   deps: FinishContext,
   journal: JournalFile,
-  { begin, stage, end }: JournalState,
+  { begin, phase, end }: JournalState,
 ): Promise<Ending> {
   if (end) return { begin, isEnded: true, result: end.result, foreign: end.foreign };
-  if (stage === "committed") {
-    if (await finishForward(deps, begin)) return { begin, isEnded: false, result: "applied", foreign: [] };
+  if (phase === "committed") {
+    if (await tryRollForward(deps, begin)) return { begin, isEnded: false, result: "applied", foreign: [] };
     await journal.append({ type: "undo" });
   }
   return { begin, isEnded: false, result: "reverted", foreign: await rollBack(deps, begin) };
 }
 
-/** False when somebody else's bytes are in the way. */
-async function finishForward(deps: FinishContext, begin: JournalState["begin"]): Promise<boolean> {
+/** False when another program has changed a target. */
+async function tryRollForward(deps: FinishContext, begin: JournalState["begin"]): Promise<boolean> {
   const left = await pendingOps(deps, begin.ops);
   if (!left) return false;
   try {
@@ -88,7 +89,7 @@ async function finishForward(deps: FinishContext, begin: JournalState["begin"]):
   }
 }
 
-/** What is left to do, and marks to notice whoever gets in between. Undefined when somebody has. */
+/** The ops that are left, with marks for the check right before each. Undefined when another program changed a target. */
 async function pendingOps(
   deps: FinishContext,
   ops: readonly StoredOp[],

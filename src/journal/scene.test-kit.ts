@@ -7,9 +7,9 @@ import { decodeRecords } from "./records.js";
 import { type Found, type Kind, SimDisk } from "./sim-disk.test-kit.js";
 import type { Random } from "./sim-names.test-kit.js";
 
-export const places = { root: "/p", journalDir: "/agent/journal", undoDir: "/agent/undo" };
+export const directories = { root: "/p", journalDir: "/agent/journal", undoDir: "/agent/undo" };
 export const txid = "0123456789abcdef0123456789abcdef";
-const undoRecord = `${places.undoDir}/${txid}.gu`;
+const undoRecord = `${directories.undoDir}/${txid}.gu`;
 
 interface Shape {
   readonly text: string;
@@ -68,8 +68,8 @@ export function setUpDisk({ before, kind }: Scene): SimDisk {
   const disk = new SimDisk(kind);
   disk.mkdirp("/p");
   for (const [path, { text, mode, uid }] of before) disk.write(path, text, { mode, uid });
-  disk.mkdirp(places.journalDir);
-  disk.mkdirp(places.undoDir);
+  disk.mkdirp(directories.journalDir);
+  disk.mkdirp(directories.undoDir);
   return disk;
 }
 

@@ -10,5 +10,5 @@ export interface StepContext {
   readonly width: number;
 }
 
-/** For those that do one thing after the other. */
+/** For steps that work on one file at a time. */
 export type SerialStepContext = Pick<StepContext, "disk" | "pins">;

@@ -1,5 +1,5 @@
-// What an applied change set replaced, kept for undo: one file per change, written before the commit. The first record
-// tells about the change, then one per file with the bytes that were there.
+// The undo record of a change set: the files as they were before. One undo file per change set, written in step 3 of an
+// apply. Its first line describes the change; one line per changed file follows, with the old bytes.
 
 import { join } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
@@ -14,10 +14,10 @@ import { decodeRecords, encodeRecord } from "./records.js";
 import type { SerialStepContext, StepContext } from "./step-context.js";
 
 export const undoEnding = ".gu";
-/** More than a user's limit allows to keep, and no more than one line of text can hold. */
+/** More than the user's setting can allow, and no more than one JavaScript string can hold. */
 const maxKeptBytes = 256 * 1024 * 1024;
 const maxRecordBytes = 2 * maxKeptBytes;
-/** Read before they are written, so that they stand in the order of the ops. */
+/** Read at the same time, and written in the order of the ops. */
 const filesAtOnce = 64;
 const itself = "the undo record";
 
@@ -25,12 +25,12 @@ export function undoPath(undoDir: string, txid: string): string {
   return join(undoDir, `${txid}${undoEnding}`);
 }
 
-/** Whether the bytes that are about to be replaced can be kept at all. */
+/** Whether the old bytes are few enough to be kept. */
 export function fitsUndoRecord(ops: readonly PreparedOp[]): boolean {
   return ops.reduce((sum, { found }) => sum + (found?.sizeBytes ?? 0), 0) <= maxKeptBytes;
 }
 
-/** Durable when it resolves, but for its name. Reads what the ops are about to replace. */
+/** The content is durable when this resolves; the caller syncs the directory. Reads what the ops will replace. */
 export async function writeUndoRecord(
   { disk, pins, width }: StepContext,
   path: string,
@@ -53,7 +53,7 @@ export async function writeUndoRecord(
   }
 }
 
-/** The text of a record whose originals are at hand: for a file that is about to be written without the journal. */
+/** For a file that is written without the journal: the caller has the old bytes already. */
 export function encodeUndoRecord({ files, ...header }: UndoRecord): Uint8Array {
   const lines = files.map(({ kind, path, shownPath, before, afterHash }) => {
     const old = before && { ...before, bytes: base64(before.bytes) };
@@ -62,7 +62,7 @@ export function encodeUndoRecord({ files, ...header }: UndoRecord): Uint8Array {
   return Buffer.concat([encodeRecord(header), ...lines]);
 }
 
-/** What undo would put back must be what was previewed. */
+/** Undo must restore exactly what was previewed. */
 async function originalOf(
   { disk, pins }: SerialStepContext,
   { path, shownPath, found, before, beforeBytes }: PreparedOp,
@@ -70,7 +70,7 @@ async function originalOf(
 ): Promise<StoredFile["before"]> {
   if (!found) return null;
   const { mode, modifiedMs: mtimeMs } = found;
-  // What was found had this hash, and what is there right before the commit must have it again.
+  // Step 1 found this hash, and step 4 compares it again.
   if (beforeBytes && sha256Of(beforeBytes) === before) return { bytes: base64(beforeBytes), mode, mtimeMs };
   const read = await disk.read(await pins.of(path), found.identity, { maxBytes: found.sizeBytes + 1 });
   if (!read || sha256Of(read.bytes) !== before) throw staleError([shownPath], total);
@@ -85,7 +85,7 @@ function linesOf(op: PreparedOp, before: StoredFile["before"]): Uint8Array {
   return Buffer.concat([line({ kind: "create", path, shownPath, before: null, after }), line(old)]);
 }
 
-/** Undefined where there is none, or none that can be used. */
+/** Undefined if there is no record, or if it is damaged. */
 export async function readUndoRecord(disk: ChangeDisk, path: string): Promise<UndoRecord | undefined> {
   const stat = await disk.lstat(path).catch(ignoring("ENOENT"));
   const read = stat && (await disk.read(path, stat.identity, { maxBytes: maxRecordBytes }));
@@ -94,7 +94,7 @@ export async function readUndoRecord(disk: ChangeDisk, path: string): Promise<Un
   const [header, ...files] = records;
   if (soundBytes !== read.bytes.length || !isObject(header) || header.type !== "change" || header.version !== 1)
     return undefined;
-  // The checksum says that these are our own bytes, so their form is known.
+  // The checksum proves that galley wrote the record, so its shape is known.
   return { ...(header as unknown as UndoHeader), files: (files as StoredFile[]).map(fileOf) };
 }
 

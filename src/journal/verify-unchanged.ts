@@ -1,5 +1,5 @@
-// Step four of an apply: is everything still what was previewed? Answers a mark per target, by which a change that comes
-// later still shows. What is left is the moment between the last look and the rename.
+// Step 4 of an apply: is every target still what was previewed? Returns a mark per target. Step 6 compares the mark once
+// more right before it renames, so only the moment between these two calls stays unguarded.
 
 import { throwIfAborted } from "../base/abort.js";
 import { inLanes } from "../base/in-lanes.js";
@@ -32,7 +32,7 @@ export async function verifyUnchanged(
   return marks;
 }
 
-/** The last look before the deed. */
+/** Step 6, right before an op is carried out. */
 export async function refuseChanged(deps: StepContext, op: StoredOp, marks: Marks): Promise<void> {
   if (markOf(await statAt(deps, op.path)) !== marks.get(op.path)) throw new ForeignChange(op.shownPath);
 }
@@ -47,7 +47,7 @@ async function isAsFound(deps: StepContext, op: PreparedOp, stat: DiskStat | und
   const isAlike = stat.mode === found.mode && stat.uid === found.uid && stat.gid === found.gid;
   if (!isAlike || (await digestAt(deps, op.path, stat)) !== before) return false;
   if (backup === null) return true;
-  // What would be put back must be what is there: the same file, or a true copy of it.
+  // The backup must be the same file as the target, or a true copy of it.
   const kept = await statAt(deps, backup);
   return kept?.identity === stat.identity || (await digestAt(deps, backup, kept)) === before;
 }

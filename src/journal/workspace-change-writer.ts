@@ -1,6 +1,6 @@
-// Plans over a workspace that the host brings. They are checked and written through that workspace and nowhere else:
-// each file whole or not at all, and a failure takes back what was written before it. There is no journal. A crash in
-// the middle may leave some files changed, and what can be undone is known to this process only.
+// Plans over a workspace that the host provides. They are checked and written only through that workspace: each file
+// completely or not at all, and a failure reverts the files written before it. There is no journal. A crash in the
+// middle may leave some files changed, and the undo history lasts only as long as this process.
 
 import type { Clock } from "../base/clock.js";
 import { sha256Of } from "../base/digest.js";
@@ -54,7 +54,7 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
     async apply(planned, owner, session, there = workspace) {
       const apply = async () => {
         await checkStillAllowed(there, planned).catch(async (error: unknown) => {
-          await refuseStale(planned); // the file is gone: that is what there is to say
+          await refuseStale(planned); // that the file changed is the better error
           throw error;
         });
         await refuseStale(planned);
@@ -108,13 +108,13 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
   }
 }
 
-/** One file that becomes another, appears or goes. */
+/** One file that is modified, created or deleted. */
 interface Step {
   readonly path: string;
   readonly shownPath: string;
   /** Null where there is no file. */
   readonly before: { readonly bytes: Uint8Array; readonly mode: number; readonly mtimeMs: number } | null;
-  /** Null where none is left. */
+  /** Null where the file is deleted. */
   readonly after: Uint8Array | null;
   readonly mode?: number | undefined;
 }
@@ -135,21 +135,21 @@ async function stepsOf(workspace: Workspace, change: PlannedChange): Promise<Ste
   ];
 }
 
-/** All steps or none. Answers the shown paths whose other names keep the old bytes. */
+/** All steps or none. Returns the shown paths of files whose other hard links keep the old bytes. */
 async function carryOut(workspace: Workspace, steps: readonly Step[], total: number): Promise<string[]> {
   const hardlinkBroken: string[] = [];
   for (const [index, step] of steps.entries()) {
     try {
       if (await replace(workspace, step)) hardlinkBroken.push(step.shownPath);
     } catch (error) {
-      const left = await takeBack(workspace, steps.slice(0, index + 1));
+      const left = await rollBack(workspace, steps.slice(0, index + 1));
       throw failure(error, { left, step, total });
     }
   }
   return hardlinkBroken;
 }
 
-/** The workspace compares what is there once more. Answers whether other names of the file keep the old bytes. */
+/** The workspace compares the file once more. Returns whether other hard links keep the old bytes. */
 async function replace(workspace: Workspace, { path, before, after, mode }: Step): Promise<boolean> {
   const target = await workspace.resolve(path, "write");
   const expected = before ? sha256Of(before.bytes) : "absent";
@@ -162,10 +162,10 @@ async function replace(workspace: Workspace, { path, before, after, mode }: Step
 }
 
 /**
- * The newest first. Answers the shown paths that could not be restored. The last step failed, so that its file may be old
- * or new; a file that holds neither was written by another program, and is left to it.
+ * Reverts the newest step first. Returns the shown paths that could not be restored. The last step failed, so its file may
+ * be old or new; a file that is neither was written by another program, and is left alone.
  */
-async function takeBack(workspace: Workspace, steps: readonly Step[]): Promise<string[]> {
+async function rollBack(workspace: Workspace, steps: readonly Step[]): Promise<string[]> {
   const left: string[] = [];
   for (const step of steps.toReversed()) {
     const { path, shownPath, before, after, mode } = step;
@@ -176,7 +176,7 @@ async function takeBack(workspace: Workspace, steps: readonly Step[]): Promise<s
       const was = after && { bytes: after, mode: mode ?? now?.mode ?? 0, mtimeMs: 0 };
       await replace(workspace, { path, shownPath, before: was, after: before?.bytes ?? null, mode: before?.mode });
     } catch {
-      left.push(shownPath); // told with the failure that brought us here
+      left.push(shownPath); // reported with the failure of the apply
     }
   }
   return left;
@@ -211,7 +211,7 @@ async function isAsSeen(workspace: Workspace, { path, stamp }: SeenFile): Promis
   }
 }
 
-/** The whole file, whatever its length; undefined where there is none. Throws where it may not be read. */
+/** The whole file, of any length; undefined if there is none. Throws if it may not be read. */
 async function fileIn(workspace: Workspace, path: string): Promise<Omit<FileSeen, "isAsLeft"> | undefined> {
   try {
     const target = await workspace.resolve(path, "read");
@@ -225,7 +225,7 @@ async function fileIn(workspace: Workspace, path: string): Promise<Omit<FileSeen
   }
 }
 
-/** The newest `keep`, as far as what they replaced fits into `maxBytes`. */
+/** The newest `keep` records, as long as the bytes that they hold fit into `maxBytes`. */
 function retained(records: UndoRecord[], { keep, maxBytes }: { keep: number; maxBytes: number }): UndoRecord[] {
   const kept: UndoRecord[] = [];
   let bytes = 0;

@@ -42,19 +42,19 @@ export async function callTool(run: Run, finished: FinishedCall, batch: AbortSig
   return afterwards(execution, outcome);
 }
 
-/** A name counts before anybody's alias. */
+/** Names win over aliases. */
 export function findTool(tools: readonly AnyTool[], name: string): AnyTool | undefined {
   return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.aliases?.includes(name));
 }
 
 let validation: Promise<typeof import("./validate-arguments.js")> | undefined;
 
-/** Between two checks that may take long an abort must be heard, however many calls a reply has. */
+/** Between two checks that may take long an abort must be noticed, however many calls a reply has. */
 const slices = new TimeSlices({ sliceMs: 50 });
 
 type Checked = { ok: true; args: Record<string, unknown> } | { ok: false; text: string };
 
-/** Undefined if they fit; the execution has them then. What fails here is a refusal. */
+/** Undefined if the arguments are valid; then they are stored in the execution. Otherwise the refusal. */
 async function checkArguments(execution: Execution, parsed: unknown): Promise<ToolResult | undefined> {
   const { run, tool } = execution;
   try {
@@ -74,7 +74,7 @@ async function validate({ tool, stop }: Execution, args: unknown): Promise<Check
   validation ??= import("./validate-arguments.js");
   const { validateArguments } = await validation;
   if (isCostlySchema(tool.parameters)) {
-    // Asked again after each wait: all who waited wake at once, and the first may have used up the slice.
+    // Checked again after each wait: all waiting calls wake at once, and the first may have used up the slice.
     for (let turn = slices.turn(); turn; turn = slices.turn()) await turn;
     if (stop.aborted) return "stopped";
   }
@@ -89,11 +89,11 @@ interface Execution {
   args: Record<string, unknown>;
   /** Fires when the run is aborted or the batch is interrupted. */
   stop: AbortSignal;
-  /** Nobody waited for its end: the outcome is not the tool's own. */
+  /** The run did not wait for its end: the outcome is not the tool's own. */
   isCutShort: boolean;
 }
 
-/** Undefined if the tool may run, with the arguments that the execution then has. What fails here is a refusal. */
+/** Undefined if the tool may run, with the arguments that are then stored in the execution. Otherwise the refusal. */
 async function askHooks(execution: Execution): Promise<ToolResult | undefined> {
   const { run, tool, call } = execution;
   const { hooks } = run.context;
@@ -131,23 +131,23 @@ function blocked(reason: string | true): ToolResult {
 async function execute(execution: Execution): Promise<ToolResult> {
   const { run, tool, call, args, stop } = execution;
   const { signal, clock, graceClock = clock, toolContext } = run.context;
-  let isSettled = false;
+  let hasEnded = false;
   const announce = (partialResult: ToolResult) => {
     const { id: toolCallId, name: toolName, arguments: shown } = call;
-    if (!isSettled) run.emit({ type: "tool_execution_update", toolCallId, toolName, args: shown, partialResult });
+    if (!hasEnded) run.emit({ type: "tool_execution_update", toolCallId, toolName, args: shown, partialResult });
   };
   const onUpdate = newestOnly(run, (partial) => announce(normalize(run, tool.name, partial, tool.givesAway)));
   const cutShort = () => {
     execution.isCutShort = true;
     return syntheticResult(signal.aborted ? abortedText() : interruptedText, true);
   };
-  // ToolAccess over from what validation returned to what the tool declared: the schema is the proof.
+  // From the validated value to the type that the tool declared: the schema proves that it fits.
   const work = (async () =>
     tool.execute(call.id, args as never, tool.nonAbortable ? undefined : stop, onUpdate, toolContext))();
   const outcome = work.then(
     (result) => normalize(run, tool.name, result, tool.givesAway),
     (error: unknown) => {
-      // A tool that stops for a message has no outcome of its own; one told by nobody has failed.
+      // A tool that stops for a queued message has no outcome of its own; one that stops without a reason has failed.
       if (stop.aborted && !signal.aborted && !tool.nonAbortable)
         return { ...cutShort(), details: { started: true, error: messageOf(error) } };
       return failure(messageOf(error));
@@ -157,7 +157,7 @@ async function execute(execution: Execution): Promise<ToolResult> {
     if (tool.nonAbortable) return await outcome;
     return await withGrace(outcome, { stop, clock: graceClock, graceMs: abortGraceMs, instead: cutShort });
   } finally {
-    isSettled = true;
+    hasEnded = true;
   }
 }
 
@@ -168,24 +168,24 @@ interface Grace<Result> {
   instead(): Result;
 }
 
-/** What comes of the work, or something else when that long has passed since the signal. */
+/** The result of the work, or `instead()` when the grace period after the signal has passed. */
 async function withGrace<Result>(
   work: Promise<Result>,
   { stop, clock, graceMs, instead }: Grace<Result>,
 ): Promise<Result> {
   const abort = whenAborted(stop);
-  let isSettled = false;
+  let hasEnded = false;
   let cancel = () => {};
   const late = abort.promise.then(
     () =>
       new Promise<Result>((resolve) => {
-        if (!isSettled) cancel = clock.after(graceMs, () => resolve(instead()), { isAwaited: true });
+        if (!hasEnded) cancel = clock.after(graceMs, () => resolve(instead()), { isAwaited: true });
       }),
   );
   try {
     return await Promise.race([work, late]);
   } finally {
-    isSettled = true;
+    hasEnded = true;
     cancel();
     abort.release();
   }
@@ -208,7 +208,7 @@ function newestOnly(run: Run, announce: (partial: ToolResult) => void): (partial
   };
 }
 
-/** A hook that holds the result back, perhaps to take something out of it, must not hold an aborted run open. */
+/** A hook that delays the result, perhaps to edit it, must not keep an aborted run open. */
 async function afterwards(execution: Execution, outcome: ToolResult): Promise<ToolResult> {
   const { run, tool, call, args } = execution;
   const { signal: stop, clock, hooks } = run.context;
@@ -222,7 +222,7 @@ async function afterwards(execution: Execution, outcome: ToolResult): Promise<To
   }
 }
 
-/** What the tool did is done: a model that takes it for undone would do it again. */
+/** The tool has done its work. A model that believes otherwise would do it again. */
 function unreleased({ isCutShort }: Execution, { content, isError = false }: ToolResult): ToolResult {
   if (isCutShort) return { content, details: { started: true }, isError: true };
   const text = `The tool ${isError ? "failed" : "finished"}. ${unreleasedText}`;
@@ -233,7 +233,7 @@ function failure(text: string): ToolResult {
   return { content: [{ type: "text", text: stripEscapes(text) }], details: {}, isError: true };
 }
 
-/** Other people's tools return all sorts of things; the loop goes on with what is usable. */
+/** Tools of extensions may return anything; the loop uses what is valid. */
 function normalize(run: Run, toolName: string, value: unknown, isOurs = false): ToolResult {
   const { content, details, isError, isWarning, terminate }: JsonObject = isObject(value) ? value : { content: value };
   if (!Array.isArray(content) || !content.every(isInputContent))
@@ -248,13 +248,13 @@ function normalize(run: Run, toolName: string, value: unknown, isOurs = false): 
   };
 }
 
-/** Events and messages stay as they are, though a tool goes on with its own objects. */
+/** A copy: events and messages must not change when the tool changes its objects later. */
 function copyOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   try {
     return structuredClone(value);
   } catch {
-    return asInFile(value); // it holds a function, or something else that lives
+    return asInFile(value); // it holds a function, or something else that cannot be cloned
   }
 }
 
@@ -270,7 +270,7 @@ function asBlock(block: unknown): unknown {
   return typeof block === "string" ? { type: "text", text: block } : block;
 }
 
-/** Colours and titles are for terminals; to a model they are noise, or words that no person sees. */
+/** Removes terminal sequences: for a model they are noise, or text that the user does not see. */
 function withoutEscapes(block: InputContent): InputContent {
   if (block.type !== "text") return block;
   const text = stripEscapes(block.text);

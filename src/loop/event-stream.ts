@@ -1,5 +1,5 @@
 // One serial stream of events. Promises: every subscriber sees the same total order; a subscriber that throws is
-// logged and hurts nobody; a subscriber that returns a promise delays the stream but never reorders it.
+// logged and does not affect the others; one that returns a promise delays the stream but never reorders it.
 
 import type { Log } from "../base/log.js";
 
@@ -61,7 +61,7 @@ export class EventStream<Event> {
 
   async #opened(): Promise<void> {
     const gate = this.#gate;
-    await gate?.catch(() => {}); // whoever made it hears of its failure
+    await gate?.catch(() => {}); // the caller that made the gate handles its failure
     if (this.#gate === gate) this.#gate = undefined;
   }
 

@@ -25,7 +25,7 @@ export class MessageQueues {
   #lastId = 0;
   readonly #onChange: () => void;
 
-  /** `onChange` hears of every change of the steering and follow-up queues. */
+  /** `onChange` is called for every change of the steering and follow-up queues. */
   constructor(onChange: () => void = () => {}) {
     this.#onChange = onChange;
   }
@@ -64,7 +64,7 @@ export class MessageQueues {
     return this.#take(this.#followUp, this.followUpMode === "all" ? this.#followUp.size : 1);
   }
 
-  /** For the model to know with its next request, whenever there is one: an aside starts none and counts for nothing. */
+  /** Text that the model gets with its next request, whenever there is one. An aside never starts a request. */
   queueAside(message: AgentMessage): void {
     this.#asides.push({ id: ++this.#lastId, message, interrupts: false });
   }

@@ -1,5 +1,5 @@
 // Reading the JSON text of a call's arguments: strictly once it is whole, and as well as possible while it is not,
-// for display. Promises: never throws, and no value is nested deeper than others can write down again.
+// for display. Promises: never throws, and no value is nested too deep to be serialized again.
 
 import { isObject, type JsonObject } from "../base/json.js";
 
@@ -17,7 +17,7 @@ export function parseWhole(text: string): { value: unknown } | undefined {
 
 /** The object so far, or `{}` while there is none. */
 export function parsePartialObject(text: string): JsonObject {
-  if (text === "") return {}; // every call begins like this, and an exception less is worth it
+  if (text === "") return {}; // every call begins like this; avoids the cost of an exception
   const whole = parseWhole(text);
   const value = whole ? whole.value : new PartialParser(text).value(0);
   return isObject(value) ? value : {};

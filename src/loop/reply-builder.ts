@@ -13,11 +13,11 @@ export interface FinishedCall {
   readonly call: ToolCall;
   /** False when the argument text is not complete JSON: such a call is not executed. */
   readonly isComplete: boolean;
-  /** The parsed arguments, which may be something else than an object. Nobody else holds this value. */
+  /** The parsed arguments, which may be something else than an object. The value is not shared. */
   readonly parsed: unknown;
 }
 
-/** More blocks than this in one reply are not work but noise, and a step copies the list of them. */
+/** A sane reply has fewer blocks. The limit matters because every step copies the list of them. */
 export const maxBlocksPerReply = 1024;
 
 interface DraftCall {
@@ -188,7 +188,7 @@ function finishCall(draft: DraftCall, mayBeCut: boolean): FinishedCall {
   const call = callOf(draft);
   // Some services send no argument text at all for a tool without parameters.
   if (draft.raw.trim() === "") return { call, isComplete: !mayBeCut, parsed: {} };
-  // Read a second time: a tool may change the arguments it gets, and must not change the record by that.
+  // Parsed a second time: a tool may change its arguments, and that must not change the record.
   const whole = parseWhole(draft.raw);
   return { call, isComplete: whole !== undefined, parsed: whole?.value };
 }

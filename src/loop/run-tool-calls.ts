@@ -1,6 +1,6 @@
 // The schedule of one reply's calls. Consecutive shared calls run side by side, an exclusive call is a barrier on
 // both sides. Ends are announced as they happen; results become messages in the order of the calls, each as soon as
-// all before it are there, so that the context does not depend on who was faster.
+// all before it are there, so that the context does not depend on which call was faster.
 
 import { messageOf } from "../base/errors.js";
 import type { ToolResult } from "../protocol/events.js";
@@ -35,7 +35,7 @@ export async function runToolCalls(run: Run, calls: readonly FinishedCall[]): Pr
       sharedSince = [];
     } else sharedSince.push(done);
   }
-  // Nothing may run on, or be told, after this returns or throws.
+  // No call may go on, and no event may be sent, after this returns or throws.
   for (const outcome of await Promise.allSettled(all)) if (outcome.status === "rejected") throw outcome.reason;
   return schedule.finish();
 }

@@ -18,7 +18,7 @@ import type { EventStream } from "./event-stream.js";
 import type { MessageQueues } from "./message-queues.js";
 import type { ToolChoiceQueue } from "./tool-choice-queue.js";
 
-/** Where other people's policy may look at a call. Each may be slow; each may throw, which fails that call only. */
+/** Hooks of extensions around a tool call. Each may be slow; each may throw, which fails that call only. */
 export interface ToolHooks {
   /** After validation, for example to put real values where the model saw placeholders. */
   transformArguments?(call: ToolCall, args: Record<string, unknown>): Record<string, unknown>;
@@ -28,7 +28,7 @@ export interface ToolHooks {
     call: ToolCall,
     args: Record<string, unknown>,
   ): Promise<{ block: string | true } | { args: Record<string, unknown> } | undefined>;
-  /** The one gate before a tool runs. `block` is the reason the model is told. After `signal` nobody waits for it. */
+  /** The one gate before a tool runs. `block` is the reason the model is told. After `signal` its answer is ignored. */
   beforeToolCall?(
     tool: AnyTool,
     call: ToolCall,
@@ -56,7 +56,7 @@ export interface RunContext {
   readonly toolChoice: ToolChoiceQueue;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** What the grace of tools that ignore their signal is measured by; default: the same. */
+  /** The clock for the grace period of tools that ignore their signal; default: the same. */
   readonly graceClock?: Clock;
   readonly log: Log;
   /** Fixed for the run, so that signatures are replayed to the model that made them. */
@@ -74,11 +74,11 @@ export interface RunContext {
   tools(): readonly AnyTool[];
   /** The conversation in the form a model takes. */
   modelMessages(): readonly ModelMessage[];
-  /** What one model call is told in its place; undefined where nobody wants it otherwise. */
+  /** The messages that replace the context for one model call; undefined to keep it. */
   reviseMessages?(): Promise<readonly ModelMessage[]> | undefined;
-  /** Makes the message part of the session; it is in memory when this returns. Never throws: a disk that fails is the session's worry. */
+  /** Makes the message part of the session; it is in memory when this returns. Never throws: the session handles a failing disk. */
   append(message: AgentMessage): void;
-  /** Hears of every reply right after its `message_end`, before anything else is sent. */
+  /** Called for every reply right after its `message_end`, before anything else is sent. */
   replied(message: AssistantMessage): void;
   /** After the tools of a turn that went well: what the model should be reminded of, which is worth another turn. */
   turnBoundary?(): readonly AgentMessage[];
@@ -108,7 +108,7 @@ export class Run {
     this.context.events.emit(event);
   }
 
-  /** In the session first, announced second: who hears `message_end` finds the message there. */
+  /** First into the session, then announced: a subscriber to `message_end` finds the message there. */
   append(message: AgentMessage): void {
     this.context.append(message);
     this.added.push(message);

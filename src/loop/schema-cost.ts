@@ -1,14 +1,14 @@
-// Which schemas may take for ever to check: those that bring expressions of their own, which may backtrack without
-// end, and those whose references may double the work with every step.
+// Which schemas may take too long to check: those with regular expressions, which may backtrack without end, and those
+// whose references may double the work with every step.
 
 import type { JsonSchema } from "../base/json.js";
 
 const known = new WeakMap<JsonSchema, boolean>();
 const references = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
 
-/** Looked at once for each schema. */
+/** Computed once for each schema. */
 export function isCostlySchema(schema: JsonSchema): boolean {
-  if (typeof schema !== "object" || schema === null) return false; // hosts call all sorts of things a schema
+  if (typeof schema !== "object" || schema === null) return false; // a host may pass anything as a schema
   const answer = known.get(schema) ?? findCost(schema);
   known.set(schema, answer);
   return answer;
@@ -27,7 +27,7 @@ function findCost(schema: JsonSchema): boolean {
   return false;
 }
 
-/** Without repetition, options and alternatives there is one way to match at each place, and no way back. */
+/** Without repetition, options and alternatives there is only one way to match, so no backtracking. */
 function isCostlyExpression(pattern: unknown): boolean {
   const source = pattern instanceof RegExp ? pattern.source : pattern;
   return typeof source === "string" && /[*+?{|]/.test(source);

@@ -1,5 +1,5 @@
 // The bridge from a provider's stream to the session's events: one reply, from the request to `message_end`.
-// Promises: the message pair always closes, an abort is heard at once even by a stalled stream, and the reader of
+// Promises: the message pair always closes, an abort ends even a stalled stream at once, and the reader of
 // the events sets the pace of the reading.
 
 import { AbortRace } from "../base/abort.js";
@@ -63,7 +63,7 @@ async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted
   } finally {
     race.release();
     // Not awaited: a provider that hangs must not hold up the abort that wants to leave it.
-    void iterator?.return?.().catch(() => {}); // its failure cannot matter any more
+    void iterator?.return?.().catch(() => {}); // its failure no longer matters
   }
 }
 
@@ -105,7 +105,7 @@ function announceUpdate(run: Run, event: UpdateEvent): End | undefined {
 type UpdateEvent = Extract<AgentEvent, { type: "message_update" }>;
 type BlockEvent = Exclude<StreamEvent, { type: "start" | "done" | "error" | "redacted_thinking" }>;
 
-/** The snapshots are getters: nobody who only wants the delta pays for the whole message. */
+/** The snapshots are getters: a subscriber that only reads the delta does not pay for the whole message. */
 function update(builder: ReplyBuilder, event: BlockEvent): UpdateEvent {
   const snapshot = builder.snapshot();
   const own = ownMembers(builder, event);
@@ -139,7 +139,7 @@ function ownMembers(builder: ReplyBuilder, event: BlockEvent) {
   }
 }
 
-/** Built in one go, just before it is sent: a forced choice is taken only by a request that goes out. */
+/** Built just before it is sent: a forced choice is used up only by a request that goes out. */
 function buildRequest(
   run: Run,
   options: Awaited<ReturnType<RunContext["streamOptions"]>>,

@@ -52,7 +52,7 @@ export function startCall(run: Run, call: ToolCall): void {
   });
 }
 
-/** Announces the end and makes the message; when it is delivered is the scheduler's business. */
+/** Announces the end and makes the message; the scheduler decides when it is delivered. */
 export function endCall(run: Run, call: ToolCall, result: ToolResult): ToolResultMessage {
   const { content, details, isError = false, isWarning = false } = result;
   const detail = details === undefined ? {} : { details };

@@ -1,5 +1,5 @@
-// Who wants the next model call to use a certain tool. A directive yields one choice per model call; the choice is
-// in flight until the turn ends, and comes back when the turn failed or the model ignored it.
+// Requests that the next model call must use a certain tool. A directive yields one choice per model call; the choice is
+// in flight until the turn ends, and is queued again if the turn failed or the model ignored it.
 
 import type { ToolResult } from "../protocol/events.js";
 import type { ToolChoice } from "../provider/provider.js";
@@ -61,7 +61,7 @@ export class ToolChoiceQueue {
     return directive.id;
   }
 
-  /** Called once per model call. A choice that is still in flight was left by a turn that broke: it has failed. */
+  /** Called once per model call. A choice that is still in flight belongs to a turn that broke: it counts as failed. */
   next(): ToolChoice | undefined {
     this.reject("error");
     for (let directive = this.#directives[0]; directive; directive = this.#directives[0]) {
@@ -118,7 +118,7 @@ export class ToolChoiceQueue {
     };
   }
 
-  /** What a push returned the id of, also where it has come back. */
+  /** Removes a directive by the id that `push` returned, also if it was queued again. */
   remove(id: number): void {
     this.#drop((directive) => (directive.origin ?? directive).id === id, "removed");
   }

@@ -11,7 +11,7 @@ import { isCostlySchema } from "./schema-cost.js";
 export type ValidationResult = { ok: true; args: JsonObject } | { ok: false; text: string };
 
 const maxPasses = 5;
-/** For one call; the event loop waits as long. */
+/** For one call. The event loop is blocked for that time. */
 const maxCheckMs = 500;
 const compiled = new WeakMap<JsonSchema, Validator>();
 
@@ -125,7 +125,7 @@ function repair(root: { value: unknown }, error: SchemaError): boolean {
   if (typeof holder !== "object" || holder === null || !Object.hasOwn(holder, last)) return false;
   const expected = isObject(error.params) ? [error.params.type].flat() : [];
   if (!unwrap(holder as JsonObject, last, expected)) return false;
-  // Only the first few errors are told at once: whoever writes one item of a list so mostly writes all of them so.
+  // The validator reports only the first few errors: a model that writes one item of a list wrongly often writes all so.
   if (Array.isArray(holder) && error.schemaPath.endsWith("/items"))
     for (let index = Number(last) + 1; index < holder.length; index++) unwrap(holder, index, expected);
   return true;

@@ -1,4 +1,4 @@
-// Undo and redo: a change that was applied is taken back by a plan of its own, shown and decided like any other. What
+// Undo and redo. An applied change is undone by a plan of its own, which is shown and decided like any other. What
 // was undone and what was not follows from the records alone.
 
 import { sha256Of } from "../base/digest.js";
@@ -20,7 +20,7 @@ export interface ChangeHistoryDeps {
 export interface UndoRequest {
   /** Default: the newest that is not undone. */
   readonly changeId?: string | undefined;
-  /** Changes of other sessions in this project count too. */
+  /** Include changes of other sessions in this project. */
   readonly isWholeRoot?: boolean;
   /** Decide at once. */
   readonly apply?: { readonly by: Decider; readonly reason: string } | undefined;
@@ -33,16 +33,16 @@ export interface Undone {
   readonly result?: ToolResult;
   /** Why it failed. */
   readonly code?: ErrorCode | undefined;
-  /** Of the change that took it back. */
+  /** Id of the change that undid it. */
   readonly changeId?: string | undefined;
-  /** The change that is taken back. */
+  /** The change that is undone. */
   readonly record: UndoRecord;
 }
 
 export interface ChangeListOptions {
   /** Default: all. */
   readonly ids?: readonly string[];
-  /** Those of other sessions in this project too. */
+  /** Include those of other sessions in this project. */
   readonly isWholeRoot?: boolean;
   readonly withDiff?: boolean;
   /** Default: 50. */
@@ -57,7 +57,7 @@ export interface ChangeOwnership {
   readonly isUndone: boolean;
 }
 
-/** Of a change that took an undo back, and of no other one that takes something back. */
+/** Only for a change that undid an undo, not for any other change that undoes something. */
 const redoPrefix = "Redo: ";
 
 export function changeIdOf(txid: string): string {
@@ -85,8 +85,8 @@ export class ChangeHistory {
   }
 
   /**
-   * Of which something is left on the disk. A process that is killed while it writes leaves a record of what it did not
-   * do, and a person may have taken a change back by hand: neither may keep what came before from being undone.
+   * Skips changes of which nothing is left on the disk. A process that is killed while it writes leaves a record of
+   * what it did not do, and a user may have reverted a change by hand: neither may block the undo of earlier changes.
    */
   async #newest(records: readonly UndoRecord[]): Promise<UndoRecord | undefined> {
     for (const record of records) {
@@ -97,12 +97,12 @@ export class ChangeHistory {
   }
 
   async #isAsBefore({ path, before }: UndoFile): Promise<boolean> {
-    const now = await this.#deps.changes.stamp(path).catch(() => null); // it is there, and cannot be looked at
+    const now = await this.#deps.changes.stamp(path).catch(() => null); // it exists but cannot be read
     if (!now || !before) return now === undefined && before === null;
     return now.mode === before.mode && now.sha256 === sha256Of(before.bytes);
   }
 
-  /** Takes the newest undo back. */
+  /** Undoes the newest undo. */
   async redo(request: Omit<UndoRequest, "changeId">): Promise<Undone> {
     const all = await this.#deps.changes.history();
     const originals = new Map(all.map((record) => [record.txid, record]));
@@ -154,7 +154,7 @@ export class ChangeHistory {
     const changes: PlannedChange[] = [];
     let isStale = false;
     const left = filesToUndo(record, all);
-    const files = left.length > 0 ? left : record.files; // none: the caller names what was undone, and hears that it is stale
+    const files = left.length > 0 ? left : record.files; // none: report the named change as stale
     for (const file of files) {
       const now = await this.#deps.changes.look(file.path, file.afterHash);
       isStale ||= now ? !now.isAsLeft : file.afterHash !== null;
@@ -172,13 +172,13 @@ export class ChangeHistory {
       isForReview: toolCallId === undefined,
       work: { kind: "plan", plan: { changes, applied: { text }, undoes: record.txid } },
     });
-    // The user should know from the beginning; an attempt would tell by itself.
+    // Tell the user at once; otherwise only an attempt to apply would show it.
     if (isStale && !apply) await pending.filesWritten(changes.map(({ path }) => path));
     const action = pending.store.get(id)?.action;
     if (!action) throw new GalleyError("invalid_argument", `Pending action ${id} ended at once.`);
     if (!apply) return { action, record };
     const { result, code } = await pending.decide([id], { action: "apply", ...apply });
-    // A caller that wants it at once does not want a preview that waits.
+    // A caller that wants it applied at once does not want a pending preview.
     if (result.isError)
       await pending.decide([id], { action: "discard", by: apply.by, reason: "It could not be applied." });
     return { action, result, code, record, changeId: changeIdIn(result) };
@@ -236,10 +236,10 @@ function inverse(
   return { kind: "modify", path, stamp, before: found.bytes, ...old };
 }
 
-/** What a change left in a file; undefined where nobody has those bytes any more. */
+/** What a change left in a file; undefined when those bytes are no longer available. */
 type LeftBytes = (file: UndoFile) => Promise<Uint8Array | undefined>;
 
-/** The next change found there what the last one left, unless somebody else wrote in between; the disk has the newest. */
+/** The next change found what the last one left, unless another program wrote in between; the disk has the newest. */
 function leftBytes(all: readonly UndoRecord[], changes: Pick<ChangeWriter, "look">): LeftBytes {
   const byPath = new Map<string, Uint8Array[]>();
   for (const { path, before } of all.flatMap(({ files }) => files))
@@ -254,7 +254,7 @@ function leftBytes(all: readonly UndoRecord[], changes: Pick<ChangeWriter, "look
     if (afterHash === null) return new Uint8Array();
     const kept = byPath.get(path)?.find((bytes) => hashOf(bytes) === afterHash);
     if (kept) return kept;
-    const now = await changes.look(path, afterHash).catch(() => undefined); // what cannot be read now is not known either
+    const now = await changes.look(path, afterHash).catch(() => undefined); // an unreadable file counts as unknown
     return now && hashOf(now.bytes) === afterHash ? now.bytes : undefined;
   };
 }

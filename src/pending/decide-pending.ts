@@ -1,5 +1,5 @@
-// A decision from outside the conversation: one action, several, all, or a part of a plan. What would be an error result
-// for the model is thrown here, with the same sentence.
+// A decision from outside the conversation: on one action, several, all, or a part of a plan. What would be an error
+// result for the model is thrown here, with the same sentence.
 
 import { GalleyError } from "../base/errors.js";
 import type { Subset } from "../preview/plan-diff.js";
@@ -30,7 +30,7 @@ export async function decidePending(
   const isList = request.all === true || request.pendingIds !== undefined;
   const isPart = files !== undefined || hunks !== undefined;
   if (isPart && ids.length !== 1)
-    throw new GalleyError("invalid_argument", "A part can be chosen of one pending action at a time.");
+    throw new GalleyError("invalid_argument", "Choose files or hunks from one pending action at a time.");
   const { result, code = "apply_failed" } =
     isPart && ids[0] !== undefined
       ? await pending.decidePart(ids[0], decision, { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) })

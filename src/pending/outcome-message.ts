@@ -1,4 +1,4 @@
-// What the model is told, with its next request, about a decision that somebody else made.
+// What the model is told, with its next request, about a decision that it did not make itself.
 
 import { stripEscapes } from "../base/sanitize.js";
 import type { Decision } from "../preview/settle.js";

@@ -7,7 +7,7 @@ import type { ApplyOwner } from "../preview/change-writer.js";
 import { neededBy } from "../preview/settle.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
-import type { EntryFields } from "../record/session-record.js";
+import type { EntryFields } from "../record/record-options.js";
 
 export const pendingActionType = "pending_action";
 
@@ -25,7 +25,7 @@ export interface PushedData {
   readonly expiresAt?: number;
   readonly dependsOn?: string[];
   readonly isForReview?: true;
-  /** Whose it is: a copy of the file has the entry, and not the action. */
+  /** The owning session: a copy of the file has the entry, but not the action. */
   readonly session: string;
 }
 
@@ -59,7 +59,7 @@ export function pushedEntry(action: PendingAction, own: { isForReview: boolean; 
   return { type: "custom", customType: pendingActionType, data };
 }
 
-/** For an action that was made anew under another name; the last word on record about it counts. */
+/** For an action that was recreated under another id; the last entry about it counts. */
 export function renewedEntry(
   open: readonly PushedData[],
   action: PendingAction,
@@ -77,8 +77,8 @@ export function settledEntry(settled: Omit<SettledData, "event">): EntryFields {
 }
 
 /**
- * The ends of what one change applied, as far as they are not on record: what it rests on first. Whoever writes them
- * writes them together; if not all of them last, the next one to ask gets the rest.
+ * The end entries of what one change applied, as far as they are not on record; dependencies come first. The caller
+ * writes them together; if only some of them reach the disk, the next call returns the rest.
  */
 export function appliedEntries(
   open: readonly PushedData[],
@@ -100,7 +100,7 @@ export interface PendingFold {
 
 /**
  * `entries` in the order of the file; only what this session staged itself is open. Entries of another form, or of a
- * later version, are passed over.
+ * later version, are skipped.
  */
 export function foldPending(entries: Iterable<SessionEntry>, session: string): PendingFold {
   const open = new Map<string, PushedData>();

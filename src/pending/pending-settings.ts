@@ -5,7 +5,7 @@ import type { SettleSettings } from "../preview/settle.js";
 export interface PendingSettings extends SettleSettings {
   readonly order: "lifo" | "fifo";
   readonly forcing: "force" | "remind" | "off";
-  /** How many reminders one preview is worth before we go quiet about it. */
+  /** How often the model is reminded of one preview before the reminders stop. */
   readonly reminders: number;
   /** 0: a preview never expires. */
   readonly ttlMs: number;

@@ -1,5 +1,5 @@
-// The pending actions of a session: staged, announced, put on record, brought before the model, decided, and found again
-// after a restart. The store owns them; this joins it with the rest of the session.
+// The pending actions of a session: staged, announced, put on record, shown to the model, decided, and restored after
+// a restart. The store owns them; this class connects it to the rest of the session.
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
@@ -29,11 +29,13 @@ import { pathsOf } from "../preview/stack.js";
 import type { AgentSessionEvent, ToolResult } from "../protocol/events.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
+import type { SessionRecord } from "../record/record.js";
 import { outcomeMessage } from "./outcome-message.js";
-import { foldPending, type PushedData } from "./pending-entries.js";
+import type { PushedData } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
 import { readPending } from "./read-pending.js";
-import { type ActionsRecord, RecordedActions } from "./recorded-actions.js";
+import { idsOnRecord, isCompactedAway, isOnPath } from "./record-path.js";
+import { RecordedActions } from "./recorded-actions.js";
 import { ResolveForce } from "./resolve-force.js";
 import { RunningDecisions } from "./running-decisions.js";
 import { markStaleActions } from "./stale-actions.js";
@@ -45,19 +47,19 @@ export interface PendingActionsDeps {
   readonly queues: MessageQueues;
   readonly toolChoice: ToolChoiceQueue;
   emit(event: AgentSessionEvent): void;
-  record(): ActionsRecord;
+  record(): SessionRecord;
   settings(): PendingSettings;
   model(): ProviderModel | undefined;
   forbidsForcedChoice(): boolean;
   readonly changes: Pick<ChangeWriter, "apply" | "staleFiles">;
-  /** What its changes are remembered by. */
+  /** The owner under which its changes are remembered. */
   owner(): string;
   confirm?: SettleContext["confirm"];
-  /** Of the run under way: a question to the person ends with it. */
+  /** Of the run under way: a question to the user ends with it. */
   signal(): AbortSignal | undefined;
 }
 
-/** What came of a decision. */
+/** The result of a decision. */
 export type Decided = Pick<Settled, "result" | "code">;
 
 /** What the model may ask of `resolve`. */
@@ -71,7 +73,7 @@ export interface ResolveParams {
 
 export class PendingActions {
   readonly store: PendingActionStore;
-  /** What changes are made for: their outcome goes on record here. */
+  /** The session that changes are made for: their outcome goes on record here. */
   readonly session: ChangeSession;
   readonly #deps: PendingActionsDeps;
   readonly #settle: SettleContext;
@@ -80,7 +82,7 @@ export class PendingActions {
   readonly #recorded: RecordedActions;
   #standing: StandingHandler | undefined;
   #isRestoring = false;
-  /** Looks at files that somebody wrote, one after the other. Never rejects. */
+  /** Checks written files, one call after the other. Never rejects. */
   #looking = Promise.resolve();
   /** Calls under way that may write anywhere. */
   readonly #running = new Set<string>();
@@ -133,25 +135,25 @@ export class PendingActions {
     this.#standing = handler;
   }
 
-  /** Why something about a pending action is not on record at the moment, or undefined. */
+  /** Why a fact about a pending action is not on record at the moment, or undefined. */
   get persistError(): string | undefined {
     return this.#recorded.persistError;
   }
 
-  /** Safe on record when this resolves, unless `persistError` says why not: then it is tried again with what follows. */
+  /** On record when this resolves, unless `persistError` says why not; then it is tried again with the next write. */
   async stage(action: NewAction): Promise<string> {
     const id = this.store.push(action);
     await this.flush();
     return id;
   }
 
-  /** What was pushed and decided so far is on record, and what was written so far was looked at. */
+  /** Everything pushed and decided so far is on record, and every file written so far was checked. */
   async flush(): Promise<void> {
     await this.#looking;
     await this.#recorded.written();
   }
 
-  /** Somebody wrote these files, or nobody knows which. What was made for them as they were is stale now. */
+  /** These files were written, or any file when none are named. Actions made for their old content are stale now. */
   filesWritten(paths?: readonly string[]): Promise<void> {
     if (!this.store.hasPending) return Promise.resolve();
     const only = paths && new Set(paths);
@@ -180,7 +182,7 @@ export class PendingActions {
     this.#deciding.beginShutdown();
   }
 
-  /** The model's decision: a named action, else the one its forced turn is about, else the next, else the standing handler. */
+  /** The model's decision: a named action, else the one of its forced turn, else the next, else the standing handler. */
   resolve(params: ResolveParams): Promise<ToolResult> {
     return this.#deciding.run(this.#resolve(params));
   }
@@ -205,7 +207,7 @@ export class PendingActions {
     }
   }
 
-  /** Somebody else's decision. The model is told with its next request. */
+  /** A decision of the host or the user. The model is told with its next request. */
   decide(ids: readonly string[], decision: Decision, { isList = false } = {}): Promise<Decided> {
     return this.#deciding.run(this.#decide(ids, decision, isList));
   }
@@ -217,7 +219,7 @@ export class PendingActions {
       !isList && ids[0] !== undefined
         ? await settleAction(this.#settle, ids[0], decision)
         : { result: await settleAll(this.#settle, ids, decision) };
-    // What failed is still pending, and nothing to tell.
+    // A failed decision leaves the action pending: there is nothing to tell.
     for (const id of ids)
       if (this.store.endOf(id) !== undefined)
         this.#tellModel({ id, label: labels.get(id) ?? "", isPart: false }, decision, result);
@@ -235,7 +237,7 @@ export class PendingActions {
     if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
     const { label } = stored.action;
     const { result, code, isWhole } = await settlePart(this.#settle, id, { decision, subset });
-    if (!isWhole) void this.filesWritten([...pathsOf(stored)]); // what is left may be stale
+    if (!isWhole) void this.filesWritten([...pathsOf(stored)]); // the rest may be stale
     const isSettled = isWhole ? this.store.endOf(id) !== undefined : !result.isError;
     if (isSettled) this.#tellModel({ id, label, isPart: !isWhole }, decision, result);
     await this.flush();
@@ -243,8 +245,8 @@ export class PendingActions {
   }
 
   /**
-   * The journal's last word before it forgets: the outcome is on record, by whoever gets there first. An action that
-   * still waits here was applied by a process that died.
+   * Called by the journal before it forgets a change: the outcome goes on record once, whichever process is first. An
+   * action that is still pending here was applied by a process that died.
    */
   async recordApplied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">): Promise<void> {
     const ended = await this.#recorded.applied(applied, decision);
@@ -274,52 +276,38 @@ export class PendingActions {
     this.#force.replied(message);
   }
 
-  /** Previews that the model still sees need no second word. */
+  /** Previews that the model still sees need no second reminder. */
   compacted(): void {
-    const path = this.#deps.record().tree.pathTo();
-    const last = path.findLast((entry) => entry.type === "compaction");
-    const from = path.findIndex(({ id }) => id === last?.firstKeptEntryId);
-    const kept = new Set(from < 0 ? [] : path.slice(from).map(({ id }) => id));
-    this.#force.remindAgain(({ action }) => action.entryId === undefined || !kept.has(action.entryId));
+    this.#force.remindAgain(isCompactedAway(this.#deps.record()));
   }
 
-  /** A run is over: whoever waits for a decision should know that none came. */
+  /** A run is over: callers that wait for a decision are told that none came. */
   runEnded(): void {
     if (this.store.hasPending) this.#deps.emit({ type: "pending_action_stalled", ids: this.#ids() });
   }
 
-  /** Numbers of the record are given to nobody else from now on. False: there is nothing to restore. */
+  /** From now on no new action gets an id that the record uses. False: there is nothing to restore. */
   reserve(): boolean {
-    const { tree, sessionId } = this.#deps.record();
-    const { ids } = foldPending(tree.entries, sessionId);
+    const { ids, hasOpen } = idsOnRecord(this.#deps.record());
     for (const id of ids) this.store.reserve(id);
-    // Without any, as in most records, the path is spared a walk.
-    return ids.length > 0 && foldPending(tree.pathTo(), sessionId).open.length > 0;
+    return hasOpen;
   }
 
-  /** Finds again what the record's path holds, and ends what did not survive. `flush` waits until it was looked at. */
+  /** Restores what is pending on the record's path, and ends what did not survive. `flush` waits for the file check. */
   async restore(): Promise<void> {
     const { found, lost } = await readPending(this.#deps.record());
     for (const stored of found) if (!this.store.get(stored.action.id)) this.#bringBack(stored);
     for (const { pushed, cause } of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed, cause);
-    void this.filesWritten(); // by whoever was here meanwhile
+    void this.filesWritten(); // another process may have written while this one was away
   }
 
-  /** The session's leaf moved: what was staged on another branch ends. */
+  /** The session's leaf moved: actions staged on another branch end. */
   async branchChanged(): Promise<void> {
     await this.decided();
-    const open = this.#recorded.openIds();
-    const path = new Set(
-      this.#deps
-        .record()
-        .tree.pathTo()
-        .map(({ id }) => id),
-    );
-    const isHere = ({ action: { id, entryId } }: StoredAction) =>
-      open.has(id) && (entryId === undefined || path.has(entryId));
+    const isHere = isOnPath(this.#deps.record(), this.#recorded.openIds());
     for (const stored of this.store.list())
       if (!isHere(stored)) await this.#end(stored, "orphaned", "Session branch changed.");
-    await this.flush(); // what has ended is not found again
+    await this.flush(); // so that ended actions are not restored
     await this.restore();
     await this.flush();
   }
@@ -331,9 +319,9 @@ export class PendingActions {
       for (const stored of this.store.list())
         if (stored.work.kind === "closure") await this.#end(stored, "discarded", reason);
       await this.flush();
-    } while (this.isDeciding); // one came meanwhile
+    } while (this.isDeciding); // another decision came meanwhile
     this.#recorded.forget();
-    this.store.clear(); // tells nobody: plans stay pending in their file
+    this.store.clear(); // without events: plans stay pending in their file
     this.#force.clear();
   }
 
@@ -357,7 +345,7 @@ export class PendingActions {
     } else {
       const { outcome } = change;
       if (outcome !== "failed" && outcome !== "stale") this.#recorded.settled(change);
-      // A preview that is found to be stale may not be the only one: what it rests on may be, too.
+      // A stale preview may not be the only one: what it depends on may be stale too.
       const isOfFiles = outcome === "applied" && stored.work.kind === "plan";
       if (outcome === "applied" || outcome === "stale")
         void this.filesWritten(isOfFiles ? [...pathsOf(stored)] : undefined);

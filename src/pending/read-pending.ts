@@ -1,22 +1,21 @@
-// What a record says is pending, with the plans that lie beside it. Reads only: whoever owns the session decides what
-// becomes of actions that did not survive.
+// What a record says is pending, with the plans that are stored beside it. Reads only: the owner of the session decides
+// what happens to actions that did not survive.
 
 import { messageOf } from "../base/errors.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
 import { decodePlan } from "../preview/plan.js";
 import type { SessionEntry } from "../protocol/entries.js";
-import type { SessionRecord } from "../record/session-record.js";
+import type { SessionRecord } from "../record/record.js";
 import type { ArtifactStore } from "../record/store/artifacts.js";
 import { foldPending, type PushedData } from "./pending-entries.js";
 
-export type PendingRecord = Pick<SessionRecord, "tree"> & {
+export type PendingRecord = Pick<SessionRecord, "tree" | "sessionId"> & {
   readonly artifacts: Pick<ArtifactStore, "readPlan">;
-  readonly sessionId: string;
 };
 
 export interface PendingOnRecord {
   readonly found: readonly StoredAction[];
-  /** Closures, and plans that cannot be read any more. */
+  /** Closures, and plans that can no longer be read. */
   readonly lost: readonly { readonly pushed: PushedData; readonly cause?: string }[];
 }
 
@@ -41,7 +40,7 @@ export async function readPending({ tree, artifacts, sessionId }: PendingRecord)
   return { found, lost };
 }
 
-/** Where the result of each tool call stands. */
+/** The entry that holds the result of each tool call. */
 function resultEntries(path: readonly SessionEntry[]): Map<string, string> {
   const found = new Map<string, string>();
   for (const entry of path)

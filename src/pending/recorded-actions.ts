@@ -1,5 +1,5 @@
-// What a record says about pending actions: put there in the order in which things happened, and safe on the disk before
-// anybody is told that they are. It belongs to the record that was open at that moment.
+// What a record says about pending actions: written in the order of events, and safe on the disk before a caller is
+// told so. It belongs to the record that was open at that moment.
 
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
@@ -7,8 +7,7 @@ import type { AppliedActions } from "../preview/change-writer.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
 import { encodePlan } from "../preview/plan.js";
 import type { Decision } from "../preview/settle.js";
-import type { SessionRecord } from "../record/session-record.js";
-import type { ArtifactStore } from "../record/store/artifacts.js";
+import type { SessionRecord } from "../record/record.js";
 import {
   appliedEntries,
   foldPending,
@@ -18,24 +17,22 @@ import {
   settledEntry,
 } from "./pending-entries.js";
 
-export type ActionsRecord = SessionRecord & { readonly artifacts: ArtifactStore; readonly sessionId: string };
-
-/** One thing to be put on record: first what its entries name, then they. */
+/** One thing to be put on record: first what its entries refer to, then the entries. */
 interface Saving {
-  readonly record: ActionsRecord;
-  /** The actions that it is about: what was said of them before has to be there first. */
+  readonly record: SessionRecord;
+  /** The actions that it is about: earlier entries about them have to be written first. */
   readonly ids: readonly string[];
-  /** Let go when the action ends: nobody needs its plan then. */
+  /** Dropped when the action ends: its plan is not needed any more. */
   plan?: StoredAction | undefined;
-  /** Nobody heard of it before; until it is on record, nothing there says that the action is pending. */
+  /** The first entry about this action; until it is on record, nothing there says that the action is pending. */
   readonly isNew?: true;
-  write(record: ActionsRecord): Promise<void>;
+  write(record: SessionRecord): Promise<void>;
 }
 
 export class RecordedActions {
-  readonly #record: () => ActionsRecord;
+  readonly #record: () => SessionRecord;
   readonly #log: Log;
-  /** What has to reach the disk, in order. What fails stays here, and is tried again. */
+  /** What has to reach the disk, in order. A failed write stays here and is tried again. */
   readonly #queue = new Set<Saving>();
   /** Never rejects. */
   #saving = Promise.resolve();
@@ -43,7 +40,7 @@ export class RecordedActions {
   /** Settled on record already, by the journal that applied them. */
   readonly #applied = new Set<string>();
 
-  constructor(record: () => ActionsRecord, log: Log) {
+  constructor(record: () => SessionRecord, log: Log) {
     this.#record = record;
     this.#log = log;
   }
@@ -53,13 +50,13 @@ export class RecordedActions {
     return this.#persistError;
   }
 
-  /** Resolves when what was said so far is safe, or has failed to get there once more: `persistError` tells. */
+  /** Resolves when everything so far is safe, or has failed once more: see `persistError`. */
   written(): Promise<void> {
     if (this.#queue.size > 0) this.#saving = this.#saving.then(() => this.#drain());
     return this.#saving;
   }
 
-  /** The record is left: what it did not take by now is lost. */
+  /** The record is left: what it has not stored by now is lost. */
   forget(): void {
     const lost = new Set([...this.#queue].flatMap(({ ids }) => ids));
     this.#queue.clear();
@@ -102,7 +99,7 @@ export class RecordedActions {
       this.#save({ ids, write: async (record) => void record.append(settledEntry(outcome)) });
   }
 
-  /** The journal's last word, when it is safe: the actions that had not ended on record. */
+  /** Resolves when the outcome is safe, with the actions that had not ended on record before. */
   async applied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">) {
     const { pendingId, isPart } = applied;
     const ended = appliedEntries(openOnPath(this.#record()), applied, decision);
@@ -130,7 +127,7 @@ export class RecordedActions {
     this.#saving = this.#saving.then(() => this.#drain());
   }
 
-  /** What fails holds up what is said of the same action later, and nothing else. */
+  /** A failed write delays later entries about the same action, and nothing else. */
   async #drain(): Promise<void> {
     const waiting = new Set<string>();
     let problem: string | undefined;
@@ -151,7 +148,7 @@ export class RecordedActions {
   }
 }
 
-function openOnPath({ tree, sessionId }: ActionsRecord): readonly PushedData[] {
+function openOnPath({ tree, sessionId }: SessionRecord): readonly PushedData[] {
   return foldPending(tree.pathTo(), sessionId).open;
 }
 
@@ -161,6 +158,6 @@ async function write(saving: Saving): Promise<undefined> {
   await saving.write(record);
 }
 
-async function savePlan({ artifacts }: ActionsRecord, { action, work }: StoredAction): Promise<void> {
+async function savePlan({ artifacts }: SessionRecord, { action, work }: StoredAction): Promise<void> {
   if (work.kind === "plan") await artifacts.savePlan(action.id, encodePlan(work.plan));
 }

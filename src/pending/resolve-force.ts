@@ -1,6 +1,6 @@
-// Brings the model to decide about a preview: one directive that forces `resolve`, one reminder at the next turn. Both
-// are views of the store's next action. They never start a turn of their own beyond the reminders that are allowed, and
-// they never are the only way on: a model that ignores them, or a service that rejects them, is left alone after a while.
+// Makes the model decide about a preview: one directive that forces `resolve`, one reminder at the next turn. Both
+// follow the store's next action. They never start more turns than the allowed reminders, and they never block the
+// session: a model that ignores them, or a service that rejects them, is left alone after a few attempts.
 
 import type { RejectReason, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
@@ -38,7 +38,7 @@ interface Effort {
 export class ResolveForce {
   readonly #deps: ResolveForceDeps;
   readonly #efforts = new Map<string, Effort>();
-  /** Models whose service does not take a forced choice, as it turned out. */
+  /** Models whose service has rejected a forced choice. */
   readonly #unforceable = new Set<string>();
   #hasWarned = false;
   #directive: { actionId: string; label: string } | undefined;
@@ -47,7 +47,7 @@ export class ResolveForce {
     this.#deps = deps;
   }
 
-  /** The store changed. `isNews`: the model has to hear of this action, new or failed. */
+  /** The store changed. `isNews`: the model has to be told about this action, which is new or failed. */
   changed(actionId: string, isNews: boolean): void {
     const { store } = this.#deps;
     if (!store.get(actionId)) this.#efforts.delete(actionId);
@@ -60,7 +60,7 @@ export class ResolveForce {
     const next = this.#eligible();
     if (!next || this.#deps.settings().forcing === "off") return [];
     const effort = this.#effort(next.action.id);
-    // A forced turn tells by itself that it was ignored; one that was only reminded is judged here.
+    // A forced turn reports by itself that it was ignored; one that was only reminded is judged here.
     if (!this.#directive && effort.reminders > 0 && !effort.wantsReminder) effort.ignored++;
     const isDue = effort.wantsReminder || effort.reminders < this.#deps.settings().reminders;
     const reminders = isDue ? [this.#remind(next)] : [];
@@ -68,14 +68,14 @@ export class ResolveForce {
     return reminders;
   }
 
-  /** Before the first request of a run: what the model has to hear, if it came up or was lost since the last one. */
+  /** Before the first request of a run: what the model must be told, if it is new or was lost since the last one. */
   runStart(): readonly CustomMessage[] {
     const next = this.#eligible();
     const isDue = next && this.#deps.settings().forcing !== "off" && this.#effort(next.action.id).wantsReminder;
     return isDue ? [this.#remind(next)] : [];
   }
 
-  /** A compaction took previews out of the model's sight. */
+  /** A compaction removed previews from the model's context. */
   remindAgain(isLost: (stored: StoredAction) => boolean): void {
     for (const stored of this.#deps.store.list())
       if (isLost(stored)) this.#effort(stored.action.id).wantsReminder = true;
@@ -160,7 +160,7 @@ export class ResolveForce {
     if (!model || this.#deps.forbidsForcedChoice()) return false;
     const name = `${model.provider}/${model.id}`;
     const isPossible = model.compat?.supportsToolChoice !== false && !this.#unforceable.has(name);
-    // Our own planner says so by design; of any other model the user should know.
+    // The built-in planner is like this by design; for any other model the user should know.
     if (!isPossible && !this.#hasWarned && capabilitiesOf(model).isLanguageModel) {
       this.#hasWarned = true;
       this.#deps.warn(`${name} cannot be made to call a tool: it is only reminded of pending previews`);
@@ -179,7 +179,7 @@ export class ResolveForce {
 
   #remind(next: StoredAction): CustomMessage {
     const { store, now } = this.#deps;
-    // It names them all, so it counts for each.
+    // The reminder names all of them, so it counts for each.
     for (const { action } of store.list()) {
       const told = this.#effort(action.id);
       told.reminders++;
@@ -206,7 +206,7 @@ export class ResolveForce {
   }
 }
 
-/** Names come from anywhere, and must not end the reminder that lists them. */
+/** Names may contain any text, and must not close the element of the reminder that lists them. */
 function withoutTag(line: string): string {
   return line.replace(/<(?=[\s/]*system-reminder)/gi, "&lt;");
 }

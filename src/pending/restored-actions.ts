@@ -1,5 +1,5 @@
-// What an earlier process left pending, found again: its files are looked at, a crash in the middle of a change is mended,
-// and a host that comes late still hears of it.
+// What an earlier process left pending, found again: its files are checked, a crash in the middle of a change is
+// repaired, and a host that subscribes late is still told.
 
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
@@ -19,7 +19,7 @@ export class RestoredActions {
   #done: Promise<void> = Promise.resolve();
   #finding: Promise<void> | undefined;
   #isUnderWay = false;
-  /** What came of it, until a host listens. */
+  /** Events to send once a host listens. */
   #news: AgentSessionEvent[] = [];
   #isHeard = false;
 
@@ -27,13 +27,13 @@ export class RestoredActions {
     this.#deps = deps;
   }
 
-  /** For the record that is current now. What was not told of another is nobody's concern any more. */
+  /** For the record that is current now. Untold events about another record are dropped. */
   begin(): void {
     this.#news = [];
     this.#done = this.#restore();
   }
 
-  /** They have been found, and their files were looked at. */
+  /** They have been found, and their files were checked. */
   get done(): Promise<void> {
     return this.#done;
   }
@@ -49,7 +49,7 @@ export class RestoredActions {
     else this.#deps.emit(event);
   }
 
-  /** Somebody listens, or need not any more. */
+  /** A host listens now, or no longer needs the events. */
   tellNews(): void {
     this.#isHeard = true;
     for (const event of this.#news.splice(0)) this.#deps.emit(event);

@@ -1,10 +1,10 @@
-// The decisions that are under way. Whoever leaves the session waits for them, so that each ends where it began: as long
-// as files are being written, and for somebody's callback only so long.
+// The decisions that are under way. Leaving the session waits for them, so that each ends where it began: without a
+// limit while files are being written, and for an extension's callback only for a limited time.
 
 import { atMost, type Clock } from "../base/clock.js";
 import { ShorteningClock } from "../base/shortening-clock.js";
 
-/** Of a callback that does not end; and the same when the whole session ends. */
+/** For a callback that does not end; and the same when the whole session ends. */
 const patienceMs = 5000;
 const lastPatienceMs = 500;
 

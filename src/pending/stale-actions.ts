@@ -1,11 +1,11 @@
-// Which pending actions were made for files that are not as they were. Looked for when somebody has written; what is
-// staged on top of another stage rests on the file that the lowest of them was made for.
+// Which pending actions were made for files that have changed since. Checked after a file was written. An action that
+// is staged on top of others depends on the file that the lowest of them was made for.
 
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
 import type { SeenFile } from "../preview/plan.js";
 import { dependenciesOf, planOf } from "../preview/stack.js";
 
-/** Shown paths of what is not as it was seen. */
+/** Displayed paths of the files that are not as they were seen. */
 export type FindStale = (seen: readonly SeenFile[]) => Promise<string[]>;
 
 /** `paths`: the files that may have changed; default: any. */
@@ -23,7 +23,7 @@ export async function markStaleActions(
     const looked = ground();
     const changed = looked.length === 0 ? [] : await findStale(looked);
     if (changed.length === 0) continue;
-    // Meanwhile one of them may have been settled: then the file is as it should be, or is looked at again.
+    // Meanwhile one of them may have been settled: then the file is as it should be, or is checked again.
     const still = ground();
     const stale = looked.filter((seen) => changed.includes(seen.stamp.path) && still.includes(seen));
     const files = (action.files ?? []).filter(({ path }) => stale.some(({ stamp }) => stamp.path === path));
@@ -37,7 +37,7 @@ function groundOf(store: PendingActionStore, stored: StoredAction): readonly See
   if (!stored.action.dependsOn?.length) return changes;
   return changes.flatMap((change) => {
     const below = dependenciesOf(store, stored, [change.path]);
-    if (below.some(({ action }) => action.status === "applying")) return []; // nobody knows yet
+    if (below.some(({ action }) => action.status === "applying")) return []; // not known until it has ended
     const lowest = below.flatMap((lower) => planOf(lower)?.changes ?? []).find(({ path }) => path === change.path);
     return [lowest ?? change];
   });

@@ -1,4 +1,4 @@
-// Decisions when nothing is pending: an extension may want to hear them.
+// Decisions when nothing is pending: an extension may want to receive them.
 
 import type { Decision } from "../preview/settle.js";
 import type { ToolResult } from "../protocol/events.js";

@@ -1,5 +1,5 @@
-// What became of the files of a change: an undo may be applied in parts, by file or by hunk, and each part may be taken
-// back itself. All of it follows from the records alone.
+// What became of the files of a change: an undo may be applied in parts, by file or by hunk, and each part may be
+// undone itself. All of it follows from the records alone.
 
 import { sha256Of } from "../base/digest.js";
 import type { UndoFile, UndoRecord } from "../preview/change-writer.js";
@@ -9,7 +9,7 @@ export function isUndone(record: UndoRecord, all: readonly UndoRecord[]): boolea
   return undosOf(record, all).length > 0 && filesToUndo(record, all).length === 0;
 }
 
-/** The files that no undo has brought back altogether, each with what the last part of one left there. */
+/** The files that no undo has restored completely, each with what the last part of one left there. */
 export function filesToUndo(record: UndoRecord, all: readonly UndoRecord[]): readonly UndoFile[] {
   const undone = undosOf(record, all).flatMap(({ files }) => files);
   if (undone.length === 0) return record.files;
@@ -21,7 +21,7 @@ export function filesToUndo(record: UndoRecord, all: readonly UndoRecord[]): rea
   });
 }
 
-/** What took it back, in whole or in part, and was not taken back itself. */
+/** What undid it, in whole or in part, and was not undone itself. */
 function undosOf({ txid }: UndoRecord, all: readonly UndoRecord[]): UndoRecord[] {
   return all.filter((other) => other.undoes === txid && !isUndone(other, all));
 }

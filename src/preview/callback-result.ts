@@ -1,10 +1,10 @@
-// What callbacks say: they are somebody else's code, and may return anything.
+// The results of callbacks. Callbacks are code of extensions and may return anything.
 
 import { isObject } from "../base/json.js";
 import type { InputContent } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
 
-/** A result, or only what it would hold. Undefined: there is nothing to say. */
+/** A result, or only its content. Undefined: the callback returned nothing. */
 export function resultOf(told: unknown): ToolResult | undefined {
   if (told === undefined || told === null) return undefined;
   return isObject(told) ? (told as unknown as ToolResult) : { content: blocksOf({ content: told }) };
@@ -14,7 +14,7 @@ export function blocksOf({ content }: { content?: unknown }): InputContent[] {
   return (Array.isArray(content) ? content : [content]).flatMap(blockOf);
 }
 
-/** None for what nobody could be told. */
+/** Empty for a value that is neither text nor an image. */
 function blockOf(value: unknown): InputContent[] {
   if (typeof value === "string") return [{ type: "text", text: value }];
   if (!isObject(value)) return [];

@@ -1,5 +1,5 @@
-// How plans reach the disk, as the rest of the program knows it: a plan in, its outcome out. The journal stands behind it,
-// or a workspace that a host brings.
+// The contract for writing plans to the disk: a plan in, its outcome out. The journal implements it, or a workspace that
+// a host provides.
 
 import type { Workspace } from "../files/workspace.js";
 import type { Decider, FileStamp } from "../protocol/pending.js";
@@ -9,42 +9,42 @@ import type { PlannedChange, SeenFile } from "./plan.js";
 export interface AppliedActions {
   /** Empty: no action is settled by it. */
   readonly pendingId: string;
-  /** Other actions that the same change settles: what it rests on, the oldest first. */
+  /** Other actions that the same change settles: those that it depends on, the oldest first. */
   readonly alsoApplied?: readonly string[];
-  /** Only a part of the action is applied: the change settles the others, and not that one. */
+  /** Only a part of the action is applied: the change settles the other actions, but not this one. */
   readonly isPart?: true;
 }
 
-/** What an applied change set is remembered by. */
+/** The description of an applied change set. */
 export interface ApplyOwner extends AppliedActions {
   readonly label: string;
   readonly sourceToolName: string;
   readonly by: Decider;
   readonly reason: string;
-  /** The change that this one takes back. */
+  /** The id of the change that this one undoes. */
   readonly undoes?: string;
-  /** The caller holds the files already: to wait for them would be to wait for itself. */
+  /** The caller holds the files already: waiting for them would be a deadlock. */
   readonly holdsFiles?: true;
 }
 
 export interface AppliedChanges {
   readonly changeId: string;
-  /** Shown paths whose other names keep the old bytes. */
+  /** Shown paths of files whose other hard links keep the old bytes. */
   readonly hardlinkBroken?: readonly string[];
 }
 
 /** The session that a change is made for. */
 export interface ChangeSession {
-  /** Its file, or its id where it has none: what a change is remembered by. */
+  /** The path of its file, or its id if it has no file. Stored with the change. */
   readonly owner: string;
-  /** Puts the outcome on record, unless it is there. The journal keeps the change until then. */
+  /** Records the outcome in the session, unless that is done. The journal keeps the change until then. */
   recordApplied(applied: AppliedActions, decision: { readonly by: Decider; readonly reason: string }): Promise<void>;
 }
 
 /** For changes that no session asked for. */
 export const withoutSession: ChangeSession = { owner: "", recordApplied: async () => {} };
 
-/** The session that owns a change, told again to the process that finishes the work after a crash. */
+/** The session that owns a change. The journal stores it for the process that recovers after a crash. */
 export interface ChangeOwner extends AppliedActions {
   readonly session: string;
 }
@@ -57,19 +57,23 @@ export interface ChangeOutcome {
   readonly owner?: ChangeOwner;
 }
 
-export interface UndoHeader {
-  readonly type: "change";
-  readonly version: 1;
-  readonly txid: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly at: number;
+/** What is told about a change set beside its files. */
+export interface ChangeDescription {
   readonly label: string;
   readonly sourceToolName: string;
   readonly by: string;
   readonly reason: string;
   readonly owner?: ChangeOwner;
-  /** The change that this one took back. */
+  /** The id of the change that this one undoes. */
   readonly undoes?: string;
+}
+
+export interface UndoHeader extends ChangeDescription {
+  readonly type: "change";
+  readonly version: 1;
+  readonly txid: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
 }
 
 export interface UndoFile {
@@ -91,7 +95,7 @@ export interface UndoRecord extends UndoHeader {
 export type DirectChange = Omit<UndoRecord, "type" | "version" | "txid" | "at">;
 
 export interface FileSeen {
-  /** Empty where they may not be shown, or are too many to be. */
+  /** Empty if they may not be shown, or are too many. */
   readonly bytes: Uint8Array;
   readonly size: number;
   readonly mode: number;
@@ -110,9 +114,9 @@ export interface ChangeWriter {
     session: ChangeSession,
     workspace?: Workspace,
   ): Promise<AppliedChanges>;
-  /** Keeps what a direct write replaces, for undo. Answers how to forget it, if nothing came of it. */
+  /** Keeps what a direct write replaces, for undo. Call the returned function if the write fails. */
   note(change: Omit<DirectChange, "owner">, session: ChangeSession): Promise<() => Promise<void>>;
-  /** Shown paths of what is not as it was seen. */
+  /** The shown paths that are not as they were seen. */
   staleFiles(seen: readonly SeenFile[]): Promise<string[]>;
   /** Finishes what a crash left behind. Undefined: another process is applying changes and will finish this. */
   recover(session: ChangeSession): Promise<readonly ChangeOutcome[] | undefined>;
@@ -125,6 +129,6 @@ export interface ChangeWriter {
    * change left there, which may be read again whatever the file may hold; anything else is only shown if it may be read.
    */
   look(path: string, left: string | null): Promise<FileSeen | undefined>;
-  /** What a preview rests on, without its bytes; undefined where there is no file. `path` was checked. */
+  /** A file that a preview depends on, without its bytes; undefined if there is no file. `path` was checked. */
   stamp(path: string): Promise<Omit<FileStamp, "path" | "exists"> | undefined>;
 }

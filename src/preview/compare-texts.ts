@@ -1,5 +1,5 @@
-// What really differs between two texts, as replacements of bytes. Equal beginnings and ends cost one look; only what
-// lies between is compared line by line, within a bound.
+// What really differs between two texts, as replacements of bytes. Equal beginnings and ends are cut off first; only the
+// rest is compared line by line, within a limit.
 
 /** `[start, end)` of the old bytes became `[newStart, newEnd)` of the new ones; between replacements both are equal. */
 export interface Replacement {
@@ -9,8 +9,8 @@ export interface Replacement {
   readonly newEnd: number;
 }
 
-// Beyond these the whole middle counts as replaced: true, only less telling. The first bound is reached long before the
-// second, which would make the answer depend on the machine's mood: hunks are decided about by their number.
+// Beyond these limits the whole middle counts as replaced: correct, but less precise. The first limit is reached long
+// before the second, which would make the result depend on the machine's speed: users choose hunks by their number.
 const maxEditLength = 1000;
 const timeoutMs = 30_000;
 

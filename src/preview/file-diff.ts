@@ -1,4 +1,4 @@
-// A unified diff from spans whose places are known: nothing is searched for, and only the lines that are shown are
+// A unified diff from spans whose positions are known: nothing is searched for, and only the lines that are shown are
 // decoded.
 
 import { isUtf8 } from "node:buffer";
@@ -78,7 +78,7 @@ export function joinDiffs(diffs: readonly string[], maxLength = defaultMaxLength
   return joined;
 }
 
-/** What a diff ends with that would have been longer. */
+/** The last line of a diff that was cut. */
 export function cutNotice(maxLength: number): string {
   return `… diff cut at ${maxLength} characters\n`;
 }

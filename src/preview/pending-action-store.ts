@@ -1,5 +1,5 @@
 // The only owner of pending actions: what was staged, in which order it is resolved, and how it ended. Taking an action
-// is one step, so two decisions never work on the same one; whoever listens hears of every change after it is true.
+// is one step, so two decisions never work on the same one. Listeners are told of every change after it has happened.
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
@@ -17,11 +17,11 @@ export interface SettleInfo {
 type Extra = Record<string, unknown> | undefined;
 type Settled = ToolResult | undefined;
 
-/** A plan is bytes and survives a restart; a closure is somebody's code and does not. */
+/** A plan is data and survives a restart; a closure is code of an extension and does not. */
 export type ActionWork =
   | {
       readonly kind: "closure";
-      /** What the preview rests on. */
+      /** The files that the preview depends on. */
       readonly files?: readonly SeenFile[];
       apply(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult> | ToolResult;
       reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
@@ -29,7 +29,7 @@ export type ActionWork =
   | {
       readonly kind: "plan";
       readonly plan: Plan;
-      /** Makes the plan anew for the files as they are now; undefined where it cannot be. */
+      /** Makes a new plan for the files as they are now; undefined if that is not possible. */
       refresh?(signal: AbortSignal | undefined): Promise<RefreshedPlan>;
       /** Once the files are written; supplies the result. Like `reject`, it does not survive a restart. */
       afterApply?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
@@ -56,7 +56,7 @@ export interface NewAction {
   readonly expiresInMs?: number | undefined;
   readonly dependsOn?: readonly string[];
   readonly work: ActionWork;
-  /** Nobody but a person or a host decides, and the model is not reminded. */
+  /** Only the user or the host decides, and the model is not reminded. */
   readonly isForReview?: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface StoreOptions {
   readonly order?: () => "lifo" | "fifo";
   /** For actions that name no time of their own; 0: never. */
   readonly ttlMs?: () => number;
-  /** An action expires, and whoever made it cleans up. Never rejects. */
+  /** Called when an action expires, so that its producer can clean up. Never rejects. */
   readonly expiring?: (work: Promise<void>) => void;
 }
 
@@ -104,7 +104,7 @@ export class PendingActionStore {
     this.#options = options;
   }
 
-  /** For an action that is pushed later: nobody else gets it. */
+  /** For an action that is pushed later: no other action gets this id. */
   nextId(): string {
     return `pa_${++this.#lastNumber}`;
   }
@@ -151,7 +151,7 @@ export class PendingActionStore {
     return this.next()?.action;
   }
 
-  /** Takes the next action out without settling it: whoever pops it answers for it. */
+  /** Takes the next action out without settling it: the caller is responsible for it then. */
   pop(): PendingAction | undefined {
     const next = this.next();
     if (next) this.#forget(next.action.id);
@@ -185,7 +185,7 @@ export class PendingActionStore {
     return this.#ended.get(id);
   }
 
-  /** From pending to applying, in one step. Undefined: not there, or somebody else is at it. */
+  /** From pending to applying, in one step. Undefined: there is no such action, or another decision is at work. */
   take(id: string): StoredAction | undefined {
     const stored = this.#stored.get(id);
     if (!stored || stored.action.status === "applying") return undefined;
@@ -209,19 +209,19 @@ export class PendingActionStore {
     this.#tell({ type: "pending_action_resolved", id, label, sourceToolName, outcome, ...told }, next);
   }
 
-  /** Back to pending as if nobody had asked. */
+  /** Back to its status before `take`. */
   putBack(id: string, status: PendingAction["status"] = "pending"): void {
     const stored = this.#stored.get(id);
     if (stored?.action.status === "applying") this.#replace(stored, { status });
   }
 
-  /** The result of the call that staged it is on record: where that entry is not, the action is not either. */
+  /** The entry with the result of the call that staged it: on a branch without this entry there is no such action. */
   setEntryId(id: string, entryId: string): void {
     const stored = this.#stored.get(id);
     if (stored) this.#replace(stored, { entryId });
   }
 
-  /** Files that a pending plan rests on were written by somebody. */
+  /** Another program changed files that a pending plan depends on. */
   markStale(id: string, files: FileStamp[]): void {
     const stored = this.#stored.get(id);
     if (stored?.action.status !== "pending") return;
@@ -230,8 +230,8 @@ export class PendingActionStore {
   }
 
   /**
-   * A plan that was made anew, or, without anything fresh, one that shrank; under the same id. What shrank is not made
-   * anew any more: that would bring back what was decided already.
+   * Replaces the plan under the same id: by a new one (`fresh`), or by what is left after a part was decided. Such a rest
+   * cannot be refreshed any more: that would bring back what was decided already.
    */
   changePlan(
     { action: { id }, work }: StoredAction,
@@ -257,8 +257,8 @@ export class PendingActionStore {
   }
 
   /**
-   * The end of an action. False when it is gone already; also when this work is not its own: whoever was given up may
-   * come back when the id means something else.
+   * The end of an action. False when it has ended already, or when `work` is not its own: a callback that was given up
+   * may return late, when the id belongs to another action.
    */
   remove(id: string, { outcome, by, reason, error }: Settlement, work?: ActionWork): boolean {
     if (work && this.#stored.get(id)?.work !== work) return false;
@@ -280,7 +280,7 @@ export class PendingActionStore {
     for (const id of [...this.#stored.keys()]) this.#forget(id);
   }
 
-  /** Hears of every change; answers how to stop hearing. */
+  /** Calls the listener for every change; returns a function that stops it. */
   on(_event: "change", listener: (change: PendingChange, stored: StoredAction) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -349,7 +349,7 @@ export class PendingActionStore {
   }
 }
 
-/** Whoever made it up: it stands in lists of lines, for people and for models. */
+/** A name from any source, on one line: it is shown in lists, to users and models. */
 function named(name: string): string {
   return oneLine(name, maxNameLength) || "(unnamed)";
 }
@@ -359,7 +359,7 @@ function filesOf(work: ActionWork): Pick<PendingAction, "files"> {
   return seen ? { files: seen.map(({ stamp }) => stamp) } : {};
 }
 
-/** What a producer says about its action travels to hosts and into files: only what JSON can say. */
+/** The details of an action are sent to hosts and written to files, so they must be JSON. */
 function jsonCopy(details: unknown): unknown {
   try {
     const text = JSON.stringify(details);

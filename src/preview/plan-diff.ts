@@ -112,7 +112,7 @@ async function partOf(change: PlannedChange, choice: "all" | readonly number[] |
   }
   if (choice === "all" || numbers.length === hunks.length)
     return { chosen: change, settled: { path }, chosenHunks: totalHunks, totalHunks };
-  // What is put together from other bytes than the stamp's would be written over those.
+  // Hunks of other bytes than the stamp's would overwrite the stamp's bytes.
   if (sha256Of(change.before) !== change.stamp.sha256)
     throw new GalleyError(
       "stale_preview",

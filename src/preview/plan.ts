@@ -1,12 +1,12 @@
-// A plan: the exact bytes that an action would write, file by file, and what to say once it has. It is data, so it rests
-// in a file, comes back after a restart and is applied as it was shown.
+// A plan: the exact bytes that an action would write, file by file, and the text for the model afterwards. It is data, so
+// it can be stored in a file, restored after a restart and applied as it was shown.
 
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { FileChangeKind, FileStamp } from "../protocol/pending.js";
 
-/** A file that a preview rests on. */
+/** A file that a preview depends on. */
 export interface SeenFile {
   /** Absolute and canonical. */
   readonly path: string;
@@ -16,7 +16,7 @@ export interface SeenFile {
 
 export interface PlannedChange extends SeenFile {
   readonly kind: FileChangeKind;
-  /** The new place of a rename, absolute. */
+  /** The new path of a rename, absolute. */
   readonly to?: string;
   /** Empty for a file that is created. */
   readonly before: Uint8Array;
@@ -32,7 +32,7 @@ export interface Plan {
   readonly changes: readonly PlannedChange[];
   /** What the model is told when all of it was applied. */
   readonly applied: { readonly text: string; readonly details?: unknown };
-  /** The change that it takes back. */
+  /** The id of the change that it undoes. */
   readonly undoes?: string;
 }
 
@@ -44,8 +44,8 @@ export function stampOf(path: string, found: { bytes: Uint8Array; mode: number }
 
 /**
  * One plan for several that were made on top of each other, the oldest first: each file goes from what it was before
- * the first to what the last leaves. Throws `stale_preview` where one was not made for what the one below it leaves: it
- * would write over what nobody decided to lose.
+ * the first to what the last leaves. Throws `stale_preview` if one was not made for what the one below it leaves: it
+ * would overwrite a change without a decision.
  */
 export function combinePlans(plans: readonly Plan[]): readonly PlannedChange[] {
   const byPath = new Map<string, PlannedChange>();
@@ -56,7 +56,7 @@ export function combinePlans(plans: readonly Plan[]): readonly PlannedChange[] {
   return [...byPath.values()];
 }
 
-/** Nothing is written for it: a file that comes and goes again. It rests on its absence all the same. */
+/** A file that one plan creates and another deletes: nothing is written, but the file must still not exist. */
 export function isOnlySeen({ kind, stamp }: PlannedChange): boolean {
   return kind === "delete" && !stamp.exists;
 }
@@ -68,7 +68,7 @@ function follow(first: PlannedChange, second: PlannedChange): PlannedChange {
       `A rename of ${first.stamp.path} cannot be combined with another change.`,
     );
   if (!isMadeFor(second, first))
-    throw new GalleyError("stale_preview", `The plan for ${second.stamp.path} was made for something else.`, {
+    throw new GalleyError("stale_preview", `The plan for ${second.stamp.path} was made for other content.`, {
       details: { files: [second.stamp.path] },
     });
   const { path, stamp, before } = first;
@@ -85,8 +85,8 @@ function isMadeFor(upper: PlannedChange, lower: PlannedChange): boolean {
 }
 
 /**
- * The text that is kept for a plan: JSON, put together by hand where it is long. Nothing in base64 has to be escaped, and
- * what is joined once is copied once.
+ * The stored form of a plan: JSON, with the long parts joined by hand. Base64 needs no escapes, and joining once copies
+ * the bytes once.
  */
 export function encodePlan({ changes, applied, undoes }: Plan): string {
   const parts = [openObject({ version: 1, applied, undoes }), '"changes":['];

@@ -1,4 +1,4 @@
-// Deciding about several pending actions one after the other, and telling of each what became of it.
+// Decides about several pending actions one after the other, and reports the outcome of each.
 
 import { messageOf } from "../base/errors.js";
 import type { ToolResult } from "../protocol/events.js";
@@ -15,11 +15,11 @@ export async function settleAll(
   const results: { id: string; outcome: PendingOutcome; label: string; error?: string }[] = [];
   for (const id of ids) {
     const label = context.store.get(id)?.action.label;
-    if (label === undefined) continue; // it went with another one, and was told
-    // What was settled before is told, whatever stops the rest.
+    if (label === undefined) continue; // it was settled and reported with another one
+    // What was settled before is reported, whatever stops the rest.
     const { outcome, result, also = [] } = await settleAction(context, id, decision).catch(stopped);
     const isOver = outcome === "applied" || outcome === "discarded";
-    const problem = result.isError ? textOf(result) : isOver ? undefined : anewText;
+    const problem = result.isError ? textOf(result) : isOver ? undefined : refreshedText;
     results.push({
       id,
       outcome: outcome === "refused" ? "failed" : outcome,
@@ -45,4 +45,4 @@ function stopped(error: unknown): Settled {
   return { outcome: "refused", result: { content: [{ type: "text", text: messageOf(error) }], isError: true } };
 }
 
-const anewText = "The preview was made anew. Nothing was written.";
+const refreshedText = "A new preview was made. Nothing was written.";

@@ -1,5 +1,5 @@
-// A part of a plan, decided by itself: chosen files or hunks are applied as a change set of their own, or dropped; what is
-// left stays pending under the same id, made for the files as they are then.
+// Decides about a part of a plan: the chosen files or hunks are applied as a change set of their own, or dropped. The rest
+// stays pending under the same id, for the files as they are then.
 
 import { GalleyError } from "../base/errors.js";
 import type { AppliedChanges } from "./change-writer.js";
@@ -34,7 +34,7 @@ export async function settlePart(
   const refusal = asked && refusalOf(context, asked, decision);
   if (asked && refusal !== undefined) return { ...refused(context, asked, decision, refusal), isWhole: false };
   const status = asked?.action.status;
-  // Held before it is looked at: another decision about a part would be made for a plan that is not there any more.
+  // Taken before it is read: another decision about a part would replace the plan meanwhile.
   const stored = store.take(id);
   if (!stored) throw new GalleyError("not_found", missingText(store, id));
   let split: SplitPlan;
@@ -82,7 +82,7 @@ interface SettledPart {
   readonly written?: AppliedChanges;
 }
 
-/** In one change set with what the chosen files rest on. What was staged on top keeps its ground: the rest leads there. */
+/** In one change set with what the chosen files depend on. Actions on top stay valid: the rest leads to the same files. */
 async function applyPart(context: SettleContext, { stored, split, rest, decision }: Part): Promise<SettledPart> {
   const { store } = context;
   const below = dependenciesOf(store, stored, pathsIn(split));
@@ -95,7 +95,7 @@ async function applyPart(context: SettleContext, { stored, split, rest, decision
   return { others: below, written };
 }
 
-/** With what was staged on top of the chosen files: it holds what was just discarded. */
+/** Together with the actions on top of the chosen files: they contain what was just discarded. */
 function discardPart({ store }: SettleContext, { stored, split, rest, decision: { by } }: Part): SettledPart {
   const { id } = stored.action;
   const above = dependentsOf(store, stored, pathsIn(split));
@@ -104,7 +104,7 @@ function discardPart({ store }: SettleContext, { stored, split, rest, decision: 
   return { others: above };
 }
 
-/** Only a whole plan is made anew. */
+/** Only a whole plan can be refreshed. */
 function withoutRefresh(decision: Decision): Decision {
   if (decision.extra?.refresh === undefined) return decision;
   const { refresh: _refresh, ...extra } = decision.extra;

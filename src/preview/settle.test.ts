@@ -241,7 +241,7 @@ describe("settling a plan", () => {
     const second = await settleAction(context, stage({ afterApply: failing }), apply);
     expect([second.outcome, texts(second.result).slice(0, 2)]).toEqual([
       "applied",
-      ["Wrote a.", "What was to follow failed: no post"],
+      ["Wrote a.", "Applied, but the follow-up step failed: no post"],
     ]);
     const third = await settleAction(context, stage({ reject: () => text("Left alone.") }), discard);
     expect([third.outcome, texts(third.result)[0]]).toEqual(["discarded", "Left alone."]);
@@ -310,7 +310,7 @@ describe("settling a plan", () => {
     store.push(planned("write b", plan("b.ts", "0", "1")));
     applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
     const result = await settleAll(context, ["pa_1", "pa_2"], { ...apply, extra: { refresh: true } });
-    expect(texts(result)).toEqual(["pa_1 failed: AST Edit – The preview was made anew. Nothing was written."]);
+    expect(texts(result)).toEqual(["pa_1 failed: AST Edit – A new preview was made. Nothing was written."]);
     expect([result.isError, store.size, applyPlan.mock.calls.length]).toEqual([true, 2, 1]);
   });
 
@@ -468,7 +468,7 @@ describe("who decides", () => {
       const { outcome, result } = await settleAction({ ...context, ...(confirm ? { confirm } : {}) }, id, apply);
       expect(outcome).toBe("refused");
       expect(texts(result)).toEqual([
-        "The user has to agree, and nobody can be asked here. Nothing was written; it stays pending.",
+        "The user has to agree, but cannot be asked here. Nothing was written; the action stays pending.",
       ]);
       expect(store.get(id)?.action).toMatchObject({ status: "pending", attempts: 0 });
     }

@@ -1,5 +1,5 @@
-// Deciding about a pending action: apply or discard it. A decision never traps anybody: a failed apply
-// leaves the action as it was and says why, a discard always ends it. A plan is written as it was shown or not at all.
+// Settles a pending action: applies or discards it. A failed apply leaves the action as it was and says why; a discard
+// always ends it. A plan is written as it was shown or not at all.
 
 import { throwIfAborted } from "../base/abort.js";
 import { type ErrorCode, GalleyError, messageOf } from "../base/errors.js";
@@ -17,14 +17,14 @@ export interface Decision {
   readonly reason: string;
   readonly extra?: Record<string, unknown> | undefined;
   readonly by: Decider;
-  /** Heard until the work begins; what was begun runs to its end. */
+  /** Stops it until the work begins; work that has begun runs to its end. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface SettleSettings {
   readonly maxAttempts: number;
   readonly decider: "model" | "user" | "both";
-  /** With `both` and nobody to ask: refuse instead of taking the model's word. */
+  /** With `both`, if the user cannot be asked: refuse instead of accepting the model's decision. */
   readonly requireUser: boolean;
 }
 
@@ -36,16 +36,16 @@ export interface SettleContext {
   readonly session: ChangeSession;
   /** What is left once a part is applied lasts before that begins: a crash must not cost it. */
   keepRest?(id: string, rest: Plan): Promise<void>;
-  /** Undefined: there is nobody to ask. Ends, with anything but true, when the signal fires. */
+  /** Undefined: the user cannot be asked. Ends, with anything but true, when the signal fires. */
   confirm?(stored: StoredAction, signal: AbortSignal | undefined): Promise<boolean | undefined>;
 }
 
 export interface Settled {
   readonly outcome: PendingOutcome | "refused";
   readonly result: ToolResult;
-  /** What was settled with it, in the same way: what it rests on, or what rests on it. */
+  /** Actions that were settled with it, in the same way: those that it depends on, or that depend on it. */
   readonly also?: readonly StoredAction[];
-  /** Of what made an apply fail, for whoever has to throw it again. */
+  /** The failure of an apply, for a caller that has to throw it again. */
   readonly code?: ErrorCode | undefined;
 }
 
@@ -58,10 +58,10 @@ export async function settleAction(context: SettleContext, id: string, decision:
   const stored = store.take(id);
   if (!stored) throw new GalleyError("tool_failed", missingText(store, id));
   const agreed = await agreement(context, stored, decision);
-  if (decision.action === "apply" && (decision.signal?.aborted || agreed === "nobody")) {
+  if (decision.action === "apply" && (decision.signal?.aborted || agreed === "unavailable")) {
     store.putBack(id, asked?.action.status);
     throwIfAborted(decision.signal);
-    return refused(context, stored, decision, nobodyText);
+    return refused(context, stored, decision, cannotAskText);
   }
   if (!store.get(id)) throw new GalleyError("tool_failed", missingText(store, id)); // it went with another one meanwhile
   if (agreed === "no") return discard(context, stored, declined(decision));
@@ -70,9 +70,9 @@ export async function settleAction(context: SettleContext, id: string, decision:
 
 export const nothingPendingText = "No pending action to resolve. Nothing to apply or discard.";
 export const forReviewText = "Staged for review: the user decides.";
-const nobodyText = "The user has to agree, and nobody can be asked here. Nothing was written; it stays pending.";
+const cannotAskText = "The user has to agree, but cannot be asked here. Nothing was written; the action stays pending.";
 
-/** What a lower stage is settled with. */
+/** The reason for settling an action that another one depends on. */
 export function neededBy(id: string): string {
   return `Needed by ${id}.`;
 }
@@ -97,20 +97,20 @@ export function refusalOf({ settings }: SettleContext, { action, isForReview }: 
   return `Pending action ${id} failed ${attempts} times; discard it and preview again. Last error: ${lastError}`;
 }
 
-/** With `both`, what the model wants to apply is shown to the person first. */
+/** With `both`, the user is asked before an action is applied that the model wants to apply. */
 async function agreement(
   context: SettleContext,
   stored: StoredAction,
   { action, by, signal }: Decision,
-): Promise<"yes" | "no" | "nobody"> {
+): Promise<"yes" | "no" | "unavailable"> {
   const { decider, requireUser } = context.settings();
   if (action === "discard" || by !== "model" || decider !== "both") return "yes";
   try {
     const answer = await context.confirm?.(stored, signal);
     if (answer !== undefined) return answer === true ? "yes" : "no";
-    return requireUser ? "nobody" : "yes";
+    return requireUser ? "unavailable" : "yes";
   } catch {
-    return "no"; // an answer that failed is no consent
+    return "no"; // a failed answer is not consent
   }
 }
 
@@ -147,7 +147,7 @@ async function apply(context: SettleContext, stored: StoredAction, decision: Dec
   }
 }
 
-/** Runs the work with what lies below held fast; that is settled with it, or stays as it was. */
+/** Runs the work while it holds the actions below; they are settled with it, or stay as they were. */
 export async function applyOn<T>(
   { store }: SettleContext,
   below: readonly StoredAction[],
@@ -193,7 +193,7 @@ export function writtenDetails({ changeId, hardlinkBroken }: AppliedChanges): Ap
   return { changeId, ...(hardlinkBroken?.length ? { hardlinkBroken } : {}) };
 }
 
-/** The files are written: whatever follows, the action is applied, and the change has its name. */
+/** The files are written: whatever fails now, the action is applied and the change keeps its id. */
 async function afterPlan(
   { action: { id }, work }: StoredAction,
   { reason, extra, by }: Decision,
@@ -207,7 +207,7 @@ async function afterPlan(
     const own = isObject(details) || details === undefined ? details : { details };
     return { ...told, details: { ...own, ...(written.details as object) } };
   } catch (error) {
-    const text = `What was to follow failed: ${messageOf(error)}`;
+    const text = `Applied, but the follow-up step failed: ${messageOf(error)}`;
     return { ...written, content: [...written.content, { type: "text", text }] };
   }
 }
@@ -236,7 +236,7 @@ export async function applyFailed(
   return { outcome: "stale", result: failedResult(store, stored, decision, error), code: thrown.code };
 }
 
-/** The same search on the files as they are now, under the same id. Writes nothing: somebody has to see it first. */
+/** The same search on the files as they are now, under the same id. Writes nothing: the new preview has to be seen first. */
 async function refresh(
   context: SettleContext,
   stored: StoredAction,
@@ -279,7 +279,7 @@ async function discard(context: SettleContext, stored: StoredAction, decision: D
   return { outcome: "discarded", result: settled, also: above };
 }
 
-/** What was made for something that will not be. */
+/** Discards the actions that were made for the result of a discarded one. */
 export function discardAll(
   store: PendingActionStore,
   above: readonly StoredAction[],
@@ -317,7 +317,7 @@ function failedResult(store: PendingActionStore, stored: StoredAction, decision:
   };
 }
 
-/** The first four keys are what programs before us promised, in this form. */
+/** The first four keys are part of the published contract, in this form. */
 export function metadata(
   store: PendingActionStore,
   { action }: StoredAction,
@@ -350,7 +350,7 @@ function staleText(changed: readonly string[], total: number, sourceToolName: st
   return `Preview is stale: ${changed.length} of ${total} files changed since the preview (${paths}). Nothing was written. Run ${sourceToolName} again or discard.`;
 }
 
-/** Our own, and what other people's tools throw to speak to the model themselves. */
+/** Our own errors, and those that tools of extensions throw as a message for the model. */
 function isToolError(thrown: unknown): boolean {
   return thrown instanceof GalleyError || (thrown instanceof Error && thrown.name === "ToolError");
 }

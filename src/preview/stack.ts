@@ -1,5 +1,5 @@
-// Which pending plans rest on each other: a plan that was made for what another one leaves of a file depends on it. Only
-// through that file: once the lower one is done with it, the two have nothing to do with each other.
+// Which pending plans depend on each other: a plan that was made for the result of another plan depends on it, for that
+// file only. Once the lower one has settled the file, the two are independent.
 
 import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
 import type { Plan, PlannedChange } from "./plan.js";

@@ -1,5 +1,5 @@
-// Carries a child's output to whoever wants it, one chunk at a time over both streams. While a chunk is being taken the
-// child is not read, so a slow reader holds the child instead of filling our memory.
+// Passes a child's output to the caller, one chunk at a time over both streams. While the caller handles a chunk the
+// child is not read, so a slow reader blocks the child instead of filling our memory.
 
 import type { Readable } from "node:stream";
 
@@ -30,7 +30,7 @@ export class ProcessOutput {
     this.closed = Promise.all(this.#streams.map(whenClosed)).then(() => this.#taking);
   }
 
-  /** Reads what is already there, at most `maxBytes`: somebody may go on writing for ever. */
+  /** Reads what is already there, at most `maxBytes`: a process in the background may write for ever. */
   async readRest(maxBytes: number): Promise<void> {
     const limit = this.#bytes + maxBytes;
     while (!this.#isClosed && this.#bytes < limit) {
@@ -42,7 +42,7 @@ export class ProcessOutput {
     }
   }
 
-  /** Whatever comes later is dropped, and who goes on writing has nobody to write to. */
+  /** Drops later output and closes the pipes: a process that goes on writing gets an error. */
   close(): void {
     this.#isClosed = true;
     for (const stream of this.#streams) stream.destroy();

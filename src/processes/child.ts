@@ -10,9 +10,9 @@ import type { ProcessEnd, ProcessRequest } from "./processes.js";
 import type { Started } from "./start.js";
 
 export const stopGraceMs = 2000;
-/** For what is still in the pipes after the child's end, and for a killed one to be gone. */
+/** How long to wait for output after the child's end, and for a killed child to end. */
 const closeGraceMs = 500;
-/** More than any pipe holds, so nothing of the child's own is lost to a slow reader. */
+/** More than any pipe holds, so a slow reader loses nothing of the child's own output. */
 const maxLateBytes = 1024 * 1024;
 
 export type StopReason = NonNullable<ProcessEnd["stopped"]>;
@@ -63,11 +63,11 @@ export class Child {
     this.ended.then(release, release);
   }
 
-  /** Resolves when it is stopped and nobody of it is left. One that has ended by itself only loses its pipes. */
+  /** Resolves when the child and its processes are stopped. If the child has ended by itself, only its pipes are closed. */
   async stop(reason: StopReason): Promise<void> {
     if (this.#exitCode !== undefined || this.#stopped !== undefined) {
       if (this.#stopped === undefined) this.#finish();
-      return void (await this.ended.catch(() => {})); // told to whoever runs it
+      return void (await this.ended.catch(() => {})); // `run` reports the failure
     }
     this.#stopped = reason;
     await this.#kill();
@@ -81,7 +81,7 @@ export class Child {
     if (!isGone) signalGroup(this.group, "SIGKILL");
     await killMarked(marker);
     if (!isGone) await whenGroupGone(this.group, clock, closeGraceMs);
-    // Not even KILL ends one that waits for a broken disk; the answer does not wait with it.
+    // Not even KILL ends a process that waits for a broken disk; the answer must not wait for it.
     await this.#within(closeGraceMs, Promise.all([this.#exited, this.#output.closed]));
   }
 

@@ -1,7 +1,7 @@
-// Processes on a POSIX system. Each child carries a marker in its environment and its group is known to the watcher, so
-// that nothing outlives galley: not a stop, not a shutdown, not a kill. Who left the group and emptied or overwrote the
-// environment, or became another user, escapes; so does a command that is nothing but `exec env -i …` if galley is
-// killed in the very moment of its start, before the watcher knows the group. Only a sandbox holds those.
+// Processes on a POSIX system. Each child carries a marker in its environment and the watcher knows its group, so that
+// no child survives a stop, a shutdown or a kill of galley. A process escapes if it leaves the group and clears its
+// environment, or becomes another user; so does a command that is only `exec env -i …` if galley is killed at the
+// moment of its start, before the watcher knows the group. Only a sandbox can hold those.
 
 import { isAbsolute } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
@@ -20,7 +20,7 @@ import { type Spawn, start } from "./start.js";
 const markerName = "GALLEY_RUN";
 const markers = /^(?:[0-9a-f-]{36}:\d{1,9};){1,16}$/;
 
-/** How often groups that outlived their command are looked at: their numbers go to others once they are gone. */
+/** How often groups that outlived their command are checked: the system reuses their numbers once they are empty. */
 const lookMs = 5000;
 
 export interface NodeProcessesOptions {
@@ -48,7 +48,7 @@ class NodeProcesses implements Processes {
   readonly #id: string;
   readonly #outerMarkers: string;
   readonly #running = new Set<Child>();
-  /** Of those that run, and those that outlived their founder. */
+  /** The groups that run, also those that outlived their first process. */
   readonly #groups = new Set<Group>();
   #count = 0;
   #spawn: Spawn | undefined;
@@ -69,7 +69,7 @@ class NodeProcesses implements Processes {
   async run(request: ProcessRequest): Promise<ProcessEnd> {
     if ((this.#options.platform ?? process.platform) === "win32")
       throw new GalleyError("unsupported", "Commands need process groups, which Windows does not have.");
-    // Here, because not every session starts a program; kept, so that the next one starts without a wait in between.
+    // Only now, because not every session starts a program; kept, so that the next program starts without waiting.
     this.#spawn ??= (await import("node:child_process")).spawn;
     const spawn = this.#spawn;
     this.#environment ??= childEnvironment(this.#options.env, this.#options.environment);
@@ -91,7 +91,7 @@ class NodeProcesses implements Processes {
       detached: true, // its own group and session
       stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", command.mergesOutput ? "ignore" : "pipe"],
     });
-    // No wait where it has started: the child must hear of an abort from here on.
+    // No await once it has started: the child must react to an abort from here on.
     const child = new Child(starting instanceof Promise ? await starting : starting, {
       request,
       clock: this.#clock,
@@ -134,7 +134,7 @@ class NodeProcesses implements Processes {
     return { path: this.#options.env.PATH, projectRoot: this.#options.projectRoot };
   }
 
-  /** Before the child, because only a watcher that is there sees everything. */
+  /** Started before the child, because the watcher must know every group. */
   #ensureReaper(spawn: Spawn): Reaper {
     this.#reaper ??= new Reaper({
       spawn,
@@ -179,7 +179,7 @@ class NodeProcesses implements Processes {
   }
 }
 
-/** Our clock's timers do not keep the program running, and a dead child does not either; what is promised must be done. */
+/** Keeps the program alive until the work is done: neither our clock's timers nor a dead child would. */
 function keepAlive(): () => void {
   const timer = setInterval(() => {}, 2 ** 30);
   return () => clearInterval(timer);

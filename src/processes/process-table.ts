@@ -1,5 +1,5 @@
-// What the system knows about processes, and the only place that sends signals. A number alone never gets one: numbers
-// are given out again, so the start time has to match. Without procfs there is no start time and no sweep.
+// What the system knows about processes, and the only code that sends signals. A pid alone never gets one: pids are
+// reused, so the start time has to match. Without procfs there is no start time and no sweep.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "../base/clock.js";
@@ -14,17 +14,17 @@ export interface Group {
 
 const sweepPauseMs = 10;
 const maxSweeps = 50;
-/** Processes looked at before the event loop gets its turn. */
+/** Processes that are read before the event loop gets a turn. */
 const sliceLength = 200;
 
-/** Of a child that is not reaped yet, so the number is certainly its own. */
+/** For a child that is not reaped yet, so the pid is certainly its own. */
 export function groupOf(pid: number): Group {
   return { pid, startTime: startTimeOf(pid) };
 }
 
 /**
- * Whether anybody in the group still runs. One call in the usual case, where it is empty; else its members are looked
- * up, because the dead that nobody collects (a container without an init) count as members for ever.
+ * Whether a process of the group still runs. One call in the usual case, where the group is empty; otherwise its members
+ * are looked up, because zombies that are never reaped (a container without an init) count as members for ever.
  */
 export function isGroupAlive(group: Group): boolean {
   if (!isGroupThere(group)) return false;
@@ -36,7 +36,7 @@ export function signalGroup(group: Group, signal: "SIGTERM" | "SIGKILL"): void {
   if (isGroupThere(group)) send(-group.pid, signal);
 }
 
-/** Waits until nobody in the group runs; false when somebody still does by then. */
+/** Waits until no process of the group runs; false when one still does at the end. */
 export async function whenGroupGone(group: Group, clock: Clock, timeoutMs: number): Promise<boolean> {
   const deadline = clock.now() + timeoutMs;
   for (let pauseMs = 5; isGroupAlive(group); pauseMs = Math.min(pauseMs * 2, 100)) {
@@ -46,15 +46,15 @@ export async function whenGroupGone(group: Group, clock: Clock, timeoutMs: numbe
   return true;
 }
 
-/** The system's time, not the session's: what ends or forks does not wait for our clock, which may stand still. */
+/** The system's time, not the session's clock: processes do not wait for a clock that may stand still in a test. */
 function pause(pauseMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
 
 /**
- * Kills whatever carries the marker in the environment it was started with, and looks again until nothing does twice in
- * a row: a process may fork between the look and the signal, or fork and end while the list is read. Its whole group goes with it: a carrier's session began with a
- * child of ours, so nobody else can be in there. Linux only.
+ * Kills every process that was started with the marker in its environment, and its group, and looks again until two
+ * looks in a row find none: a process may fork between the look and the signal, or fork and end while the list is read.
+ * The session of such a process began with a child of ours, so its group holds no other processes. Linux only.
  */
 export async function killMarked(marker: string): Promise<void> {
   for (let sweeps = 0, clean = 0; sweeps < maxSweeps; sweeps++) {
@@ -64,7 +64,7 @@ export async function killMarked(marker: string): Promise<void> {
   }
 }
 
-/** Threads of everybody on the machine, from one small file; undefined where there is no such file. */
+/** The threads of all users of the machine, from one small file; undefined where there is no such file. */
 export function threadCount(): number | undefined {
   const count = Number(/ \d+\/(\d+) /.exec(readOrEmpty("/proc/loadavg"))?.[1]);
   return Number.isSafeInteger(count) ? count : undefined;
@@ -97,8 +97,8 @@ function processNames(): string[] {
 }
 
 /**
- * The system gives a number out again only once no process, group or session bears it. So a founder with another start
- * time means that our group is empty.
+ * The system reuses a number only once no process, group or session has it. So if the first process has another start
+ * time, our group is empty.
  */
 function isGroupThere({ pid, startTime }: Group): boolean {
   if (!send(-pid, 0)) return false;
@@ -120,20 +120,20 @@ function statOf(pid: number): string[] {
   return line.slice(line.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Gone, somebody else's, or no procfs: for us it is all the same. */
+/** Undefined if the process has ended, belongs to another user, or if there is no procfs. */
 function readOrEmpty(path: string): string {
   try {
-    return readFileSync(path, "utf8"); // which Node reads in half the time of any other encoding
+    return readFileSync(path, "utf8"); // Node reads this encoding twice as fast as any other
   } catch {
     return "";
   }
 }
 
-/** Whether there was anybody to send it to. */
+/** Whether there was a process to send it to. */
 function send(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal);
   } catch (error) {
-    return systemCode(error) === "EPERM" && signal === 0; // there, but no longer our user's
+    return systemCode(error) === "EPERM" && signal === 0; // it exists, but belongs to another user now
   }
 }

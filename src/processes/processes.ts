@@ -4,8 +4,8 @@
 
 export interface ProcessRequest {
   /**
-   * A line for the shell, with the limits of a command of the model's; or a program with its arguments. A program's
-   * name without a slash is looked up outside the project.
+   * A shell command with the limits for the model's commands, or a program with its arguments. A program name without
+   * a slash is looked up outside the project.
    */
   readonly command: { readonly shell: string } | { readonly file: string; readonly args: readonly string[] };
   /** An existing directory, already checked by the caller. */
@@ -16,18 +16,18 @@ export interface ProcessRequest {
   readonly signal?: AbortSignal | undefined;
   /** Written to standard input, which is then closed; default: no input at all. */
   readonly stdin?: string | Uint8Array;
-  /** For a shell line: both streams in one pipe, told as stdout. The only way to keep their true order. */
+  /** For a shell command: both streams in one pipe, reported as stdout. The only way to keep their true order. */
   readonly mergesOutput?: boolean;
   /**
-   * In the order of arrival. While a promise it returned is open, the child is not read and so held. When it throws,
-   * the child is stopped and `run` throws the same.
+   * In the order of arrival. While a promise that it returned is pending, the child's output is not read, which blocks the
+   * child. When it throws, the child is stopped and `run` throws the same.
    */
   onOutput?(chunk: Uint8Array, stream: "stdout" | "stderr"): Promise<void> | undefined;
 }
 
 /**
- * How a child ended. Nothing here throws but a start that failed (`not_found` for a missing program, `unsupported` for
- * a platform without process groups, `start_failed` for the rest) and an `onOutput` that did.
+ * How a child ended. `run` throws only if the start fails (`not_found` for a missing program, `unsupported` for a
+ * platform without process groups, `start_failed` for the rest) or if `onOutput` throws.
  */
 export interface ProcessEnd {
   /** Of the child itself; for one that a signal ended 128 + its number. */
@@ -37,8 +37,8 @@ export interface ProcessEnd {
 }
 
 export interface Processes {
-  /** Answers 500 ms after the child's end at the latest, even if somebody it started still holds its pipes. */
+  /** Resolves 500 ms after the child's end at the latest, even if a process that it started still holds its pipes. */
   run(request: ProcessRequest): Promise<ProcessEnd>;
-  /** Stops every child, with its group and its stragglers, and takes no new one. */
+  /** Stops every child with its group and all processes that left the group. No new child can start. */
   shutdown(): Promise<void>;
 }

@@ -35,8 +35,8 @@ suspects() {
   done
 }
 
-# One look at everybody; fails when it found nobody. Who carries the marker is in a session that began with us, so its
-# whole group is ours, also those in it who emptied their environment.
+# One pass over all processes; fails when it found none. A process with the marker is in a session of ours, so its
+# whole group is ours, also the processes in it that cleared their environment.
 sweep() {
   found=1
   for path in $(suspects); do

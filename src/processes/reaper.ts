@@ -1,6 +1,6 @@
-// The watcher: one small process that outlives a killed galley by a moment, and takes galley's children with it. It
-// holds one end of a pipe; the system closes the other end when galley ends. Every child forked before that moment has
-// its marker by then: until it has, it holds a copy of our end itself.
+// The watcher: one small process that outlives a killed galley for a moment and kills galley's children. It holds one
+// end of a pipe; the system closes the other end when galley ends. Every child that was forked before has its marker by
+// then: until it has, it holds a copy of our end itself.
 
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
@@ -11,7 +11,7 @@ import type { Group } from "./process-table.js";
 import { reaperScript } from "./reaper-script.js";
 import type { Spawn } from "./start.js";
 
-/** It only ends early if somebody kills it. Beyond this that somebody is at war with us. */
+/** The watcher ends early only if another program kills it. After this many times galley gives up. */
 const maxStarts = 20;
 
 const laterMs = 100;
@@ -20,7 +20,7 @@ export interface ReaperOptions {
   readonly spawn: Spawn;
   readonly log: Log;
   readonly clock: Clock;
-  /** What all our children carry in their environment. */
+  /** The marker in the environment of all our children. */
   readonly marker: string;
   /** By full names; undefined where there is none. */
   readonly grep: string | undefined;
@@ -50,9 +50,9 @@ export class Reaper {
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],
     });
-    child.on("error", () => {}); // told by the missing pid
+    child.on("error", () => {}); // the missing pid says the same
     if (child.pid === undefined) throw failure("the system refused it");
-    child.stdin?.on("error", () => {}); // told by its end
+    child.stdin?.on("error", () => {}); // its end says the same
     child.on("exit", () => this.#lost(child));
     child.unref();
     (child.stdin as Socket).unref();
@@ -60,7 +60,7 @@ export class Reaper {
     this.#send();
   }
 
-  /** The groups to take along, from now on. */
+  /** The groups to kill, from now on. */
   watch(groups: ReadonlySet<Group>): void {
     this.#cancelLater?.();
     this.#cancelLater = undefined;
@@ -73,7 +73,7 @@ export class Reaper {
     this.#cancelLater ??= this.#options.clock.after(laterMs, () => this.watch(groups));
   }
 
-  /** It looks round once more and ends by itself. */
+  /** The watcher kills what is left and ends by itself. */
   close(): void {
     this.#isClosed = true;
     this.#cancelLater?.();

@@ -1,5 +1,5 @@
-// Which shell runs a command line, and how its limits get there: Node cannot set any, so a small first shell does and
-// then becomes the real one. The command line travels as an argument and is never pasted into another.
+// Which shell runs a command line, and how its limits are set: Node cannot set any, so a small first shell does it and
+// then execs the real one. The command line is passed as an argument and never pasted into another one.
 
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, isAbsolute, join } from "node:path";
@@ -11,7 +11,7 @@ import { threadCount } from "./process-table.js";
 const moreProcesses = 512;
 const openFiles = 4096;
 
-/** First, and whatever the project is: PATH may begin with a folder of its own. */
+/** Searched first: PATH may begin with a folder of the project. */
 const standardPlaces = ["/bin", "/usr/bin"].join(delimiter);
 
 export interface ProgramSearch {
@@ -23,7 +23,7 @@ export interface ProgramSearch {
 export interface CommandLine {
   readonly file: string;
   readonly args: readonly string[];
-  /** Standard error goes the way of standard output, and needs no pipe. */
+  /** Standard error goes to the same pipe as standard output. */
   readonly mergesOutput: boolean;
 }
 
@@ -38,7 +38,7 @@ export function findSystemProgram(name: string, search: ProgramSearch): string |
   return findProgram(name, { path: standardPlaces, projectRoot: undefined }) ?? findProgram(name, search);
 }
 
-/** A plain name, in absolute places: anything relative means another program in every directory. */
+/** A plain name, searched in absolute directories: a relative one would mean another program in every directory. */
 export function findProgram(name: string, { path = "", projectRoot }: ProgramSearch): string | undefined {
   if (name.includes("/")) return undefined;
   const candidates = path.split(delimiter).filter(isAbsolute);
@@ -51,8 +51,8 @@ export function findProgram(name: string, { path = "", projectRoot }: ProgramSea
  * `$0` and exit codes are those of `bash -c <line>`. A limit that the system refuses is already stricter, and stays.
  * `-u` is bash's letter for the number of processes, `-p` that of the small shells.
  *
- * The system counts threads of the user on the whole machine, also those that a container hides from us. So the limit
- * stands on everybody's threads: never too strict, and a bomb still ends.
+ * The system counts the user's threads on the whole machine, also those that a container hides from us. So the limit is
+ * based on the threads of all users: never too strict, and a fork bomb still ends.
  */
 export function limitedShell(shell: string, line: string, mergesOutput: boolean): CommandLine {
   const threads = threadCount();
@@ -79,6 +79,6 @@ function isInside(file: string, root: string | undefined): boolean {
   try {
     return isWithin(file, root) || isWithin(realpathSync(file), realpathSync(root));
   } catch {
-    return true; // cannot be judged, so it is not picked
+    return true; // cannot be checked, so it is not used
   }
 }

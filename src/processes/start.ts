@@ -12,7 +12,7 @@ export interface Started {
   readonly pid: number;
 }
 
-/** Throws at once or answers at once; only the reason of a failure has to be waited for. */
+/** Returns or throws at once; only the reason of a failure takes time to find out. */
 export function start(spawn: Spawn, { file, args }: CommandLine, options: SpawnOptions): Started | Promise<never> {
   let process: ChildProcess;
   try {

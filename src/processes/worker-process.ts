@@ -1,13 +1,13 @@
-// A helper process that answers messages for as long as it is needed. It exists for code that may abort the process it
-// runs in: its end is an event here, never ours. It has its own group, none of our descriptors, an environment without
-// secrets, and it ends by itself when we are gone.
+// A helper process that answers messages for as long as it is needed. It exists for code that may abort its process: that
+// is an event here and does not end galley. It has its own group, none of our descriptors and an environment without
+// secrets, and it ends by itself when galley ends.
 
 import { spawn } from "node:child_process";
 import { parse } from "node:path";
 import { childEnvironment } from "./child-environment.js";
 
 export interface WorkerRequest {
-  /** A CommonJS script. It leaves when its channel closes (`disconnect`); what it prints goes nowhere. */
+  /** A CommonJS script. It ends when its channel closes (`disconnect`); its output is dropped. */
   readonly script: string;
   /** Found in `process.argv` from index 1 on. */
   readonly args: readonly string[];
@@ -17,7 +17,7 @@ export interface WorkerRequest {
   onEnd(end: WorkerEnd): void;
 }
 
-/** Why it ended: the line of its standard error that names the problem, or the system's word. */
+/** Why it ended: the line of its standard error that names the problem, or the system's message. */
 export interface WorkerEnd {
   readonly reason: string;
 }
@@ -26,7 +26,7 @@ export interface WorkerProcess {
   readonly pid: number | undefined;
   /** Lost when the worker has ended; `onEnd` tells. */
   send(message: unknown): void;
-  /** Whether this process must stay alive for it. A new worker does not hold us. */
+  /** Whether this process must stay alive for it. A new worker does not keep it alive. */
   hold(isNeeded: boolean): void;
   /** At once, with everything in its group. */
   kill(): void;
@@ -56,7 +56,7 @@ export function startWorker({ script, args, onMessage, onEnd }: WorkerRequest): 
   });
   child.on("message", onMessage);
   child.on("error", (error) => {
-    if (child.pid === undefined) end(error.message); // a message that could not be sent is told by the end that follows
+    if (child.pid === undefined) end(error.message); // if a message could not be sent, the end of the worker follows
   });
   // Not `exit`: what the worker sent last may still be on its way then.
   child.on("close", (code, signal) => end(firstProblem(errorText) ?? `it ended with ${signal ?? `code ${code}`}`));
@@ -70,7 +70,7 @@ export function startWorker({ script, args, onMessage, onEnd }: WorkerRequest): 
   return {
     pid: child.pid,
     send(message) {
-      if (child.connected) child.send(message as object, () => {}); // a failure is told by the end that follows
+      if (child.connected) child.send(message as object, () => {}); // after a failure the end of the worker follows
     },
     hold,
     kill() {

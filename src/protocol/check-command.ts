@@ -52,7 +52,7 @@ function schemaOf(type: string): Schema | undefined {
 
 const neverCopied: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Where a value left its schema. The path grows on the way up, so a good frame pays nothing for it. */
+/** Where a value does not fit its schema. The path is built while returning, so a valid frame costs nothing. */
 class Misfit {
   constructor(
     readonly path: string,
@@ -130,12 +130,12 @@ function ownMisfit(schema: Schema): Misfit {
   return new Misfit("", schema.expectation);
 }
 
-/** The deepest schema with words for the failure speaks. */
+/** The deepest schema with an expectation words the failure. */
 function misfitBelow(schema: Schema, step: string, below: Misfit): Misfit {
   return below.expectation === undefined ? ownMisfit(schema) : new Misfit(step + below.path, below.expectation);
 }
 
-/** A copy of a value whose shape is somebody else's business, without the names that reach a prototype. */
+/** A copy of a value that is checked elsewhere, without the keys that reach a prototype. */
 export function copyOpen(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOpen);
   if (!isObject(value)) return value;

@@ -1,6 +1,6 @@
 // Every command a host may send. The keyword `expectation` on a field holds the words that finish the sentence
 // "Invalid <command>: <field> must be <expectation>"; the server checks frames against these schemas as plain data
-// (check-command.ts), so a field without words is a field nobody can be told about.
+// (check-command.ts), so a field without an expectation has no error message.
 
 import Type, { type Static, type TProperties } from "typebox";
 import { ImageContent } from "./content.js";
@@ -53,7 +53,7 @@ export const commandSchemaByType = {
 
   get_state: command("get_state", {}),
   set_todos: command("set_todos", { phases: Type.Array(TodoPhaseInput, { expectation: "an array" }) }),
-  /** The definitions have sentences of their own, so whoever registers them checks them. */
+  /** The definitions have error messages of their own, so they are checked when they are registered. */
   set_host_tools: command("set_host_tools", { tools: Type.Array(Type.Unknown(), { expectation: "an array" }) }),
   /** `null` removes the filter. */
   set_event_filter: command("set_event_filter", {

@@ -57,14 +57,20 @@ export const ServiceTierChangeEntry = entry("service_tier_change", {
 });
 export type ServiceTierChangeEntry = Static<typeof ServiceTierChangeEntry>;
 
-export const CompactionEntry = entry("compaction", {
+/** What a compaction made, in its entry and in its event. */
+export const compactionFields = {
   summary: Type.String(),
   shortSummary: Type.Optional(Type.String()),
   firstKeptEntryId: Type.String(),
   tokensBefore: Type.Number(),
   details: Type.Optional(Type.Unknown()),
   preserveData: Type.Optional(Type.Unknown()),
+  /** An extension wrote the summary. */
   fromExtension: Type.Optional(Type.Boolean()),
+};
+
+export const CompactionEntry = entry("compaction", {
+  ...compactionFields,
   /** Another program's spelling of `fromExtension`: read, never written. */
   fromHook: Type.Optional(Type.Boolean()),
 });

@@ -3,6 +3,7 @@
 
 import Type, { type Static, type TSchema } from "typebox";
 import { InputContent, ToolCall } from "./content.js";
+import { compactionFields } from "./entries.js";
 import { AgentMessage, AssistantMessage, ToolResultMessage } from "./messages.js";
 import { Decider, FileStamp, PendingAction, PendingOutcome, PendingStatus } from "./pending.js";
 import { TodoStatus } from "./todos.js";
@@ -109,16 +110,7 @@ export const AgentEvent = Type.Union([
 ]);
 export type AgentEvent = Static<typeof AgentEvent>;
 
-export const CompactionResult = Type.Object({
-  summary: Type.String(),
-  shortSummary: Type.Optional(Type.String()),
-  firstKeptEntryId: Type.String(),
-  tokensBefore: Type.Number(),
-  details: Type.Optional(Type.Unknown()),
-  preserveData: Type.Optional(Type.Unknown()),
-  /** An extension wrote the summary. */
-  fromExtension: Type.Optional(Type.Boolean()),
-});
+export const CompactionResult = Type.Object(compactionFields);
 export type CompactionResult = Static<typeof CompactionResult>;
 
 const compactionAction = Type.Union([Type.Literal("context-full"), Type.Literal("handoff")]);

@@ -1,4 +1,4 @@
-// A staged change as hosts see it: what would be written, on which files it rests, and how it ended. Callbacks and
+// A staged change as hosts see it: what would be written, on which files it depends, and how it ended. Callbacks and
 // file contents never leave the process.
 
 import Type, { type Static } from "typebox";
@@ -95,7 +95,7 @@ export const Change = Type.Object({
     Type.Object({
       path: Type.String(),
       kind: FileChangeKind,
-      /** Absent, like the diff, where the file was written by somebody else since: nobody has what the change left. */
+      /** Absent, like the diff, if another program has written the file since: its content after the change is lost. */
       added: Type.Optional(Type.Integer({ minimum: 0 })),
       removed: Type.Optional(Type.Integer({ minimum: 0 })),
       diff: Type.Optional(Type.String()),

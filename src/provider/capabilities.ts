@@ -1,5 +1,4 @@
-// What can be expected of a model, told from its API: outside this folder a model is asked for what it can do, never for
-// its vendor's name.
+// What a model can do, derived from its API: code outside this folder asks for a capability, never for a vendor's name.
 
 import type { Model } from "../protocol/model.js";
 
@@ -30,7 +29,7 @@ const byApi: Readonly<Record<string, ModelCapabilities>> = {
   "google-generative-ai": { ...standard, takesThinkingBudget: true },
 };
 
-/** Of a model, or of a message by the API that it came from. */
+/** For a model, or for the API that a message came from. */
 export function capabilitiesOf({ api }: Pick<Model, "api">): ModelCapabilities {
   return (Object.hasOwn(byApi, api) ? byApi[api] : undefined) ?? standard;
 }

@@ -6,7 +6,7 @@ import {
   looksLikeUnsetName,
   readAuthFile,
   rememberCommands,
-  settle,
+  resolveValue,
 } from "./credentials.js";
 
 const neverRun = () => Promise.reject(new Error("no command may run here"));
@@ -108,18 +108,20 @@ it("suspects only unset values that are spelt as names of secrets", () => {
     expect(looksLikeUnsetName(text, {})).toBe(false);
 });
 
-describe("settle", () => {
+describe("resolveValue", () => {
   it("gives the value, trims what a command prints, and gives nothing for nothing", async () => {
-    expect(await settle({ kind: "value", value: "k" }, neverRun)).toBe("k");
-    expect(await settle({ kind: "missing" }, neverRun)).toBeUndefined();
-    expect(await settle({ kind: "command", command: "c" }, async (command) => ` key of ${command}\n`)).toBe("key of c");
+    expect(await resolveValue({ kind: "value", value: "k" }, neverRun)).toBe("k");
+    expect(await resolveValue({ kind: "missing" }, neverRun)).toBeUndefined();
+    expect(await resolveValue({ kind: "command", command: "c" }, async (command) => ` key of ${command}\n`)).toBe(
+      "key of c",
+    );
   });
 
   it.each(["", "two\nlines", "nul\0", "schl\u00fcssel", "zero\u200bwidth"])(
     "refuses %j without repeating it",
     async (bad) => {
-      const settled = settle({ kind: "command", command: "c" }, async () => bad);
-      await expect(settled).rejects.toMatchObject({
+      const resolved = resolveValue({ kind: "command", command: "c" }, async () => bad);
+      await expect(resolved).rejects.toMatchObject({
         code: "no_credential",
         message: "The value is empty, of several lines, or not plain ASCII.",
       });

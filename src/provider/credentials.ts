@@ -1,5 +1,5 @@
 // Where the key for a provider comes from. Finding it is pure and runs nothing, so that models can be listed freely;
-// only `settle` may run a command, and a command that answered is not run again.
+// only `resolveValue` may run a command, and a command that answered is not run again.
 
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
@@ -12,7 +12,7 @@ export interface CredentialSources {
   readonly authFile: ReadonlyMap<string, string>;
   /** Keys given for this run, by provider. */
   readonly runtimeKeys: ReadonlyMap<string, string>;
-  /** Answers with the standard output of a command, or throws a sentence that does not repeat it. */
+  /** Returns the standard output of a command, or throws an error that does not repeat the command. */
   readonly runCommand: (command: string) => Promise<string>;
 }
 
@@ -55,7 +55,7 @@ export function looksLikeUnsetName(text: string, env: Environment): boolean {
 }
 
 /** The value itself, for a request. `undefined` when there is none; throws what the command's runner throws. */
-export async function settle(
+export async function resolveValue(
   finding: Finding,
   runCommand: CredentialSources["runCommand"],
 ): Promise<string | undefined> {
@@ -75,12 +75,12 @@ export function rememberCommands(runCommand: CredentialSources["runCommand"]): C
     if (known !== undefined) return known;
     const answer = runCommand(command);
     answers.set(command, answer);
-    answer.catch(() => answers.delete(command)); // the caller hears the failure; the next request may try again
+    answer.catch(() => answers.delete(command)); // the caller handles the failure; the next request may try again
     return answer;
   };
 }
 
-/** The API keys in a parsed credential file, and one sentence for each entry that is none. */
+/** The API keys in a parsed credential file, and a warning for each entry that is not a key. */
 export function readAuthFile(value: unknown, file: string): { keys: Map<string, string>; warnings: string[] } {
   const keys = new Map<string, string>();
   const warnings: string[] = [];

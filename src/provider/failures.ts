@@ -65,7 +65,7 @@ export function problemOfJson(body: string): Problem {
   return { message, failure: { kind: "invalid_request" } };
 }
 
-/** Whatever was thrown on the way: system errors, our own time limits, refusals of the configuration. */
+/** Anything thrown during a call: system errors, our own time limits, configuration errors. */
 export function problemOfException(thrown: unknown): Problem {
   if (thrown instanceof GalleyError) {
     const kind = kindOfOurCode[thrown.code] ?? "unknown";
@@ -75,7 +75,7 @@ export function problemOfException(thrown: unknown): Problem {
   const code = systemCode(cause);
   const detail = excerpt(messageOf(cause), 500);
   if (code !== undefined && networkCode.test(code)) {
-    // Node words a cut reply as "aborted", which reads as if somebody had asked for it.
+    // Node's message for a cut reply is "aborted", which reads as if the user had asked for it.
     const text = detail === "aborted" ? "the service closed the connection before its reply ended" : detail;
     return { message: `Connection failed: ${text} (${code})`, failure: { kind: "network", code } };
   }
@@ -152,7 +152,7 @@ const fallbackTexts: readonly [Kind, RegExp][] = [
 function kindOf({ status, codes = [], text = "" }: Clues): Kind {
   const telling = lookUp(tellingCodes, codes);
   if (telling) return telling;
-  // For these the status is the whole story, whatever words come along.
+  // For these the status alone decides, whatever the text says.
   const isPlain = status === 401 || status === 404;
   if (!isPlain && quotaText.test(text)) return "usage_limit";
   if (!isPlain && status !== 403 && (status === 429 || throttleText.test(text))) return "rate_limit";

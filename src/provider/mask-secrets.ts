@@ -1,5 +1,5 @@
-// A service may repeat the key it was sent when it complains about it, and what it says goes into the session, the log
-// and to the host. The key does not.
+// A service may repeat a key in its error message, which goes into the session, the log and to the host. This removes the
+// key.
 
 import type { StreamRequest } from "./provider.js";
 

@@ -1,4 +1,4 @@
-// Fewer, larger deltas: what a service sent in one piece need not be handled in fifty.
+// Merges small deltas that arrived together, so that they are handled once.
 
 import type { StreamEvent } from "./provider.js";
 

@@ -44,7 +44,7 @@ export interface ModelContext {
   tools: readonly ToolSpec[];
 }
 
-/** How else a reply is drawn. What is absent is up to the service; what a service does not know is not sent. */
+/** Sampling options. The service decides about absent ones; options that a service does not know are not sent. */
 export interface Sampling {
   readonly topP?: number;
   readonly topK?: number;
@@ -115,7 +115,7 @@ export type StreamEvent =
 /** Never throws once the iterable exists: every failure is an `error` event. Returning early closes the connection. */
 export type StreamFunction = (request: StreamRequest) => AsyncIterable<StreamEvent>;
 
-/** More calls than this in one reply are not work but noise: the reply is an error. */
+/** A sane reply has fewer calls: with more the reply is an error. */
 export const maxCallsPerReply = 128;
 
 export const zeroUsage: Usage = Object.freeze({

@@ -30,7 +30,7 @@ export function prepareReplay(
   for (const message of messages) {
     if (message.role === "toolResult") {
       const slot = open.get(message.toolCallId)?.pop();
-      if (slot) slot.result = withoutImages(message, showsImages); // else: nobody asked for it
+      if (slot) slot.result = withoutImages(message, showsImages); // else: a result without a call
       continue;
     }
     if (message.role !== "assistant") {
@@ -142,7 +142,7 @@ function withoutImages<Message extends { content: string | InputContent[] }>(
   return { ...message, content: content.map((block) => (block.type === "image" ? omittedImage : block)) };
 }
 
-/** Without a function for each block: a long history is looked through as a whole, by code that is still cold. */
+/** A plain loop without a callback per block: it runs over a long history before the code is optimized. */
 function hasImage(content: readonly InputContent[]): boolean {
   for (let index = 0; index < content.length; index++) if (content[index]?.type === "image") return true;
   return false;

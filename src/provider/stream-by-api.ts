@@ -1,4 +1,4 @@
-// Finds the provider for a model's api and loads it on first use: a run pays for the one API it speaks.
+// Finds the provider for a model's API and loads it on first use, so that a run loads only one.
 
 import { problemOfException } from "./failures.js";
 import type { StreamEvent, StreamFunction, StreamRequest } from "./provider.js";

@@ -288,7 +288,7 @@ function expected(path: readonly SessionEntry[]): ReturnType<typeof plain> {
   };
 }
 
-it("an assistant without a model is nobody's choice", () => {
+it("an assistant without a model is not a choice of model", () => {
   const nameless = said(assistant({ provider: "", model: "" }));
   expect(buildContext(chain(nameless)).models.size).toBe(0);
 });

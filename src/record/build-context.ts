@@ -1,5 +1,5 @@
-// What the agent knows at one place of the tree: a fold over the entries from the root to there. Pure. Fed one entry
-// at a time, so that a conversation of a hundred thousand entries grows by one at the price of one.
+// The context at one entry of the tree: a pure fold over the entries from the root to it. It takes one entry at a time,
+// so that appending to a long conversation costs the same as to a short one.
 
 import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
@@ -16,7 +16,7 @@ export interface SessionContext {
   readonly thinkingLevel: string | null | undefined;
   /** `provider/id` by role. */
   readonly models: ReadonlyMap<string, string>;
-  /** The model of the role `default` was recorded as a choice; else it is who replied last. */
+  /** The model of the role `default` was recorded as a choice; else it is the model that replied last. */
   readonly isModelChosen: boolean;
   /** Names of the stream rules that have been told to the model. */
   readonly injectedRules: ReadonlySet<string>;
@@ -58,7 +58,7 @@ export class ContextBuilder implements SessionContext {
   }
 
   get models(): ReadonlyMap<string, string> {
-    // Only while nobody has chosen: a fallback's reply must not become the session's model.
+    // Only while no model was chosen: a fallback's reply must not become the session's model.
     if (this.#lastReply && !this.isModelChosen)
       this.#models.set("default", `${this.#lastReply.provider}/${this.#lastReply.model}`);
     return this.#models;

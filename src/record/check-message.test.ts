@@ -117,7 +117,7 @@ describe("small gaps are filled", () => {
     });
   });
 
-  it("blocks that nobody knows are left out", () => {
+  it("unknown blocks are left out", () => {
     const content = [
       { type: "document" },
       "text",

@@ -17,7 +17,7 @@ export function checkMessage(value: unknown, timestamp: number): AgentMessage | 
 /** What has to change, or undefined when the message cannot be used. */
 type Check = (message: JsonObject) => Readonly<JsonObject> | undefined;
 
-/** Nearly every message is fit as it is, and one object says so for all: a long session has thousands of them. */
+/** Nearly every message fits as it is; one shared object says so, since a long session has thousands of them. */
 const nothing: Readonly<JsonObject> = Object.freeze({});
 
 const checks: Record<AgentMessage["role"], Check> = {
@@ -57,7 +57,7 @@ const checks: Record<AgentMessage["role"], Check> = {
   },
 };
 
-/** A Map, which is quicker to ask than an object is for its own members. */
+/** A Map: a lookup there is faster than an own-property check on an object. */
 const checkByRole = new Map<unknown, Check>(Object.entries(checks));
 
 function checkCustom(message: JsonObject): Readonly<JsonObject> | undefined {

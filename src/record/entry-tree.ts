@@ -1,5 +1,5 @@
-// The entries of one session as a tree with a leaf: where the next entry goes. Entries only ever join; moving about is
-// moving the leaf. Labels, names and leaf moves are written in the margin: they never become the leaf.
+// The entries of one session as a tree with a leaf, the parent of the next entry. Entries are only added; navigation
+// moves the leaf. Labels, names and leaf moves are bookkeeping: they never become the leaf.
 
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
@@ -17,30 +17,23 @@ export interface BranchPoint {
   onPath: boolean;
 }
 
-/** Two levels of JSON each: half of what a frame may nest is left for what stands in an entry. */
+/** Each takes two levels of JSON, so half of a frame's nesting limit is left for the entries themselves. */
 export const maxTreeDepth = 32;
 
 export type NameSource = "auto" | "user";
 
 export class EntryTree {
-  readonly #entries: SessionEntry[];
-  readonly #indexById: Map<string, number>;
+  readonly #entries: SessionEntry[] = [];
+  readonly #indexById = new Map<string, number>();
   readonly #labels = new Map<string, string>();
-  /** Made when first asked for. */
+  /** Built on first use. */
   #children: Map<string | null, SessionEntry[]> | undefined;
   #leafId: string | null = null;
   #name: { readonly text: string; readonly source: NameSource } | undefined;
 
-  /** `indexById`, where the caller has it already, is the tree's from then on. */
-  constructor(header?: SessionHeader, entries: readonly SessionEntry[] = [], indexById?: Map<string, number>) {
-    this.#entries = indexById ? entries.slice() : [];
-    this.#indexById = indexById ?? new Map();
+  constructor(header?: SessionHeader, entries: readonly SessionEntry[] = []) {
     if (typeof header?.title === "string") this.#take(header.title, header.titleSource ?? "auto");
-    for (let index = 0; index < entries.length; index++) {
-      const entry = entries[index] as SessionEntry;
-      if (indexById) this.#note(entry, index);
-      else this.append(entry);
-    }
+    for (const entry of entries) this.append(entry);
   }
 
   /** In the order in which they were appended. */
@@ -76,14 +69,13 @@ export class EntryTree {
   /** Throws when the id is taken. */
   append(entry: SessionEntry): void {
     if (this.has(entry.id)) throw new GalleyError("invalid_argument", `Entry ${entry.id} exists already`);
-    const index = this.#entries.push(entry) - 1;
-    this.#indexById.set(entry.id, index);
+    this.#indexById.set(entry.id, this.#entries.push(entry) - 1);
     if (this.#children) addTo(this.#children, entry);
-    this.#note(entry, index);
+    this.#note(entry);
   }
 
-  /** What an entry that has just come in says about the whole. */
-  #note(entry: SessionEntry, index: number): void {
+  /** Updates labels, name and leaf for a new entry. */
+  #note(entry: SessionEntry): void {
     switch (entry.type) {
       case "label":
         return this.#noteLabel(entry.targetId, entry.label);
@@ -91,15 +83,14 @@ export class EntryTree {
         return this.#noteName(entry.name, entry.source);
       case "leaf":
         // Its target may have been on a line that could not be read; then the leaf stays where it was.
-        if (entry.targetId === null || (this.#indexById.get(entry.targetId) ?? Infinity) <= index)
-          this.#leafId = entry.targetId;
+        if (entry.targetId === null || this.has(entry.targetId)) this.#leafId = entry.targetId;
         return;
       default:
         this.#leafId = entry.id;
     }
   }
 
-  /** In memory only; whoever keeps a file appends a `leaf` entry instead. `null` puts the leaf before the first entry. */
+  /** In memory only: where there is a file, append a `leaf` entry instead. `null` puts the leaf before the first entry. */
   moveLeaf(targetId: string | null): void {
     if (targetId !== null && !this.has(targetId)) throw entryNotFound(targetId);
     this.#leafId = targetId;
@@ -118,7 +109,7 @@ export class EntryTree {
     return path.reverse();
   }
 
-  /** Nearly always it stands right before the entry that names it, and a look there is quicker than a search. */
+  /** Looks right before the entry that names it first: the parent is nearly always there. */
   #indexOf(id: string | null, before: number): number | undefined {
     if (id === null) return undefined;
     return before > 0 && this.#entries[before - 1]?.id === id ? before - 1 : this.#indexById.get(id);
@@ -133,9 +124,9 @@ export class EntryTree {
   }
 
   /**
-   * Every entry; children by time. What has no parent here is a root, and so is what would be nested deeper than
-   * `maxDepth`: its `parentId` tells where it belongs. A conversation is one long line, and no reader takes JSON that
-   * is nested as deeply as a conversation is long.
+   * Every entry; children by time. An entry without a parent here is a root, and so is one that would be nested deeper
+   * than `maxDepth`: its `parentId` tells where it belongs. A conversation is one long chain, and JSON readers limit
+   * nesting.
    */
   tree(maxDepth = maxTreeDepth): EntryNode[] {
     const nodes = new Map<string, EntryNode>();
@@ -181,7 +172,7 @@ export class EntryTree {
     else this.#labels.delete(targetId);
   }
 
-  /** A name without a source was given by a person: programs that name sessions by themselves say so. */
+  /** A name without a source is the user's: programs that name sessions automatically record that. */
   #noteName(name: string, source: NameSource = "user"): void {
     if (typeof name === "string" && !(source === "auto" && this.nameSource === "user")) this.#take(name, source);
   }
@@ -197,16 +188,16 @@ export function cleanName(text: string): string {
   return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
 }
 
-/** Entries in the margin: they do not move the leaf. */
+/** Entries that do not move the leaf. */
 export function isBookkeeping(entry: SessionEntry): boolean {
   return entry.type === "label" || entry.type === "session_info" || entry.type === "leaf";
 }
 
 /**
- * A path without what stands in its margin, as a chain again. What a compaction kept from an entry in the margin on, it
- * keeps from the next one.
+ * A path without its bookkeeping entries, chained again. A compaction that kept entries from a bookkeeping entry on keeps
+ * them from the next one.
  */
-export function withoutMargin(path: readonly SessionEntry[]): SessionEntry[] {
+export function withoutBookkeeping(path: readonly SessionEntry[]): SessionEntry[] {
   const next = new Map<string, string>();
   let following: string | undefined;
   for (const entry of path.toReversed()) {

@@ -1,10 +1,10 @@
 // What a page of a session is made from.
 
 import type { AnyTool } from "../tools/tool.js";
-import type { SessionManager } from "./record.js";
+import type { SessionRecord } from "./record.js";
 
 /** The record as it stands, and what the model is told beside it. */
-export interface PageSource extends Pick<SessionManager, "header" | "tree" | "blobs"> {
+export interface PageSource extends Pick<SessionRecord, "header" | "tree" | "blobs"> {
   readonly live: { readonly systemPrompt: string; readonly tools: readonly AnyTool[] };
 }
 

@@ -18,17 +18,19 @@ import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { buildContext } from "./build-context.js";
-import { SessionManager, type SessionManagerOptions } from "./record.js";
+import { continueRecent, createRecord, createRecordInMemory, forkRecord, openRecord } from "./open-record.js";
+import type { SessionRecord } from "./record.js";
+import type { RecordOptions } from "./record-options.js";
 import { resolveImages } from "./store/blobs.js";
-import { SessionIndex } from "./store/list.js";
+import { SessionIndex } from "./store/session-index.js";
 import { entryLists, faultyDisk, header, heardLog, linesOf, readFile, userEntry } from "./store/store.test-kit.js";
 
 const said = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
 
-function setUp(changes: Partial<SessionManagerOptions> = {}) {
+function setUp(changes: Partial<RecordOptions> = {}) {
   const home = temporaryDirectory();
   const log = heardLog();
-  const options: SessionManagerOptions = {
+  const options: RecordOptions = {
     cwd: join(home, "app"),
     agentDir: join(home, ".galley", "agent"),
     home,
@@ -37,32 +39,32 @@ function setUp(changes: Partial<SessionManagerOptions> = {}) {
     log,
     ...changes,
   };
-  const managers: SessionManager[] = [];
+  const records: SessionRecord[] = [];
   onTestFinished(async () => {
-    for (const manager of managers) await manager.close();
+    for (const record of records) await record.close();
   });
-  const keep = (manager: SessionManager) => {
-    managers.push(manager);
-    return manager;
+  const keep = (record: SessionRecord) => {
+    records.push(record);
+    return record;
   };
   return {
     home,
     options,
     log,
-    create: () => keep(SessionManager.create(options)),
-    open: async (path: string | undefined, how = {}) => keep(await SessionManager.open(path ?? "", options, how)),
-    continueRecent: async () => keep(await SessionManager.continueRecent(options)),
-    forkFrom: async (path: string) => keep(await SessionManager.forkFrom(path, options)),
+    create: () => keep(createRecord(options)),
+    open: async (path: string | undefined, how = {}) => keep(await openRecord(path ?? "", options, how)),
+    continueRecent: async () => keep(await continueRecent(options)),
+    forkFrom: async (path: string) => keep(await forkRecord(path, options)),
     keep,
   };
 }
 
-const fileOf = (manager: SessionManager) => manager.sessionFile ?? "";
+const fileOf = (record: SessionRecord) => record.sessionFile ?? "";
 const ids = (entries: readonly SessionEntry[]) => entries.map(({ id }) => id);
 
 /** Everything that a reload must bring back. */
-function state(manager: SessionManager) {
-  const { tree, context } = manager;
+function state(record: SessionRecord) {
+  const { tree, context } = record;
   const { messages, entryIds, thinkingLevel, models, injectedRules, prunedEntryIds, mode } = context;
   return {
     entries: [...tree.entries],
@@ -76,34 +78,34 @@ function state(manager: SessionManager) {
 describe("a new session", () => {
   it("has its place from the start and no file before its first message", async () => {
     const { create, home } = setUp();
-    const manager = create();
-    expect(fileOf(manager)).toMatch(
+    const record = create();
+    expect(fileOf(record)).toMatch(
       new RegExp(
         `^${home}/.galley/agent/sessions/-app-[0-9a-f]{8}/2026-01-05T08-00-00-000Z_00000000-0000-7000-8000-000000000001.jsonl$`,
       ),
     );
-    manager.append({ type: "model_change", model: "acme/x", role: "default" });
-    await manager.sync();
+    record.append({ type: "model_change", model: "acme/x", role: "default" });
+    await record.sync();
     expect(readdirSync(home)).toEqual([]);
-    manager.appendMessage(said("hi"));
-    await manager.flush();
-    const read = readFile(fileOf(manager));
+    record.appendMessage(said("hi"));
+    await record.flush();
+    const read = readFile(fileOf(record));
     expect(read.header).toEqual({
       type: "session",
       version: 3,
-      id: manager.sessionId,
+      id: record.sessionId,
       timestamp: "2026-01-05T08:00:00.000Z",
       cwd: join(home, "app"),
     });
-    expect(read.entries).toEqual(manager.tree.entries);
-    for (const path of [fileOf(manager), dirname(fileOf(manager)), dirname(dirname(fileOf(manager)))])
+    expect(read.entries).toEqual(record.tree.entries);
+    for (const path of [fileOf(record), dirname(fileOf(record)), dirname(dirname(fileOf(record)))])
       expect(statSync(path).mode & 0o077).toBe(0);
   });
 
   it("chains entries at the leaf, in memory at once", () => {
-    const manager = setUp().create();
-    const first = manager.appendMessage(said("a"));
-    const second = manager.append({ type: "custom", customType: "x", data: { y: 1 } });
+    const record = setUp().create();
+    const first = record.appendMessage(said("a"));
+    const second = record.append({ type: "custom", customType: "x", data: { y: 1 } });
     expect(first).toMatchObject({
       type: "message",
       id: "00000001",
@@ -112,39 +114,39 @@ describe("a new session", () => {
     });
     expect(second).toEqual({ ...second, parentId: first.id, data: { y: 1 } });
     expect(Object.keys(second).slice(0, 4)).toEqual(["type", "id", "parentId", "timestamp"]);
-    expect(manager.context.messages).toEqual([said("a")]);
+    expect(record.context.messages).toEqual([said("a")]);
   });
 
   it("goes where the caller says", async () => {
     const directory = join(temporaryDirectory(), "mine");
-    const manager = setUp({ directory }).create();
-    manager.appendMessage(said("a"));
-    await manager.flush();
-    expect(dirname(fileOf(manager))).toBe(directory);
+    const record = setUp({ directory }).create();
+    record.appendMessage(said("a"));
+    await record.flush();
+    expect(dirname(fileOf(record))).toBe(directory);
   });
 
   it("remembers where it came from", () => {
     const { options } = setUp();
-    const manager = SessionManager.create(options, { parentSession: "/p.jsonl", parentSessionId: "p" });
-    expect(manager.header).toMatchObject({ parentSession: "/p.jsonl", parentSessionId: "p" });
+    const record = createRecord(options, { parentSession: "/p.jsonl", parentSessionId: "p" });
+    expect(record.header).toMatchObject({ parentSession: "/p.jsonl", parentSessionId: "p" });
   });
 
   it("in memory leaves nothing behind", async () => {
     const { options, home } = setUp();
-    const manager = SessionManager.inMemory({ cwd: options.cwd });
-    manager.appendMessage(said("a"));
-    expect(await manager.artifacts.save("bash", "text")).toBe("1");
-    await manager.sync();
-    await manager.close();
-    expect(manager).toMatchObject({ sessionFile: undefined, persistError: undefined, readOnlyReason: undefined });
+    const record = createRecordInMemory({ cwd: options.cwd });
+    record.appendMessage(said("a"));
+    expect(await record.artifacts.save("bash", "text")).toBe("1");
+    await record.sync();
+    await record.close();
+    expect(record).toMatchObject({ sessionFile: undefined, persistError: undefined, readOnlyReason: undefined });
     expect(readdirSync(home)).toEqual([]);
   });
 
   it("never gives an id twice", () => {
     let calls = 0;
-    const manager = setUp({ ids: { session: () => "s", entry: () => `id${Math.floor(calls++ / 3)}` } }).create();
-    for (let index = 0; index < 5; index++) manager.appendMessage(said("x"));
-    expect(ids(manager.tree.entries)).toEqual(["id0", "id1", "id2", "id3", "id4"]);
+    const record = setUp({ ids: { session: () => "s", entry: () => `id${Math.floor(calls++ / 3)}` } }).create();
+    for (let index = 0; index < 5; index++) record.appendMessage(said("x"));
+    expect(ids(record.tree.entries)).toEqual(["id0", "id1", "id2", "id3", "id4"]);
   });
 });
 
@@ -153,22 +155,22 @@ describe("opening", () => {
     const { options } = setUp();
     await fc.assert(
       fc.asyncProperty(entryLists, async (entries) => {
-        const manager = SessionManager.create(options);
-        const first = manager.appendMessage(said("first"));
+        const record = createRecord(options);
+        const first = record.appendMessage(said("first"));
         const idFor = new Map<string | null, string | null>([[null, null]]);
         for (const entry of entries) {
           const { id, parentId: _, timestamp: __, ...fields } = entry;
-          const before = manager.tree.entries.length;
-          if (fields.type === "leaf") manager.moveLeaf(idFor.get(fields.targetId) ?? null);
-          else if (fields.type === "label") manager.setLabel(idFor.get(fields.targetId) ?? first.id, fields.label);
-          else if (fields.type === "session_info") manager.setName(`n${fields.name}`, fields.source);
-          else manager.append(fields as never);
-          idFor.set(id, manager.tree.entries[before]?.id ?? manager.tree.leafId);
+          const before = record.tree.entries.length;
+          if (fields.type === "leaf") record.moveLeaf(idFor.get(fields.targetId) ?? null);
+          else if (fields.type === "label") record.setLabel(idFor.get(fields.targetId) ?? first.id, fields.label);
+          else if (fields.type === "session_info") record.setName(`n${fields.name}`, fields.source);
+          else record.append(fields as never);
+          idFor.set(id, record.tree.entries[before]?.id ?? record.tree.leafId);
         }
-        const live = state(manager);
-        expect(live.context).toMatchObject(pick(buildContext(manager.tree.pathTo())));
-        await manager.close();
-        const again = await SessionManager.open(fileOf(manager), options);
+        const live = state(record);
+        expect(live.context).toMatchObject(pick(buildContext(record.tree.pathTo())));
+        await record.close();
+        const again = await openRecord(fileOf(record), options);
         expect(state(again)).toEqual(live);
         expect(again.warnings).toEqual([]);
         await again.close();
@@ -180,11 +182,11 @@ describe("opening", () => {
   it("a place where nothing is begins a session there, or is an error", async () => {
     const { open, home } = setUp();
     const path = join(home, "deep", "new.jsonl");
-    const manager = await open(path);
-    expect(manager.sessionFile).toBe(path);
+    const record = await open(path);
+    expect(record.sessionFile).toBe(path);
     expect(existsSync(join(home, "deep"))).toBe(false);
-    manager.appendMessage(said("a"));
-    await manager.flush();
+    record.appendMessage(said("a"));
+    await record.flush();
     expect(readFile(path).entries).toHaveLength(1);
     await expect(open(join(home, "nope.jsonl"), { ifMissing: "fail" })).rejects.toThrow(
       `File not found: ${home}/nope.jsonl`,
@@ -195,9 +197,9 @@ describe("opening", () => {
     const { open, home } = setUp();
     const path = join(home, "empty.jsonl");
     writeFileSync(path, "");
-    const manager = await open(path, { ifMissing: "fail" });
-    manager.appendMessage(said("a"));
-    await manager.flush();
+    const record = await open(path, { ifMissing: "fail" });
+    record.appendMessage(said("a"));
+    await record.flush();
     expect(readFile(path).entries).toHaveLength(1);
   });
 
@@ -215,14 +217,14 @@ describe("opening", () => {
     writeFileSync(path, `${linesOf(header, userEntry("a", null))}{"type":"mess\n${linesOf(userEntry("b", "gone"))}`, {
       mode: 0o600,
     });
-    const manager = await open(path);
+    const record = await open(path);
     await open(path);
     await forkFrom(path);
     const damage = [
       `${path}: damaged lines were skipped (line 3)`,
-      `${path}: entries without their parent were put after the entry before them (line 4)`,
+      `${path}: entries whose parent is missing were attached to the entry before them (line 4)`,
     ];
-    expect(manager.warnings).toEqual(damage);
+    expect(record.warnings).toEqual(damage);
     expect(log.heard).toEqual([
       ...damage,
       ...damage,
@@ -233,15 +235,15 @@ describe("opening", () => {
 
   it("keeps the place, the name and the directory of the session", async () => {
     const { create, open } = setUp();
-    const manager = create();
-    const first = manager.appendMessage(said("a"));
-    manager.appendMessage(said("b"));
-    manager.moveLeaf(first.id);
-    manager.setName("mine");
-    await manager.close();
-    const again = await open(manager.sessionFile);
+    const record = create();
+    const first = record.appendMessage(said("a"));
+    record.appendMessage(said("b"));
+    record.moveLeaf(first.id);
+    record.setName("mine");
+    await record.close();
+    const again = await open(record.sessionFile);
     expect(again.tree).toMatchObject({ leafId: first.id, name: "mine" });
-    expect(again).toMatchObject({ cwd: manager.cwd, sessionId: manager.sessionId, warnings: [] });
+    expect(again).toMatchObject({ cwd: record.cwd, sessionId: record.sessionId, warnings: [] });
     expect(again.appendMessage(said("c")).parentId).toBe(first.id);
   });
 
@@ -253,9 +255,9 @@ describe("opening", () => {
       { type: "message", timestamp: "t", message: said("hi") },
     );
     writeFileSync(path, old, { mode: 0o600 });
-    const manager = await open(path);
-    manager.appendMessage(said("more"));
-    await manager.close();
+    const record = await open(path);
+    record.appendMessage(said("more"));
+    await record.close();
     expect(readFile(path)).toMatchObject({ version: 3, problemCount: 0, header: { id: "old", cwd: "/x" } });
     expect(readFileSync(`${path}.v1.bak`, "utf8")).toBe(old);
     expect((await open(path)).context.messages).toEqual([said("hi"), said("more")]);
@@ -277,7 +279,7 @@ describe("a file that is not ours to write", () => {
     expect(fileOf(second)).not.toBe(fileOf(first));
     expect(second.sessionId).not.toBe(first.sessionId);
     expect(second.header).toMatchObject({ parentSession: first.sessionFile, parentSessionId: first.sessionId });
-    expect(log.heard.at(-1)).toBe(`${second.warnings[0]}. The conversation goes on in ${second.sessionFile}`);
+    expect(log.heard.at(-1)).toBe(`${second.warnings[0]}. The conversation continues in ${second.sessionFile}`);
     first.appendMessage(said("c"));
     second.appendMessage(said("d"));
     await Promise.all([first.close(), second.close()]);
@@ -287,30 +289,30 @@ describe("a file that is not ours to write", () => {
 
   it("changed by another program: the same, with every entry that was ours (S-4)", async () => {
     const { create, open } = setUp();
-    const manager = create();
-    manager.appendMessage(said("a"));
-    await manager.flush();
-    const from = fileOf(manager);
+    const record = create();
+    record.appendMessage(said("a"));
+    await record.flush();
+    const from = fileOf(record);
     appendFileSync(from, "theirs\n");
-    manager.appendMessage(said("b"));
-    manager.appendMessage(said("c"));
-    await manager.close();
+    record.appendMessage(said("b"));
+    record.appendMessage(said("c"));
+    await record.close();
     expect(readFileSync(from, "utf8").endsWith("theirs\n")).toBe(true);
-    expect(manager.warnings).toEqual([
-      `Session ${from} was changed by another program. The conversation goes on in ${manager.sessionFile}`,
+    expect(record.warnings).toEqual([
+      `Session ${from} was changed by another program. The conversation continues in ${record.sessionFile}`,
     ]);
-    expect((await open(manager.sessionFile)).context.messages).toEqual([said("a"), said("b"), said("c")]);
+    expect((await open(record.sessionFile)).context.messages).toEqual([said("a"), said("b"), said("c")]);
   });
 
   it("removed while open: the conversation is written anew", async () => {
     const { create } = setUp();
-    const manager = create();
-    manager.appendMessage(said("a"));
-    await manager.flush();
-    rmSync(fileOf(manager));
-    manager.appendMessage(said("b"));
-    await manager.sync();
-    expect(readFile(fileOf(manager)).entries).toHaveLength(2);
+    const record = create();
+    record.appendMessage(said("a"));
+    await record.flush();
+    rmSync(fileOf(record));
+    record.appendMessage(said("b"));
+    await record.sync();
+    expect(readFile(fileOf(record)).entries).toHaveLength(2);
   });
 
   it("of a newer version: read, and continued elsewhere", async () => {
@@ -318,23 +320,23 @@ describe("a file that is not ours to write", () => {
     const path = join(home, "new.jsonl");
     const content = linesOf({ ...header, version: 9 }, userEntry("a", null));
     writeFileSync(path, content);
-    const manager = await open(path);
-    expect(manager.warnings).toEqual(["Session version 9 is newer than supported (3)"]);
-    manager.appendMessage(said("b"));
-    await manager.sync();
+    const record = await open(path);
+    expect(record.warnings).toEqual(["Session version 9 is newer than supported (3)"]);
+    record.appendMessage(said("b"));
+    await record.sync();
     expect(readFileSync(path, "utf8")).toBe(content);
-    expect(readFile(fileOf(manager))).toMatchObject({ version: 3, entries: [{ id: "a" }, {}] });
+    expect(readFile(fileOf(record))).toMatchObject({ version: 3, entries: [{ id: "a" }, {}] });
   });
 
-  it("taken by somebody between its choice and its first message", async () => {
+  it("taken by another program between its choice and its first message", async () => {
     const { open, home } = setUp();
     const path = join(home, "chosen.jsonl");
-    const manager = await open(path);
+    const record = await open(path);
     writeFileSync(path, "not yours");
-    manager.appendMessage(said("a"));
-    await manager.sync();
+    record.appendMessage(said("a"));
+    await record.sync();
     expect(readFileSync(path, "utf8")).toBe("not yours");
-    expect(readFile(fileOf(manager)).entries).toHaveLength(1);
+    expect(readFile(fileOf(record)).entries).toHaveLength(1);
   });
 });
 
@@ -342,53 +344,53 @@ describe("a full disk (S-11)", () => {
   it("shows, stops nothing, and loses nothing once there is room", async () => {
     const { disk, failing } = faultyDisk();
     const { create, open, log } = setUp({ disk });
-    const manager = create();
-    manager.appendMessage(said("a"));
-    await manager.sync();
+    const record = create();
+    record.appendMessage(said("a"));
+    await record.sync();
     failing.add("write");
     for (let index = 0; index < 10; index++) {
-      manager.appendMessage(said(`${index}`));
-      await manager.sync();
+      record.appendMessage(said(`${index}`));
+      await record.sync();
     }
-    expect(manager.persistError).toContain("no space left");
-    expect(manager.context.messages).toHaveLength(11);
+    expect(record.persistError).toContain("no space left");
+    expect(record.context.messages).toHaveLength(11);
     expect(log.heard).toHaveLength(1);
     failing.clear();
-    manager.appendMessage(said("last"));
-    await manager.sync();
-    expect(manager.persistError).toBeUndefined();
-    await manager.close();
-    expect((await open(manager.sessionFile)).context.messages).toHaveLength(12);
+    record.appendMessage(said("last"));
+    await record.sync();
+    expect(record.persistError).toBeUndefined();
+    await record.close();
+    expect((await open(record.sessionFile)).context.messages).toHaveLength(12);
   });
 });
 
 describe("moving the leaf", () => {
   it("writes a leaf entry hung on its target, and the context follows", () => {
-    const manager = setUp().create();
-    const first = manager.appendMessage(said("a"));
-    const { revision } = manager.context;
-    manager.appendMessage(said("b"));
-    const moved = manager.moveLeaf(first.id);
+    const record = setUp().create();
+    const first = record.appendMessage(said("a"));
+    const { revision } = record.context;
+    record.appendMessage(said("b"));
+    const moved = record.moveLeaf(first.id);
     expect(moved).toMatchObject({ type: "leaf", targetId: first.id, parentId: first.id });
-    expect(manager.context.messages).toEqual([said("a")]);
-    expect(manager.context.revision).toBeGreaterThan(revision);
-    expect(manager.moveLeaf(first.id)).toBeUndefined();
-    expect(manager.moveLeaf(null)).toMatchObject({ targetId: null, parentId: null });
-    expect(manager.context.messages).toEqual([]);
-    expect(manager.appendMessage(said("root")).parentId).toBeNull();
-    expect(() => manager.moveLeaf("nope")).toThrow("Entry nope not found");
+    expect(record.context.messages).toEqual([said("a")]);
+    expect(record.context.revision).toBeGreaterThan(revision);
+    expect(record.moveLeaf(first.id)).toBeUndefined();
+    expect(record.moveLeaf(null)).toMatchObject({ targetId: null, parentId: null });
+    expect(record.context.messages).toEqual([]);
+    expect(record.appendMessage(said("root")).parentId).toBeNull();
+    expect(() => record.moveLeaf("nope")).toThrow("Entry nope not found");
   });
 });
 
 describe("names and labels", () => {
   it("a name is one clean line, and a person's beats an automatic one for ever", () => {
-    const manager = setUp().create();
-    manager.setName("auto", "auto");
-    expect(manager.setName("  two\n\twords\u0000 ")).toMatchObject({ name: "two words", source: "user" });
-    expect(manager.setName("again", "auto")).toBeUndefined();
-    expect(manager.tree.name).toBe("two words");
+    const record = setUp().create();
+    record.setName("auto", "auto");
+    expect(record.setName("  two\n\twords\u0000 ")).toMatchObject({ name: "two words", source: "user" });
+    expect(record.setName("again", "auto")).toBeUndefined();
+    expect(record.tree.name).toBe("two words");
     for (const empty of ["", " \n\t", "\u0000\u001b"])
-      expect(() => manager.setName(empty)).toThrow("Session name cannot be empty");
+      expect(() => record.setName(empty)).toThrow("Session name cannot be empty");
   });
 
   it.each(["\u0001", " \n", "\u0001a\u0000 b\n"])("in a file is cleaned, too: %j", async (name) => {
@@ -397,67 +399,67 @@ describe("names and labels", () => {
     const info = { type: "session_info", id: "n", parentId: "a", timestamp: "t", name };
     const long = userEntry("b", "a", "x".repeat(300_000));
     writeFileSync(path, linesOf(header, userEntry("a", null), info, long), { mode: 0o600 });
-    const manager = await open(path);
+    const record = await open(path);
     const clean = name.includes("a") ? "a b" : undefined;
-    expect(manager.tree.name).toBe(clean);
-    const { session } = await manager.branchTo("b");
+    expect(record.tree.name).toBe(clean);
+    const { session } = await record.branchTo("b");
     expect(keep(session).tree.name).toBe(clean);
-    manager.appendMessage(said("more"));
-    await manager.close();
+    record.appendMessage(said("more"));
+    await record.close();
     expect((await open(path)).readOnlyReason).toBeUndefined();
   });
 
   it("a label goes on an entry, and comes off again", () => {
-    const manager = setUp().create();
-    const { id } = manager.appendMessage(said("a"));
-    manager.setLabel(id, "here");
-    expect([...manager.tree.labels]).toEqual([[id, "here"]]);
-    manager.setLabel(id);
-    expect(manager.tree.labels.size).toBe(0);
-    expect(manager.tree.leafId).toBe(id);
-    expect(() => manager.setLabel("nope", "x")).toThrow("Entry nope not found");
+    const record = setUp().create();
+    const { id } = record.appendMessage(said("a"));
+    record.setLabel(id, "here");
+    expect([...record.tree.labels]).toEqual([[id, "here"]]);
+    record.setLabel(id);
+    expect(record.tree.labels.size).toBe(0);
+    expect(record.tree.leafId).toBe(id);
+    expect(() => record.setLabel("nope", "x")).toThrow("Entry nope not found");
   });
 
   it("a long session repeats its name where a list looks for it", async () => {
     const { create, open } = setUp();
-    const manager = create();
-    manager.appendMessage(said("a"));
-    await manager.flush();
-    manager.setName("far away");
-    for (let index = 0; index < 20; index++) manager.appendMessage(said("x".repeat(10_000)));
-    await manager.close();
-    const [info] = await new SessionIndex().list([dirname(fileOf(manager))]);
+    const record = create();
+    record.appendMessage(said("a"));
+    await record.flush();
+    record.setName("far away");
+    for (let index = 0; index < 20; index++) record.appendMessage(said("x".repeat(10_000)));
+    await record.close();
+    const [info] = await new SessionIndex().list([dirname(fileOf(record))]);
     expect(info?.name).toBe("far away");
-    const { length } = readFileSync(fileOf(manager));
-    await (await open(manager.sessionFile)).close(); // nothing was added: nothing is repeated
-    expect(readFileSync(fileOf(manager))).toHaveLength(length);
+    const { length } = readFileSync(fileOf(record));
+    await (await open(record.sessionFile)).close(); // nothing was added: nothing is repeated
+    expect(readFileSync(fileOf(record))).toHaveLength(length);
   });
 });
 
 describe("branching", () => {
-  function conversation(manager: SessionManager) {
-    const first = manager.appendMessage(said("one"));
-    manager.setLabel(first.id, "start");
-    const second = manager.appendMessage(said("two"));
-    const third = manager.appendMessage(said("three"));
-    manager.setLabel(third.id, "end");
-    manager.setName("the name");
+  function conversation(record: SessionRecord) {
+    const first = record.appendMessage(said("one"));
+    record.setLabel(first.id, "start");
+    const second = record.appendMessage(said("two"));
+    const third = record.appendMessage(said("three"));
+    record.setLabel(third.id, "end");
+    record.setName("the name");
     return { first, second, third };
   }
 
   it("makes a new file with what came before, its labels and its name", async () => {
     const { create, open, keep } = setUp();
-    const manager = create();
-    const { first, second, third } = conversation(manager);
-    const before = state(manager);
-    const { session, text } = await manager.branchTo(third.id);
+    const record = create();
+    const { first, second, third } = conversation(record);
+    const before = state(record);
+    const { session, text } = await record.branchTo(third.id);
     keep(session);
     expect(text).toBe("three");
-    expect(session.header).toMatchObject({ parentSession: manager.sessionFile, parentSessionId: manager.sessionId });
+    expect(session.header).toMatchObject({ parentSession: record.sessionFile, parentSessionId: record.sessionId });
     expect(session.context.messages).toEqual([said("one"), said("two")]);
     expect([...session.tree.labels]).toEqual([[first.id, "start"]]);
     expect(session.tree).toMatchObject({ leafId: second.id, name: "the name", nameSource: "user" });
-    expect(state(manager)).toEqual(before);
+    expect(state(record)).toEqual(before);
     const live = state(session);
     await session.close();
     expect(state(await open(session.sessionFile))).toEqual(live);
@@ -465,16 +467,16 @@ describe("branching", () => {
 
   it("before the first message is an empty session that knows its parent", async () => {
     const { create, keep } = setUp();
-    const manager = create();
-    const { first } = conversation(manager);
-    const { session, text } = await manager.branchTo(first.id);
+    const record = create();
+    const { first } = conversation(record);
+    const { session, text } = await record.branchTo(first.id);
     keep(session);
     expect(text).toBe("one");
     expect(session.context.messages).toEqual([]);
     expect(existsSync(fileOf(session))).toBe(false);
     session.appendMessage(said("other"));
     await session.flush();
-    expect(readFile(fileOf(session)).header.parentSession).toBe(manager.sessionFile);
+    expect(readFile(fileOf(session)).header.parentSession).toBe(record.sessionFile);
   });
 
   it("leaves entries in the margin out of the path, wherever another program put them", async () => {
@@ -513,41 +515,41 @@ describe("branching", () => {
   });
 
   it("works in memory, artifacts included", async () => {
-    const manager = SessionManager.inMemory({ cwd: "/x" });
-    const { third } = conversation(manager);
-    await manager.artifacts.save("bash", "text");
-    const { session } = await manager.branchTo(third.id);
+    const record = createRecordInMemory({ cwd: "/x" });
+    const { third } = conversation(record);
+    await record.artifacts.save("bash", "text");
+    const { session } = await record.branchTo(third.id);
     expect(session.context.messages).toHaveLength(2);
     expect(await session.artifacts.read("1")).toBe("text");
     expect(session.sessionFile).toBeUndefined();
   });
 
   it("starts only at a user message", async () => {
-    const manager = setUp().create();
-    conversation(manager);
-    const custom = manager.append({ type: "custom", customType: "x" });
+    const record = setUp().create();
+    conversation(record);
+    const custom = record.append({ type: "custom", customType: "x" });
     for (const id of [custom.id, "nope"])
-      await expect(manager.branchTo(id)).rejects.toThrow("Invalid entry ID for branching");
+      await expect(record.branchTo(id)).rejects.toThrow("Invalid entry ID for branching");
   });
 });
 
 describe("a fork", () => {
   it("is a full copy under a new id, with artifacts, also of a file in use", async () => {
     const { create, forkFrom } = setUp();
-    const manager = create();
-    const first = manager.appendMessage(said("a"));
-    manager.appendMessage(said("b"));
-    manager.moveLeaf(first.id);
-    await manager.artifacts.save("bash", "text");
-    await manager.flush();
-    const fork = await forkFrom(fileOf(manager));
-    expect(state(fork)).toEqual(state(manager));
-    expect(fork.header).toMatchObject({ parentSession: manager.sessionFile, parentSessionId: manager.sessionId });
+    const record = create();
+    const first = record.appendMessage(said("a"));
+    record.appendMessage(said("b"));
+    record.moveLeaf(first.id);
+    await record.artifacts.save("bash", "text");
+    await record.flush();
+    const fork = await forkFrom(fileOf(record));
+    expect(state(fork)).toEqual(state(record));
+    expect(fork.header).toMatchObject({ parentSession: record.sessionFile, parentSessionId: record.sessionId });
     expect(await fork.artifacts.read("1")).toBe("text");
     fork.appendMessage(said("c"));
     await fork.flush();
     expect(readFile(fileOf(fork)).entries).toHaveLength(4);
-    expect(readFile(fileOf(manager)).entries).toHaveLength(3);
+    expect(readFile(fileOf(record)).entries).toHaveLength(3);
   });
 
   it("of nothing is an error", async () => {
@@ -561,16 +563,16 @@ describe("large content", () => {
 
   it("goes to blobs and artifacts, and comes back", async () => {
     const { create, open, home } = setUp();
-    const manager = create();
+    const record = create();
     const text = "x".repeat(600_000);
     const message: AgentMessage = { role: "user", content: [image, { type: "text", text }], timestamp: 1 };
-    manager.appendMessage(message);
-    manager.appendMessage(said("after"));
-    await manager.close();
-    expect(manager.context.messages[0]).toBe(message);
-    expect(statSync(fileOf(manager)).size).toBeLessThan(510_000);
+    record.appendMessage(message);
+    record.appendMessage(said("after"));
+    await record.close();
+    expect(record.context.messages[0]).toBe(message);
+    expect(statSync(fileOf(record)).size).toBeLessThan(510_000);
     expect(readdirSync(join(home, ".galley", "agent", "blobs"))).toHaveLength(1);
-    const again = await open(manager.sessionFile);
+    const again = await open(record.sessionFile);
     const [loaded] = again.context.messages;
     expect(loaded && (await resolveImages(loaded, again.blobs))).toMatchObject({ content: [image, {}] });
     const [entry] = again.tree.entries as (SessionEntry & { artifactId?: string })[];
@@ -578,12 +580,12 @@ describe("large content", () => {
     expect(again.context.messages[1]).toEqual(said("after"));
   });
 
-  it("of a file elsewhere stays beside it, where nobody collects it", async () => {
+  it("of a file elsewhere stays beside it, where it is not collected", async () => {
     const { open, home } = setUp();
     const path = join(home, "elsewhere", "s.jsonl");
-    const manager = await open(path);
-    manager.appendMessage({ role: "user", content: [image], timestamp: 1 });
-    await manager.flush();
+    const record = await open(path);
+    record.appendMessage({ role: "user", content: [image], timestamp: 1 });
+    await record.flush();
     expect(readdirSync(join(home, "elsewhere", "s", "blobs"))).toHaveLength(1);
     expect(existsSync(join(home, ".galley"))).toBe(false);
   });
@@ -593,7 +595,7 @@ describe("large content", () => {
     const inside = create();
     inside.appendMessage({ role: "user", content: [image], timestamp: 1 });
     await inside.close();
-    const outside = keep(await SessionManager.forkFrom(fileOf(inside), { ...options, directory: join(home, "mine") }));
+    const outside = keep(await forkRecord(fileOf(inside), { ...options, directory: join(home, "mine") }));
     await outside.close();
     rmSync(join(options.agentDir, "blobs"), { recursive: true });
     const back = await forkFrom(fileOf(outside));
@@ -606,10 +608,10 @@ describe("large content", () => {
 
   it("is written once more into a branch by name only", async () => {
     const { create, home, keep } = setUp();
-    const manager = create();
-    manager.appendMessage({ role: "user", content: [image], timestamp: 1 });
-    const { id } = manager.appendMessage(said("b"));
-    const { session } = await manager.branchTo(id);
+    const record = create();
+    record.appendMessage({ role: "user", content: [image], timestamp: 1 });
+    const { id } = record.appendMessage(said("b"));
+    const { session } = await record.branchTo(id);
     keep(session);
     expect(statSync(fileOf(session)).size).toBeLessThan(1000);
     expect(readdirSync(join(home, ".galley", "agent", "blobs"))).toHaveLength(1);
@@ -619,14 +621,14 @@ describe("large content", () => {
 describe("continuing", () => {
   it("the newest of this directory, and none of another", async () => {
     const { create, continueRecent, options, keep } = setUp();
-    const other = keep(SessionManager.create({ ...options, cwd: join(options.cwd, "sub") }));
+    const other = keep(createRecord({ ...options, cwd: join(options.cwd, "sub") }));
     other.appendMessage(said("other"));
     await other.close();
     const [first, second] = [create(), create()];
-    for (const [index, manager] of [first, second].entries()) {
-      manager.appendMessage(said("x"));
-      await manager.close();
-      utimesSync(fileOf(manager), 100 - index, 100 - index);
+    for (const [index, record] of [first, second].entries()) {
+      record.appendMessage(said("x"));
+      await record.close();
+      utimesSync(fileOf(record), 100 - index, 100 - index);
     }
     expect((await continueRecent()).sessionId).toBe(first.sessionId);
   });
@@ -636,7 +638,7 @@ describe("continuing", () => {
     const mine = create();
     mine.appendMessage(said("mine"));
     await mine.close();
-    const newer = keep(SessionManager.create({ ...options, terminalId: "pts-2" }));
+    const newer = keep(createRecord({ ...options, terminalId: "pts-2" }));
     newer.appendMessage(said("newer"));
     await newer.close();
     utimesSync(fileOf(mine), 1, 1);
@@ -649,22 +651,22 @@ describe("continuing", () => {
 
   it("leaves no breadcrumb for a session without a file", async () => {
     const { create, options } = setUp({ terminalId: "pts-1" });
-    const manager = create();
-    manager.append({ type: "model_change", model: "a/b" });
-    await manager.close();
+    const record = create();
+    record.append({ type: "model_change", model: "a/b" });
+    await record.close();
     expect(existsSync(join(options.agentDir, "terminal-sessions"))).toBe(false);
   });
 
   it("a new one when there is nothing, and past what cannot be opened", async () => {
     const { create, continueRecent, log } = setUp();
     expect((await continueRecent()).tree.entries).toEqual([]);
-    const manager = create();
-    manager.appendMessage(said("a"));
-    await manager.close();
-    const broken = join(dirname(fileOf(manager)), "broken.jsonl");
-    writeFileSync(broken, `${readFileSync(fileOf(manager), "utf8").split("\n")[0]}`.replace("}", ',"x":"\n'));
+    const record = create();
+    record.appendMessage(said("a"));
+    await record.close();
+    const broken = join(dirname(fileOf(record)), "broken.jsonl");
+    writeFileSync(broken, `${readFileSync(fileOf(record), "utf8").split("\n")[0]}`.replace("}", ',"x":"\n'));
     const again = await continueRecent();
-    expect(again.sessionId).toBe(manager.sessionId);
+    expect(again.sessionId).toBe(record.sessionId);
     expect(log.heard).toEqual([]);
   });
 
@@ -681,9 +683,9 @@ describe("continuing", () => {
       join(directory, "y.jsonl"),
       linesOf({ ...header, id: "other", cwd: "/elsewhere" }, userEntry("a", null)),
     );
-    const manager = await continueRecent();
-    expect(manager.sessionId).toBe("legacy");
-    expect(basename(fileOf(manager))).toBe("x.jsonl");
+    const record = await continueRecent();
+    expect(record.sessionId).toBe("legacy");
+    expect(basename(fileOf(record))).toBe("x.jsonl");
   });
 });
 
@@ -695,6 +697,6 @@ function pick({
   injectedRules,
   prunedEntryIds,
   mode,
-}: SessionManager["context"]) {
+}: SessionRecord["context"]) {
   return { messages, entryIds, thinkingLevel, models, injectedRules, prunedEntryIds, mode };
 }

@@ -1,10 +1,10 @@
-// The record of one conversation, as the rest of the program sees it: entries go in and are in memory at once, their
-// way to the disk is not the caller's concern. Whatever happens to the file, no entry is lost from here, and no file
-// of somebody else's is written: the record then moves to a file of its own and says so.
+// The record of one conversation in memory. Entries are in memory as soon as they are appended, and the file follows.
+// Whatever happens to the file, no entry is lost here, and another program's file is never overwritten: the record then
+// moves to a new file and says so. The functions of open-record.ts make records.
 
 import { resolve } from "node:path";
 import { systemClock } from "../base/clock.js";
-import { GalleyError, messageOf } from "../base/errors.js";
+import { GalleyError } from "../base/errors.js";
 import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
 import { type LockKind, platformLock } from "../base/path-lock.js";
@@ -18,152 +18,51 @@ import {
   isBookkeeping,
   type NameSource,
   userText,
-  withoutMargin,
+  withoutBookkeeping,
 } from "./entry-tree.js";
 import type {
   EntryFields,
   Fields,
   InMemoryOptions,
-  OpenOptions,
-  SessionManagerOptions,
-  SessionMove,
+  RecordOptions,
+  RecordStart,
+  RecordStorage,
 } from "./record-options.js";
-import { newHeader, type Origin } from "./session-header.js";
-import { type ArtifactStore, createArtifactsAfter, createMemoryArtifacts } from "./store/artifacts.js";
+import { newHeader } from "./session-header.js";
+import { type ArtifactStore, createMemoryArtifacts } from "./store/artifacts.js";
 import { type BlobStore, createMemoryBlobs } from "./store/blobs.js";
-import { readBreadcrumb } from "./store/breadcrumbs.js";
-import { deleteSession } from "./store/delete.js";
-import { endBytes, SessionIndex } from "./store/list.js";
-import { loadSession } from "./store/load.js";
 import { SessionDirectories } from "./store/session-directories.js";
-import { SessionFile } from "./store/session-file.js";
+import { SessionFile, type SessionFileOptions } from "./store/session-file.js";
+import { endBytes } from "./store/session-index.js";
 
-export type { EntryFields, SessionManagerOptions, SessionMove };
+type Kept =
+  | {
+      readonly kind: "memory";
+      readonly options: InMemoryOptions;
+      readonly artifacts: ArtifactStore;
+      readonly blobs: BlobStore;
+    }
+  | { readonly kind: "file"; readonly options: RecordOptions; readonly file: SessionFile };
 
-interface Start {
-  readonly header: SessionHeader;
-  readonly entries?: readonly SessionEntry[];
-  readonly indexById?: Map<string, number>;
-  readonly originals?: ReadonlyMap<SessionEntry, string>;
-  readonly warnings?: readonly string[];
-}
-
-export class SessionManager {
+export class SessionRecord {
   readonly warnings: string[];
-  #options: SessionManagerOptions | InMemoryOptions;
   readonly #tree: EntryTree;
   readonly #originals: ReadonlyMap<SessionEntry, string>;
   #header: SessionHeader;
   #context = new ContextBuilder();
-  /** Undefined for a session that leaves nothing on the disk. */
-  #file: SessionFile | undefined;
-  #memoryArtifacts: ArtifactStore = createMemoryArtifacts();
-  #memoryBlobs: BlobStore = createMemoryBlobs();
+  readonly #kept: Kept;
   #hasAppended = false;
-  /** How long the file was when it was last told the name. */
+  /** How long the file was when the name was last written to it. */
   #namedAtLength = 0;
 
-  private constructor(options: SessionManagerOptions | InMemoryOptions, start: Start) {
-    this.#options = options;
+  constructor(start: RecordStart, storage: RecordStorage) {
     this.#header = start.header;
     this.#originals = start.originals ?? new Map();
     this.warnings = [...(start.warnings ?? [])];
-    this.#tree = new EntryTree(start.header, start.entries, start.indexById);
+    this.#tree = new EntryTree(start.header, start.entries);
     this.#rebuildContext();
+    this.#kept = this.#keepIn(storage);
   }
-
-  /** A new session. Nothing is on the disk before its first message. */
-  static create(options: SessionManagerOptions, origin: Origin = {}, path?: string): SessionManager {
-    const place = path === undefined ? undefined : resolve(path);
-    return SessionManager.#begin(options, { header: newHeader(options, origin) }, place);
-  }
-
-  static inMemory(options: InMemoryOptions, origin: Origin = {}): SessionManager {
-    return new SessionManager(options, { header: newHeader(options, origin) });
-  }
-
-  /** Throws `file_refused` for what is no session and `not_found` for what is not there; neither is touched. */
-  static async open(path: string, options: SessionManagerOptions, how: OpenOptions = {}): Promise<SessionManager> {
-    const loaded = await loadSession(resolve(path), { ...loadOptions(options), ...how });
-    if (loaded.kind === "absent") {
-      if (how.ifMissing === "fail" && !loaded.exists) throw new GalleyError("not_found", `File not found: ${path}`);
-      const places = new SessionDirectories(options, options.log ?? silentLog);
-      if (!places.isForSessions(loaded.path)) await how.checkNewPlace?.(loaded.path);
-      return SessionManager.create(options, {}, loaded.path);
-    }
-    const warnings = [...loaded.warnings, ...(loaded.readOnlyReason ? [loaded.readOnlyReason] : [])];
-    const manager = new SessionManager(options, { ...loaded.session, warnings });
-    manager.#file = SessionFile.resume(manager.#fileOptions(options), loaded);
-    manager.#tellWarnings();
-    return manager;
-  }
-
-  /**
-   * The session that this terminal had last here, else the newest of this working directory, else a new one. In memory
-   * it goes on as a copy.
-   */
-  static async continueRecent(options: SessionManagerOptions, { isInMemory = false } = {}): Promise<SessionManager> {
-    const { terminalId, log = silentLog } = options;
-    const index = new SessionIndex();
-    const places = new SessionDirectories(options, log);
-    const crumb = terminalId ? await readBreadcrumb(places.terminals, terminalId) : undefined;
-    const listed = await places.list(index).catch((error: unknown) => {
-      log.warn(`cannot look for sessions to continue: ${messageOf(error)}`);
-      return [];
-    });
-    const paths = listed.map(({ path }) => path);
-    if (crumb && places.isHere(crumb.cwd)) paths.unshift(crumb.sessionFile);
-    for (const path of paths) {
-      try {
-        if (isInMemory) return await SessionManager.copyInMemory(path, options);
-        return await SessionManager.open(path, options, { ifMissing: "fail" });
-      } catch (error) {
-        if (!GalleyError.is(error, "not_found")) log.warn(`cannot continue ${path}: ${messageOf(error)}`);
-      }
-    }
-    return isInMemory ? SessionManager.inMemory(options) : SessionManager.create(options);
-  }
-
-  /** A full copy under a new id, whoever is writing to the source. */
-  static async forkFrom(path: string, options: SessionManagerOptions): Promise<SessionManager> {
-    const { start, from } = await SessionManager.#readToCopy(path, options);
-    const copy = SessionManager.#begin(options, start, undefined, from);
-    copy.#tellWarnings();
-    await copy.flush();
-    return copy;
-  }
-
-  /** The same, with nothing left on the disk: what the source has there is only read. */
-  static async copyInMemory(path: string, options: SessionManagerOptions): Promise<SessionManager> {
-    const { start, from } = await SessionManager.#readToCopy(path, options);
-    const copy = new SessionManager(options, start);
-    copy.#memoryArtifacts = await createArtifactsAfter(from);
-    copy.#memoryBlobs = createMemoryBlobs(new SessionDirectories(options, options.log ?? silentLog).blobs(from));
-    copy.#tellWarnings();
-    return copy;
-  }
-
-  static async #readToCopy(path: string, options: SessionManagerOptions): Promise<{ start: Start; from: string }> {
-    const loaded = await loadSession(resolve(path), { ...loadOptions(options), isReadOnly: true });
-    if (loaded.kind === "absent") throw new GalleyError("not_found", `File not found: ${path}`);
-    const { header, entries, originals } = loaded.session;
-    const child = newHeader(options, { parentSession: loaded.path, parentSessionId: header.id });
-    const start = { header: { ...header, ...child }, entries, originals, warnings: loaded.warnings };
-    return { start, from: loaded.path };
-  }
-
-  /** The file and what lies beside it. Throws `busy` for a session that somebody has open, this program included. */
-  static delete(path: string, options: Pick<SessionManagerOptions, "clock" | "disk"> = {}): Promise<void> {
-    return deleteSession(path, options.clock, options.disk);
-  }
-
-  static #begin(options: SessionManagerOptions, start: Start, path?: string, artifactsFrom?: string): SessionManager {
-    const manager = new SessionManager(options, start);
-    manager.#file = SessionFile.begin(manager.#fileOptions(options), path, artifactsFrom);
-    return manager;
-  }
-
-  // What there is
 
   get header(): SessionHeader {
     return this.#header;
@@ -178,13 +77,13 @@ export class SessionManager {
     return this.#file?.path;
   }
 
-  /** There is a file, and it is this session's to write. */
+  /** The file exists, and this session may write it. */
   get isOnDisk(): boolean {
     return (this.#file?.length ?? 0) > 0;
   }
 
   get cwd(): string {
-    return this.#header.cwd || this.#options.cwd;
+    return this.#header.cwd || this.#kept.options.cwd;
   }
 
   get tree(): Omit<EntryTree, "append" | "moveLeaf"> {
@@ -196,11 +95,11 @@ export class SessionManager {
   }
 
   get artifacts(): ArtifactStore {
-    return this.#file?.artifacts ?? this.#memoryArtifacts;
+    return this.#kept.kind === "file" ? this.#kept.file.artifacts : this.#kept.artifacts;
   }
 
   get blobs(): BlobStore {
-    return this.#file?.blobs ?? this.#memoryBlobs;
+    return this.#kept.kind === "file" ? this.#kept.file.blobs : this.#kept.blobs;
   }
 
   /** Why entries are not safe on the disk at the moment, or undefined. */
@@ -217,8 +116,6 @@ export class SessionManager {
     return this.#file?.readOnlyReason;
   }
 
-  // What is added
-
   append<Given extends EntryFields>(fields: Given): Extract<SessionEntry, { type: Given["type"] }> {
     const entry = this.#placed(fields, this.#tree.leafId);
     this.#add(entry);
@@ -229,18 +126,18 @@ export class SessionManager {
     return this.append({ type: "message", message });
   }
 
-  /** Puts the leaf elsewhere, `null` before the first entry. Undefined when it is there already. */
+  /** `null` puts the leaf before the first entry. Undefined when the leaf is there already. */
   moveLeaf(targetId: string | null): SessionEntry | undefined {
     if (targetId !== null && !this.#tree.has(targetId)) throw entryNotFound(targetId);
     if (targetId === this.#tree.leafId) return undefined;
-    // Hung on its target: a program that knows no leaf entries takes the last line for the leaf.
+    // Its parent is the target: a program that does not know leaf entries takes the last line for the leaf.
     const entry = this.#placed({ type: "leaf", targetId }, targetId);
     this.#add(entry);
     this.#rebuildContext();
     return entry;
   }
 
-  /** Undefined when an automatic name comes after a person's. */
+  /** Undefined when an automatic name would replace the user's. */
   setName(name: string, source: NameSource = "user"): SessionEntry | undefined {
     const clean = cleanName(name);
     if (clean === "") throw new GalleyError("invalid_argument", "Session name cannot be empty");
@@ -251,7 +148,7 @@ export class SessionManager {
     return entry;
   }
 
-  /** Without a label the one there is goes. */
+  /** Without a label the present one is removed. */
   setLabel(targetId: string, label?: string): SessionEntry {
     if (!this.#tree.has(targetId)) throw entryNotFound(targetId);
     const entry = this.#placed({ type: "label", targetId, ...(label ? { label } : {}) }, this.#tree.leafId);
@@ -260,16 +157,14 @@ export class SessionManager {
   }
 
   /** A new session with what came before a user message; this one stays as it is. */
-  async branchTo(entryId: string): Promise<{ session: SessionManager; text: string }> {
+  async branchTo(entryId: string): Promise<{ session: SessionRecord; text: string }> {
     const entry = this.#tree.get(entryId);
     const text = entry && userText(entry);
     if (!entry || text === undefined) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
-    await this.flush(); // what the new file names is in its place then
-    const entries = withoutMargin(this.#tree.pathTo(entry.parentId));
+    await this.flush(); // the artifacts and images that the new file names are written then
+    const entries = withoutBookkeeping(this.#tree.pathTo(entry.parentId));
     const header = this.#childHeader();
-    const session = this.#file
-      ? this.#branchOnDisk(header, entries, this.#file.path)
-      : this.#branchInMemory(header, entries);
+    const session = this.#child(header, entries);
     const { name, nameSource, labels } = this.#tree;
     if (name !== undefined) session.setName(name, nameSource);
     for (const [targetId, label] of labels) if (session.tree.has(targetId)) session.setLabel(targetId, label);
@@ -278,35 +173,31 @@ export class SessionManager {
   }
 
   /** A full copy under a new id, with what has not reached the disk yet; this one stays as it is. */
-  async copy(): Promise<SessionManager> {
-    await this.flush(); // what the new file names is in its place then
+  async copy(): Promise<SessionRecord> {
+    await this.flush(); // the artifacts and images that the new file names are written then
     const header = { ...this.#header, ...this.#childHeader() };
-    const { entries } = this.#tree;
-    const session = this.#file
-      ? this.#branchOnDisk(header, entries, this.#file.path)
-      : this.#branchInMemory(header, entries);
+    const session = this.#child(header, this.#tree.entries);
     await session.flush();
     return session;
   }
 
   /**
-   * Belongs to another working directory from now on: the header says so, and the file goes where its sessions are
-   * kept, with what lies beside it. What fails leaves everything as it was.
+   * Moves the session to another working directory: its header names it, and the file goes to its session directory
+   * with the artifacts and images beside it. A failure leaves everything as it was.
    */
   async moveTo(cwd: string): Promise<void> {
-    const before = this.cwd;
-    const options = { ...this.#options, cwd: resolve(cwd) };
-    this.#header = { ...this.#header, cwd: options.cwd };
+    const before = this.#header.cwd;
+    const moved = resolve(cwd);
+    this.#header = { ...this.#header, cwd: moved };
+    if (this.#kept.kind === "memory") return;
+    const { file, options } = this.#kept;
     try {
-      if ("agentDir" in options) await this.#file?.moveTo(new SessionDirectories(options, options.log ?? silentLog));
+      await file.moveTo(new SessionDirectories({ ...options, cwd: moved }, options.log ?? silentLog));
     } catch (error) {
       this.#header = { ...this.#header, cwd: before };
       throw error;
     }
-    this.#options = options;
   }
-
-  // Its way to the disk
 
   /** Resolves when every entry is in the file, or has failed to get there. */
   async flush(): Promise<void> {
@@ -324,10 +215,25 @@ export class SessionManager {
     await this.#file?.close();
   }
 
-  // Inside
+  /** Undefined for a session that leaves nothing on the disk. */
+  get #file(): SessionFile | undefined {
+    return this.#kept.kind === "file" ? this.#kept.file : undefined;
+  }
+
+  #keepIn(storage: RecordStorage): Kept {
+    if (storage.kind === "memory")
+      return { artifacts: createMemoryArtifacts(), blobs: createMemoryBlobs(), ...storage };
+    const { options } = storage;
+    const fileOptions = this.#fileOptions(options);
+    const file =
+      storage.kind === "loaded_file"
+        ? SessionFile.resume(fileOptions, storage.loaded)
+        : SessionFile.begin(fileOptions, storage.path, storage.artifactsFrom);
+    return { kind: "file", options, file };
+  }
 
   #placed(fields: Fields<SessionEntry>, parentId: string | null): SessionEntry {
-    const { ids = randomIds, clock = systemClock } = this.#options;
+    const { ids = randomIds, clock = systemClock } = this.#kept.options;
     let id = ids.entry();
     while (this.#tree.has(id)) id = ids.entry();
     const { type, ...rest } = fields;
@@ -341,38 +247,33 @@ export class SessionManager {
     this.#file?.append(entry);
   }
 
-  /** What was found in the file, and what its entries make of it. */
-  #tellWarnings(): void {
-    for (const text of [...this.warnings, ...this.#context.warnings]) this.#options.log?.warn(text);
-  }
-
   #rebuildContext(): void {
     const context = new ContextBuilder(this.#context.revision + 1);
     for (const entry of this.#tree.pathTo()) context.push(entry);
     this.#context = context;
   }
 
-  /** Of a session that descends from this one. */
+  /** The header of a session that descends from this one. */
   #childHeader(): SessionHeader {
     const origin = { parentSession: this.sessionFile, parentSessionId: this.sessionId };
-    return newHeader({ ...this.#options, cwd: this.cwd }, origin);
+    return newHeader({ ...this.#kept.options, cwd: this.cwd }, origin);
   }
 
-  #fileOptions(options: SessionManagerOptions) {
+  #fileOptions(options: RecordOptions): SessionFileOptions {
     const { clock = systemClock, log = silentLog, disk, terminalId } = options;
-    const manager = this;
+    const record = this;
     return {
       record: {
         get header() {
-          return manager.#header;
+          return record.#header;
         },
         get entries() {
-          return manager.#tree.entries;
+          return record.#tree.entries;
         },
       },
       originals: this.#originals,
-      // Of its own working directory: one that was opened from another leaves its branches with its own kind.
-      places: new SessionDirectories({ ...options, cwd: this.cwd }, log),
+      // Of the record's own working directory: a record that was opened from another one leaves its branches there.
+      places: new SessionDirectories({ ...options, cwd: this.#header.cwd || options.cwd }, log),
       clock,
       log,
       disk,
@@ -380,35 +281,26 @@ export class SessionManager {
       beforeMove: () => {
         this.#header = { ...this.#header, ...this.#childHeader() };
       },
-      afterMove: (move: SessionMove) => {
-        const sentence = `${move.reason}. The conversation goes on in ${move.to}`;
+      afterMove: (move) => {
+        const sentence = `${move.reason}. The conversation continues in ${move.to}`;
         this.warnings.push(sentence);
         log.warn(sentence);
       },
     };
   }
 
-  #branchOnDisk(header: SessionHeader, entries: readonly SessionEntry[], from: string): SessionManager {
-    const options = this.#options as SessionManagerOptions; // what has a file was given these
-    return SessionManager.#begin(options, { header, entries, originals: this.#originals }, undefined, from);
+  #child(header: SessionHeader, entries: readonly SessionEntry[]): SessionRecord {
+    const kept = this.#kept;
+    if (kept.kind === "memory") return new SessionRecord({ header, entries }, kept);
+    const start = { header, entries, originals: this.#originals };
+    return new SessionRecord(start, { kind: "new_file", options: kept.options, artifactsFrom: kept.file.path });
   }
 
-  #branchInMemory(header: SessionHeader, entries: readonly SessionEntry[]): SessionManager {
-    const branch = new SessionManager(this.#options, { header, entries });
-    branch.#memoryArtifacts = this.artifacts;
-    branch.#memoryBlobs = this.blobs;
-    return branch;
-  }
-
-  /** A list reads only the ends of a long file: the name has to be at one of them. */
+  /** Listing reads only the two ends of a long file, so the name has to be at one of them. */
   #repeatName(): void {
     const { name, nameSource } = this.#tree;
     const length = this.#file?.length ?? 0;
     const isFar = length > 2 * endBytes && length - this.#namedAtLength > endBytes / 2;
     if (isFar && this.#hasAppended && name !== undefined && name !== this.#header.title) this.setName(name, nameSource);
   }
-}
-
-function loadOptions({ clock = systemClock, disk }: SessionManagerOptions) {
-  return { clock, ...(disk ? { disk } : {}) };
 }

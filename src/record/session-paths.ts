@@ -1,4 +1,4 @@
-// What session files and their directories are called. Pure: whoever calls has made the paths canonical.
+// The names of session files and their directories. Pure: callers pass canonical paths.
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { sha256Of } from "../base/digest.js";
@@ -10,12 +10,12 @@ export interface WorkingPlace {
   readonly temp: string;
 }
 
-/** Readable, and unlike another directory's even where the readable part is the same. */
+/** Readable, with a hash that keeps directories apart whose readable parts are the same. */
 export function sessionDirectoryName(place: WorkingPlace): string {
   return `${fileName(readableName(place))}-${sha256Of(place.cwd).slice(0, 8)}`;
 }
 
-/** Names under which other programs keep the sessions of this directory. They may hold those of another one, too. */
+/** Names that other programs use for the sessions of this directory. Several directories may share one. */
 export function legacyDirectoryNames(place: WorkingPlace): string[] {
   return [...new Set([readableName(place), absoluteName(place.cwd)])];
 }

@@ -75,7 +75,7 @@ describe("sessionStats", () => {
     });
   });
 
-  it("is empty for an empty session, without the members nobody knows", () => {
+  it("is empty for an empty session, without the members that are unknown", () => {
     expect(sessionStats({ sessionId: "s", entries: [], messages: [] })).toEqual({
       sessionId: "s",
       userMessages: 0,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { checkMessage } from "./check-message.js";
-import { maxLineBytes } from "./read/read-entries.js";
+import { maxLineBytes } from "./read/parse-line.js";
 import { entryLists, header, linesOf, messageEntry, readText } from "./store/store.test-kit.js";
 import { cutNotice, imageUnavailable, plainLine, storedLine } from "./stored-form.js";
 

@@ -1,11 +1,11 @@
-// The line that stands for an entry in the file. Nearly always its plain JSON. What would make a line too long to read
-// back goes elsewhere first (images to blobs, long texts to artifacts) and the line names the place; the entry in
-// memory stays whole. Promises a line that our own reader takes, whatever the entry holds.
+// The line of an entry in the file, nearly always its plain JSON. Content that would make the line too long to read back
+// is saved first (images as blobs, long texts as artifacts), and the line refers to it; the entry in memory stays whole.
+// Whatever the entry holds, our own reader can read the line.
 
 import { isObject, type JsonObject } from "../base/json.js";
 import { asLine, maxNesting } from "../base/ndjson.js";
 import type { SessionEntry } from "../protocol/entries.js";
-import { maxLineBytes } from "./read/read-entries.js";
+import { maxLineBytes } from "./read/parse-line.js";
 
 export const cutNotice = "[Session persistence truncated large content]";
 export const blobPrefix = "blob:sha256:";
@@ -16,8 +16,8 @@ const minBlobChars = 1024;
 const maxDepth = maxNesting - 8;
 
 /**
- * Where large content goes. Undefined means that it cannot be kept there: the line then does without. One that throws
- * has no room now: nothing is made of an entry whose line would lack something for that.
+ * Where large content is saved. Undefined means that it cannot be saved: the line is then written without it. A sink that
+ * throws has no room now: the entry is not written until it has.
  */
 export interface StoredFormSinks {
   /** Answers what stands for the bytes in `data`. */
@@ -207,7 +207,7 @@ function decodeBase64(text: string): Buffer | undefined {
   return unpadded(bytes.toString("base64")) === unpadded(canonical) ? bytes : undefined;
 }
 
-/** By hand: a pattern would begin anew at every one of a million signs that are not the end. */
+/** By hand: a pattern would start again at each of a million characters that are not the end. */
 function unpadded(base64: string): string {
   let end = base64.length;
   while (base64[end - 1] === "=") end--;

@@ -1,5 +1,5 @@
-// Which tool calls the host has heard of. The stream of events may be behind what runs, and a host must
-// not be called for a call that it was not told of.
+// Which tool calls the host has been told about. The event stream may be behind the run, and a host must not be called
+// for a call that it was not told about.
 
 import type { AgentSessionEvent } from "../protocol/events.js";
 

@@ -1,9 +1,9 @@
-// A line that is too long for a host that agreed on version 2, cut into frames of their own. What is too large even
-// for that is replaced by a frame that says so: a host that waits for an answer gets one.
+// A line that is too long for a host that agreed on version 2, split into several frames. A line that is too large even
+// for that is replaced by an error frame: a host that waits for an answer gets one.
 
 /** With its line end: a longer line is sent in pieces. */
 export const maxFrameBytes = 1_048_576;
-/** What a host puts together at most. */
+/** The most that a host reassembles. */
 export const maxReassembledFrameBytes = 67_108_864;
 
 const maxPieceBytes = 262_144;
@@ -15,7 +15,7 @@ export function oversized(line: string): Buffer | undefined {
   return Buffer.from(line.slice(0, -1));
 }
 
-/** The lines that carry it, made one by one: a large frame is in memory once, not once more in base64. */
+/** The lines that carry it, made one by one, so that a large frame is not in memory a second time as base64. */
 export function* chunkLines(json: Buffer, chunkId: string): Generator<string, void> {
   const byteLength = json.length;
   const count = Math.ceil(byteLength / maxPieceBytes);
@@ -25,7 +25,7 @@ export function* chunkLines(json: Buffer, chunkId: string): Generator<string, vo
   }
 }
 
-/** Stands in for a frame that no host could put together. */
+/** Replaces a frame that no host could reassemble. */
 export function tooLarge(frame: {
   readonly type?: unknown;
   readonly id?: unknown;

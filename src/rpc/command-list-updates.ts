@@ -1,5 +1,5 @@
-// The `/name` words that a prompt may begin with, for a host that agreed on version 2: told whenever there are others
-// than it knows. It knows of none at first.
+// The `/name` commands that a prompt may begin with, for a host that agreed on version 2: sent whenever the list
+// differs from the one the host knows. At first it knows none.
 
 import type { AvailableCommand } from "../protocol/data.js";
 import type { AvailableCommandsUpdate } from "../protocol/frames.js";

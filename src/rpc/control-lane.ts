@@ -1,5 +1,5 @@
-// The frames in which a host answers us. They are taken the moment they are read, whatever else waits: a command may well
-// be waiting for them.
+// The frames in which a host answers us. They are handled as soon as they are read, ahead of everything else: a command
+// may be waiting for them.
 
 import type { TypedObject } from "../base/ndjson.js";
 import type { HostTools } from "./host-tools.js";
@@ -14,7 +14,7 @@ export class ControlLane {
     this.#ui = ui;
   }
 
-  /** Something waits for an answer of the host. */
+  /** A call or dialog waits for an answer of the host. */
   get isWaiting(): boolean {
     return this.#hostTools.hasOpen || (this.#ui?.hasOpen ?? false);
   }

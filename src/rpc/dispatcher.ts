@@ -1,6 +1,6 @@
-// Frames to handlers, in lanes. The main lane is strictly first in, first out; a prompt leaves the lane as soon as it is
-// accepted; a long command takes its turn and then runs on beside the lane; an interrupt acts at once and is answered in
-// its turn. No frame ends the process.
+// Frames to handlers, in lanes. The main lane is strictly first in, first out; a prompt leaves the lane as soon as it
+// is accepted; a long command takes its turn and then continues beside the lane; an interrupt acts at once and is
+// answered in its turn. No frame ends the process.
 
 import type { Clock } from "../base/clock.js";
 import type { TypedObject } from "../base/ndjson.js";
@@ -15,7 +15,7 @@ import type { Outbox } from "./outbox.js";
 import type { PromptResults } from "./prompt-results.js";
 import { Request } from "./request.js";
 
-/** Answered at their end. Meanwhile the host may look, but what changes the session waits. */
+/** Answered at their end. Meanwhile the host may read, but commands that change the session wait. */
 const longTypes = new Set(["compact", "export_html"]);
 
 /** Beside the lane: the session runs one such command after the other, and stopping them waits for nothing. */
@@ -31,8 +31,8 @@ const interrupts = new Map<string, Interrupt>([
 ]);
 
 /**
- * What these do or answer depends on the tools and commands that modules of others bring. `abort_bash` waits where `bash`
- * does: it must not overtake the command that it is for.
+ * Their effect or answer depends on the tools and commands of extensions. `abort_bash` waits where `bash` does: it must
+ * not overtake the command that it is for.
  */
 const equippedTypes = new Set([
   ...["prompt", "abort_and_prompt", "steer", "follow_up", "get_state", "get_commands", "set_host_tools"],
@@ -51,7 +51,7 @@ const equippedTypes = new Set([
 ]);
 
 const maxUnanswered = 1024;
-/** While something waits for the host, its answer may stand behind commands: so many more are read to find it. */
+/** While a call or dialog waits for the host, its answer may be behind commands: so many more are read to find it. */
 const maxUnansweredWhileAsked = 16 * maxUnanswered;
 
 export interface DispatcherDeps {
@@ -84,7 +84,7 @@ export class Dispatcher {
     const request = new Request(frame, outbox, features);
     if (besideTypes.has(frame.type)) return this.#runBeside(this.#handle(frame, request));
     const act = interrupts.get(frame.type);
-    const interrupt = act && checkCommand(frame).ok ? { act } : undefined; // what is no command stops nothing
+    const interrupt = act && checkCommand(frame).ok ? { act } : undefined; // an invalid command stops nothing
     if (interrupt) {
       this.#interrupting.add(interrupt);
       void this.#deps.session.then(interrupt.act, () => {}); // without a session there is nothing to stop
@@ -104,25 +104,25 @@ export class Dispatcher {
     this.#queue(() => this.#deps.outbox.send({ type: "response", command: "parse", success: false, error }));
   }
 
-  /** Resolves when another command may be taken in: few enough wait for their answer, and the host reads. */
+  /** Resolves when another command may be read: few enough wait for their answer, and the host reads. */
   async hasRoom(): Promise<void> {
     while (this.#isFull) await new Promise<void>((resolve) => this.#waiters.push(resolve));
     await this.#deps.outbox.drained();
   }
 
-  /** Resolves when everything taken in so far has its answer. */
+  /** Resolves when every command read so far has its answer. */
   async idle(): Promise<void> {
     await this.laneIdle();
     await this.besideIdle();
   }
 
-  /** The same without what runs beside the lane. */
+  /** The same without the commands beside the lane. */
   async laneIdle(): Promise<void> {
     await this.#lane;
     await this.#long;
   }
 
-  /** The same for that alone: commands of the user's. */
+  /** The same for those alone: commands of the user. */
   async besideIdle(): Promise<void> {
     await Promise.all(this.#beside);
   }
@@ -152,11 +152,11 @@ export class Dispatcher {
 
   #answered(): void {
     this.#unanswered--;
-    this.verifyUnchanged();
+    this.checkRoom();
   }
 
   /** There may be room now. */
-  verifyUnchanged(): void {
+  checkRoom(): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();
@@ -172,7 +172,7 @@ export class Dispatcher {
       const session = await this.#deps.session;
       if (equippedTypes.has(frame.type)) await session.whenLoaded();
       const answer = handler({ ...this.#deps, session, request }, checked.command);
-      for (const { act } of this.#interrupting) act(session); // they stand behind it in the lane
+      for (const { act } of this.#interrupting) act(session); // they are behind it in the lane
       request.succeed(await answer);
     } catch (error) {
       request.fail(error);

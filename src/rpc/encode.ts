@@ -1,4 +1,4 @@
-// Frames to text. A `message_update` is the hot one: its message is serialised once for both places it stands in, or
+// Frames to text. A `message_update` is the hot one: its message is serialised once for both fields it appears in, or
 // not at all when the host asked for deltas only. No value in a frame can keep the frame from being written.
 
 import { messageOf } from "../base/errors.js";
@@ -30,7 +30,7 @@ export function encodeUpdate(event: UpdateEvent, delta: string | undefined, enco
   );
 }
 
-/** What stands for the message while the host collects deltas: everything but the content. */
+/** Replaces the message while the host collects deltas: everything but the content. */
 export function stubOf(message: AssistantMessage): string {
   const { role, api, provider, model, usage, stopReason, timestamp } = message;
   return JSON.stringify({ role, content: [], api, provider, model, usage, stopReason, timestamp });
@@ -41,7 +41,7 @@ export function encodeSafely(frame: object): string {
   return asLine(jsonOf(frame));
 }
 
-/** A lost frame would leave the host waiting, so what JSON cannot hold (see `writable`) is shown as text. */
+/** A lost frame would leave the host waiting, so what JSON cannot hold (see `writable`) is sent as text. */
 function jsonOf(value: object): string {
   try {
     const text = JSON.stringify(value);
@@ -54,8 +54,8 @@ function jsonOf(value: object): string {
 }
 
 /**
- * Up to Node 24 JSON.stringify itself gives up soon behind this. Node 26 goes on for some hundred thousand levels, which
- * few hosts could read.
+ * Up to Node 24 JSON.stringify itself fails soon beyond this. Node 26 supports some hundred thousand levels, which few
+ * hosts could read.
  */
 const maxWholeDepth = 4000;
 
@@ -64,7 +64,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** What such arguments of a model are cut to: deeper they are noise. */
+/** The depth that such arguments of a model are cut to: anything deeper is noise. */
 const maxDepth = 128;
 
 /** A copy without cycles, bigints, endless depth, and members that throw when they are read. */

@@ -1,9 +1,9 @@
-// What a host has agreed on, or asked to be spared. All off at first: a host that never asks sees the plain protocol.
+// What a host has agreed on, or filtered out. All off at first: a host that never asks sees the plain protocol.
 
 export const knownFeatures = ["delta-updates", "prompt-result", "message-ids", "echo-ids", "queue-events"] as const;
 export type Feature = (typeof knownFeatures)[number];
 
-/** What a host gets that negotiates without naming features. */
+/** For a host that negotiates without naming features. */
 const usualFeatures: readonly Feature[] = ["prompt-result", "message-ids", "echo-ids"];
 
 export class Features {

@@ -1,4 +1,4 @@
-// What a command handler is given, and what it owes: the command's data, or a GalleyError as a refusal.
+// What a command handler is given, and what it returns: the command's data, or a GalleyError as a refusal.
 
 import type { Clock } from "../base/clock.js";
 import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";

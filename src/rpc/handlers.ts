@@ -65,7 +65,7 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
   set_event_filter: ({ features, request }, { events }) => {
     features.filterEvents(events);
-    request.succeed({ events }); // in the same step: what is filtered comes after the answer
+    request.succeed({ events }); // in the same step: the filter applies after the answer
     return { events };
   },
   set_follow_up_mode: ({ session }, { mode }) => {

@@ -1,4 +1,4 @@
-// What a host says of the tools it lends, checked and trimmed. Whose names they may have is the session's business.
+// The definitions of the tools that a host lends, checked and trimmed. The session decides which names are allowed.
 
 import { GalleyError } from "../base/errors.js";
 import { isObject, type JsonSchema } from "../base/json.js";

@@ -1,5 +1,5 @@
-// Tools that live in the host, as the loop sees any tool. Promises: every call ends once, by its result, its signal, its
-// time or the end of the input; a call goes out after the event that announces it; what comes for a call that is not
+// Tools that live in the host, as the loop sees any tool. Promises: every call ends once, by its result, its signal,
+// its timeout or the end of the input; a call is sent after the event that announces it; a frame for a call that is not
 // open changes nothing.
 
 import type { Clock } from "../base/clock.js";
@@ -63,7 +63,7 @@ export class HostTools {
       parameters,
       givesAway: true,
       execute: async (toolCallId, args, signal, onUpdate) => {
-        // The reply may have been under way when the host took the tool back.
+        // The reply may have been under way when the host withdrew the tool.
         if (!this.#names.has(name)) throw toolFailure(`Tool ${name} not found`);
         await this.#announcements.whenStarted(toolCallId, signal);
         if (this.#isDisconnected) throw toolFailure(disconnectedText);
@@ -89,7 +89,7 @@ export class HostTools {
     else call.succeed(resultOf(frame.result, frame.isError === true));
   }
 
-  /** Nobody is there any more to answer. */
+  /** The host is gone and answers no more. */
   disconnect(): void {
     this.#isDisconnected = true;
     for (const call of [...this.#open.values()]) call.fail(disconnectedText);
@@ -160,7 +160,7 @@ function hasContent(value: unknown): value is WithContent {
   return isObject(value) && Array.isArray(value.content);
 }
 
-/** Blocks of an unknown shape are the loop's business, as they are of any tool. */
+/** Blocks of an unknown shape are handled by the loop, as for any tool. */
 function resultOf(result: WithContent, isFailed: boolean): ToolResult {
   const copy = copyOpen(result) as WithContent & ToolResult;
   if (!isFailed && copy.isError !== true) return copy;

@@ -1,6 +1,6 @@
 // Everything that leaves through stdout, in order. Promises: frames of one tick share one write; deltas of one block
-// are merged within a short window; memory is bounded while nobody reads, and nothing but merged updates is lost. A
-// large frame goes out in pieces where the host agreed to it, with nothing between them.
+// are merged within a short window; memory is bounded while the host does not read, and nothing but merged updates is
+// lost. A large frame goes out in pieces where the host agreed to it, with nothing between them.
 
 import type { Clock } from "../base/clock.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
@@ -33,7 +33,7 @@ interface PlainItem {
   readonly toolCallId?: string;
 }
 
-/** An update is written down late, so that what was merged is never serialised. */
+/** An update is serialised late, so that what was merged is never serialised. */
 interface UpdateItem {
   readonly kind: "update";
   event: UpdateEvent;
@@ -60,17 +60,17 @@ export class Outbox {
   #isBlocked = false;
   #isBroken = false;
   #waiters: (() => void)[] = [];
-  /** They wait for the stream to take more, or to break. */
+  /** Called when the stream takes more, or breaks. */
   #flushers: (() => void)[] = [];
   /** The delta that waits for its window to pass, and when the last one of its kind went out. */
   #held: { item: UpdateItem; cancel: () => void } | undefined;
   #window: { key: string; openedAt: number } | undefined;
   #messages = 0;
-  /** The reply under way, and what stands for it once that is asked for. */
+  /** The reply under way, and its stub once that is asked for. */
   #reply: AssistantMessage | undefined;
   #stub: string | undefined;
   #messageBytes = 0;
-  /** The pieces of a large frame that are still to be written, before anything else, and what they weigh. */
+  /** The pieces of a large frame that are still to be written, before anything else, and their size. */
   #pieces: { lines: Iterator<string, void>; bytes: number } | undefined;
   #cutFrames = 0;
 
@@ -112,7 +112,7 @@ export class Outbox {
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Resolves when everything was handed to the kernel; the caller bounds its patience. */
+  /** Resolves when everything was handed to the kernel; the caller sets a time limit. */
   async flushed(): Promise<void> {
     this.#releaseHeld();
     while (this.#queue.length > 0 || this.#pieces) {
@@ -122,7 +122,7 @@ export class Outbox {
     if (!this.#isBroken) await new Promise<void>((resolve) => this.#output.write("", resolve));
   }
 
-  /** The reader is gone: what waits can reach nobody, so nobody may wait for it. */
+  /** The reader is gone: waiting frames cannot be delivered, so no caller may wait for them. */
   #giveUp(): void {
     this.#isBroken = true;
     this.#queue = [];
@@ -136,7 +136,7 @@ export class Outbox {
     return this.#features.wants(type) && (type !== "queue_update" || this.#features.has("queue-events"));
   }
 
-  /** Counts for later updates, whether the host hears of the beginning or not. */
+  /** Needed for later updates, whether the host is told of the beginning or not. */
   #beginMessage(message: AgentMessage): void {
     this.#messages++;
     this.#messageBytes = 0;
@@ -173,7 +173,7 @@ export class Outbox {
     const key = keyOf(event);
     const now = this.#clock.now();
     const waitMs = this.#window?.key === key ? this.#window.openedAt + this.#windowMs - now : 0;
-    // More than the window: the clock was set back, and must not hold anything up.
+    // More than the window: the clock was set back, and must not delay anything.
     if (delta !== undefined && waitMs > 0 && waitMs <= this.#windowMs) {
       this.#held = { item, cancel: this.#clock.after(waitMs, () => this.#releaseHeld()) };
       return;
@@ -185,7 +185,7 @@ export class Outbox {
   #updateItem(event: UpdateEvent): UpdateItem {
     const stub = this.#features.has("delta-updates") ? this.#stubOfReply() : undefined;
     const messageId = this.#features.has("message-ids") ? this.#messageId() : undefined;
-    // An estimate, because the exact size is only known once it is written: the message stands in the frame twice.
+    // An estimate, because the exact size is only known once it is serialised: the frame holds the message twice.
     const body = stub === undefined ? 2 * this.#messageBytes : 2 * stub.length + (deltaOf(event)?.length ?? 0);
     const mayBeCut = this.#features.version === 2;
     return { kind: "update", event, deltas: undefined, bytes: frameOverheadBytes + body, stub, messageId, mayBeCut };
@@ -208,7 +208,7 @@ export class Outbox {
   #enqueue(item: Item): void {
     if (this.#isBroken) return;
     const last = this.#queue.at(-1);
-    // Nobody reads just now: what waits anyway may as well wait as one frame.
+    // The host does not read just now: waiting frames may as well be merged into one.
     if (this.#isBlocked && item.kind === "update" && last?.kind === "update" && canMerge(last, item.event)) {
       const before = last.bytes;
       merge(last, item.event, item.deltas ?? [deltaOf(item.event) ?? ""]);
@@ -244,7 +244,7 @@ export class Outbox {
     this.#queuedBytes = kept.reduce((sum, item) => sum + item.bytes, 0);
   }
 
-  /** ToolAccess over what waits, in pieces, until the stream says that it has enough. */
+  /** Writes waiting frames, in batches, until the stream is full. */
   #write(): void {
     let next = 0;
     let isBlocked = false;
@@ -310,7 +310,7 @@ function textOf(item: Item): string {
   return mayBeCut && isBeyondHosts(text) ? encodeSafely(tooLarge(event)) : text;
 }
 
-/** Without its line end, which is not part of what a host puts together. */
+/** Without its line end, which is not part of what a host reassembles. */
 function isBeyondHosts(line: string): boolean {
   return line.length * 3 > maxReassembledFrameBytes && Buffer.byteLength(line) - 1 > maxReassembledFrameBytes;
 }

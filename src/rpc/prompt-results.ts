@@ -1,6 +1,6 @@
-// What became of every accepted prompt, told exactly once, after its response, and for the prompts of one work in the
-// order in which they were accepted. A prompt that waits in a queue is told of with the work that takes it up, or as
-// aborted when the queue is emptied under it.
+// The result of every accepted prompt, sent exactly once, after its response, and for the prompts of one run in the
+// order in which they were accepted. A prompt that waits in a queue gets its result with the run that takes it up, or
+// as aborted when the queue is cleared.
 
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { RequestId } from "../protocol/commands.js";
@@ -15,7 +15,7 @@ export interface PromptResultsDeps {
   send(frame: PromptResult | SessionSettled): void;
 }
 
-/** What is asked of a session: at `agent_settled` the work that it ends is over, and the next may be accepted already. */
+/** What is read of a session: at `agent_settled` its run is over, and the next prompt may already be accepted. */
 export type ResultSource = Pick<
   AgentSession,
   "subscribe" | "isStreaming" | "begunCount" | "lastOutcome" | "queuedMessages"
@@ -26,23 +26,23 @@ type Outcome = ResultSource["lastOutcome"];
 interface Ticket {
   readonly id: RequestId | undefined;
   isAccepted: boolean;
-  /** Absent while nobody has decided what becomes of it: a command of an extension may have taken it. */
+  /** Absent while it is undecided what becomes of it: a command of an extension may have taken it. */
   place?: "run" | "queue";
-  /** Of one with a run of its own: which `agent_settled` is its own. */
+  /** For one with a run of its own: the number of its `agent_settled`. */
   turn?: number;
   message?: AgentMessage;
   /** A run has taken its message up. */
   isTaken: boolean;
-  /** Known before the work is over, when what follows is for somebody else. */
+  /** Known before the run is over, when what follows belongs to another prompt. */
   outcome?: Outcome;
 }
 
-/** One prompt on its way. The order of calls: `place` if it comes to that, `accept`, then `end` or `fail`. */
+/** One prompt on its way. The order of calls: `place` if it gets that far, `accept`, then `end` or `fail`. */
 export interface PromptTicket {
   place(message: AgentMessage, place: "run" | "queue"): void;
   /** Its response has been sent. */
   accept(): void;
-  /** Dealt with before its response, which said so: there is nothing more to tell. */
+  /** Handled before its response, which said so: there is no further result. */
   drop(): void;
   /** The session is done with it, unless it waits in a queue. */
   end(): void;
@@ -56,22 +56,22 @@ export class PromptResults {
   readonly #tickets = new Set<Ticket>();
   readonly #byMessage = new WeakMap<AgentMessage, Ticket>();
   #session: ResultSource | undefined;
-  #settledCount = 0;
-  #isSettlingTold = true;
+  #endedCount = 0;
+  #isIdleTold = true;
 
   constructor(deps: PromptResultsDeps) {
     this.#deps = deps;
   }
 
-  /** After whoever writes the session's events: results come behind them. */
+  /** Subscribe after the writer of the session's events: results come behind them. */
   attach(session: ResultSource): void {
     this.#session = session;
-    this.#settledCount = session.begunCount - (session.isStreaming ? 1 : 0);
+    this.#endedCount = session.begunCount - (session.isStreaming ? 1 : 0);
     session.subscribe((event) => this.#see(event, session));
   }
 
   /** Nothing runs, and no prompt is about to start anything. One that waits in a queue starts nothing by itself. */
-  get isSettled(): boolean {
+  get isIdle(): boolean {
     return !this.#session?.isStreaming && [...this.#tickets].every(isWaiting);
   }
 
@@ -86,7 +86,7 @@ export class PromptResults {
       },
       accept: () => {
         ticket.isAccepted = true;
-        this.#isSettlingTold = false;
+        this.#isIdleTold = false;
       },
       drop: () => void this.#tickets.delete(ticket),
       end: () => {
@@ -96,7 +96,7 @@ export class PromptResults {
     };
   }
 
-  /** The program ends: what is still open will not be answered by anybody else. */
+  /** The program ends: open prompts get their result now. */
   closeAll(): void {
     this.#close(
       [...this.#tickets].filter((ticket) => ticket.isAccepted),
@@ -105,12 +105,12 @@ export class PromptResults {
   }
 
   #see(event: AgentSessionEvent, session: ResultSource): void {
-    if (event.type === "agent_start") this.#isSettlingTold = false;
+    if (event.type === "agent_start") this.#isIdleTold = false;
     if (this.#tickets.size === 0 && event.type !== "agent_settled") return;
     if (event.type === "message_start") this.#taken(event.message);
     else if (event.type === "queue_update" && !session.isStreaming) this.#closeDropped(session);
     else if (event.type === "agent_end" && event.continueReason === "queued") this.#noteOutcome(session.lastOutcome);
-    else if (event.type === "agent_settled") this.#settled(session);
+    else if (event.type === "agent_settled") this.#runEnded(session);
   }
 
   #taken(message: AgentMessage): void {
@@ -118,15 +118,15 @@ export class PromptResults {
     if (ticket) ticket.isTaken = true;
   }
 
-  /** What goes on is the work on a prompt that waited: those before it are through. */
+  /** What continues is the work on a prompt that waited: those before it are done. */
   #noteOutcome(outcome: Outcome): void {
     for (const ticket of this.#tickets) if (ticket.isTaken) ticket.outcome ??= outcome;
   }
 
-  #settled(session: ResultSource): void {
-    const settledCount = ++this.#settledCount;
+  #runEnded(session: ResultSource): void {
+    const endedCount = ++this.#endedCount;
     const queued = new Set(session.queuedMessages);
-    const isOver = ({ turn }: Ticket) => turn !== undefined && turn <= settledCount;
+    const isOver = ({ turn }: Ticket) => turn !== undefined && turn <= endedCount;
     const closed = [...this.#tickets].filter(
       (ticket) => ticket.isAccepted && (ticket.isTaken || isOver(ticket) || isDropped(ticket, queued)),
     );
@@ -141,14 +141,14 @@ export class PromptResults {
 
   #close(tickets: readonly Ticket[], outcome: Outcome): void {
     const open = tickets.filter((ticket) => this.#tickets.delete(ticket));
-    const sessionSettled = this.isSettled;
+    const sessionSettled = this.isIdle;
     for (const ticket of open) {
       const { id, isTaken: agentInvoked } = ticket;
       const told = ticket.outcome ?? (isWaiting(ticket) ? { status: "aborted" as const } : outcome);
       this.#tell({ type: "prompt_result", ...(id === undefined ? {} : { id }), agentInvoked, ...told, sessionSettled });
     }
-    if (!sessionSettled || (this.#isSettlingTold && open.length === 0)) return;
-    this.#isSettlingTold = true;
+    if (!sessionSettled || (this.#isIdleTold && open.length === 0)) return;
+    this.#isIdleTold = true;
     this.#tell({ type: "session_settled" });
   }
 
@@ -165,7 +165,7 @@ function isDropped(ticket: Ticket, queued: ReadonlySet<AgentMessage>): boolean {
   return ticket.isAccepted && isWaiting(ticket) && ticket.message !== undefined && !queued.has(ticket.message);
 }
 
-/** It never reached the agent. What was only in the way of another run may go well later. */
+/** It never reached the agent. A prompt that was only refused because of another run may succeed later. */
 function failureOf(thrown: unknown): Outcome {
   if (GalleyError.is(thrown, "aborted")) return { status: "aborted" };
   const retryable = thrown instanceof GalleyError && (thrown.code === "busy" || thrown.code === "timeout");

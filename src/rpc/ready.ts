@@ -1,4 +1,4 @@
-// The first frame. In a file of its own without imports of weight, so that it can be sent before anything else loads.
+// The first frame. In a file of its own without heavy imports, so that it can be sent before anything else loads.
 
 import type { ReadyFrame } from "../protocol/frames.js";
 import { maxFrameBytes, maxReassembledFrameBytes } from "./chunks.js";

@@ -9,7 +9,7 @@ import type { Outbox } from "./outbox.js";
 const maxIdBytes = 512;
 const maxTypeLength = 512;
 
-/** Codes that hosts act on. The others are ours: a host that saw them would come to depend on them. */
+/** Codes that hosts act on. The others are internal: a host that saw them would come to depend on them. */
 const toldCodes: ReadonlySet<ErrorCode> = new Set(["session_busy", "stale_cursor", "unknown_since"]);
 
 export class Request {
@@ -21,7 +21,7 @@ export class Request {
   #isAnswered = false;
 
   constructor(frame: TypedObject, outbox: Outbox, features: Features) {
-    // It is repeated in the answer, three times when it is unknown: a long one must not be multiplied.
+    // It is repeated in the answer, three times when the command is unknown: a long one must not be multiplied.
     this.type = frame.type.length > maxTypeLength ? `${frame.type.slice(0, maxTypeLength)}…` : frame.type;
     this.id = usableId(frame.id);
     this.#outbox = outbox;
@@ -41,7 +41,7 @@ export class Request {
     this.#outbox.send({ id: this.id, type: "response", command: this.type, success: false, error, code });
   }
 
-  /** What a handler threw. A GalleyError is a refusal; anything else is a surprise of ours. */
+  /** What a handler threw. A GalleyError is a refusal; anything else is an internal error. */
   fail(thrown: unknown): void {
     if (thrown instanceof GalleyError && toldCodes.has(thrown.code)) return this.refuse(thrown.message, thrown.code);
     if (thrown instanceof GalleyError || this.#isAnswered) return this.refuse(messageOf(thrown));

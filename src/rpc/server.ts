@@ -19,7 +19,7 @@ export interface RpcServerOptions {
   output: FrameOutput;
   /** Commands wait for it; `ready` was sent before. */
   session: Promise<AgentSession>;
-  /** What the session was given to ask a person by; absent where there is nobody. */
+  /** How the session asks the user; absent where no user can be asked. */
   ui?: UiBridge | undefined;
   clock: Clock;
   log: Log;
@@ -30,20 +30,20 @@ export interface RpcServer {
   readonly done: Promise<number>;
   /** The one way out, for the end of input, a signal and a broken output alike. The first call decides the code. */
   shutdown(code: number): Promise<number>;
-  /** Resolves when everything taken in so far has its answer. */
+  /** Resolves when every command read so far has its answer. */
   whenAnswered(): Promise<void>;
-  /** A failure that nobody caught: the host is told, and the program goes on. */
+  /** An uncaught error: the host is told, and the program goes on. */
   reportUncaught(origin: string, error: unknown): void;
 }
 
 const shutdownBudgetMs = 5000;
 const drainBudgetMs = 2000;
-/** To end a process may take a while, whoever is in a hurry. */
+/** Ending a process may take a while, even during an urgent shutdown. */
 const processesMs = 2500;
 /**
- * A host that sends a signal may not wait much longer than a second; one that ends the input wants its answers. A command
- * without one after `answersMs` must not keep the session from being closed, and a host that does not read is waited for
- * `drainMs` at the end, or longer where all took less than `allMs`.
+ * A host that sends a signal may not wait much longer than a second; one that ends the input wants its answers. A
+ * command without an answer after `answersMs` must not keep the session from being closed, and a host that does not
+ * read is waited for `drainMs` at the end, or longer where everything together took less than `allMs`.
  */
 const urgent = { waitMs: 250, answersMs: 400, untilMs: 700, drainMs: 200, allMs: 950 };
 const leisurely = { waitMs: 1500, answersMs: 2500, untilMs: 2400, drainMs: drainBudgetMs, allMs: 0 };
@@ -55,7 +55,7 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
   const send = (frame: object) => outbox.send(frame);
   const results = new PromptResults({ features, send });
   const commandListUpdates = new CommandListUpdates({ features, send });
-  const onOpened = () => dispatcher.verifyUnchanged();
+  const onOpened = () => dispatcher.checkRoom();
   const hostTools = new HostTools({ send, onOpened, clock, log });
   ui?.connect(send, onOpened);
   const control = new ControlLane(hostTools, ui);
@@ -80,9 +80,9 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
       });
       results.attach(live);
       live.onReport((report) => outbox.send(report));
-      void live.whenReady(); // never rejects; whoever needs the tools waits for it
+      void live.whenReady(); // never rejects; commands that need the tools wait for it
     },
-    () => {}, // whoever made the promise tells of its failure
+    () => {}, // the maker of the promise reports its failure
   );
 
   let ending: Promise<number> | undefined;
@@ -120,9 +120,9 @@ async function serve(input: AsyncIterable<Uint8Array>, { dispatcher, control, is
   const reader = new FrameReader();
   const take = async (frames: readonly Frame[]) => {
     for (const frame of frames) {
-      if (frame.ok && control.take(frame.value)) continue; // what waits for an answer may be what takes the room
+      if (frame.ok && control.take(frame.value)) continue; // a command that waits for it may take the room
       await dispatcher.hasRoom();
-      if (isClosing()) return; // a prompt taken in now would open a run that nobody closes
+      if (isClosing()) return; // a prompt accepted now would start a run that is never closed
       if (frame.ok) dispatcher.dispatch(frame.value);
       else dispatcher.refuseLine(frame.problem);
     }
@@ -141,7 +141,7 @@ interface Closing {
   log: Log;
 }
 
-/** Answers what was accepted, closes the run with its events, hands everything to the reader; bounded throughout. */
+/** Answers what was accepted, closes the run with its events, writes everything to the host; each with a time limit. */
 async function close({ code, session, dispatcher, results, outbox, clock, log }: Closing): Promise<number> {
   const { waitMs, answersMs, untilMs, drainMs, allMs } = code === 0 ? leisurely : urgent;
   const since = clock.now();

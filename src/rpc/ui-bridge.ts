@@ -1,6 +1,6 @@
-// The person behind the host, as modules and the session see one: every dialog is a frame and waits for the host's
-// answer. Promises: a dialog ends once, and always: by its answer, its signal, its time or the end of the input. Whatever
-// is not the answer that was asked for counts as none, and none is never consent.
+// The user behind the host, as extensions and the session see one: every dialog is a frame and waits for the host's
+// answer. Promises: a dialog ends once, and always: by its answer, its signal, its timeout or the end of the input.
+// Anything but the expected answer counts as none, and none is never consent.
 
 import type { Clock } from "../base/clock.js";
 import type { TypedObject } from "../base/ndjson.js";
@@ -19,7 +19,7 @@ interface OpenDialog {
 }
 
 export class UiBridge {
-  /** What modules are given. An object of its own: what they may call is here, and nothing else. */
+  /** What extensions are given. An object of its own: it holds what they may call, and nothing else. */
   readonly ui: SessionUI;
   /** Answers to no open dialog. */
   ignoredAnswers = 0;
@@ -56,7 +56,7 @@ export class UiBridge {
     else this.ignoredAnswers++;
   }
 
-  /** Nobody answers any more. What only shows something still goes out. */
+  /** No more answers will come. Frames that only show something are still sent. */
   close(): void {
     this.#isClosed = true;
     for (const dialog of [...this.#open.values()]) dialog.giveUp();
@@ -80,7 +80,7 @@ export class UiBridge {
         try {
           extra.onTimeout?.();
         } catch {
-          // Its own business: the dialog is over either way.
+          // The signal's own failure: the dialog is over either way.
         }
       };
       const { timeout } = timeoutOf(extra);

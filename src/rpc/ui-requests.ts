@@ -1,11 +1,11 @@
-// What a module may call on its `ui`, as frames for the host. Modules are not checked by any compiler of ours, so whatever
-// they pass becomes what the frame has to hold; what a host cannot show is nothing.
+// What an extension may call on its `ui`, as frames for the host. Extensions may be plain JavaScript, so whatever they
+// pass is converted to what the frame has to hold; what a host cannot show is dropped.
 
 import type { TypedObject } from "../base/ndjson.js";
 import type { ExtensionUiRequest } from "../protocol/frames.js";
 import type { SessionUI } from "../sdk/index.js";
 
-/** A request without what every request has. */
+/** A request without the members that every request has. */
 export type Shown = ExtensionUiRequest extends infer Request
   ? Request extends object
     ? Omit<Request, "type" | "id">
@@ -16,7 +16,7 @@ export type DialogOptions = NonNullable<Parameters<NonNullable<SessionUI["confir
 
 export interface Dialog<Answer> {
   readonly request: Shown;
-  /** Where there is no answer. */
+  /** The default where there is no answer. */
   readonly none: Answer;
   /** Of a response that was not cancelled. */
   take(frame: TypedObject): Answer;
@@ -62,7 +62,7 @@ export function requestingUi({ emitsTitle, show, ask }: RequestDeps): SessionUI 
         ...(placeholder == null ? {} : { placeholder: textOf(placeholder) }),
         ...timeoutOf(extra),
       }),
-    // Its time is kept here; the frame has no member for it.
+    // Its timeout is kept here; the frame has no member for it.
     editor: (title, prefill, extra, style) =>
       askText(extra, {
         method: "editor",
@@ -75,7 +75,7 @@ export function requestingUi({ emitsTitle, show, ask }: RequestDeps): SessionUI 
     setStatus: (key, text) =>
       show({ method: "setStatus", statusKey: textOf(key), ...(text == null ? {} : { statusText: lineOf(text) }) }),
     setWidget: (key, content, options) => {
-      if (content != null && !Array.isArray(content)) return; // a component draws on a screen of ours, and there is none
+      if (content != null && !Array.isArray(content)) return; // a component needs a terminal, and there is none
       const placement = options?.placement;
       show({
         method: "setWidget",
@@ -93,10 +93,10 @@ export function requestingUi({ emitsTitle, show, ask }: RequestDeps): SessionUI 
   };
 }
 
-/** What a timer can hold. */
+/** The longest time that a timer can hold. */
 const longestMs = 2 ** 31 - 1;
 
-/** Whole milliseconds, since strict hosts take no others. What never ends is no timeout. */
+/** Whole milliseconds, since strict hosts accept no others. An infinite time is no timeout. */
 export function timeoutOf(extra: DialogOptions | undefined): { timeout?: number } {
   const { timeout } = extra ?? {};
   if (typeof timeout !== "number" || !Number.isFinite(timeout) || timeout <= 0) return {};
@@ -107,7 +107,7 @@ function isNotifyType(kind: unknown): kind is "info" | "warning" | "error" {
   return kind === "info" || kind === "warning" || kind === "error";
 }
 
-/** For one line of a screen: what would move the cursor, or worse, is a space. */
+/** For one line of a screen: characters that would move the cursor, or worse, become a space. */
 function lineOf(value: unknown): string {
   return textOf(value).replace(/\p{Cc}/gu, " ");
 }

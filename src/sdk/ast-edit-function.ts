@@ -1,4 +1,4 @@
-// `astEdit` of the door: structural search and replace without a session. Everything of weight is loaded with the first
+// The exported function `astEdit`: structural search and replace without a session. Heavy code is loaded with the first
 // call.
 
 import { systemClock } from "../base/clock.js";
@@ -15,17 +15,17 @@ import type { Staging } from "../tools/staging.js";
 
 export type { AstChange, AstEditOutcome, AstEditRequest } from "../tools/ast/engine.js";
 
-export interface AstEditPlace {
+export interface AstEditLocation {
   /** What paths begin from; default: that of the process. */
   readonly cwd?: string;
   readonly agentDir?: string;
 }
 
 /**
- * Shows what would become of the files. With `dryRun: false` it is written, all or nothing, within the same bounds as by
- * a session, and `galley undo` takes it back.
+ * Shows what the files would become. With `dryRun: false` it is written, all or nothing, within the same bounds as in a
+ * session, and `galley undo` reverts it.
  */
-export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<AstEditOutcome> {
+export async function astEdit(request: AstEditRequest & AstEditLocation): Promise<AstEditOutcome> {
   const { cwd = process.cwd(), agentDir = agentDirectory(process.env) } = request;
   const [
     { discoverEnvironment, discoverSettings },
@@ -38,12 +38,18 @@ export async function astEdit(request: AstEditRequest & AstEditPlace): Promise<A
     import("./project-changes.js"),
     import("../files/paths/find-roots.js"),
   ]);
-  const place = { cwd, agentDir, clock: systemClock, log: silentLog };
-  const env = discoverEnvironment(place);
-  const settings = await discoverSettings(place, { env });
-  const { workspace, processes } = createToolAccess({ ...place, env, settings });
+  const location = { cwd, agentDir, clock: systemClock, log: silentLog };
+  const env = discoverEnvironment(location);
+  const settings = await discoverSettings(location, { env });
+  const { workspace, processes } = createToolAccess({ ...location, env, settings });
   const root = roots.findProject({ cwd, home: homedir() }).writableRoot;
-  const writer = createProjectChanges({ ...place, root, workspace, settings, sessions: { ...place, ids: randomIds } });
+  const writer = createProjectChanges({
+    ...location,
+    root,
+    workspace,
+    settings,
+    sessions: { ...location, ids: randomIds },
+  });
   const { astEdit: { maxFiles } = {} } = toolSettingsOf(settings, env);
   try {
     const apply: AstEditAccess["apply"] = (changes, what) =>
@@ -63,7 +69,7 @@ export interface AstEditAccess {
 
 const byModule = { by: "runtime", reason: "astEdit" } as const;
 
-/** Onto the disk by the rules of a session: where everything is staged, nothing goes past that. */
+/** To the disk by the rules of a session: where everything is staged, nothing is written past that. */
 export function applyBeside(staging: () => Pick<Staging, "mode" | "applyNow"> | undefined): AstEditAccess["apply"] {
   return async (changes, what) => {
     const own = staging();
@@ -74,7 +80,7 @@ export function applyBeside(staging: () => Pick<Staging, "mode" | "applyNow"> | 
 }
 
 const stagedInsteadText =
-  "Every change is staged here, so astEdit wrote nothing. Use it without `dryRun: false`, and stage what comes of it with pushPendingAction.";
+  "Every change is staged here, so astEdit wrote nothing. Use it without `dryRun: false`, and stage its result with pushPendingAction.";
 
 /** The same with what a session has. */
 export function astEditBy({ workspace, processes, apply, maxFiles }: AstEditAccess) {

@@ -1,5 +1,5 @@
-// The one place where the parts are joined. Provide a part to override it, omit it to have it discovered. There are
-// no globals: two sessions with different directories in one process do not know of each other.
+// The one place where the parts are connected. Provide a part to override it, omit it to have it discovered. There are
+// no globals: two sessions with different directories in one process are independent.
 
 import { findContextFiles } from "../config/context-files.js";
 import { readPromptFiles } from "../config/prompt-files.js";
@@ -13,21 +13,21 @@ import { createWorkspaceChangeWriter } from "../journal/workspace-change-writer.
 import type { ChangeWriter } from "../preview/change-writer.js";
 import type { StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
-import type { SessionManager } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import { levelNamed } from "../session/models/thinking.js";
 import type { AnyTool } from "../tools/tool.js";
 import { applyBeside, astEditBy } from "./ast-edit-function.js";
+import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js";
 import { sortGivenTools } from "./custom-tools.js";
-import { findSessionModules } from "./extensions/find-session-modules.js";
-import type { SessionModules } from "./extensions/session-modules.js";
+import type { ExtensionManager } from "./extensions/extension-manager.js";
+import { findExtensions } from "./extensions/find-extensions.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
-import { type OpenedRecord, openRecord, type Resume } from "./open-record.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
+import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
 import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
-import { findSessionPlace, type SessionPlace } from "./session-place.js";
 import { SessionTools } from "./session-tools.js";
 import { createUserQuestions } from "./session-ui.js";
 import { withStagingPolicy } from "./staging-policy.js";
@@ -41,48 +41,48 @@ const userCommandSeconds = 300;
 
 export interface CreateAgentSessionResult {
   session: AgentSession;
-  /** The record was left with a model that cannot be had now. */
+  /** The record's model is not available now. */
   modelFallbackMessage?: string;
 }
 
-/** Throws `model_not_found` or `invalid_config` when the named model cannot be had, `not_found` for an unknown tool. */
+/** Throws `model_not_found` or `invalid_config` for a model that is unavailable, `not_found` for an unknown tool. */
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
   refuseUnsupportedOptions(options);
-  const place = await findSessionPlace(options);
-  const user = createUserQuestions(options.ui, place);
+  const environment = await findSessionEnvironment(options);
+  const user = createUserQuestions(options.ui, environment);
   const permit = options.permit ?? user?.permit;
-  const access = createToolAccess({ ...place, permit }, options);
-  const models = await findSessionModels(options, place);
-  const prompt = await createSystemPrompt(options, place, access.workspace);
-  const changes = changesOf(options, place, access.workspace);
-  const opened = await openRecords(options, place, access.workspace);
+  const access = createToolAccess({ ...environment, permit }, options);
+  const models = await findSessionModels(options, environment);
+  const prompt = await createSystemPrompt(options, environment, access.workspace);
+  const changes = changesOf(options, environment, access.workspace);
+  const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
-  const tools = new SessionTools({ place, access, changes, given, permit, dialogs: user?.dialogs }, options);
-  const joined: Joined = { place, access, models, changes, tools, stream: options.streamFn ?? streamByApi };
-  const extensions = findExtensions(options, joined, given.custom);
-  const prompts = findPrompts(options, place, extensions);
+  const tools = new SessionTools({ environment, access, changes, given, permit, dialogs: user?.dialogs }, options);
+  const joined: Joined = { environment, access, models, changes, tools, stream: options.streamFn ?? streamByApi };
+  const extensions = createExtensionManager(options, joined, given.custom);
+  const prompts = findPrompts(options, environment, extensions);
   const session = new AgentSession({
     ...opened,
-    ...{ cwd: place.cwd, clock: place.clock, log: place.log, changes, stream: joined.stream },
+    ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream: joined.stream },
     ...{ extensions, library: prompts, confirm: user?.confirmApply },
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
     approve: withStagingPolicy(options.approve, {
-      isReviewed: place.settings.get("staging") === "all",
+      isReviewed: environment.settings.get("staging") === "all",
       allowExec: options.allowExec ?? false,
       ask: user?.approveCall,
     }),
     systemPrompt: (active) => prompt(active, prompts),
-    settings: sessionSettingsOf(place.settings),
+    settings: sessionSettingsOf(environment.settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
   user?.attach(session);
   extensions?.attach(session);
   session.setUIContext(options.ui);
-  // What was named now wins over what the record was left with.
+  // What was named for this start wins over the record.
   const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
   if (!options.deferModules) await session.whenReady();
   return { session, ...(modelFallbackMessage === undefined ? {} : { modelFallbackMessage }) };
@@ -90,7 +90,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
 
 /** What the steps below share. */
 interface Joined {
-  readonly place: SessionPlace;
+  readonly environment: SessionEnvironment;
   readonly access: ToolAccess;
   readonly models: SessionModels;
   readonly changes: ChangeWriter;
@@ -101,7 +101,7 @@ interface Joined {
 /** An injected workspace brings everything that writes: plans go through it, and the journal of the disk is not used. */
 function changesOf(
   { changeWriter, workspace: given }: CreateAgentSessionOptions,
-  { cwd, agentDir, clock, ids, log, settings, project }: SessionPlace,
+  { cwd, agentDir, clock, ids, log, settings, project }: SessionEnvironment,
   workspace: Workspace,
 ): ChangeWriter {
   if (changeWriter) return changeWriter;
@@ -112,14 +112,14 @@ function changesOf(
 
 async function openRecords(
   options: CreateAgentSessionOptions,
-  { cwd, agentDir, clock, ids, log, env, settings }: SessionPlace,
+  { cwd, agentDir, clock, ids, log, env, settings }: SessionEnvironment,
   workspace: Workspace,
-): Promise<OpenedRecord> {
+): Promise<ChosenRecord> {
   const directory = sessionDirectory(options.sessionDir, { cwd, env, settings });
   const { persist = false, sessionManager } = options;
   const usual: Resume | undefined = persist && settings.get("autoResume") ? { kind: "continue" } : undefined;
   const resume = sessionManager ? undefined : (options.resume ?? usual);
-  const opened = await openRecord(
+  const opened = await chooseRecord(
     { cwd, agentDir, clock, ids, log, directory },
     { persist, resume, checkNewPlace: (path) => workspace.resolve(path, "write") },
   );
@@ -127,9 +127,13 @@ async function openRecords(
 }
 
 /** The prompt files are read now; what the model is told is put together for every request. */
-async function createSystemPrompt(options: CreateAgentSessionOptions, place: SessionPlace, workspace: Workspace) {
-  const { cwd, agentDir, env, log, roots, home, project } = place;
-  const disabled = place.settings.get("disabledProviders");
+async function createSystemPrompt(
+  options: CreateAgentSessionOptions,
+  environment: SessionEnvironment,
+  workspace: Workspace,
+) {
+  const { cwd, agentDir, env, log, roots, home, project } = environment;
+  const disabled = environment.settings.get("disabledProviders");
   const contextFiles =
     options.contextFiles ??
     (await findContextFiles({
@@ -150,28 +154,38 @@ async function createSystemPrompt(options: CreateAgentSessionOptions, place: Ses
 }
 
 /** Undefined where there are none. */
-function findExtensions(
+function createExtensionManager(
   options: CreateAgentSessionOptions,
-  { place, access, models, changes, tools, stream }: Joined,
+  { environment, access, models, changes, tools, stream }: Joined,
   givenTools: readonly FoundTool[],
-): SessionModules | undefined {
-  const { cwd, agentDir, clock } = place;
+): ExtensionManager | undefined {
+  const { cwd, agentDir, clock } = environment;
   const { workspace, processes } = access;
   const source = sourceOf(options, models);
-  const { maxFiles } = toolSettingsOf(place.settings, place.env).astEdit ?? {};
+  const { maxFiles } = toolSettingsOf(environment.settings, environment.env).astEdit ?? {};
   const hostModules = {
     async galley() {
-      const { moduleExports } = await import("./extensions/module-exports.js");
+      const { extensionExports } = await import("./extensions/extension-exports.js");
       const astEdit = astEditBy({ workspace, processes, apply: applyBeside(() => tools.staging), maxFiles });
       const toolsIn = (directory: string) => tools.in(directory);
-      return { ...moduleExports({ cwd, agentDir, clock, processes, stream, astEdit, toolsIn }), createAgentSession };
+      return { ...extensionExports({ cwd, agentDir, clock, processes, stream, astEdit, toolsIn }), createAgentSession };
     },
-    ai: async () => (await import("./extensions/module-ai.js")).modelFunctions({ models: source, stream, clock }),
+    ai: async () => (await import("./extensions/model-functions.js")).modelFunctions({ models: source, stream, clock }),
   };
   const mode = options.mode ?? "print";
   const shutdown = () => options.onShutdownRequest?.();
-  const deps = { ...place, workspace, processes, changes, models: source, givenTools, mode, hostModules, shutdown };
-  const found = findSessionModules(deps, options);
+  const deps = {
+    ...environment,
+    workspace,
+    processes,
+    changes,
+    models: source,
+    givenTools,
+    mode,
+    hostModules,
+    shutdown,
+  };
+  const found = findExtensions(deps, options);
   if (!found) options.resolveFlags?.(new Map());
   return found;
 }
@@ -179,17 +193,17 @@ function findExtensions(
 /** Undefined where there are none. */
 function findPrompts(
   options: CreateAgentSessionOptions,
-  place: SessionPlace,
-  modules: SessionModules | undefined,
+  environment: SessionEnvironment,
+  modules: ExtensionManager | undefined,
 ): SessionPrompts | undefined {
   const isTrustedForThisRun = options.trustProject ?? false;
   const withoutRules = (options.loadRules ?? options.rules) !== undefined;
-  return findSessionPrompts({ ...place, modules, isTrustedForThisRun, withoutRules }, options);
+  return findSessionPrompts({ ...environment, modules, isTrustedForThisRun, withoutRules }, options);
 }
 
-function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { context }: SessionManager) {
+function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { context }: SessionRecord) {
   const { model, namedLevel, usualLevel } = models;
-  // What was named now, else what the record was left with, where null takes an explicit one back.
+  // What was named for this start, else the record's, where null takes an explicit one back.
   const recorded = context.thinkingLevel === undefined ? usualLevel : levelNamed(context.thinkingLevel);
   return {
     models: sourceOf(options, models),
@@ -200,7 +214,7 @@ function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { c
   };
 }
 
-/** With a provider layer of the caller's own there is no question of keys. */
+/** With the caller's own provider layer no keys are needed. */
 function sourceOf({ streamFn }: CreateAgentSessionOptions, { source }: SessionModels) {
   return streamFn ? withoutKeys(source) : source;
 }
@@ -209,13 +223,13 @@ function isModelNamed({ model, provider, modelPattern }: CreateAgentSessionOptio
   return (model ?? provider ?? modelPattern) !== undefined;
 }
 
-/** What the session does on the disk and with programs beside its tools. */
+/** What the session does on the disk and with programs besides its tools. */
 function workOf(
   options: CreateAgentSessionOptions,
-  { place, access }: Joined,
-  extensions: SessionModules | undefined,
+  { environment, access }: Joined,
+  extensions: ExtensionManager | undefined,
 ): Pick<AgentSessionDeps, "readMentions" | "runBash" | "exportPage" | "release"> {
-  const { cwd, log, settings, env } = place;
+  const { cwd, log, settings, env } = environment;
   const { workspace, processes } = access;
   const isHostWorkspace = options.workspace !== undefined;
   return {

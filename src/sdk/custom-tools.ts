@@ -1,5 +1,5 @@
-// The tools that a program hands over: in the form of the loop, which goes in as it is, or as custom tools, which get
-// their context and hear of the session like those that are found.
+// The tools that a program passes in: in the form of the loop, which are used as they are, or as custom tools, which
+// get their context and the session's events like those that are found.
 
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
@@ -8,7 +8,7 @@ import type { ToolDefinition } from "../extensions/api/extension.js";
 import type { FoundTool } from "../extensions/load/load-factory.js";
 import type { AnyTool } from "../tools/tool.js";
 
-/** `defineAgentTool` and `defineTool` say what a tool is; one that nobody marked is a custom tool. */
+/** `defineAgentTool` and `defineTool` say what a tool is; one without a mark is a custom tool. */
 export type GivenTool = CustomTool | ToolDefinition | AnyTool;
 
 export interface GivenTools {
@@ -18,7 +18,7 @@ export interface GivenTools {
 
 /** Throws `invalid_argument` for one that cannot be used. */
 export async function sortGivenTools(given: readonly GivenTool[]): Promise<GivenTools> {
-  const isAgent = (tool: GivenTool) => isObject(tool) && isAgentTool(tool); // no compiler looks at a plain program
+  const isAgent = (tool: GivenTool) => isObject(tool) && isAgentTool(tool); // JavaScript callers have no compiler
   const agent = given.filter(isAgent) as readonly AnyTool[];
   if (agent.length === given.length) return { agent, custom: [] };
   const { checkTool } = await import("../extensions/load/load-factory.js");
@@ -34,7 +34,7 @@ export async function sortGivenTools(given: readonly GivenTool[]): Promise<Given
   return { agent, custom };
 }
 
-/** Throws `invalid_argument` where a name is taken. Answers the built-in tools that are left. Nobody replaces `reserved`. */
+/** Returns the remaining built-in tools. Throws `invalid_argument` where a name is taken, or is `reserved`. */
 export function withoutReplaced(
   builtIn: readonly AnyTool[],
   { agent, custom }: GivenTools,

@@ -1,5 +1,5 @@
-// A session as one HTML page: on the disk, or in the workspace that the host brought. What makes pages is loaded with
-// the first one.
+// A session as one HTML page: on the disk, or in the workspace that the host brought. The code that makes pages is
+// loaded with the first one.
 
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
@@ -16,7 +16,7 @@ export interface ExportPageRequest {
   readonly isHostWorkspace: boolean;
 }
 
-/** Answers the page's absolute path. */
+/** Returns the page's absolute path. */
 export async function exportPage(source: KeptPageSource, request: ExportPageRequest): Promise<string> {
   const { outputPath, workspace, isHostWorkspace } = request;
   const target = await workspace.resolve(outputPath ?? exportName(source), "write");

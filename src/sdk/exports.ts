@@ -1,5 +1,5 @@
-// What the door `galley` offers beside `createAgentSession`. A file of its own, because the modules that a session loads
-// are served it, and a session cannot import its own maker.
+// What `galley` exports besides `createAgentSession`. A file of its own, because it is served to the extensions that a
+// session loads, and a session cannot import its own maker.
 
 export { GalleyError } from "../base/errors.js";
 export type { ContextFile } from "../config/context-files.js";
@@ -46,18 +46,18 @@ export type { AgentSessionEvent } from "../protocol/events.js";
 export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 export { toWireModel } from "../provider/models/model-registry.js";
 export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
-export { SessionManager, type SessionManagerOptions } from "../record/record.js";
-export { SessionIndex, type SessionInfo } from "../record/store/list.js";
+export { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 export { AgentSession, type PromptOptions } from "../session/agent-session.js";
 export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
 export type { ModelChoice } from "../session/models/model-source.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
 export {
   type AstChange,
+  type AstEditLocation,
   type AstEditOutcome,
-  type AstEditPlace,
   type AstEditRequest,
   astEdit,
 } from "./ast-edit-function.js";
 export { queueResolveHandler, type ResolveHandler } from "./queue-resolve-handler.js";
+export { SessionManager, type SessionManagerOptions } from "./session-manager.js";
 export type { SessionUI } from "./session-ui.js";

@@ -1,4 +1,4 @@
-// The door `galley`: everything a program needs to hold a session in its own process.
+// The package entry `galley`: everything a program needs to hold a session in its own process.
 
 export {
   type CreateAgentSessionOptions,

@@ -66,7 +66,7 @@ describe("models", () => {
     put("models.yml", yaml);
     put("models.json", json);
     expect(ids((await load()).all())).toEqual(["fable", "planner"]);
-    expect(warnings).toEqual([`${at("models.json")}: not used, because ${at("models.yml")} is there too`]);
+    expect(warnings).toEqual([`${at("models.json")}: not used, because ${at("models.yml")} exists too`]);
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe("models", () => {
     const registry = await load();
     expect(ids(registry.all())).toEqual(["planner"]);
     expect(warnings).toEqual([
-      `${at("models.json")}: not used, because ${at("models.yml")} is there too`,
+      `${at("models.json")}: not used, because ${at("models.yml")} exists too`,
       `${at("models.yml")}: is not a regular file`,
     ]);
   });

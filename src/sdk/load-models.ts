@@ -1,5 +1,5 @@
-// Joins the user's models file, credential file and environment into a registry. On the way to the first answer of the
-// program: without a models file it costs two failed opens and nothing else is read.
+// Combines the user's models file, credential file and environment into a registry. This is on the path to the
+// program's first answer: without a models file it costs two failed opens and nothing else is read.
 
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
@@ -20,7 +20,7 @@ export interface LoadModelsOptions {
   readonly agentDir: string;
   readonly env: Environment;
   readonly disabledProviders?: readonly string[];
-  /** Keys by provider in place of the credential file. */
+  /** Keys by provider, instead of the credential file. */
   readonly authStorage?: ReadonlyMap<string, string>;
   readonly log: Log;
 }
@@ -28,7 +28,7 @@ export interface LoadModelsOptions {
 const commandLimitMs = 10_000;
 const maxReported = 20;
 
-/** Never throws for what a file says: problems are logged, and kept in `problems` for whoever names a model. */
+/** Never throws for the content of a file: problems are logged, and kept in `problems` for later errors. */
 export async function loadModelRegistry(options: LoadModelsOptions): Promise<ModelRegistry> {
   const { agentDir, env, disabledProviders = [], log } = options;
   const file = await loadModelsFile(agentDir, log);
@@ -45,7 +45,7 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
   return registry;
 }
 
-/** By directory and environment, on which the answer may depend: whoever asks again in this process gets it at once. */
+/** By directory and environment, on which the answer may depend: a second call in this process gets it at once. */
 const remembered = new Map<string, CredentialSources["runCommand"]>();
 
 function commandsOf(cwd: string, env: Environment): CredentialSources["runCommand"] {
@@ -61,7 +61,7 @@ async function loadModelsFile(agentDir: string, log: Log): Promise<ModelsFile> {
   const yaml = join(agentDir, "models.yml");
   const json = join(agentDir, "models.json");
   const [first, second] = [readOrProblem(yaml), readOrProblem(json)];
-  if (first && second) log.warn(`${json}: not used, because ${yaml} is there too`);
+  if (first && second) log.warn(`${json}: not used, because ${yaml} exists too`);
   const found = first ?? second;
   if (found === undefined) return { path: yaml, providers: new Map(), problems: [], warnings: [] };
   if (!("text" in found)) return found;
@@ -82,12 +82,12 @@ function readOrProblem(path: string): ConfigFile | ModelsFile | undefined {
   }
 }
 
-/** Unreadable or readable by others: one line, and no key from it. */
+/** Unreadable, or readable by other users: one line, and no key from it. */
 async function loadAuthFile(path: string, log: Log): Promise<ReadonlyMap<string, string>> {
   try {
     const file = readConfigFile(path);
     if (file === undefined) return new Map();
-    // Windows shows no such bits; there the home directory's own protection has to do.
+    // Windows has no such bits; there the protection of the home directory has to be enough.
     if ((file.mode & 0o077) !== 0 && process.platform !== "win32") {
       const mode = file.mode.toString(8).padStart(4, "0");
       log.warn(`${path}: not used, because others can read it (mode ${mode}); run chmod 600 on it`);
@@ -103,7 +103,7 @@ async function loadAuthFile(path: string, log: Log): Promise<ReadonlyMap<string,
   }
 }
 
-/** Told without the text itself, which may be a key after all. */
+/** Without the text itself, which may be a key after all. */
 function suspectKeys(file: ModelsFile, env: Environment): string[] {
   return [...file.providers.values()]
     .filter(({ apiKey }) => apiKey !== undefined && looksLikeUnsetName(apiKey, env))

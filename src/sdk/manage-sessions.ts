@@ -1,24 +1,27 @@
-// Looking after session files: what there is, and what nobody needs any more.
+// Managing session files: listing them, and removing what no session needs any more.
 
 import { silentLog } from "../base/log.js";
-import { findSessionDirectory, type SessionSpot } from "../config/session-directory.js";
+import { findSessionDirectory, type SessionLocation } from "../config/session-directory.js";
 import { agentPlaces } from "../record/session-paths.js";
 import { collectGarbage, type GarbageReport } from "../record/store/collect-garbage.js";
-import { displayName, SessionIndex, type SessionInfo } from "../record/store/list.js";
 import { SessionDirectories } from "../record/store/session-directories.js";
+import { displayName, SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 
 export { displayName, type GarbageReport, type SessionInfo };
 
 /** Newest first: those of the working directory, or of all. */
-export async function listSessions(spot: SessionSpot, { isAll = false } = {}): Promise<SessionInfo[]> {
-  const { cwd, agentDir } = spot;
-  const places = new SessionDirectories({ cwd, agentDir, directory: await findSessionDirectory(spot) }, silentLog);
+export async function listSessions(location: SessionLocation, { isAll = false } = {}): Promise<SessionInfo[]> {
+  const { cwd, agentDir } = location;
+  const directories = new SessionDirectories(
+    { cwd, agentDir, directory: await findSessionDirectory(location) },
+    silentLog,
+  );
   const index = new SessionIndex();
-  return isAll ? places.listAll(index) : places.listHere(index);
+  return isAll ? directories.listAll(index) : directories.listHere(index);
 }
 
-export async function cleanSessions(spot: SessionSpot, now: number): Promise<GarbageReport> {
-  const { sessions, blobs } = agentPlaces(spot.agentDir);
-  const chosen = await findSessionDirectory(spot);
+export async function cleanSessions(location: SessionLocation, now: number): Promise<GarbageReport> {
+  const { sessions, blobs } = agentPlaces(location.agentDir);
+  const chosen = await findSessionDirectory(location);
   return collectGarbage({ sessionRoots: chosen === undefined ? [sessions] : [sessions, chosen], blobs, now });
 }

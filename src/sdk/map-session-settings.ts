@@ -1,4 +1,4 @@
-// From the settings files' words to what a session is told.
+// From the names of the settings files to the settings of a session.
 
 import type { Settings } from "../config/settings/settings.js";
 import type { SessionSettings } from "../session/session-settings.js";

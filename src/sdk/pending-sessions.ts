@@ -1,12 +1,12 @@
-// Pending plans of all sessions of a directory, found without opening what has none, and a session opened to decide about
-// its own. For a program that holds no session itself.
+// Pending plans of all sessions of a directory, found without opening sessions that have none; and a session opened to
+// decide about its own. For a program that holds no session itself.
 
 import { systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
-import { findSessionDirectory, type SessionSpot } from "../config/session-directory.js";
+import { findSessionDirectory, type SessionLocation } from "../config/session-directory.js";
 import { Settings } from "../config/settings/settings.js";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import { findProject } from "../files/paths/find-roots.js";
@@ -16,17 +16,18 @@ import { viewPending } from "../pending/view-pending.js";
 import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../preview/change-writer.js";
 import { PendingActionStore } from "../preview/pending-action-store.js";
 import type { PendingActionView } from "../protocol/pending.js";
-import { SessionManager, type SessionManagerOptions } from "../record/record.js";
+import { openRecord } from "../record/open-record.js";
+import type { RecordOptions } from "../record/record-options.js";
 import { hasPlans } from "../record/store/artifacts.js";
-import { SessionIndex, type SessionInfo } from "../record/store/list.js";
 import { SessionDirectories } from "../record/store/session-directories.js";
+import { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 import type { AgentSession } from "../session/agent-session.js";
 import { createAgentSession } from "./create-agent-session.js";
 import { createProjectChanges } from "./project-changes.js";
 
 export type { ChangeOutcome };
 
-export interface PendingPlace extends SessionSpot {
+export interface PendingLocation extends SessionLocation {
   readonly log?: Log;
 }
 
@@ -37,20 +38,23 @@ export interface PendingSession {
 }
 
 /** The newest session first; those without pending plans are left out. */
-export async function listPendingSessions(place: PendingPlace, { diff = false } = {}): Promise<PendingSession[]> {
+export async function listPendingSessions(location: PendingLocation, { diff = false } = {}): Promise<PendingSession[]> {
   const found: PendingSession[] = [];
-  const plans = changesIn(place);
-  const { cwd, agentDir } = place;
-  const places = new SessionDirectories({ cwd, agentDir, directory: await findSessionDirectory(place) }, silentLog);
-  for (const session of await places.listHere(new SessionIndex())) {
+  const plans = changesIn(location);
+  const { cwd, agentDir } = location;
+  const directories = new SessionDirectories(
+    { cwd, agentDir, directory: await findSessionDirectory(location) },
+    silentLog,
+  );
+  for (const session of await directories.listHere(new SessionIndex())) {
     if (!(await hasPlans(session.path))) continue;
-    const record = await SessionManager.open(session.path, managerOptions({ ...place, log: silentLog }), {
+    const record = await openRecord(session.path, recordOptions({ ...location, log: silentLog }), {
       isReadOnly: true,
     }).catch(() => undefined);
-    if (!record) continue; // damaged: `galley sessions` tells
+    if (!record) continue; // damaged: `galley sessions` reports it
     const store = new PendingActionStore({ clock: systemClock });
     for (const stored of (await readPending(record)).found) store.restore(stored);
-    await markStaleActions(store, (seen) => plans.staleFiles(seen)).catch(() => {}); // then the apply will tell
+    await markStaleActions(store, (seen) => plans.staleFiles(seen)).catch(() => {}); // then applying will report it
     const actions = await viewPending(store, { diff });
     store.dispose();
     await record.close();
@@ -59,13 +63,13 @@ export async function listPendingSessions(place: PendingPlace, { diff = false } 
   return found;
 }
 
-/** Runs `work` on the session of a file. Throws `busy` when another program has it, `start_failed` when it may only be read. */
+/** Runs `work` on the session of a file. Throws `busy` when another program has it, `start_failed` if read-only. */
 export async function withSessionFile<T>(
-  place: PendingPlace,
+  location: PendingLocation,
   path: string | undefined,
   work: (session: AgentSession) => Promise<T>,
 ): Promise<T> {
-  const { cwd, agentDir, sessionDir, log = silentLog } = place;
+  const { cwd, agentDir, sessionDir, log = silentLog } = location;
   const { session } = await createAgentSession({
     cwd,
     agentDir,
@@ -82,13 +86,13 @@ export async function withSessionFile<T>(
   }
 }
 
-/** What a crash left half done in this project, brought to its end. Undefined: another program is at it. */
-export async function recoverProject(place: PendingPlace): Promise<readonly ChangeOutcome[] | undefined> {
-  return changesIn(place).recover(withoutSession);
+/** Finishes what a crash left half done in this project. Undefined: another program is doing it. */
+export async function recoverProject(location: PendingLocation): Promise<readonly ChangeOutcome[] | undefined> {
+  return changesIn(location).recover(withoutSession);
 }
 
-function changesIn(place: PendingPlace): ChangeWriter {
-  const { cwd, agentDir, log = silentLog } = place;
+function changesIn(location: PendingLocation): ChangeWriter {
+  const { cwd, agentDir, log = silentLog } = location;
   return createProjectChanges({
     root: findProject({ cwd, home: homedir() }).writableRoot,
     agentDir,
@@ -96,7 +100,7 @@ function changesIn(place: PendingPlace): ChangeWriter {
     settings: new Settings(),
     clock: systemClock,
     log,
-    sessions: managerOptions(place),
+    sessions: recordOptions(location),
   });
 }
 
@@ -107,6 +111,6 @@ function notWritable(reason: string): GalleyError {
   return new GalleyError("busy", `Session is open in another galley${pid}. Settle it there.`);
 }
 
-function managerOptions({ cwd, agentDir, log = silentLog }: PendingPlace): SessionManagerOptions {
+function recordOptions({ cwd, agentDir, log = silentLog }: PendingLocation): RecordOptions {
   return { cwd, agentDir, clock: systemClock, ids: randomIds, log };
 }

@@ -1,4 +1,5 @@
-// The changes of one project: written through its journal, kept for undo as the settings say, and settled in session files.
+// The changes of one project: written through its journal, kept for undo as the settings say, and settled in session
+// files.
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
@@ -7,7 +8,8 @@ import type { Workspace } from "../files/workspace.js";
 import { type ChangeDecision, createChangeWriter } from "../journal/create-change-writer.js";
 import { appliedEntries, foldPending } from "../pending/pending-entries.js";
 import type { ChangeOwner, ChangeWriter } from "../preview/change-writer.js";
-import { SessionManager, type SessionManagerOptions } from "../record/record.js";
+import { openRecord } from "../record/open-record.js";
+import type { RecordOptions } from "../record/record-options.js";
 
 export interface ProjectChangesDeps {
   readonly root: string;
@@ -16,7 +18,7 @@ export interface ProjectChangesDeps {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  readonly sessions: SessionManagerOptions;
+  readonly sessions: RecordOptions;
 }
 
 export function createProjectChanges({ settings, sessions, ...deps }: ProjectChangesDeps): ChangeWriter {
@@ -33,20 +35,20 @@ export function undoRetention(settings: Settings): { keep: number; maxBytes: num
 
 /** In the file of another session, unless it is there. False while that session is open in another process. */
 async function settleElsewhere(
-  options: SessionManagerOptions,
+  options: RecordOptions,
   { session, ...applied }: ChangeOwner,
   decision: ChangeDecision,
 ): Promise<boolean> {
-  const manager = await SessionManager.open(session, options).catch(() => undefined);
-  if (!manager) return true; // gone, or never was a file: there is nothing to settle
+  const record = await openRecord(session, options).catch(() => undefined);
+  if (!record) return true; // the session has no file: there is nothing to settle
   try {
-    if (manager.readOnlyReason !== undefined) return false;
-    if (applied.isPart) await manager.artifacts.promoteRest(applied.pendingId);
-    const entries = appliedEntries(foldPending(manager.tree.entries, manager.sessionId).open, applied, decision);
-    for (const { entry } of entries) manager.append(entry);
-    await manager.sync();
-    return manager.persistError === undefined;
+    if (record.readOnlyReason !== undefined) return false;
+    if (applied.isPart) await record.artifacts.promoteRest(applied.pendingId);
+    const entries = appliedEntries(foldPending(record.tree.entries, record.sessionId).open, applied, decision);
+    for (const { entry } of entries) record.append(entry);
+    await record.sync();
+    return record.persistError === undefined;
   } finally {
-    await manager.close();
+    await record.close();
   }
 }

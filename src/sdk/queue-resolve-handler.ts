@@ -1,4 +1,4 @@
-// A preview that a program brings, by the name that programs with the same protocol know.
+// A preview that a program passes in, under the name used by other programs with the same protocol.
 
 import type { ActionWork } from "../preview/pending-action-store.js";
 import type { AgentSession } from "../session/agent-session.js";
@@ -10,7 +10,7 @@ export interface ResolveHandler extends Pick<Closure, "apply" | "reject"> {
   readonly sourceToolName: string;
 }
 
-/** Stages it; `resolve`, the host or the person decides. Answers its id. */
+/** Stages it; `resolve`, the host or the user decides. Returns its id. */
 export function queueResolveHandler(
   session: Pick<AgentSession, "stagePendingAction">,
   { label, sourceToolName, apply, reject }: ResolveHandler,

@@ -20,10 +20,10 @@ export function selectTools(
   });
 }
 
-/** Those whose switch is not called by their own name. */
+/** Tools whose setting has another name. */
 const words: Readonly<Record<string, string>> = { ast_edit: "astEdit", ast_grep: "astGrep", todo_write: "todo" };
 
-/** `read` is switched by `read.enabled`; what has no switch is on. */
+/** `read` is switched by `read.enabled`; a tool without such a setting is on. */
 function isOn(name: string, settings: Settings): boolean {
   const key = `${words[name] ?? name}.enabled`;
   return !isSettingKey(key) || settings.get(key) !== false;

@@ -1,5 +1,5 @@
-// What a session knows of models: the registry, what cycling keeps to, the models for other work, and what every
-// request carries. Settings, environment and command line meet here.
+// What a session knows about models: the registry, the models to cycle through, the models for other work, and what
+// every request carries. Combines settings, environment and command line.
 
 import { GalleyError } from "../base/errors.js";
 import type { Log } from "../base/log.js";
@@ -22,12 +22,12 @@ export interface ModelOptions {
   /** A key for the chosen model's provider, for this session only. */
   apiKey?: string;
   thinkingLevel?: ThinkingLevel;
-  /** What cycling keeps to, as models or as patterns; default: the setting `enabledModels`. */
+  /** The models to cycle through, as models or as patterns; default: the setting `enabledModels`. */
   scopedModels?: readonly (ModelChoice | string)[];
   /** Patterns for the models of other work; they win over the environment and the setting `modelRoles`. */
   modelRoles?: Readonly<Record<string, string>>;
   modelRegistry?: ModelRegistry;
-  /** Keys by provider in place of the credential file; asked whenever one is needed. */
+  /** Keys by provider, instead of the credential file; read whenever one is needed. */
   authStorage?: ReadonlyMap<string, string>;
   /** For services that cache per conversation; default: the session's id. */
   providerSessionId?: string;
@@ -43,12 +43,12 @@ export interface Surroundings {
 export interface SessionModels {
   readonly source: ModelSource;
   readonly model: ProviderModel | undefined;
-  /** What was asked for, by itself or with the model. */
+  /** What was requested, by itself or with the model. */
   readonly namedLevel: ThinkingLevel | undefined;
   readonly usualLevel: ThinkingLevel;
 }
 
-/** Throws `model_not_found` or `invalid_config` when a named model cannot be had. */
+/** Throws `model_not_found` or `invalid_config` when a named model is not available. */
 export async function findSessionModels(options: ModelOptions, around: Surroundings): Promise<SessionModels> {
   const { settings } = around;
   const registry = await findRegistry(options, around);
@@ -73,17 +73,19 @@ export async function findSessionModels(options: ModelOptions, around: Surroundi
   return { source, model: chosen.model, namedLevel, usualLevel: settings.get("defaultThinkingLevel") };
 }
 
-/** Nobody should take the planner's answers for those of a model that he has set up. */
+/** The user should not take the planner's answers for those of a model that was set up. */
 function tellStandIn(registry: ModelRegistry, { model }: InitialModel, log: Log): void {
   if (model !== plannerModel) return;
   const providers = [...new Set(registry.all().map(({ provider }) => provider))].filter(
     (name) => name !== plannerModel.provider,
   );
   if (providers.length === 0) return;
-  log.warn(`No key for ${providers.slice(0, 5).join(", ")}: the built-in planner answers, which is no language model.`);
+  log.warn(
+    `No key for ${providers.slice(0, 5).join(", ")}: the built-in planner answers, which is not a language model.`,
+  );
 }
 
-/** Whoever brings the provider layer brings the keys. */
+/** A caller that brings the provider layer brings the keys. */
 export function withoutKeys(models: ModelSource): ModelSource {
   return { ...models, hasCredential: () => true, apiKeyFor: async () => undefined, headersFor: async () => ({}) };
 }
@@ -109,7 +111,7 @@ function initialModel(
   return chooseInitialModel(registry, requested, preferences);
 }
 
-/** In the order of the patterns, each model at each level once. A pattern that means nothing is told. */
+/** In the order of the patterns, each model at each level once. A pattern without a match is reported. */
 function findScope(
   registry: ModelRegistry,
   wanted: ModelOptions["scopedModels"],
@@ -127,7 +129,7 @@ function findScope(
 
 const roleVariables = { smol: "GALLEY_SMOL_MODEL", slow: "GALLEY_SLOW_MODEL", plan: "GALLEY_PLAN_MODEL" } as const;
 
-/** A role whose pattern means nothing is told and left out: other work falls back by itself. */
+/** A role whose pattern has no match is reported and left out: other work falls back by itself. */
 function findRoles(
   registry: ModelRegistry,
   given: Readonly<Record<string, string>>,
@@ -143,7 +145,7 @@ function findRoles(
   for (const [role, pattern = ""] of patterns) {
     const found = registry.select(pattern);
     if (found) roles.set(role, found);
-    // Without the usual model the session starts with another one; the others are only asked when there is work.
+    // Without the usual model the session starts with another one; the others are only used when there is work.
     if (!found || (role === "default" && !registry.hasCredential(found.model)))
       log.warn(`modelRoles.${role}: ${pattern} cannot be used now`);
   }
@@ -181,7 +183,7 @@ function proxyVariables(env: Environment): Environment {
   return Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
 }
 
-/** Nothing at all where nothing is set: most requests say nothing about it. */
+/** Empty where nothing is set: most requests set none of it. */
 function sampling(settings: Settings): Pick<RequestSettings, "sampling"> {
   const names = ["topP", "topK", "minP", "presencePenalty", "repetitionPenalty"] as const;
   const chosen = names.flatMap((name) => (settings.get(name) === -1 ? [] : [[name, settings.get(name)]]));

@@ -13,22 +13,22 @@ import type { ChangeWriter } from "../preview/change-writer.js";
 import type { Processes } from "../processes/processes.js";
 import type { Environment } from "../provider/credentials.js";
 import type { StreamFunction } from "../provider/provider.js";
-import type { SessionManager } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 import type { ApprovalPolicy } from "../session/approval.js";
 import type { StreamRule } from "../session/rules/rule.js";
+import type { Resume } from "./choose-record.js";
 import type { GivenTool } from "./custom-tools.js";
-import type { ModuleOptions } from "./extensions/load-session-modules.js";
-import type { Resume } from "./open-record.js";
+import type { ExtensionOptions } from "./extensions/load-session-extensions.js";
 import type { ModelOptions } from "./session-models.js";
 import type { SessionUI } from "./session-ui.js";
 
-export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, PromptTextOptions {
+export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOptions, PromptTextOptions {
   cwd?: string;
   agentDir?: string;
   env?: Environment;
   /** Replaces the default prompt, or is made from it. */
   systemPrompt?: string | ((standard: string) => string);
-  /** What the model is told of the user's and the project's wishes; default: found on disk. They follow the prompt. */
+  /** What the model is told about the user's and the project's wishes, after the prompt; default: found on disk. */
   contextFiles?: readonly ContextFile[];
   /** The built-in tools that are active; default: those that the settings leave on. */
   toolNames?: readonly string[];
@@ -38,17 +38,17 @@ export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, 
   hooks?: ToolHooks;
   /** Do not wait for custom tools and extensions: `session.whenReady()` does, and a prompt. */
   deferModules?: boolean;
-  /** What extensions are told of how the session is driven; default `print`. */
+  /** What extensions are told about how the session is driven; default `print`. */
   mode?: "interactive" | "rpc" | "print" | "json";
   /** How the user is asked: by the `ask` tool, by extensions, and where only the user may decide; default: not at all. */
   ui?: SessionUI;
   /** An extension wants the program to end; default: it does not. */
   onShutdownRequest?: () => void;
-  /** Replaces the provider layer (tests, proxies), and with it the question of keys. */
+  /** Replaces the provider layer (tests, proxies); then no keys are needed. */
   streamFn?: StreamFunction;
   /**
-   * The files that the session works on; default: those on the disk, by the rules of the settings. What tools, plans and
-   * exports write goes through it. It has no journal: see docs/workspace.md. Programs are a matter of `processes`.
+   * The files that the session works on; default: those on the disk, by the rules of the settings. What tools, plans
+   * and exports write goes through it. It has no journal: see docs/workspace.md. Programs are a matter of `processes`.
    */
   workspace?: Workspace;
   /** What starts programs; default: the system's. */
@@ -57,9 +57,9 @@ export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, 
   changeWriter?: ChangeWriter;
   /** Asked where only the user may decide about a file; default: the answer is no. */
   permit?: Permit;
-  /** Policy on every tool call that is about to run; default: all may. */
+  /** Policy for every tool call that is about to run; default: all may. */
   approve?: ApprovalPolicy;
-  /** Commands may run although every change is staged, which they do not know of. */
+  /** Commands may run although every change is staged; their own changes are not staged. */
   allowExec?: boolean;
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */
   persist?: boolean;
@@ -67,16 +67,16 @@ export interface CreateAgentSessionOptions extends ModelOptions, ModuleOptions, 
   /** Begin with an earlier session instead of a new one; in memory only, with a copy of it. */
   resume?: Resume;
   /** A record that is already open. */
-  sessionManager?: SessionManager;
+  sessionManager?: SessionRecord;
   /** Default: the user's and the project's files, with `assignments` on top. */
   settings?: Settings;
   /** What the command line says about settings. */
   assignments?: readonly Assignment[];
-  /** Workflow settings as they come built in, whatever the files say: programs that drive us rely on them. */
+  /** Workflow settings keep their built-in values, whatever the files say: programs that drive galley rely on them. */
   resetWorkflowSettings?: boolean;
   /** Stream rules; default: those in the configuration directories, a project's once it is trusted. */
   rules?: readonly StreamRule[];
-  /** The same, asked with the first prompt. */
+  /** The same, called with the first prompt. */
   loadRules?: () => Promise<readonly StreamRule[]>;
   /** For the jitter of retries. */
   random?: () => number;

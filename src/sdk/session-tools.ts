@@ -1,5 +1,5 @@
-// The tools of a session: the built-in ones that are wanted, those that the program hands over, `resolve` and `undo`. Made
-// when the session is, because they work on what it holds.
+// The tools of a session: the selected built-in ones, those that the program passes in, `resolve` and `undo`. Made
+// together with the session, because they use what it holds.
 
 import { GalleyError } from "../base/errors.js";
 import type { Permit } from "../files/workspace.js";
@@ -12,13 +12,13 @@ import type { AnyTool, Dialogs } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
 import { type GivenTools, withoutReplaced } from "./custom-tools.js";
 import { selectTools } from "./select-tools.js";
+import type { SessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
-import type { SessionPlace } from "./session-place.js";
 import { createToolAccess, type ToolAccess, toolSettingsOf } from "./tool-access.js";
 import { stagingOf } from "./tool-staging.js";
 
 export interface SessionToolsDeps {
-  readonly place: SessionPlace;
+  readonly environment: SessionEnvironment;
   readonly access: ToolAccess;
   readonly changes: ChangeWriter;
   readonly given: GivenTools;
@@ -27,7 +27,7 @@ export interface SessionToolsDeps {
 }
 
 const onlyHereText =
-  "The host brought the workspace of this session. Tools can be made for the session's own directory only.";
+  "The host provides the workspace of this session, so tools can be made only for the session's own directory.";
 
 export class SessionTools {
   readonly #deps: SessionToolsDeps;
@@ -45,10 +45,10 @@ export class SessionTools {
     return this.#own?.staging;
   }
 
-  /** Called once, by the session. `reserve` hears the names that no extension may take. */
+  /** Called once, by the session. `reserve` is given the names that no extension may take. */
   create(session: SessionToolDeps, reserve: (names: readonly string[]) => void): readonly AnyTool[] {
-    const { place, access, changes, given, dialogs } = this.#deps;
-    const { clock, settings, env } = place;
+    const { environment, access, changes, given, dialogs } = this.#deps;
+    const { clock, settings, env } = environment;
     const { toolNames, overrideBuiltins, persist: isPersistent = false } = this.#options;
     const staging = stagingOf(session.pending, { changes, settings });
     this.#pending = session.pending;
@@ -72,10 +72,10 @@ export class SessionTools {
   /** The built-in tools, as they would be in another directory; none before the session's own are made. */
   in(cwd: string): readonly AnyTool[] {
     if (!this.#own || !this.#pending) return [];
-    const { place, access, changes, permit } = this.#deps;
-    if (cwd === place.cwd) return createBuiltInTools(this.#own);
+    const { environment, access, changes, permit } = this.#deps;
+    if (cwd === environment.cwd) return createBuiltInTools(this.#own);
     if (this.#options.workspace) throw new GalleyError("unsupported", onlyHereText);
-    const { agentDir, env, settings, clock, log } = place;
+    const { agentDir, env, settings, clock, log } = environment;
     const { processes } = access;
     const there = createToolAccess({ cwd, agentDir, env, settings, clock, log, permit }, { processes });
     const staging = stagingOf(this.#pending, { changes, settings, workspace: there.workspace });

@@ -1,5 +1,5 @@
-// What a session asks of its user, in words: whether a call may run, a file may be touched, a change may be
-// written. Whatever is not a clear yes is a no. Everything that a model chose is shown whole and visibly.
+// What a session asks its user, in words: whether a call may run, a file may be touched, a change may be written.
+// Anything but a clear yes is a no. Everything that a model chose is shown whole and visibly.
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
@@ -20,7 +20,7 @@ export interface UserQuestions {
   readonly dialogs: Dialogs;
   readonly approveCall: (request: ApprovalRequest) => Promise<boolean>;
   readonly confirmApply: NonNullable<AgentSessionDeps["confirm"]>;
-  /** From then on what stops the session's work also calls off a question about a file. */
+  /** From then on, stopping the session's work also cancels a question about a file. */
   attach(session: { readonly questionSignal: AbortSignal | undefined }): void;
 }
 
@@ -64,7 +64,7 @@ export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promis
   };
 }
 
-/** One argument per line; a text of several lines is set in, so that it cannot look like another argument. */
+/** One argument per line; a text of several lines is indented, so that it cannot look like another argument. */
 function argumentLines(args: Record<string, unknown>): string[] {
   return Object.entries(args).flatMap(([name, value]) => {
     const lines = (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).split("\n").map(written);
@@ -80,7 +80,7 @@ const reasons: Record<PermitQuestion["reason"], string> = {
   secret: "It may hold secrets.",
 };
 
-/** Whether one file may be read or written. The signal calls the question off. */
+/** Whether one file may be read or written. The signal cancels the question. */
 export function permitBy(ui: ToolUI, signal: () => AbortSignal | undefined): Permit {
   return ({ intent, displayPath, reason }) => {
     const path = written(displayPath);
@@ -115,7 +115,7 @@ function cut(text: string): string {
   return rest <= 0 ? text : `${text.slice(0, maxShownLength)}\n⟨${rest} more characters⟩`;
 }
 
-/** Code is set in; anywhere else a long run of spaces hides something. */
+/** Code is indented; anywhere else a long run of spaces hides something. */
 function codeLines(text: string): string {
   const shown = (line: string) => {
     const indent = line.match(/^[-+ ]?[ \t]{0,200}/)?.[0] ?? "";

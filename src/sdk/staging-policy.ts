@@ -1,4 +1,4 @@
-// While every change waits for review, a command would go round it: it runs only with the user's leave.
+// While every change waits for review, a command would bypass it: it runs only with the user's permission.
 
 import type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
 import { approveAll } from "../session/approval.js";
@@ -10,11 +10,11 @@ export const declinedText =
 export interface StagingPolicyDeps {
   readonly isReviewed: boolean;
   readonly allowExec: boolean;
-  /** A person's word on one call; absent where there is nobody to ask. */
+  /** The user's answer about one call; absent where no user can be asked. */
   ask?: ((request: ApprovalRequest) => Promise<boolean>) | undefined;
 }
 
-/** Policy of the caller's first; nobody to ask, or no answer, is a no. */
+/** The caller's policy first; without a user to ask, or without an answer, it is no. */
 export function withStagingPolicy(
   policy: ApprovalPolicy = approveAll,
   { isReviewed, allowExec, ask }: StagingPolicyDeps,

@@ -17,12 +17,12 @@ import type { ToolSettings } from "../tools/index.js";
 
 export interface ToolAccess {
   readonly workspace: Workspace;
-  /** The same rules with nobody to ask. */
+  /** The same rules without a user to ask. */
   readonly unattended: Workspace;
   readonly processes: Processes;
 }
 
-export interface ToolAccessPlace {
+export interface ToolAccessOptions {
   readonly cwd: string;
   readonly agentDir: string;
   readonly env: Environment;
@@ -35,16 +35,16 @@ export interface ToolAccessPlace {
   readonly project?: Project;
 }
 
-/** A workspace that the caller brings has its own rules; then nobody is asked beyond them. */
+/** A workspace that the caller brings has its own rules; then the user is not asked beyond them. */
 export function createToolAccess(
-  place: ToolAccessPlace,
+  options: ToolAccessOptions,
   given?: { workspace?: Workspace; processes?: Processes },
 ): ToolAccess {
-  const { settings, permit, cwd, home = homedir() } = place;
-  const { writableRoot } = place.project ?? findProject({ cwd, home });
-  const here = { ...place, home, projectRoot: writableRoot };
+  const { settings, permit, cwd, home = homedir() } = options;
+  const { writableRoot } = options.project ?? findProject({ cwd, home });
+  const here = { ...options, home, projectRoot: writableRoot };
   const workspace =
-    given?.workspace ?? createNodeWorkspace(workspaceOptions(here, permit && remembering(permit, place.clock)));
+    given?.workspace ?? createNodeWorkspace(workspaceOptions(here, permit && remembering(permit, options.clock)));
   const unattended = given?.workspace ?? (permit ? createNodeWorkspace(workspaceOptions(here, undefined)) : workspace);
   const processes = given?.processes ?? createProcesses(here, settings);
   return { workspace, unattended, processes };
@@ -69,7 +69,7 @@ export function toolSettingsOf(settings: Settings, env: Environment): ToolSettin
   };
 }
 
-interface Here extends ToolAccessPlace {
+interface Here extends ToolAccessOptions {
   readonly home: string;
   readonly projectRoot: string;
 }
@@ -93,7 +93,7 @@ function workspaceOptions(
 
 function createProcesses({ env, clock, log, projectRoot }: Here, settings: Settings): Processes {
   const shellPath = settings.get("shellPath");
-  // Programs that know it ask nobody and draw nothing: there is no terminal.
+  // Programs that know it ask no questions and draw nothing: there is no terminal.
   const unattended = isOn(env, "GALLEY_BASH_NO_CI") ? {} : { CI: "true" };
   return createNodeProcesses({
     env,
@@ -108,14 +108,14 @@ function createProcesses({ env, clock, log, projectRoot }: Here, settings: Setti
 
 const noHoldsMs = 10_000;
 
-/** One tool call looks at a path more than once. A yes holds for the session, a no for as long as a call may take. */
+/** One tool call checks a path more than once. A yes holds for the session, a no for as long as a call may take. */
 function remembering(permit: Permit, clock: Clock): Permit {
   const answers = new Map<string, { answer: Promise<boolean>; until: number }>();
   return async (question) => {
     const key = `${question.intent} ${question.reason} ${question.path}`;
     const known = answers.get(key);
     if (known && clock.now() < known.until) return known.answer;
-    const answer = permit(question).catch(() => false); // whoever cannot answer did not say yes
+    const answer = permit(question).catch(() => false); // a failed answer is no yes
     answers.set(key, { answer, until: Number.POSITIVE_INFINITY });
     if (!(await answer)) answers.set(key, { answer, until: clock.now() + noHoldsMs });
     return answer;

@@ -1,5 +1,5 @@
-// Options that programs written for this interface pass and this version cannot honour. To ignore them would be to
-// pretend; what only asks for their absence is fine.
+// Options that programs written for this interface pass and this version does not support. Ignoring them would be a
+// false promise; an option that only asks for their absence is fine.
 
 import { GalleyError } from "../base/errors.js";
 

@@ -1,12 +1,12 @@
-// Which tools a session has, and which of them the model is offered. Hidden tools are nobody's choice: they are neither
-// listed nor switched, and whoever needs one adds it.
+// Which tools a session has, and which of them the model is offered. Hidden tools cannot be chosen: they are neither
+// listed nor switched, and the code that needs one adds it.
 
 import { GalleyError } from "../base/errors.js";
 import type { AnyTool } from "../tools/tool.js";
 
 export interface AddedTool {
   readonly tool: AnyTool;
-  /** Offered until somebody chooses otherwise; default: yes. */
+  /** Offered until the user, the host or an extension chooses otherwise; default: yes. */
   readonly startsActive?: boolean;
 }
 
@@ -44,15 +44,15 @@ export class ActiveTools {
     return this.#active;
   }
 
-  /** Exactly these, from the next model call on. A name that no tool has is passed over. */
+  /** Exactly these, from the next model call on. A name that no tool has is skipped. */
   choose(names: readonly string[]): void {
     const wanted = new Set(names);
     this.#active = this.#all.filter(({ name }) => wanted.has(name));
   }
 
-  /** From the next model call on. One with the name of another takes its place, switched as that one was. */
+  /** From the next model call on. One with the name of another replaces it, and keeps its switch. */
   add(added: readonly AddedTool[]): void {
-    // By name, and in one pass: a host may lend thousands. A name that is there keeps its place.
+    // By name, and in one pass: a host may lend thousands. An existing name keeps its position.
     const all = byName(this.#all);
     const active = byName(this.#active);
     const hidden = byName(this.#hidden);
@@ -71,7 +71,7 @@ export class ActiveTools {
     this.#hidden = [...hidden.values()];
   }
 
-  /** Takes some away and adds others, in one step: a tool that was there before stays switched as it was. */
+  /** Removes some and adds others, in one step: a tool that was there before keeps its switch. */
   replace(old: readonly AnyTool[], added: readonly AddedTool[]): void {
     const known = new Set(namesOf(this.#all));
     const chosen = new Set(namesOf(this.#active));
@@ -90,13 +90,13 @@ export class ActiveTools {
     );
   }
 
-  /** The tools that a host lends, in place of those it lent before. Throws before anything has changed. */
+  /** The tools that a host lends; they replace the ones it lent before. Throws before anything has changed. */
   lend(lent: readonly AddedTool[]): void {
     const tools = lent.map(({ tool }) => tool);
     const names = namesOf(tools);
     if (new Set(names).size < names.length)
       throw new GalleyError("invalid_argument", "RPC host tool names must be unique");
-    // Somebody may have put a tool of his own in the place of a lent one: that one is not the host's any more.
+    // A tool of the session may have replaced a lent one by now: that one no longer belongs to the host.
     const own = new Set(this.#lent);
     const taken = new Set(namesOf([...this.#all, ...this.#hidden].filter((tool) => !own.has(tool))));
     const conflict = names.find((name) => taken.has(name));

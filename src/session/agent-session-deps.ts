@@ -11,8 +11,7 @@ import type { FileMentionMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { KeptPageSource } from "../record/page-source.js";
-import type { SessionManager } from "../record/record.js";
-import type { SessionRecords } from "../record/session-record.js";
+import type { SessionRecord } from "../record/record.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
 import type { ApprovalPolicy } from "./approval.js";
 import type { BashRunOutcome, BashRunRequest } from "./bash-execution.js";
@@ -31,13 +30,23 @@ export interface SessionToolDeps {
   readonly changes: ChangeHistory;
 }
 
+/** How a session gets another record. Nothing is on the disk before a record's first message. */
+export interface RecordSource {
+  create(origin: { parentSession?: string }): SessionRecord;
+  /**
+   * Throws for a file that is no session, and leaves it as it is. A missing file becomes a new session there; where the
+   * user has to confirm that, `ask` puts the question, and may throw before the answer is there.
+   */
+  open(path: string, ask: <Answer>(question: () => Promise<Answer>) => Promise<Answer>): Promise<SessionRecord>;
+}
+
 export interface AgentSessionDeps {
   readonly cwd: string;
   readonly clock: Clock;
   readonly log: Log;
   /** The record to begin with, and how to get another one. */
-  readonly record: SessionManager;
-  readonly records: SessionRecords;
+  readonly record: SessionRecord;
+  readonly records: RecordSource;
   readonly models: ModelSource;
   readonly stream: StreamFunction;
   createTools(own: SessionToolDeps): readonly AnyTool[];
@@ -48,25 +57,25 @@ export interface AgentSessionDeps {
   readonly library?: PromptLibrary | undefined;
   /** The files that a prompt mentions as `@path`. */
   readMentions?(text: string): Promise<FileMentionMessage["files"]>;
-  /** Policy on every call that is about to run; default: all may. */
+  /** Policy for every call that is about to run; default: all may. */
   readonly approve?: ApprovalPolicy | undefined;
-  /** How plans reach the disk. */
+  /** Writes plans to the disk. */
   readonly changes: ChangeWriter;
   /** Shows what the model wants to apply to the user; absent where no user can be asked. */
   confirm?: SettleContext["confirm"] | undefined;
-  /** Runs a command of the user's; absent where there are no processes. */
+  /** Runs a command for the user; absent where there are no processes. */
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
-  /** Makes a page of the session, and answers its absolute path. */
+  /** Writes the session as an HTML page, and returns its absolute path. */
   exportPage(source: KeptPageSource, outputPath: string | undefined): Promise<string>;
-  /** Ends what lives as long as the session; extensions may take so long for their own end. Never rejects. */
+  /** Ends what lives as long as the session; extensions get `modulesMs` for their shutdown. Never rejects. */
   release?(modulesMs?: number): Promise<void>;
-  /** Built anew when the active tools change. */
+  /** Built again when the active tools change. */
   systemPrompt(tools: readonly AnyTool[]): string;
   readonly model?: ProviderModel | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
   /** For a record that says nothing; default: the same. */
   readonly usualThinkingLevel?: ThinkingLevel | undefined;
-  /** What was named for this start, whatever the record says. */
+  /** What was named for this start; it wins over the record. */
   readonly named?: { readonly model: boolean; readonly level: boolean };
   readonly settings?: SessionSettings;
   /** The stream rules, asked for with the first prompt. */

@@ -1,5 +1,5 @@
-// One conversation and the agent that leads it, as programs use it. A short class: it owns the parts of the session, and
-// every call goes to the part that knows. Safe to call at any moment; every prompt ends in `agent_settled`.
+// One conversation and the agent that leads it, as programs use it. A short class: it owns the parts of the session,
+// and every call goes to the part that knows. Safe to call at any moment; every prompt ends in `agent_settled`.
 
 import { GalleyError } from "../base/errors.js";
 import type { Subscriber } from "../loop/event-stream.js";
@@ -50,7 +50,7 @@ export class AgentSession extends SessionView {
     return followUp(this.internals, text, { ...options, ...(images ? { images } : {}) });
   }
 
-  /** A prompt as it stands when idle; while a run is active `deliverAs` says where it waits, or it is refused. */
+  /** A prompt, taken literally, when idle; while a run is active `deliverAs` says where it waits, or it is refused. */
   sendUserMessage(
     content: string | readonly InputContent[],
     { deliverAs }: { deliverAs?: "steer" | "followUp" } = {},
@@ -69,12 +69,12 @@ export class AgentSession extends SessionView {
     return abortSession(this.internals);
   }
 
-  /** What an abort may end before its turn comes: a compaction, the wait before a retry, and that for extensions. */
+  /** What an abort may cancel before its turn comes: a compaction, the wait before a retry, the wait for extensions. */
   cancelWaits(): void {
     cancelWaits(this.internals);
   }
 
-  /** Nothing runs, and no prompt is on its way: none either that an extension sent meanwhile. */
+  /** Nothing runs, and no prompt is on its way, not even one that an extension sent meanwhile. */
   waitForIdle(): Promise<void> {
     return waitForIdle(this.internals);
   }
@@ -91,12 +91,12 @@ export class AgentSession extends SessionView {
   subscribe(subscriber: Subscriber<AgentSessionEvent>): () => void {
     const { events, restored } = this.internals;
     const unsubscribe = events.subscribe(subscriber);
-    // A host also hears what was found before it came; it may need what it is about to be given, so not at once.
+    // A host is also told what was found before it subscribed; not at once, since it may need time to set itself up.
     queueMicrotask(() => restored.tellNews());
     return unsubscribe;
   }
 
-  /** The same for extensions: what is kept for a host still waits for it. */
+  /** The same for extensions: events kept for a host still wait for the host. */
   observe(subscriber: Subscriber<AgentSessionEvent>): () => void {
     return this.internals.events.subscribe(subscriber);
   }
@@ -113,7 +113,7 @@ export class AgentSession extends SessionView {
     return this.internals.models.cycle();
   }
 
-  /** Takes the model and the level that the record was left with, or `level`; says so when the model cannot be had. */
+  /** Uses the model and the level of the record, or `level`; returns a sentence when the model is unavailable. */
   restoreModel(level?: ThinkingLevel): string | undefined {
     return this.internals.models.restore(level);
   }
@@ -126,7 +126,7 @@ export class AgentSession extends SessionView {
     return this.internals.models.cycleThinkingLevel();
   }
 
-  /** Summarizes what is old. Refuses before it touches anything; a run is stopped first. */
+  /** Summarizes the old part. Refuses before it touches anything; a run is stopped first. */
   compact(customInstructions?: string): Promise<CompactionResult> {
     const { driver, compaction } = this.internals;
     const stopRun = () => driver.stop();
@@ -164,7 +164,7 @@ export class AgentSession extends SessionView {
     return operations.newSession(this.internals, options);
   }
 
-  /** Reads and checks the file first: when that fails, the session at hand goes on as if nothing had been asked. */
+  /** Reads and checks the file first: if that fails, the current session goes on unchanged. */
   switchSession(path: string): Promise<boolean> {
     return operations.switchSession(this.internals, path);
   }
@@ -179,17 +179,17 @@ export class AgentSession extends SessionView {
     return operations.fork(this.internals);
   }
 
-  /** Goes on in a full copy, which an extension may prevent: then false. */
+  /** Continues in a full copy. False: an extension prevented it. */
   clone(): Promise<boolean> {
     return operations.clone(this.internals);
   }
 
-  /** Another place of the same record, with notes on what is left behind if they are wanted. */
+  /** Moves to another entry of the same record, with notes on the branch that is left if they are wanted. */
   navigateTree(entryId: string, options: operations.NavigateOptions = {}): Promise<operations.Navigated> {
     return operations.navigateTree(this.internals, entryId, options);
   }
 
-  /** Without a label the one there is goes. */
+  /** Without a label, the existing one is removed. */
   setLabel(entryId: string, label?: string): void {
     this.sessionManager.setLabel(entryId, label);
   }
@@ -199,8 +199,8 @@ export class AgentSession extends SessionView {
   }
 
   /**
-   * Makes one HTML page of the session, which must be kept in a file, and answers its absolute path. Without a path it has
-   * a name of its own and lies in the working directory. Throws where a tool could not write either.
+   * Writes the session, which must be kept in a file, as one HTML page and returns its absolute path. Without a path
+   * the page gets a generated name in the working directory. Throws where a tool could not write either.
    */
   async exportToHtml(outputPath?: string): Promise<string> {
     const { sessionId, sessionFile } = this;
@@ -210,34 +210,34 @@ export class AgentSession extends SessionView {
 
   // Pending actions
 
-  /** What waits for a decision, the next one first. Plans carry per-file figures, and their diffs if asked for. */
+  /** What waits for a decision, the next one first. Plans carry per-file figures, and diffs if asked for. */
   async getPendingActions(options: PendingViewOptions = {}): Promise<PendingActionView[]> {
     await this.internals.restored.done;
     return viewPending(this.internals.pending.store, options);
   }
 
-  /** A host's or a user's decision; the model is told with its next request. What cannot be done is thrown. */
+  /** A decision of the host or the user; the model is told with its next request. Throws when it cannot be done. */
   async resolvePendingAction(request: PendingDecision): Promise<{ details: ResolveDetails; text: string }> {
     await this.internals.restored.done;
     return decidePending(this.internals.pending, request);
   }
 
-  /** For extensions: at once in the store, on record soon after. Answers its id. */
+  /** For extensions: in the store at once, on record soon after. Returns its id. */
   stagePendingAction(action: NewAction): string {
     return this.internals.pending.store.push(action);
   }
 
-  /** For an action that is staged later, under this id. */
+  /** The id for an action that is staged later. */
   nextPendingId(): string {
     return this.internals.pending.store.nextId();
   }
 
-  /** A place for long-lived approval flows: asked when nothing is pending, never forced, never used up. */
+  /** For long-lived approval flows: called when nothing is pending, never forced, never used up. */
   setStandingResolveHandler(handler: StandingHandler | undefined): void {
     this.internals.pending.setStandingHandler(handler);
   }
 
-  /** Stages the opposite of a change that was applied; with `apply` it is decided at once. */
+  /** Stages the inverse of an applied change; with `apply` it is decided at once. */
   async undo(request: UndoRequest = {}): Promise<Undone> {
     await this.internals.restored.done;
     return this.internals.changes.undo(request);
@@ -273,7 +273,7 @@ export class AgentSession extends SessionView {
     this.internals.bash.abort();
   }
 
-  /** In memory only: a host seeds a plan, the model's own list is kept by its tool results. */
+  /** In memory only: a host sets a plan; the model's own list is kept in its tool results. */
   setTodoPhases(phases: readonly TodoPhaseInput[]): TodoPhase[] {
     return this.internals.todos.set(phases);
   }
@@ -287,7 +287,7 @@ export class AgentSession extends SessionView {
     await library?.ready();
   }
 
-  /** The same, and they have heard that the session begins. */
+  /** The same, and they have been told that the session begins. */
   async whenReady(): Promise<void> {
     const { extensions, library } = this.internals.deps;
     if (this.findingPending) await this.findingPending; // they may ask what is pending
@@ -300,36 +300,36 @@ export class AgentSession extends SessionView {
     this.internals.deps.extensions?.setUIContext(ui, hasUI);
   }
 
-  /** Reads them anew, without a restart; what they brought before is gone. */
+  /** Reads them again without a restart; what they registered before is gone. */
   async reloadModules(): Promise<void> {
     await this.internals.deps.extensions?.reload();
   }
 
-  /** Hears what a host is told of extensions: failures, and messages of theirs that were refused. */
+  /** Receives what a host is told about extensions: failures, and messages of theirs that were refused. */
   onReport(listener: (report: ExtensionReport) => void): () => void {
     return this.internals.deps.extensions?.onReport(listener) ?? (() => {});
   }
 
   // Tools
 
-  /** Exactly these, from the next model call on. A name that no tool has is passed over. */
+  /** Exactly these, from the next model call on. A name that no tool has is skipped. */
   setActiveToolsByName(names: readonly string[]): void {
     this.internals.tools.choose(names);
   }
 
-  /** From the next model call on; one with the name of another takes its place. */
+  /** From the next model call on; one with the name of another replaces it. */
   addTools(tools: readonly AddedTool[]): void {
     this.internals.tools.add(tools);
   }
 
-  /** In one step: what is taken away is gone, or gives back what it had replaced; a choice that was made holds. */
+  /** In one step: a removed tool is gone, or restores the one it had replaced; a choice that was made holds. */
   replaceTools(old: readonly AnyTool[], tools: readonly AddedTool[]): void {
     this.internals.tools.replace(old, tools);
   }
 
   /**
-   * Tools that live in the host, in place of those before; they outlive a change of the session.
-   * Throws `invalid_argument` for a name that is there twice or belongs to another tool, and then nothing has changed.
+   * Tools that live in the host; they replace the ones before and survive a change of the session.
+   * Throws `invalid_argument` for a name that occurs twice or belongs to another tool; then nothing has changed.
    */
   setHostTools(tools: readonly AddedTool[]): void {
     this.internals.tools.lend(tools);
@@ -352,12 +352,12 @@ export class AgentSession extends SessionView {
 
   // The end
 
-  /** It is about to end: tools that ignore their signal, and extensions, are not waited for as long as usual. */
+  /** The session is about to end: tools that ignore their signal, and extensions, get less time than usual. */
   beginShutdown(options: { modulesMs: number }): void {
     beginShutdown(this.internals, options.modulesMs);
   }
 
-  /** `modulesMs`: how long extensions may take for their own end, all of them together. */
+  /** `modulesMs`: how much time extensions get for their shutdown, all of them together. */
   dispose(options: { modulesMs?: number } = {}): Promise<void> {
     return disposeSession(this.internals, options.modulesMs);
   }

@@ -1,6 +1,6 @@
-// The one gate before a tool runs: hooks first, because they may know of secrets and habits; then policy, which sees the
-// tier of the arguments that will really run; then the record is made safe, so that what asked for a change outlives
-// the change. Whatever goes wrong on the way means no.
+// The one gate before a tool runs: hooks first, because they may know about secrets and habits; then policy, which sees
+// the tier of the arguments that will really run; then the record is saved, so that the request for a change outlives
+// the change. Any failure on the way means no.
 
 import type { ToolHooks } from "../loop/run.js";
 import type { ToolCall } from "../protocol/content.js";
@@ -12,11 +12,11 @@ export interface ApprovalRequest {
   /** Checked and final. */
   readonly args: Record<string, unknown>;
   readonly tier: ApprovalTier;
-  /** Fires when nobody waits for the answer any more. */
+  /** Fires when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** The reason the model is told, or nothing where the call may run. A throw is a no. */
+/** The reason the model is told, or nothing where the call may run. A throw means no. */
 export type ApprovalPolicy = (request: ApprovalRequest) => Promise<{ block: string } | undefined>;
 
 export const approveAll: ApprovalPolicy = async () => undefined;
@@ -24,7 +24,7 @@ export const approveAll: ApprovalPolicy = async () => undefined;
 export interface GateDeps {
   readonly hook: ToolHooks["beforeToolCall"];
   readonly policy: ApprovalPolicy;
-  /** Makes what was said so far survive a crash. */
+  /** Saves what was said so far, so that it survives a crash. */
   secure(): Promise<void>;
   /** A call begins that may write anywhere. */
   begins?(call: ToolCall): void;

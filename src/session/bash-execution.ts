@@ -1,6 +1,6 @@
 // The commands that a user runs in a session, beside the agent. Each becomes a message of the conversation: at once
 // when no run is active, otherwise after it, so that nothing comes between a call and its result. It belongs to the
-// conversation in which it was asked for, also when the session has turned to another one meanwhile.
+// conversation in which it was requested, even when the session has switched to another one meanwhile.
 
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
@@ -11,7 +11,7 @@ import type { BashExecutionMessage } from "../protocol/messages.js";
 export interface BashExecutionDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** Where a command belongs that is asked for now. */
+  /** The conversation that a command belongs to when it is requested now. */
   home(): BashHome;
   /** Resolves when no run is active; never while a home's `isStreaming` holds. */
   whenIdle(): Promise<void>;
@@ -20,12 +20,12 @@ export interface BashExecutionDeps {
 export interface BashHome {
   /** Runs the command to its end; throws where it cannot be started. */
   run(request: BashRunRequest): Promise<BashRunOutcome>;
-  /** A run is active there; one of another conversation is none of its business. */
+  /** A run is active in this conversation; runs of other conversations do not count. */
   isStreaming(): boolean;
   append(message: BashExecutionMessage): void;
   /** Where an artifact lies on the disk, if it does. */
   artifactPath(id: string): Promise<string | undefined>;
-  /** Nothing more will come. Again is as good as once. */
+  /** Nothing more will come. May be called more than once. */
   release(): void;
 }
 
@@ -83,7 +83,7 @@ export class BashExecutions {
     const run = previous.then(() =>
       home.run({ command, excludeFromContext, signal: abort.signal, ...(onChunk ? { onChunk } : {}) }),
     );
-    this.#last = run.catch(() => {}); // whoever asked hears of it
+    this.#last = run.catch(() => {}); // the caller gets the error
     try {
       const outcome = await run;
       const result = await resultOf(home, outcome);
@@ -102,7 +102,7 @@ export class BashExecutions {
     for (const controller of this.#running) controller.abort();
   }
 
-  /** Adds what was held. For the moment before a prompt; otherwise it happens by itself. */
+  /** Adds held results. Called before a prompt; otherwise it happens by itself. */
   flush(): void {
     this.#add(() => true);
   }
@@ -141,7 +141,7 @@ export class BashExecutions {
   }
 
   #deliver(home: BashHome, message: BashExecutionMessage): void {
-    this.#held.push({ message, home }); // behind those that wait, so that the order stays
+    this.#held.push({ message, home }); // behind those that wait, to keep the order
     this.#addWhereIdle();
     if (this.#held.length === 0 || this.#isWaiting) return;
     this.#addWhenIdle().catch((error: unknown) =>
@@ -156,7 +156,7 @@ export class BashExecutions {
   async #addWhenIdle(): Promise<void> {
     this.#isWaiting = true;
     try {
-      // The next run may have begun before we are told of the end of the last one.
+      // The next run may have begun before the end of the last one is reported.
       while (this.#held.length > 0) {
         await this.#deps.whenIdle();
         this.#addWhereIdle();

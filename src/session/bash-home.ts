@@ -1,5 +1,5 @@
-// Where a command of the user's belongs: the record that is current when it is asked for, also when the session has
-// turned to another one by the time it ends.
+// Where a user's command belongs: the record that is current when it is requested, even when the session has switched
+// to another one by the time it ends.
 
 import { GalleyError } from "../base/errors.js";
 import type { PendingActions } from "../pending/pending.js";
@@ -35,7 +35,7 @@ export function createBashHome({ deps, current, driver, models, pending, detache
     },
     isStreaming: () => record === current.record && driver.isStreaming,
     append: (message) => {
-      if (record === current.record) models.recordStart(); // the first words on record may be a command's
+      if (record === current.record) models.recordStart(); // a command may be the first entry on record
       record.append({ type: "message", message });
     },
     artifactPath: (id) => record.artifacts.pathOf(id),

@@ -17,7 +17,9 @@ import {
   user,
   words,
 } from "../record/entries.test-kit.js";
-import { type EntryFields, SessionManager } from "../record/record.js";
+import { createRecordInMemory } from "../record/open-record.js";
+import type { SessionRecord } from "../record/record.js";
+import type { EntryFields } from "../record/record-options.js";
 import { contextTokens } from "./context-usage.js";
 
 /** Any entry of the first ones, whether it is there by then or not: a file may name what comes later. */
@@ -98,8 +100,8 @@ it("counts a list anew that lost its end", () => {
   expect(contextTokens(path).tokens).toBe(4);
 });
 
-function newRecord(): SessionManager {
+function newRecord(): SessionRecord {
   let made = 0;
   const ids = { session: () => "s", entry: () => `e${made++}` };
-  return SessionManager.inMemory({ cwd: "/project", ids });
+  return createRecordInMemory({ cwd: "/project", ids });
 }

@@ -25,7 +25,7 @@ const leastLimit = 8192;
 /** Above this many tokens the context is compacted. */
 export function contextLimit(contextWindow: number, settings: ThresholdSettings): number {
   const { thresholdTokens, thresholdPercent, reserveTokens } = settings;
-  if (contextWindow <= 0) return Number.POSITIVE_INFINITY; // a model whose window nobody knows
+  if (contextWindow <= 0) return Number.POSITIVE_INFINITY; // the model's window is unknown
   if (thresholdTokens > 0) return Math.min(thresholdTokens, contextWindow - 1);
   if (thresholdPercent >= 1 && thresholdPercent <= 99) return Math.floor((contextWindow * thresholdPercent) / 100);
   const reserve = Math.max(reserveTokens, Math.ceil(contextWindow * 0.15));
@@ -114,8 +114,8 @@ export function estimateTokens(message: AgentMessage): number {
 }
 
 /**
- * What the message of an entry adds to the context; a pruned tool result counts as the short text that stands for it.
- * Nothing for a compaction: the latest stands at the head of the context, older ones nowhere.
+ * What the message of an entry adds to the context; a pruned tool result counts as the short text that replaces it.
+ * Nothing for a compaction: the latest is the head of the context, older ones are not in it.
  */
 export function entryTokens(entry: SessionEntry, pruned?: ReadonlySet<string>): number {
   const message = messageOfEntry(entry);
@@ -124,7 +124,7 @@ export function entryTokens(entry: SessionEntry, pruned?: ReadonlySet<string>): 
   return pruned?.has(entry.id) ? Math.min(tokens, textTokens(prunedText(tokens))) : tokens;
 }
 
-/** What stands in the context for a tool output that was pruned. */
+/** The text that replaces a pruned tool output in the context. */
 export function prunedText(tokens: number): string {
   return `[Output truncated - ${tokens} tokens]`;
 }
@@ -184,7 +184,7 @@ function estimateContext(path: readonly SessionEntry[], end: number): number {
   return (compaction ? textTokens(compaction.summary) : 0) + estimateMessages(path, end);
 }
 
-/** What stands in the context word for word. */
+/** The part of the context that is kept word for word. */
 export function estimateMessages(path: readonly SessionEntry[], end = path.length): number {
   return estimateEntries(path.slice(contextStart(path), end), prunedIds(path));
 }

@@ -6,7 +6,8 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
 import { Settings } from "../config/settings/settings.js";
 import { foldPending } from "../pending/pending-entries.js";
-import { SessionManager } from "../record/record.js";
+import { openRecord } from "../record/open-record.js";
+import type { SessionRecord } from "../record/record.js";
 import { sessionStats } from "../record/session-stats.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { call, calls, fail, type ScriptStep, say, textBlock, usageOf } from "../testing/scripted-model.js";
@@ -48,13 +49,13 @@ async function reopened({ session }: OpenSession) {
   const live = structuredClone(session.messages);
   const path = session.sessionFile as string;
   await session.dispose();
-  const record = await SessionManager.open(path, { cwd: "/project", agentDir: folder });
+  const record = await openRecord(path, { cwd: "/project", agentDir: folder });
   expect(record.context.messages).toEqual(live);
   await record.close();
   return record;
 }
-const pendingIn = (record: SessionManager) => foldPending(record.tree.pathTo(), record.sessionId).open;
-const notesIn = (record: SessionManager) =>
+const pendingIn = (record: SessionRecord) => foldPending(record.tree.pathTo(), record.sessionId).open;
+const notesIn = (record: SessionRecord) =>
   record.tree.pathTo().flatMap((entry) => (entry.type === "custom" && entry.customType === "note" ? [entry.data] : []));
 
 describe("while a retry waits", () => {

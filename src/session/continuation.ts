@@ -8,7 +8,8 @@ import type { ContinueReason, SessionEvent } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
 import { billedUsageType } from "../record/billing.js";
-import type { EntryFields, SessionRecord } from "../record/session-record.js";
+import type { SessionRecord } from "../record/record.js";
+import type { EntryFields } from "../record/record-options.js";
 import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
 import type { RetryController } from "./retry.js";
 import type { PlannedFallback, RetryFallback } from "./retry-fallback.js";
@@ -48,14 +49,14 @@ export interface ContinuationContext {
 export interface EndedRun extends RunEnd {
   /** The run's own: another one may have been chosen meanwhile. */
   readonly model: ProviderModel;
-  /** Somebody stopped the run, so nothing of it goes on by itself. */
+  /** The run was stopped from outside, so nothing of it continues by itself. */
   readonly isAborted: boolean;
 }
 
 export function decideContinuation(context: ContinuationContext, end: EndedRun): Verdict {
   const { compaction, queues, ttsr, todos } = context;
   const isFailed = end.stopReason === "error" || end.stopReason === "aborted";
-  // What is only to be noticed waits for a reply to follow: a failed one is first asked for again.
+  // A notice waits for the next reply: a failed one is first asked for again.
   const isRuleDue = ttsr?.pending === "interrupt" || (ttsr?.pending === "follow_up" && !isFailed);
   if (!end.isAborted && isRuleDue) return { next: { reason: "ttsr" } };
   const retry = isFailed ? decideRetry(context, end) : undefined;
@@ -102,7 +103,7 @@ interface Decided {
 /** Carries the verdict out. Returns the messages the next run starts with, or undefined when there is none. */
 export async function carryOut(context: ContinuationContext, decided: Decided): Promise<AgentMessage[] | undefined> {
   const messages = await nextMessages(context, decided);
-  if (!messages) context.retry.close(); // no series outlasts its prompt
+  if (!messages) context.retry.close(); // no retry series outlives its prompt
   return messages;
 }
 
@@ -149,7 +150,7 @@ async function nextMessages(
       ];
     case "queued":
     case "todo":
-      // Whatever comes of it: what waits is not held up by a summary that failed.
+      // In any case: waiting messages are not held up by a summary that failed.
       if (verdict.next.isFull) await compaction.compactAtThreshold(signal);
       if (signal.aborted) return undefined;
       return verdict.next.reason === "queued" ? takeQueued(context.queues) : remind(context);
@@ -182,7 +183,7 @@ function takeBack(record: SessionRecord, { message }: RunEnd): void {
   );
 }
 
-/** What has just left the path, and nobody took back, comes onto it again; but for bills, which count wherever they are. */
+/** Entries that just left the path, and were not taken back, return to it; except bills, which count anywhere. */
 function carryOver(record: SessionRecord, entries: readonly SessionEntry[]): void {
   for (const { id: _id, parentId: _parent, timestamp: _time, ...fields } of entries)
     if (fields.type !== "custom" || fields.customType !== billedUsageType) record.append(fields as EntryFields);

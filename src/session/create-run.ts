@@ -81,7 +81,7 @@ function gateOf({ deps, current, driver, pending }: RunSession): NonNullable<Too
   };
 }
 
-/** `resolve` is offered while it can be of use, without being named; `undo` to a model that knows the word by itself. */
+/** `resolve` is offered while it is useful, without being named; `undo` to a model that knows the word by itself. */
 function offeredTools({ deps, models, tools, pending }: RunSession): readonly AnyTool[] {
   const { active } = tools;
   const needsResolve =

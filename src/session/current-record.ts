@@ -1,24 +1,24 @@
-// The record that a session works on at the moment, and what is derived from it. Operations that exchange it run one at a
-// time: of two at once, one would leave a record open that no part of the program knows of.
+// The record that a session works on at the moment, and what is derived from it. Operations that exchange it run one at
+// a time: of two at once, one would leave a record open that no part of the program knows of.
 
-import type { SessionManager } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 import { resolveImages } from "../record/store/blobs.js";
 import type { ArtifactSource } from "../tools/tool.js";
 import { ModelMessages } from "./model-messages.js";
 
 export class CurrentRecord {
   readonly #blocksImages: boolean | undefined;
-  #record: SessionManager;
+  #record: SessionRecord;
   #modelMessages: ModelMessages;
   #lastOperation: Promise<unknown> = Promise.resolve();
 
-  constructor(record: SessionManager, { blocksImages }: { blocksImages: boolean | undefined }) {
+  constructor(record: SessionRecord, { blocksImages }: { blocksImages: boolean | undefined }) {
     this.#record = record;
     this.#blocksImages = blocksImages;
     this.#modelMessages = new ModelMessages({ blocksImages });
   }
 
-  get record(): SessionManager {
+  get record(): SessionRecord {
     return this.#record;
   }
 
@@ -36,14 +36,14 @@ export class CurrentRecord {
   readonly artifacts: ArtifactSource = artifactsOf(() => this.#record);
 
   /** Nothing is under way. The caller closes the old one. */
-  enter(record: SessionManager): void {
+  enter(record: SessionRecord): void {
     this.#record = record;
     this.#modelMessages = new ModelMessages({ blocksImages: this.#blocksImages });
   }
 
   exclusively<Result>(operation: () => Promise<Result>): Promise<Result> {
     const result = this.#lastOperation.then(operation);
-    this.#lastOperation = result.catch(() => {}); // the caller hears of it
+    this.#lastOperation = result.catch(() => {}); // the caller gets the error
     return result;
   }
 
@@ -53,7 +53,7 @@ export class CurrentRecord {
   }
 }
 
-export function artifactsOf(record: () => SessionManager): ArtifactSource {
+export function artifactsOf(record: () => SessionRecord): ArtifactSource {
   return {
     open: (toolName) => record().artifacts.open(toolName),
     readBytes: (id, maxBytes) => record().artifacts.readBytes(id, maxBytes),

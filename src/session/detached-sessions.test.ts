@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { silentLog } from "../base/log.js";
 import { acquireLock } from "../base/path-lock.js";
-import { SessionManager } from "../record/record.js";
+import { createRecord } from "../record/open-record.js";
 import { openSession } from "../testing/open-session.js";
 import { gate, type ScriptStep, say } from "../testing/scripted-model.js";
 import { DetachedSessions } from "./detached-sessions.js";
@@ -155,7 +155,7 @@ describe("a command that runs on", () => {
 });
 
 it("a record that was left stays open while anybody uses it, and each use ends once", async () => {
-  const record = SessionManager.create({ cwd: "/project", agentDir: folder });
+  const record = createRecord({ cwd: "/project", agentDir: folder });
   record.appendMessage({ role: "user", content: "x", timestamp: 1 });
   const path = record.sessionFile as string;
   const left = new DetachedSessions(silentLog);

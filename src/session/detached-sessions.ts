@@ -1,22 +1,22 @@
-// Records that the session has left while a command still runs in them: its result belongs where it was asked for, so
-// they stay open until it is there. Whoever comes back meanwhile finds the same record again.
+// Records that the session has left while a command still runs in them: its result belongs where it was requested, so
+// they stay open until it is there. Switching back meanwhile finds the same record again.
 
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import type { SessionManager } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 
 export class DetachedSessions {
   readonly #log: Log;
-  readonly #uses = new Map<SessionManager, Set<symbol>>();
-  readonly #left = new Set<SessionManager>();
+  readonly #uses = new Map<SessionRecord, Set<symbol>>();
+  readonly #left = new Set<SessionRecord>();
   readonly #closing = new Set<Promise<void>>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** Returns what ends the use, once or more often. */
-  use(record: SessionManager): () => void {
+  /** Returns a function that ends the use; it may be called more than once. */
+  use(record: SessionRecord): () => void {
     const use = Symbol();
     const uses = this.#uses.get(record) ?? new Set();
     this.#uses.set(record, uses.add(use));
@@ -28,24 +28,24 @@ export class DetachedSessions {
     };
   }
 
-  /** On the disk when it resolves; closed as soon as nobody uses it. */
-  async leave(record: SessionManager): Promise<void> {
+  /** On the disk when it resolves; closed as soon as no command uses it. */
+  async leave(record: SessionRecord): Promise<void> {
     if (!this.#uses.has(record)) return record.close();
     this.#left.add(record);
     await record.flush();
   }
 
   /** The one that is stored there, if it is still open. */
-  at(path: string): SessionManager | undefined {
+  at(path: string): SessionRecord | undefined {
     return [...this.#left].find(({ sessionFile }) => sessionFile === path);
   }
 
   /** It is the session's own again. */
-  reenter(record: SessionManager): void {
+  reenter(record: SessionRecord): void {
     this.#left.delete(record);
   }
 
-  /** Resolves when none is on its way out: until then its file is locked, also to us. */
+  /** Resolves when none is being closed: until then its file is locked, also for us. */
   async closed(): Promise<void> {
     await Promise.all(this.#closing);
   }
@@ -56,7 +56,7 @@ export class DetachedSessions {
     await this.closed();
   }
 
-  #close(record: SessionManager): void {
+  #close(record: SessionRecord): void {
     const closing = record
       .close()
       .catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// A command that the user ran, as a model reads it. What it printed stands in a fence that it cannot close itself, so
+// A command that the user ran, as a model reads it. Its output is in a fence that it cannot close itself, so
 // that an output is never taken for what the user says.
 
 import { isObject } from "../base/json.js";

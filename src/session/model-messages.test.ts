@@ -4,7 +4,7 @@ import type { AgentMessage } from "../protocol/messages.js";
 import { encodeBody } from "../provider/http/json-body.js";
 import { completionsPayload } from "../provider/openai/request.js";
 import { buildContext } from "../record/build-context.js";
-import { SessionManager } from "../record/record.js";
+import { createRecordInMemory } from "../record/open-record.js";
 import { entryLists } from "../record/store/store.test-kit.js";
 import { openAi, streamRequest } from "../testing/scripted-replies.js";
 import { ModelMessages } from "./model-messages.js";
@@ -14,7 +14,7 @@ const models = [openAi.model("http://127.0.0.1:1"), { ...openAi.model("http://12
 it("sends what a session opened anew would send, after any appends, prunes, compactions and moves of the leaf", () => {
   fc.assert(
     fc.property(entryLists, fc.array(fc.nat(1), { minLength: 30, maxLength: 30 }), (entries, modelAt) => {
-      const record = SessionManager.inMemory({ cwd: "/project" });
+      const record = createRecordInMemory({ cwd: "/project" });
       const live = new ModelMessages();
       /** The record gives ids of its own. */
       const ids = new Map<string, string>();
@@ -41,7 +41,7 @@ it("sends what a session opened anew would send, after any appends, prunes, comp
 it("loads each image once, wherever the leaf goes", async () => {
   const image = { type: "image" as const, mimeType: "image/png" };
   const shown = (data: string): AgentMessage => ({ role: "user", content: [{ ...image, data }], timestamp: 1 });
-  const record = SessionManager.inMemory({ cwd: "/project" });
+  const record = createRecordInMemory({ cwd: "/project" });
   const live = new ModelMessages();
   const asked: AgentMessage[] = [];
   const load = async (message: AgentMessage) => {
@@ -69,7 +69,7 @@ it("loads each image once, wherever the leaf goes", async () => {
 it("shows no image to a model where that is forbidden, and loads none", async () => {
   const image = { type: "image" as const, mimeType: "image/png", data: "blob:x" };
   const note = { type: "text", text: "[image not sent: the setting images.blockImages is on]" };
-  const record = SessionManager.inMemory({ cwd: "/project" });
+  const record = createRecordInMemory({ cwd: "/project" });
   record.appendMessage({ role: "user", content: [{ type: "text", text: "Look" }, image], timestamp: 1 });
   record.appendMessage({ role: "fileMention", files: [{ path: "a.png", content: "", image }], timestamp: 2 });
   const live = new ModelMessages({ blocksImages: true });

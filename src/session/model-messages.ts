@@ -18,12 +18,12 @@ export class ModelMessages {
   /** How far the list of which revision was looked through for them. */
   #loaded = { revision: -1, count: 0 };
 
-  /** `blocksImages`: no image leaves this machine, whoever put it into the conversation. */
+  /** `blocksImages`: no image leaves this machine, wherever it came from. */
   constructor({ blocksImages = false }: { blocksImages?: boolean | undefined } = {}) {
     this.#blocksImages = blocksImages;
   }
 
-  /** Before a run: what came out of a file names its images only, and a model needs the images. */
+  /** Before a run: messages read from a file only refer to their images, and a model needs the images. */
   async loadImages(
     { messages, revision }: SessionContext,
     load: (message: AgentMessage) => Promise<AgentMessage>,
@@ -64,7 +64,7 @@ export class ModelMessages {
     return isPruned ? pruned(message) : message;
   }
 
-  /** What somebody made of the conversation that he was shown. */
+  /** The conversation as an extension revised it. */
   ofRevised(messages: readonly AgentMessage[]): ModelMessage[] {
     return toModelMessages(messages.map((message) => this.#allowed(message)));
   }
@@ -77,7 +77,7 @@ export class ModelMessages {
 function hasImage(message: AgentMessage): boolean {
   if (message.role === "fileMention") return message.files.some(({ image }) => image !== undefined);
   if (!("content" in message) || typeof message.content === "string") return false;
-  // Not with a function for each block: a long history is looked through as a whole, by code that is still cold.
+  // Without a function call for each block: a long history is scanned as a whole, by code that is still cold.
   for (const block of message.content) if (block.type === "image") return true;
   return false;
 }

@@ -1,4 +1,4 @@
-// What goes with a prompt besides its words: the template that a `/name` stands for, a tool choice for its first model
+// What goes with a prompt besides its text: the template that a `/name` stands for, a tool choice for its first model
 // call, a plan to begin with, and what extensions add to its run.
 
 import type { AgentMessage } from "../protocol/messages.js";
@@ -8,7 +8,7 @@ import type { SessionInternals } from "./session-internals.js";
 import { customMessage } from "./session-messages.js";
 import { startEagerTodos } from "./todos/eager-todo.js";
 
-/** What a `/name` stands for. At once wherever it can be: what comes first stays first. */
+/** What a `/name` stands for. Synchronous wherever possible, to keep the order of prompts. */
 export function expandTemplate(
   { deps: { library } }: Pick<SessionInternals, "deps">,
   text: string,
@@ -18,7 +18,7 @@ export function expandTemplate(
   return library.isReady ? expand() : library.ready().then(expand);
 }
 
-/** What extensions say to a prompt rides with it; their system prompt holds until `end`. */
+/** What extensions add to a prompt goes with it; their system prompt holds until `end`. */
 export function askExtensionsBeforeRun(
   { deps, systemPrompt }: Pick<SessionInternals, "deps" | "systemPrompt">,
   prompt: InterceptedPrompt,
@@ -36,7 +36,7 @@ export function askExtensionsBeforeRun(
   };
 }
 
-/** Asks for a plan first, where the settings want one. Returns what ends it. */
+/** Asks for a plan first, where the settings want one. Returns a function that ends it. */
 export function beginEagerTodos(
   session: Pick<SessionInternals, "deps" | "current" | "settings" | "todos" | "tools" | "toolChoice">,
   { text, model, riders }: { text: string; model: ProviderModel; riders: AgentMessage[] },
@@ -54,7 +54,7 @@ export function beginEagerTodos(
   });
 }
 
-/** A choice that the run did not come to must not fall upon the next one. */
+/** A choice that the run did not reach must not affect the next one. */
 export async function withToolChoice(
   { toolChoice }: Pick<SessionInternals, "toolChoice">,
   choice: ToolChoice | undefined,
@@ -69,6 +69,6 @@ export async function withToolChoice(
   try {
     await run();
   } finally {
-    toolChoice.remove(id); // not by its name: the next prompt may have brought its own by now
+    toolChoice.remove(id); // not by its name: the next prompt may have its own by now
   }
 }

@@ -47,7 +47,7 @@ describe("a prompt that is looked at", () => {
     const aborted = session.abort();
     clock.advance(250);
     await aborted;
-    expect(await outcome).toBe("The prompt was aborted before it was taken in.");
+    expect(await outcome).toBe("The prompt was aborted before it was accepted.");
     look.open();
     await tick();
     expect([types(), model.requests.length]).toEqual([[], 1]);

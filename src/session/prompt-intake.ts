@@ -1,25 +1,25 @@
-// While modules of others look at a prompt, nobody has accepted it yet. Whoever stops the session waits a moment for them:
-// a prompt that they are not done with by then is refused, and nothing of it is kept.
+// While extensions look at a prompt, it is not accepted yet. Stopping the session gives them a short grace period: a
+// prompt that they have not finished by then is refused, and nothing of it is kept.
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 
-/** Long enough for whoever just looks, so that a prompt with an abort right behind it is a prompt that was aborted. */
+/** Enough for an extension that only looks, so that a prompt directly followed by an abort counts as aborted. */
 const graceMs = 250;
 
 export class PromptIntake {
   readonly #clock: Clock;
-  /** What gives each up, with its end. */
+  /** The function that gives each up, with its end. */
   readonly #open = new Map<() => void, Promise<void>>();
-  /** When the last of them has to be over, once the session ends. */
+  /** The deadline of the last of them, once the session ends. */
   #until: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** `hear` calls `over` when the prompt is accepted; after its signal nobody waits for it. Rejects with `aborted`. */
-  next<Heard>(hear: (signal: AbortSignal, over: () => void) => Promise<Heard>): Promise<Heard> {
+  /** `intercept` calls `over` when the prompt is accepted; after its signal it is not awaited. Throws `aborted`. */
+  next<Result>(intercept: (signal: AbortSignal, over: () => void) => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       const patience = new AbortController();
       let end = () => {};
@@ -30,7 +30,7 @@ export class PromptIntake {
       const giveUp = () => {
         const refuse = () => {
           patience.abort();
-          reject(new GalleyError("aborted", "The prompt was aborted before it was taken in."));
+          reject(new GalleyError("aborted", "The prompt was aborted before it was accepted."));
           over();
         };
         const leftMs = this.#until === undefined ? graceMs : Math.max(0, this.#until - this.#clock.now());
@@ -43,7 +43,7 @@ export class PromptIntake {
       };
       this.#open.set(giveUp, ended);
       if (this.#until !== undefined) giveUp();
-      hear(patience.signal, over).then(resolve, reject).finally(over);
+      intercept(patience.signal, over).then(resolve, reject).finally(over);
     });
   }
 
@@ -62,9 +62,9 @@ export class PromptIntake {
     await this.whenOver();
   }
 
-  /** The session ends: also for those that are still to come, which share one moment. */
+  /** The session ends: later prompts are given up too, at the same deadline. */
   close(): void {
     this.#until ??= this.#clock.now() + graceMs;
-    void this.giveUp(); // never rejects; whoever stops the session waits for it
+    void this.giveUp(); // never rejects; the code that stops the session waits for it
   }
 }

@@ -1,10 +1,10 @@
-// Prompts that somebody wrote before and that are called by name, as a session knows them: a contract, so that it need
-// not know where they lie.
+// Saved prompts that are called by name, as a session knows them: a contract, so that the session need not know where
+// they are stored.
 
 import type { SlashCommand } from "../protocol/data.js";
 
 export interface PromptLibrary {
-  /** They are read. The first call begins it. Never rejects. */
+  /** They are read. The first call starts reading. Never rejects. */
   ready(): Promise<void>;
   readonly isReady: boolean;
   /** What `/name words` stands for; undefined where it names nothing. Throws `invalid_argument` for too many words. */

@@ -21,7 +21,7 @@ export function outcomeOf({ stopReason, message }: RunEnd): PromptOutcome {
   };
 }
 
-/** A broken promise of ours: asked again it would most likely fail the same. */
+/** A bug of ours: the same prompt would most likely fail the same way. */
 export function internalErrorOutcome(thrown: unknown): PromptOutcome {
   return { status: "error", error: { message: messageOf(thrown), retryable: false } };
 }

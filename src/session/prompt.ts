@@ -1,5 +1,5 @@
 // One prompt: intercepted by extensions, accepted, put on record, run, and continued as long as there is a reason to. A
-// prompt that cannot be taken is refused before anything is changed, so no message is lost on the way.
+// prompt that cannot be accepted is refused before anything is changed, so no message is lost on the way.
 
 import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
@@ -23,9 +23,9 @@ export interface PromptOptions {
   streamingBehavior?: "steer" | "followUp";
   /** For the first model call of the run that this prompt starts; a prompt that is queued has none. */
   toolChoice?: ToolChoice;
-  /** Not the user's words: a program speaks for its user. */
+  /** Not typed by the user: a program speaks for its user. */
   synthetic?: boolean;
-  /** Whose words they are, for extensions that look at a prompt first. */
+  /** Who sent it, for extensions that look at a prompt first. */
   source?: PromptSource;
   /** Called with the message that it becomes, before it is accepted: for a run of its own, or to wait in a queue. */
   onPlaced?: (message: UserMessage, place: "run" | "queue") => void;
@@ -98,11 +98,11 @@ async function begin(
 export interface PromptStart {
   readonly model: ProviderModel;
   readonly message: UserMessage | CustomMessage;
-  /** What its run begins with besides: its own, so that nothing of it is left to the next one if it is stopped before. */
+  /** Extra messages for its own run, so that nothing is left for the next one if it is stopped before. */
   readonly riders?: readonly AgentMessage[];
-  /** Asked right before its run for what else it begins with. After the signal the answer is not waited for. */
+  /** Asked right before its run for further messages. After the signal the answer is not waited for. */
   beforeRun?(signal: AbortSignal): Promise<readonly AgentMessage[]>;
-  /** An abort came while it was on its way: it is taken in, and does not run. */
+  /** An abort came while it was on its way: it is accepted, and does not run. */
   readonly isStopped?: boolean;
   onAccepted(): void;
 }
@@ -116,7 +116,7 @@ async function drive(session: SessionInternals, active: ActivePrompt, start: Pro
   const { driver, compaction, fallback, models, pending, current } = session;
   const { signal } = active.abort;
   accept(session, start);
-  if (active.previous) await active.previous; // accepted it is, but the last one closes before this one runs
+  if (active.previous) await active.previous; // it is accepted, but the last one closes before this one runs
   compaction.startPrompt();
   let model = fallback.startPrompt() ?? start.model;
   driver.lastOutcome = abortedOutcome; // until a run says otherwise
@@ -141,7 +141,7 @@ async function drive(session: SessionInternals, active: ActivePrompt, start: Pro
 }
 
 /**
- * A prompt is safe on record when its host hears that it was accepted, and no event comes before that. The model may
+ * A prompt is safe on record when its host is told that it was accepted, and no event comes before that. The model may
  * be asked meanwhile: the disk and the network need not wait for each other.
  */
 function accept({ current, models, events }: SessionInternals, { message, onAccepted }: PromptStart): void {
@@ -157,7 +157,7 @@ async function prepare(session: SessionInternals, signal: AbortSignal): Promise<
   const { extensions, library } = session.deps;
   session.wasForced = false;
   await restored.done;
-  restored.tellNews(); // a host that does not listen by now need not hear of it
+  restored.tellNews(); // a host that has not subscribed by now need not be told
   if (extensions && (await new AbortRace(signal).next(extensions.ready())) === "aborted") return;
   await library?.ready();
   bash.flush();
@@ -165,7 +165,7 @@ async function prepare(session: SessionInternals, signal: AbortSignal): Promise<
   await rules.promptStart();
 }
 
-/** One run and what follows from it. Answers the messages that the next run begins with; undefined: there is none. */
+/** One run and what follows from it. Returns the messages that the next run begins with; undefined: there is none. */
 async function runOnce(
   session: SessionInternals,
   active: ActivePrompt,

@@ -1,5 +1,5 @@
-// What is asked before an operation on a session goes on: of a person, and of modules of others. An abort calls all of it
-// off, whoever is still thinking.
+// What is asked before an operation on a session goes on: of the user, and of extensions. An abort cancels all of it,
+// without waiting for an answer.
 
 import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
@@ -20,12 +20,12 @@ export class Questions {
     this.#deps = deps;
   }
 
-  /** Calls off what a person is being asked, if there is such a question. */
+  /** Cancels a question to the user, if there is one. */
   get signal(): AbortSignal | undefined {
     return this.#toPerson;
   }
 
-  /** A question to a person. One at a time. */
+  /** A question to the user. One at a time. */
   ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
     return this.#deps.cancellable(async (signal) => {
       this.#toPerson = signal;
@@ -35,7 +35,7 @@ export class Questions {
     });
   }
 
-  /** Throws `aborted` when it is called off, whatever the modules do. */
+  /** Throws `aborted` when it is cancelled, whatever the extensions do. */
   async askExtensions<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
     const stop = new AbortController();
     const race = new AbortRace(stop.signal);
@@ -48,7 +48,7 @@ export class Questions {
     return answer;
   }
 
-  /** Those of operations that have not begun. When the session ends, their own limits do it soon enough. */
+  /** Cancels those of operations that have not begun. When the session ends, their own limits are short enough. */
   drop(): void {
     if (this.#deps.isEnding()) return;
     for (const stop of this.#toExtensions) stop.abort();

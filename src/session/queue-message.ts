@@ -37,7 +37,7 @@ async function queue(
   else session.queues.queueFollowUp(message);
 }
 
-/** A command runs at once or not at all: it is nothing that a model could be told later. */
+/** A command runs at once or not at all: a model could not use it later. */
 function refuseCommand({ deps }: SessionInternals, text: string): void {
   const word = /^\/(\S+)/.exec(text)?.[1];
   if (word !== undefined && deps.extensions?.commands().some(({ name }) => name === word))

@@ -9,7 +9,7 @@ import type { ThinkingLevel } from "../protocol/model.js";
 import { ModelRegistry } from "../provider/models/model-registry.js";
 import { readModelsFile } from "../provider/models/models-file.js";
 import type { ProviderModel } from "../provider/provider.js";
-import { SessionManager } from "../record/record.js";
+import { openRecord } from "../record/open-record.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";
 import { fail, gate, type ScriptStep, say, usageOf } from "../testing/scripted-model.js";
@@ -366,7 +366,7 @@ describe("the record", () => {
     await prompt(opened, "second");
     const path = opened.session.sessionFile as string;
     const read = async () => {
-      const record = await SessionManager.open(path, { cwd: folder, agentDir: folder });
+      const record = await openRecord(path, { cwd: folder, agentDir: folder });
       const models = [...record.context.models];
       const changes = record.context.path.filter(({ type }) => type === "model_change").length;
       await record.close();

@@ -1,5 +1,5 @@
-// Another model for a retry, where the user named one for the case that a service is overloaded. Promises: the session's
-// own model stays the user's choice, on record too; a choice of the user's ends every replacement at once.
+// Another model for a retry, where the user named one for the case that a service is overloaded. Promises: the
+// session's own model stays the user's choice, on record too; a choice by the user ends every replacement at once.
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
@@ -30,7 +30,7 @@ export interface PlannedFallback {
   readonly chosen: number;
 }
 
-/** A service that does not say when it may be asked again. */
+/** For a service that does not say when it may be asked again. */
 const cooldownMs = 60_000;
 
 /**
@@ -65,7 +65,7 @@ export class RetryFallback {
     return this.#proven?.choice.model;
   }
 
-  /** Who is to be asked after this model failed; undefined when nobody is left. Changes nothing. */
+  /** The model to ask after this one failed; undefined when none is left. Changes nothing. */
   plan(failed: ProviderModel): PlannedFallback | undefined {
     const { models } = this.#deps;
     if (!models.active || nameOf(models.active) !== nameOf(failed)) return undefined; // the user has chosen another
@@ -80,7 +80,7 @@ export class RetryFallback {
     return undefined;
   }
 
-  /** It is not asked again for this prompt as long as there are others; nor first, as long as it asks for peace. */
+  /** It is not asked again for this prompt while there are others, and not asked first during its cooldown. */
   noteFailure(model: ProviderModel, { error }: Pick<AssistantMessage, "error">): void {
     const { models, clock } = this.#deps;
     this.#failed.add(nameOf(model));
@@ -88,7 +88,7 @@ export class RetryFallback {
       this.#untilMs = clock.now() + (error?.retryAfterMs ?? cooldownMs);
   }
 
-  /** Unless the user has chosen meanwhile. */
+  /** Unless the user has chosen another model meanwhile. */
   apply(planned: PlannedFallback): void {
     const { models, emit } = this.#deps;
     if (planned.chosen !== models.choices) return;

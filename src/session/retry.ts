@@ -1,4 +1,4 @@
-// Automatic retry of failed model calls: whether, when, and what hosts hear of it. The only retry there is: providers
+// Automatic retry of failed model calls: whether, when, and what hosts are told about it. The only retry there is: providers
 // make none of their own. Promises: a series of `auto_retry_start` is closed by exactly one `auto_retry_end`.
 
 import type { Clock } from "../base/clock.js";
@@ -15,9 +15,9 @@ export interface RetrySettings {
   readonly baseDelayMs: number;
   /** A service that asks for a longer wait than this is not asked again. */
   readonly maxDelayMs: number;
-  /** By role: who stands in for a model that failed, in this order, each `provider/id[:level]`. */
+  /** By role: the models that stand in for a failed one, in this order, each `provider/id[:level]`. */
   readonly fallbackChains: Readonly<Record<string, readonly string[]>>;
-  /** When the session's own model is asked first again: once its service may be willing, or only by choice. */
+  /** When the session's own model is asked first again: after the cooldown, or only by the user's choice. */
   readonly fallbackRevertPolicy: "cooldown-expiry" | "never";
 }
 
@@ -41,22 +41,22 @@ export function retryDecision(
   const { attempt, settings, random, isElsewhere = false } = options;
   const finalError = message.errorMessage ?? "";
   if (!settings.enabled) return { kind: "stop", reason: "disabled", finalError };
-  // The planner fails for reasons of its own, and the same again would fail the same.
+  // The planner fails for its own reasons, and would fail the same way again.
   if (!capabilitiesOf(message).isLanguageModel || !isTransient(message))
     return { kind: "stop", reason: "permanent", finalError };
   const demandedMs = isElsewhere ? 0 : (message.error?.retryAfterMs ?? 0);
   if (demandedMs > settings.maxDelayMs)
     return { kind: "stop", reason: "wait_too_long", finalError: withLongWait(finalError, demandedMs, settings) };
   if (attempt > settings.maxRetries) return { kind: "stop", reason: "exhausted", finalError };
-  // Many clients that failed together must not come back together; what the service asked for is kept to.
+  // Many clients that failed together must not return together; a delay that the service asked for is kept exactly.
   const jitter = 0.8 + 0.4 * random();
   const ownMs = Math.min(settings.baseDelayMs * 2 ** (isElsewhere ? 0 : attempt - 1) * jitter, settings.maxDelayMs);
   return { kind: "retry", attempt, delayMs: Math.round(Math.max(ownMs, demandedMs)) };
 }
 
 /**
- * The failure's sentence, which also says so when the service asks for a longer wait than we are ready for. Asked before
- * the message is announced, because it cannot be changed afterwards.
+ * The failure's sentence, which also says so when the service asks for a longer wait than we are ready for. Asked
+ * before the message is announced, because it cannot be changed afterwards.
  */
 export function failureText(event: ErrorEvent, settings: RetrySettings): string {
   const { errorMessage, failure } = event;
@@ -101,7 +101,7 @@ const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 5
 const transientText =
   /\b(?:overloaded|rate[ _-]limit(?:ed|s)?|too many requests|429|500|502|503|504|529|service unavailable|server error|internal error|network error|connection (?:error|refused|reset|lost)|fetch failed|socket hang up|other side closed|timed? out|timeout|terminated)\b/i;
 
-/** The same request may go well another time. */
+/** The same request may succeed another time. */
 export function isTransient(reply: FailedReply): boolean {
   const { stopReason, errorMessage, error } = reply;
   if (stopReason !== "error" || !errorMessage || isOverflowError(reply)) return false;
@@ -124,7 +124,7 @@ type Phase =
   | { kind: "idle" }
   /** Decided; the run that failed is still closing. */
   | { kind: "due"; attempt: number; delayMs: number; errorMessage: string; cancelled?: CancelReason }
-  | { kind: "waiting"; attempt: number; settle: (outcome: "due" | CancelReason) => void }
+  | { kind: "waiting"; attempt: number; finish: (outcome: "due" | CancelReason) => void }
   /** The repeated call is under way. */
   | { kind: "trying"; attempt: number }
   /** Given up; told to hosts once the run has closed. */
@@ -154,7 +154,7 @@ export class RetryController {
     return this.#phase.kind === "idle" ? 0 : this.#phase.attempt;
   }
 
-  /** Decides and tells nobody: what it decides belongs behind the `agent_end` that announces it. */
+  /** Decides without an event: what it decides is announced after `agent_end`. */
   onFailure(message: AssistantMessage, isElsewhere = false): RetryDecision {
     const made = this.attempt;
     const decision = retryDecision(message, {
@@ -187,15 +187,15 @@ export class RetryController {
       const onAbort = () => this.cancel("abort");
       const onTime = () => {
         this.#phase = { kind: "trying", attempt };
-        settle("due");
+        finish("due");
       };
       const cancelTimer = this.#deps.clock.after(delayMs, onTime, { isAwaited: true });
-      const settle = (outcome: "due" | CancelReason) => {
+      const finish = (outcome: "due" | CancelReason) => {
         cancelTimer();
         signal.removeEventListener("abort", onAbort);
         resolve(outcome);
       };
-      this.#phase = { kind: "waiting", attempt, settle };
+      this.#phase = { kind: "waiting", attempt, finish };
       signal.addEventListener("abort", onAbort, { once: true });
       this.#deps.emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
       if (phase.cancelled) this.cancel(phase.cancelled);
@@ -221,7 +221,7 @@ export class RetryController {
     if (phase.kind === "due") this.#phase = { ...phase, cancelled: phase.cancelled ?? reason };
     else if (phase.kind === "waiting") {
       this.#end({ success: false, attempt: phase.attempt, finalError: cancelledText });
-      phase.settle(reason);
+      phase.finish(reason);
     } else return false;
     return true;
   }

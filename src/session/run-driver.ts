@@ -1,5 +1,5 @@
-// Whether a session works, and on what: one prompt after another, each from its acceptance to `agent_settled`. Promises:
-// every prompt that begins ends in `agent_settled`, and no run of the next one begins before that.
+// Whether a session works, and on what: one prompt after another, each from its acceptance to `agent_settled`.
+// Promises: every prompt that begins ends in `agent_settled`, and no run of the next one begins before that.
 
 import { type Clock, sleep } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
@@ -19,7 +19,7 @@ export interface RunDriverDeps {
 /** A prompt under way. */
 export interface ActivePrompt {
   readonly abort: AbortController;
-  /** Resolves once `agent_settled` was sent and heard. */
+  /** Resolves once `agent_settled` was sent and delivered. */
   readonly ended: Promise<void>;
   /** Resolves when the prompt before this one has ended; undefined where there is none. */
   readonly previous: Promise<void> | undefined;
@@ -70,7 +70,7 @@ export class RunDriver {
     return this.#active !== undefined && !this.#active.isClosing;
   }
 
-  /** A prompt would be taken in and not run. */
+  /** A prompt would be accepted and not run. */
   get isEnding(): boolean {
     return this.#isEnding;
   }
@@ -80,7 +80,7 @@ export class RunDriver {
     return this.#active?.abort.signal;
   }
 
-  /** What the grace of tools that ignore their signal is measured by. */
+  /** The clock for the grace period of tools that ignore their signal. */
   get graceClock(): Clock {
     return this.#graceClock;
   }
@@ -89,7 +89,7 @@ export class RunDriver {
     return this.#active?.ended ?? Promise.resolve();
   }
 
-  /** Resolves when the session is idle again. `isStopped`: it is taken in, and its signal has fired already. */
+  /** Resolves when the session is idle again. `isStopped`: it is accepted, and its signal has fired already. */
   async begin(work: (active: ActivePrompt) => Promise<void>, { isStopped = false } = {}): Promise<void> {
     this.checkOpen();
     if (this.isBusy) throw new GalleyError("busy", busyText);
@@ -98,7 +98,7 @@ export class RunDriver {
     await active.ended;
   }
 
-  /** Throws where no prompt will be taken in any more. */
+  /** Throws where no more prompts are accepted. */
   checkOpen(): void {
     if (this.#isClosed) throw new GalleyError("aborted", "The session was closed. Open it again to go on.");
   }
@@ -109,8 +109,8 @@ export class RunDriver {
   }
 
   /**
-   * The session ends: a prompt that still comes is taken in and does not run, and what ignores its signal is not waited
-   * for as long as usual.
+   * The session ends: a prompt that still comes is accepted and does not run, and tools that ignore their signal get
+   * less time than usual.
    */
   beginShutdown(): void {
     this.#isEnding = true;

@@ -1,5 +1,5 @@
-// What modules of others say about a session: a contract, so that the session need not know how they are found and run.
-// Nothing here rejects because of a module.
+// What extensions do for a session: a contract, so that the session need not know how they are found and run. Nothing
+// here rejects because of an extension.
 
 import type { ImageContent } from "../protocol/content.js";
 import type { SlashCommand } from "../protocol/data.js";
@@ -9,7 +9,7 @@ import type { AgentMessage } from "../protocol/messages.js";
 import type { CompactionExtensions, TreePreparation, TreeVerdict } from "./compaction/compaction-extensions.js";
 import type { CustomMessageInput } from "./session-messages.js";
 
-/** What a host is told of modules outside of any run. */
+/** What a host is told about extensions outside of any run. */
 export type ExtensionReport = ExtensionError | RpcResponse;
 
 /** Who said it. */
@@ -22,7 +22,7 @@ export interface InterceptedPrompt {
 
 export interface InterceptOptions {
   readonly source?: PromptSource;
-  /** After it nobody waits for the answer. */
+  /** Fires when the answer is no longer needed. */
   readonly signal: AbortSignal;
   onAccepted(): void;
 }
@@ -30,7 +30,7 @@ export interface InterceptOptions {
 export type SwitchReason = "new" | "resume" | "fork";
 
 /** What is about to happen to the record, and may be prevented. */
-export type RecordWish =
+export type RequestedChange =
   | { readonly kind: "switch"; readonly reason: SwitchReason; readonly targetSessionFile?: string }
   | { readonly kind: "branch"; readonly entryId: string };
 
@@ -46,42 +46,42 @@ export type RecordChange =
     };
 
 export interface SessionExtensions {
-  /** They are loaded and their tools are there. The first call begins it. */
+  /** They are loaded and their tools are there. The first call starts loading. */
   loaded(): Promise<void>;
-  /** They also have heard that the session begins. */
+  /** They have also been told that the session begins. */
   ready(): Promise<void>;
-  /** The session is about to end: from now on nobody waits for one of them longer than so. */
+  /** The session is about to end: from now on no extension gets more time than this. */
   beginShutdown(mostMs: number): void;
   /** One of them could stage something at any moment, whatever its tools say of themselves. */
   readonly mayStage: boolean;
-  /** Somebody wants to be asked before a prompt is taken, or may want to once the session has begun. */
+  /** An extension wants to be asked before a prompt is accepted, or may want to once the session has begun. */
   readonly interceptsPrompts: boolean;
   /**
-   * Undefined where the prompt was dealt with: a command of theirs, accepted before it runs, or one of them took it,
-   * and then nothing was left to accept.
+   * Undefined where the prompt was handled: by an extension's command, accepted before it runs, or by an extension that
+   * took it, which left nothing to accept.
    */
   intercept(prompt: InterceptedPrompt, options: InterceptOptions): Promise<InterceptedPrompt | undefined>;
-  /** What a run begins with beside its prompt. */
+  /** Extra messages that a run begins with. */
   beforeRun(
     prompt: InterceptedPrompt & { readonly systemPrompt: string },
     signal: AbortSignal,
   ): Promise<{ readonly messages: readonly CustomMessageInput[]; readonly systemPrompt: string }>;
-  /** Somebody wants a say in what a model call is told. */
+  /** An extension wants to change what a model call is told. */
   readonly revisesContext: boolean;
-  /** Before every model call: what it is told instead, which nobody keeps. */
+  /** Before every model call: what it is told instead. The record keeps the original. */
   reviseContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]>;
-  prevents(wish: RecordWish, signal: AbortSignal): Promise<boolean>;
-  /** Before another place of the tree is gone to. */
+  prevents(requested: RequestedChange, signal: AbortSignal): Promise<boolean>;
+  /** Before the session moves to another entry of the tree. */
   beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict>;
-  /** Undefined while nobody has a word on summaries. */
+  /** Undefined while no extension takes part in summaries. */
   readonly compaction: CompactionExtensions | undefined;
   changed(change: RecordChange): Promise<void>;
   commands(): SlashCommand[];
-  /** Who can ask a person, with the methods of `ctx.ui` that it has; undefined: nobody. Counts from now on. */
+  /** How to ask the user, with the methods of `ctx.ui` that it has; undefined: it is not possible. Applies at once. */
   setUIContext(ui: object | undefined, hasUI: boolean): void;
-  /** Reads them anew: what was taken away is gone, what was added is there, and those that are there begin again. */
+  /** Reads them again: removed ones are gone, new ones are there, and all of them start again. */
   reload(): Promise<void>;
-  /** The one in whose files an error came up that nobody caught, if it can be told. */
+  /** The extension in whose files an uncaught error was thrown, if it can be told. */
   blame(error: unknown): string | undefined;
   onReport(listener: (report: ExtensionReport) => void): () => void;
 }

@@ -1,4 +1,4 @@
-// The parts of one session, and how they are joined. AgentSession owns them; what can be done with a session stands in
+// The parts of one session, and how they are connected. AgentSession owns them; the operations on a session are in
 // files of functions that name the parts they need.
 
 import { EventStream } from "../loop/event-stream.js";
@@ -57,7 +57,7 @@ export interface SessionInternals {
   settings: SessionSettings;
   /** The last turn used a tool because the user forced it to. */
   wasForced: boolean;
-  /** How often everything was to be stopped: a prompt that was on its way then is stopped as it begins. */
+  /** How often everything was stopped: a prompt that was on its way then is stopped as it begins. */
   abortCount: number;
   /** The session has ended: an operation whose turn comes now is refused. */
   isOver: boolean;

@@ -1,11 +1,11 @@
-// The messages that others put into a conversation: a person's, a program's, an extension's. Made here, so that each
-// has its author and its time, and nothing that no model could read gets into the record.
+// The messages that are put into a conversation from outside: by a person, a program or an extension. Made here, so
+// that each has its author and its time, and nothing that no model could read gets into the record.
 
 import { GalleyError } from "../base/errors.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.js";
 import { checkMessage } from "../record/check-message.js";
-import type { EntryFields } from "../record/record.js";
+import type { EntryFields } from "../record/record-options.js";
 
 /** What the author of a custom message says; `display` is for hosts, the model always reads it. */
 export type CustomMessageInput = Pick<CustomMessage, "customType" | "content" | "display" | "details" | "attribution">;
@@ -36,7 +36,7 @@ export function customMessage(input: CustomMessageInput, now: number): CustomMes
 export function entryOf(message: AgentMessage): EntryFields {
   if (message.role !== "custom") return { type: "message", message };
   const { role: _role, timestamp, ...fields } = message;
-  // The entry has no other time to remember the message's by.
+  // The entry has no other field for the message's time.
   return { type: "custom_message", timestamp: new Date(timestamp).toISOString(), ...fields };
 }
 

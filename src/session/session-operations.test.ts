@@ -5,7 +5,7 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { systemClock } from "../base/clock.js";
 import { countedIds } from "../base/ids.js";
 import { acquireLock } from "../base/path-lock.js";
-import { SessionManager } from "../record/record.js";
+import { createRecord, createRecordInMemory, openRecord } from "../record/open-record.js";
 import { faultyDisk } from "../record/store/store.test-kit.js";
 import { type OpenSession, openSession, scriptedProviderModel } from "../testing/open-session.js";
 import { call, gate, type ScriptStep, say, textBlock, usageOf } from "../testing/scripted-model.js";
@@ -32,7 +32,7 @@ const said = (messages: readonly object[]) =>
   });
 
 async function reload(path: string) {
-  const reopened = await SessionManager.open(path, { cwd: "/project", agentDir: folder });
+  const reopened = await openRecord(path, { cwd: "/project", agentDir: folder });
   await reopened.close();
   return reopened;
 }
@@ -106,7 +106,7 @@ describe("going elsewhere with notes on what is left", () => {
   });
 
   it("to the very beginning, and to an entry of another branch: back to what both share", async () => {
-    const record = SessionManager.inMemory({ cwd: "/project" });
+    const record = createRecordInMemory({ cwd: "/project" });
     record.appendMessage({ role: "user", content: [{ type: "text", text: "first" }], timestamp: 1 });
     const script = [say("one"), say("two"), notes("all of it"), say("other"), notes("the other way")];
     const { session, model } = await openSession({ model: script, session: { sessionManager: record } });
@@ -178,8 +178,8 @@ describe("going elsewhere with notes on what is left", () => {
     await session.prompt("first");
     await session.sendCustomMessage({ customType: "note", content: "look here", display: true });
     await session.prompt("second");
-    const manager = await reload(session.sessionFile as string);
-    const custom = manager.tree.entries.find(({ type }) => type === "custom_message");
+    const record = await reload(session.sessionFile as string);
+    const custom = record.tree.entries.find(({ type }) => type === "custom_message");
     expect(await session.navigateTree(custom?.id ?? "")).toEqual({ editorText: "look here", cancelled: false });
     expect(session.messages).toHaveLength(2);
     expect(events.filter(({ type }) => type === "agent_end")).toHaveLength(2);
@@ -338,7 +338,7 @@ describe("changes of the record", () => {
   });
 
   it("a prompt that comes meanwhile is stopped, and stays with the record it was said in", async () => {
-    const sessionManager = SessionManager.create({ cwd: "/project", agentDir: folder, directory: folder });
+    const sessionManager = createRecord({ cwd: "/project", agentDir: folder, directory: folder });
     const slow = gate();
     const branchTo = sessionManager.branchTo.bind(sessionManager);
     sessionManager.branchTo = async (entryId) => {
@@ -476,7 +476,7 @@ describe("a branch", () => {
 describe("a fork", () => {
   it("loses nothing that the disk did not take", async () => {
     const { disk, failing } = faultyDisk();
-    const sessionManager = SessionManager.create({
+    const sessionManager = createRecord({
       cwd: "/project",
       agentDir: folder,
       directory: folder,

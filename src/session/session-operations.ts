@@ -1,16 +1,16 @@
-// What can be done with a session as a whole: begin another one, go to an earlier one, branch, copy, go elsewhere in
-// the tree. Promises: a run is over before its record is left; what fails leaves the session at hand as it was.
+// What can be done with a session as a whole: start a new one, switch to an earlier one, branch, copy, move in the
+// tree. Promises: a run is over before its record is left; a failed operation leaves the current session as it was.
 
 import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
 import type { BranchSummaryEntry, SessionEntry } from "../protocol/entries.js";
 import { messageOfEntry } from "../record/entry-message.js";
 import { entryNotFound, userText } from "../record/entry-tree.js";
-import type { SessionManager } from "../record/record.js";
-import { realPath } from "../record/store/disk-access.js";
+import type { SessionRecord } from "../record/record.js";
+import { realPath } from "../record/store/session-disk.js";
 import type { BranchNotes } from "./compaction/branch-summary.js";
 import type { TreeVerdict } from "./compaction/compaction-extensions.js";
-import type { RecordWish } from "./session-extensions.js";
+import type { RequestedChange } from "./session-extensions.js";
 import { bill, type SessionInternals } from "./session-internals.js";
 import { plainText } from "./session-messages.js";
 import { defaultSessionSettings } from "./session-settings.js";
@@ -27,9 +27,9 @@ export function newSession(session: SessionInternals, origin: { parentSession?: 
 /** Reads the file first. False: it was prevented. */
 export function switchSession(session: SessionInternals, path: string): Promise<boolean> {
   return unlessPrevented(session, { kind: "switch", reason: "resume", targetSessionFile: path }, async () => {
-    // Of its own files, which it alone may write: opening one again would only find it taken.
+    // One of its own files, which only this session may write: opening it again would only find it locked.
     const own = openAt(session, path);
-    const release = own && session.detached.use(own); // or the end of a command would close it on the way
+    const release = own && session.detached.use(own); // else the end of a command could close it meanwhile
     try {
       if (!own) await session.detached.closed();
       const record = own ?? (await session.deps.records.open(path, (question) => session.questions.ask(question)));
@@ -49,7 +49,7 @@ export async function branch(
 ): Promise<{ text: string; cancelled: boolean }> {
   const text = textToBranchAt(session, entryId);
   const isDone = await unlessPrevented(session, { kind: "branch", entryId }, async () => {
-    textToBranchAt(session, entryId); // the record may have been left meanwhile, and a refusal stops no run
+    textToBranchAt(session, entryId); // another record may be current by now, and a refusal stops no run
     await change(session, async (old) => (await old.branchTo(entryId)).session);
     session.models.recordWhatIsNew();
   });
@@ -69,7 +69,7 @@ export async function fork(session: SessionInternals): Promise<boolean> {
   return unlessPrevented(session, { kind: "switch", reason: "fork" }, () => change(session, (old) => old.copy()));
 }
 
-/** Goes on in a full copy, wherever the record is kept. False: it was prevented. */
+/** Continues in a full copy, wherever the record is kept. False: it was prevented. */
 export async function clone(session: SessionInternals): Promise<boolean> {
   const { leafId } = session.current.record.tree;
   if (leafId === null) throw new GalleyError("not_found", "Cannot clone session: no current entry selected");
@@ -77,25 +77,25 @@ export async function clone(session: SessionInternals): Promise<boolean> {
 }
 
 export interface NavigateOptions {
-  /** Take notes on what is left behind; without a word the setting decides. */
+  /** Take notes on the branch that is left; by default the setting decides. */
   summarize?: boolean;
-  /** What the notes should look at. */
+  /** What the notes should focus on. */
   customInstructions?: string;
 }
 
 export interface Navigated {
-  /** What stood at a message that is to be said anew. */
+  /** The text of the message that is to be edited. */
   editorText?: string;
   /** Nothing was changed. */
   cancelled: boolean;
-  /** Because somebody stopped the summary. */
+  /** Because the summary was aborted. */
   aborted?: true;
   summaryEntry?: BranchSummaryEntry;
 }
 
 /**
- * Goes to another place of the same record. At a message of the user's, or a custom one, the leaf is put before it, and
- * its text is returned to be edited; what was said after the place stays in the record as a branch.
+ * Moves to another entry of the same record. For a message of the user's, or a custom one, the leaf is put before it,
+ * and its text is returned to be edited; what was said after it stays in the record as a branch.
  */
 export async function navigateTree(
   session: SessionInternals,
@@ -130,7 +130,7 @@ async function askBeforeTree(
   return session.compaction.cancellable((signal) => extensions.beforeTree(preparation, signal));
 }
 
-/** Where the leaf goes for an entry, and what is to be said anew there. */
+/** Where the leaf goes for an entry, and which text is to be edited there. */
 function placeOf(
   { current: { record } }: SessionInternals,
   entryId: string,
@@ -156,7 +156,7 @@ function navigate(
     session.current.record.moveLeaf(target);
     const summaryEntry =
       notes && session.current.record.append({ type: "branch_summary", fromId: target ?? "root", ...notes });
-    session.models.recordWhatIsNew(); // or who opens the record later would come to what was chosen up to here
+    session.models.recordWhatIsNew(); // else opening the record later would find the choice made up to here
     restoreBehaviour(session);
     await session.pending.branchChanged();
     const newLeafId = session.current.record.tree.leafId;
@@ -170,43 +170,40 @@ function navigate(
   });
 }
 
-/** Extensions may object, and hear of what became of it. */
+/** Extensions may object, and are told what became of it. */
 async function unlessPrevented(
   session: SessionInternals,
-  wish: RecordWish,
+  requested: RequestedChange,
   work: () => Promise<void>,
 ): Promise<boolean> {
   const { extensions } = session.deps;
   session.driver.checkOpen();
-  if (extensions && (await session.questions.askExtensions((signal) => extensions.prevents(wish, signal))))
+  if (extensions && (await session.questions.askExtensions((signal) => extensions.prevents(requested, signal))))
     return false;
   const previousSessionFile = session.current.record.sessionFile;
   await session.current.exclusively(async () => {
     checkNotOver(session);
     await work();
   });
-  const { kind } = wish;
-  await extensions?.changed(kind === "branch" ? { kind, previousSessionFile } : { ...wish, previousSessionFile });
+  const { kind } = requested;
+  await extensions?.changed(kind === "branch" ? { kind, previousSessionFile } : { ...requested, previousSessionFile });
   return true;
 }
 
 /** The closing events of a run come first; then the old record is left for another. */
-async function change(
-  session: SessionInternals,
-  open: (old: SessionManager) => Promise<SessionManager>,
-): Promise<void> {
+async function change(session: SessionInternals, open: (old: SessionRecord) => Promise<SessionRecord>): Promise<void> {
   await becomeIdle(session);
   const old = session.current.record;
   const next = await open(old);
   await becomeIdle(session); // a prompt may have come meanwhile, and its run must not end up in another record
   await leavePending(session, "Session switched.");
   enter(session, next);
-  if (session.restored.finding) await session.restored.finding; // whoever asks next is told their number
+  if (session.restored.finding) await session.restored.finding; // the next caller is told their number
   if (next !== old) await session.detached.leave(old);
 }
 
 /** Nothing is under way. The caller closes the old record. */
-function enter(session: SessionInternals, record: SessionManager): void {
+function enter(session: SessionInternals, record: SessionRecord): void {
   session.current.enter(record);
   session.detached.reenter(record);
   session.queues.clear();
@@ -256,7 +253,7 @@ function branchSettings({ settings }: SessionInternals) {
 }
 
 /** What leaves the path when the leaf goes there. */
-function leftBehind(record: SessionManager, target: string | null): SessionEntry[] {
+function leftBehind(record: SessionRecord, target: string | null): SessionEntry[] {
   const kept = new Set(record.tree.pathTo(target));
   return record.tree.pathTo().filter((entry) => !kept.has(entry));
 }
@@ -265,14 +262,14 @@ function wordsIn(entries: readonly SessionEntry[]): number {
   return entries.filter((entry) => messageOfEntry(entry) !== undefined).length;
 }
 
-/** Undefined for what cannot be said again. */
+/** Undefined for an entry that cannot be edited. */
 function editableText(entry: SessionEntry): string | undefined {
   const message = messageOfEntry(entry);
   return message?.role === "user" || message?.role === "custom" ? plainText(message) : undefined;
 }
 
 /** The record that is stored there, if the session has it open. */
-function openAt({ current: { record }, detached, deps }: SessionInternals, path: string): SessionManager | undefined {
+function openAt({ current: { record }, detached, deps }: SessionInternals, path: string): SessionRecord | undefined {
   try {
     const file = realPath(resolve(deps.cwd, path));
     return record.isOnDisk && file === record.sessionFile ? record : detached.at(file);

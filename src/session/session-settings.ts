@@ -1,4 +1,4 @@
-// What a session can be told about its behaviour, with the built-in values. Changes over RPC are the session's own.
+// The settings of a session's behaviour, with the built-in values. Changes over RPC belong to the session.
 
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import { defaultPendingSettings, type PendingSettings } from "../pending/pending-settings.js";
@@ -8,7 +8,7 @@ import { defaultTtsrSettings, type TtsrSettings } from "./rules/rules-controller
 import { defaultTodoSettings, type TodoSettings } from "./todos/todo-tracker.js";
 
 export interface BranchSummarySettings {
-  /** Whether one is made where nobody says. */
+  /** Whether one is made by default. */
   readonly enabled: boolean;
   /** Room for it. */
   readonly reserveTokens: number;

@@ -1,4 +1,4 @@
-// What programs may ask of a session, at any moment and without changing it. AgentSession adds what they may do.
+// What programs may ask of a session, at any moment and without changing it. AgentSession adds the operations.
 
 import type { LockKind } from "../base/path-lock.js";
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
@@ -12,7 +12,7 @@ import type { TodoPhase } from "../protocol/todos.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { BranchPoint } from "../record/entry-tree.js";
 import type { PageSource } from "../record/page-source.js";
-import type { SessionManager } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 import { sessionStats } from "../record/session-stats.js";
 import { resolveAllImages, resolveEntryImages } from "../record/store/blobs.js";
 import type { AnyTool } from "../tools/tool.js";
@@ -41,7 +41,7 @@ export class SessionView {
   // The record
 
   /** The record at this moment; after a switch it is another one. */
-  get sessionManager(): SessionManager {
+  get sessionManager(): SessionRecord {
     return this.internals.current.record;
   }
 
@@ -72,7 +72,7 @@ export class SessionView {
     return this.sessionFile === undefined ? undefined : this.sessionManager.lockKind;
   }
 
-  /** Why the file is only read: another program has it, or a later version wrote it. */
+  /** Why the file is only read: another program holds its lock, or a later version wrote it. */
   get readOnlyReason(): string | undefined {
     return this.sessionManager.readOnlyReason;
   }
@@ -81,7 +81,7 @@ export class SessionView {
     return this.sessionManager.context.messages;
   }
 
-  /** For hosts that cannot look into the files: images that the record only names are filled in. */
+  /** For hosts that cannot read the files: images that the record only refers to are filled in. */
   withImages(messages: readonly AgentMessage[]): Promise<AgentMessage[]> {
     return resolveAllImages(messages, this.sessionManager.blobs);
   }
@@ -124,7 +124,7 @@ export class SessionView {
     return this.internals.driver.signal;
   }
 
-  /** Fires when what the user is being asked about a file is no longer wanted. */
+  /** Fires when a question to the user about a file is no longer wanted. */
   get questionSignal(): AbortSignal | undefined {
     return this.internals.questions.signal ?? this.signal;
   }
@@ -292,7 +292,7 @@ export class SessionView {
     return [...first, ...(library?.commands() ?? []).filter(({ name }) => !taken.has(name))];
   }
 
-  /** The path of the extension in whose files an uncaught error came up, if it can be told. */
+  /** The path of the extension in whose files an uncaught error was thrown, if it can be told. */
   blame(error: unknown): string | undefined {
     return this.internals.deps.extensions?.blame(error);
   }

@@ -15,7 +15,7 @@ export async function abortSession(session: SessionInternals): Promise<void> {
   if (driver.begun > begun && driver.signal?.aborted) await driver.stop();
 }
 
-/** What an abort may end before its turn comes: a compaction, the wait before a retry, and that for extensions. */
+/** What an abort may cancel before its turn comes: a compaction, the wait before a retry, the wait for extensions. */
 export function cancelWaits({ intake, questions, driver, compaction, retry }: SessionInternals): void {
   void intake.giveUp(); // never rejects; the abort itself waits for it
   questions.drop();
@@ -24,7 +24,7 @@ export function cancelWaits({ intake, questions, driver, compaction, retry }: Se
   retry.cancel("abort");
 }
 
-/** Nothing runs, and no prompt is on its way: none either that an extension sent meanwhile. */
+/** Nothing runs, and no prompt is on its way, not even one that an extension sent meanwhile. */
 export async function waitForIdle({ driver, intake }: SessionInternals): Promise<void> {
   while (driver.isStreaming || intake.isOpen) {
     await (driver.isStreaming ? driver.waitForIdle() : intake.whenOver());
@@ -55,7 +55,7 @@ export async function leavePending({ restored, pending }: SessionInternals, reas
   await pending.leave(reason);
 }
 
-/** The session is about to end: tools that ignore their signal, and extensions, are not waited for as long as usual. */
+/** The session is about to end: tools that ignore their signal, and extensions, get less time than usual. */
 export function beginShutdown({ driver, pending, intake, deps }: SessionInternals, modulesMs: number): void {
   driver.beginShutdown();
   pending.beginShutdown();

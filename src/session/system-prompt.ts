@@ -13,7 +13,7 @@ export class SystemPrompt {
     return this.#forRun ?? this.#standard();
   }
 
-  /** Returns what ends it. The choice of a later run stays then. */
+  /** Returns a function that ends it. The choice of a later run stays then. */
   useForRun(text: string): () => void {
     this.#forRun = text;
     return () => {

@@ -1,4 +1,4 @@
-// Plans on the in-memory workspace, as for any workspace that a host brings, with ids and times that count.
+// Applies plans to the in-memory workspace, as for any workspace of a host, with ids and times that count up.
 
 import { createWorkspaceChangeWriter } from "../journal/workspace-change-writer.js";
 import type { ChangeWriter } from "../sdk/index.js";

@@ -20,7 +20,7 @@ type Files = Readonly<Record<string, string | Uint8Array>>;
 export interface MemoryWorkspace extends Workspace {
   /** What is there now, by path as in the argument; text where it is UTF-8. A copy. */
   readonly files: Record<string, string | Uint8Array>;
-  /** As somebody else would, whatever the rules. */
+  /** Writes as another program would, without the workspace's rules. */
   remove(path: string): void;
 }
 

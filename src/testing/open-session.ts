@@ -70,7 +70,7 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
     ids: countedIds(),
     settings: new Settings(),
     loadRules: async () => [],
-    // A session without directories of its own must not find those of whoever runs the tests.
+    // A session without directories of its own must not use those of the user who runs the tests.
     ...(options.session?.agentDir ? {} : { skills: [], promptTemplates: [], slashCommands: [] }),
     random: () => 0.5,
     ...options.session,

@@ -1,4 +1,4 @@
-// One prompt, told and compared: what the model said, what the tools answered, what is in the files afterwards.
+// Plays one prompt and returns what to compare: the model's text, the tool results, and the files afterwards.
 
 import type { AgentMessage } from "../protocol/messages.js";
 import type { AgentSession } from "../sdk/index.js";

@@ -65,7 +65,7 @@ export const stall: Step = { type: "stall" };
 export class Gate {
   readonly step: Step = { type: "gate", gate: this };
   readonly opened: Promise<void>;
-  /** Resolves when the server stands at the gate. */
+  /** Resolves when the server waits at the gate. */
   readonly reached: Promise<void>;
   open!: () => void;
   arrive!: () => void;
@@ -149,7 +149,7 @@ export class ScriptedServer {
       method,
       path,
       headers,
-      // When somebody looks: a service that reads slowly would pass for a program that is slow.
+      // Parsed when it is read: a slow server would make the program under test look slow.
       get body() {
         parsed ??= { body: parse(bytes.toString("utf8")) };
         return parsed.body;
@@ -215,14 +215,14 @@ export class ScriptedServer {
   #until(response: ServerResponse, subscribe: (resolve: () => void) => void): Promise<boolean> {
     const { signal } = this.#stopping;
     return new Promise((resolve) => {
-      const settle = (came: boolean) => {
+      const finish = (came: boolean) => {
         response.off("close", onClose);
         signal.removeEventListener("abort", onStop);
         resolve(came);
       };
-      const onClose = () => settle(false);
+      const onClose = () => finish(false);
       const onStop = () => setImmediate(onClose); // a gate that is already open comes first
-      subscribe(() => settle(true));
+      subscribe(() => finish(true));
       response.once("close", onClose);
       signal.addEventListener("abort", onStop, { once: true });
       if (signal.aborted) onStop();

@@ -1,6 +1,6 @@
 // Transcripts: tests that read as documentation. `>` lines go in, `<` lines come out, `#` lines are remarks, and a
-// line `model:`, `files:`, `settings:`, `rules:`, `extension:` or `disk: temporary` before the first frame sets the stage.
-// With an extension there is somebody who can be asked. A line `~ 500` lets half a second pass. "…" stands for any value that is there.
+// line `model:`, `files:`, `settings:`, `rules:`, `extension:` or `disk: temporary` before the first frame is a setting.
+// With an extension the host can be asked. A line `~ 500` lets half a second pass. "…" matches any value.
 
 import { GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";

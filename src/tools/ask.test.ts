@@ -67,10 +67,10 @@ describe("ask", () => {
 
   it("takes the recommendation when nobody answers, and never invents one", async () => {
     expect((await askWith(["late"], { ...colour, recommended: 1 })).text).toBe(
-      "User selected: Blue (nobody answered; this was recommended)",
+      "User selected: Blue (no answer in time; this was recommended)",
     );
     for (const question of [colour, { ...colour, recommended: 7 }])
-      await expect(askWith(["late"], question)).rejects.toThrow("Nobody answered within 30 seconds.");
+      await expect(askWith(["late"], question)).rejects.toThrow("The user did not answer within 30 seconds.");
   });
 
   it("names each question when there are several", async () => {

@@ -1,5 +1,5 @@
-// The ask tool: questions to the person, answered by choosing or by typing. Nobody at the keyboard is an answer too: after
-// a while the recommended option counts, and where none is recommended the model is told to decide for itself.
+// The ask tool: questions to the user, answered by choosing or by typing. If the user does not answer in time, the
+// recommended option counts; without a recommendation the model is told to decide for itself.
 
 import type { XStatic } from "typebox/schema";
 import { throwIfAborted } from "../base/abort.js";
@@ -31,7 +31,7 @@ const parameters = {
             },
           },
           multi: { type: "boolean", description: "Several may be chosen" },
-          recommended: { type: "integer", minimum: 0, description: "Index; taken if nobody answers" },
+          recommended: { type: "integer", minimum: 0, description: "Index; used if the user does not answer" },
         },
         required: ["id", "question", "options"],
       },
@@ -47,7 +47,7 @@ interface Answer {
   id: string;
   question: string;
   selected: string[];
-  /** Nobody answered in time; the recommendation counts. */
+  /** The user did not answer in time; the recommendation counts. */
   timedOut?: true;
 }
 
@@ -101,7 +101,7 @@ async function ask(question: Question, asking: Asking): Promise<Answer> {
   return { id, question: title, selected: await withOwnWords(selected, question, asking) };
 }
 
-/** One choice after another, each marked, until the person is done. */
+/** One choice after another, each marked, until the user is done. */
 async function chooseSeveral(
   question: Question,
   select: (options: string[]) => Promise<string | undefined>,
@@ -135,12 +135,14 @@ function shownOptions({ options }: Question): string[] {
 function recommendation({ options, recommended }: Question, timeoutMs: number): string {
   const option = recommended === undefined ? undefined : options[recommended];
   if (option) return option.label;
-  throw toolFailure(`Nobody answered within ${timeoutMs / 1000} seconds. Decide yourself and say what you assumed.`);
+  throw toolFailure(
+    `The user did not answer within ${timeoutMs / 1000} seconds. Decide yourself and say what you assumed.`,
+  );
 }
 
 function answerText(answers: readonly Answer[]): string {
   const line = ({ selected, timedOut }: Answer) =>
-    `User selected: ${selected.join(", ") || "(none)"}${timedOut ? " (nobody answered; this was recommended)" : ""}`;
+    `User selected: ${selected.join(", ") || "(none)"}${timedOut ? " (no answer in time; this was recommended)" : ""}`;
   if (answers.length === 1 && answers[0]) return line(answers[0]);
   return answers.map((answer) => `${answer.id}: ${line(answer)}`).join("\n");
 }

@@ -50,7 +50,7 @@ type AstEditParams = XStatic<typeof parameters>;
 export interface AstEditDeps extends SearchDeps {
   readonly staging: Staging;
   readonly artifacts: ArtifactSink;
-  /** Told what the model rewrote; default: nobody keeps track. */
+  /** Records what the model rewrote; default: not recorded. */
   readonly seen?: SeenFiles;
 }
 
@@ -117,7 +117,7 @@ async function deliver(
   }
   const isForReview = staging.mode() === "all";
   let id = "";
-  // Under review a search would see its own changes: whoever wants it again runs it again.
+  // Under review a repeated search would see its own changes, so there is no refresh: the model runs it again.
   const refresh = isForReview
     ? {}
     : { refresh: (signal: AbortSignal | undefined) => again(deps, { search, signal, id }) };

@@ -1,5 +1,5 @@
-// The ast_grep tool: structural search. It reads and shows; its matches, places and captures are those ast_edit would
-// rewrite.
+// The ast_grep tool: structural search. It reads and shows; its matches, positions and captures are those that ast_edit
+// would rewrite.
 
 import type { XStatic } from "typebox/schema";
 import type { Workspace } from "../files/workspace.js";

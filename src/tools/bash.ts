@@ -53,7 +53,7 @@ export function createBash(deps: BashDeps): AgentTool<BashParams> {
     label: "Bash",
     description: "Run a shell command. Gives stdout and stderr; of a long output, its end.",
     parameters,
-    // What a command does to files must not meet the other calls of the same reply.
+    // A command may change files, so it must not run beside other calls of the same reply.
     concurrency: "exclusive",
     approval: "exec",
     prepareArguments,
@@ -76,7 +76,7 @@ export function createBash(deps: BashDeps): AgentTool<BashParams> {
   };
 }
 
-/** What other agents offer and this version does not is refused, since a command would run in another way than asked. */
+/** Options of other agents that this version lacks are refused, since the command would not run as asked. */
 function prepareArguments(args: Record<string, unknown>): Record<string, unknown> {
   const { pty, async: inBackground, ...rest } = args;
   if (isAskedFor(pty)) throw toolFailure("pty is not available in this version: commands run without a terminal.");
@@ -124,7 +124,7 @@ function metaOf({ truncation }: CapturedOutput): { meta?: Record<string, unknown
 
 const updateIntervalMs = 100;
 
-/** Tells the newest lines, not each chunk: at once when it was quiet, then once in each interval. */
+/** Sends the newest lines, not each chunk: at once after a quiet time, then once per interval. */
 function reportProgress(clock: Clock, onUpdate: OnUpdate) {
   let waiting: (() => CapturedOutput) | undefined;
   let cancel: (() => void) | undefined;

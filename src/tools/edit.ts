@@ -117,7 +117,7 @@ async function compute(
     if (!before) throw new GalleyError("not_found", `File not found: ${displayPath}`);
     return { file: { ...file, before }, computed: await computeEdit(displayPath, before.bytes, edits, deps) };
   } catch (error) {
-    // With one edit that is plain; with several the model would wonder about the others.
+    // With several edits the model must know that none of them was made.
     if (total === 1 || !(error instanceof GalleyError) || error.code === "aborted") throw error;
     const failed = edits[Number(error.details?.failedEdit)];
     const which = failed ? `Edit ${failed.position} of ${total} failed. ` : "";

@@ -10,7 +10,7 @@ import { listResult, resultLimit } from "./search/find-result.js";
 import { findPaths } from "./search/find-search.js";
 import { hasWildcard, splitGlob } from "./search/glob.js";
 import type { SearchDeps } from "./search/ripgrep.js";
-import { notFound, placeOf } from "./search/search-roots.js";
+import { notFound, searchRootOf } from "./search/search-roots.js";
 import { type AgentTool, toolFailure } from "./tool.js";
 
 const defaultLimit = 1000;
@@ -78,17 +78,17 @@ function prepareArguments(args: Record<string, unknown>): Record<string, unknown
 /** Where to look and for what; without a glob, the one file that was named. Undefined: there is no such file. */
 async function scopeOf(workspace: Workspace, pattern: string): Promise<{ target: Target; glob?: string } | undefined> {
   if (pattern === "") throw toolFailure("Pattern must not be empty");
-  const place = await placeOf(workspace, pattern);
+  const root = await searchRootOf(workspace, pattern);
   const isName = !pattern.includes("/");
-  if (place === undefined && hasWildcard(pattern)) throw notFound(splitGlob(pattern).base);
-  if (place?.target.kind === "file" && place.glob !== undefined)
+  if (root === undefined && hasWildcard(pattern)) throw notFound(splitGlob(pattern).base);
+  if (root?.target.kind === "file" && root.glob !== undefined)
     throw toolFailure(`Path is not a directory: ${cutText(printable(splitGlob(pattern).base), 200)}`);
-  if (place?.target.kind === "file" && (!isName || hasWildcard(pattern))) return place;
-  if (place === undefined && !isName) return undefined;
-  const isDirectory = place?.target.kind === "directory";
-  const target = isDirectory ? place.target : await workspace.resolve(".", "read");
+  if (root?.target.kind === "file" && (!isName || hasWildcard(pattern))) return root;
+  if (root === undefined && !isName) return undefined;
+  const isDirectory = root?.target.kind === "directory";
+  const target = isDirectory ? root.target : await workspace.resolve(".", "read");
   if (target.path === parse(target.path).root) throw toolFailure("Searching from root directory '/' is not allowed");
   // A directory by itself means what is in it; a bare name or glob is looked for at any depth.
-  const glob = isDirectory ? (place.glob ?? "**") : pattern;
+  const glob = isDirectory ? (root.glob ?? "**") : pattern;
   return { target, glob: isName && glob === pattern ? `**/${glob}` : glob };
 }

@@ -10,7 +10,7 @@ import { maxLineLength } from "./search/grep-reader.js";
 import { type GrepFound, searchFirst } from "./search/grep-search.js";
 import { type FileLines, groupByDirectory, headOfLines } from "./search/grouped-output.js";
 import type { SearchDeps } from "./search/ripgrep.js";
-import { placesOf } from "./search/search-roots.js";
+import { searchRootsOf } from "./search/search-roots.js";
 import type { AgentTool } from "./tool.js";
 
 const parameters = {
@@ -43,9 +43,9 @@ export function createGrep(deps: SearchDeps): AgentTool<GrepParams> {
     prepareArguments: prepareGrep,
     async execute(_toolCallId, params, signal) {
       const query = checkQuery(params);
-      const places = await placesOf(deps.workspace, params.path || ".");
-      const found = await searchFirst(deps, query, { places, signal });
-      const isSingleFile = places.length === 1 && places[0]?.target.kind === "file";
+      const roots = await searchRootsOf(deps.workspace, params.path || ".");
+      const found = await searchFirst(deps, query, { roots, signal });
+      const isSingleFile = roots.length === 1 && roots[0]?.target.kind === "file";
       return grepResult(found, query, { isSingleFile });
     },
   };

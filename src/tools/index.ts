@@ -23,7 +23,7 @@ import { createWrite } from "./write.js";
 
 export interface BuiltInToolDeps {
   readonly workspace: Workspace;
-  /** The same rules with nobody to ask, for what a search comes across. */
+  /** The same rules without asking the user, for files that a search finds. */
   readonly unattended: Workspace;
   readonly processes: Processes;
   readonly artifacts: ArtifactSource;
@@ -32,7 +32,7 @@ export interface BuiltInToolDeps {
   readonly clock: Clock;
   /** The session, and so the todo list, is kept in a file. */
   readonly isPersistent: boolean;
-  /** A person who can be asked; without one there is no `ask`. */
+  /** Asks the user; without it there is no `ask` tool. */
   readonly dialogs?: Dialogs | undefined;
   readonly settings: ToolSettings;
 }
@@ -55,7 +55,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
   const seen = new SeenFiles({ isEnforced: settings.checksSeenFiles ?? true });
   // While everything waits for review, tools see what is staged; ripgrep would only see the disk.
   const isReviewed = deps.staging.mode() === "all";
-  // What a tool does not see is nothing that its changes could rest on.
+  // A tool's changes cannot depend on files that it does not see.
   const staging: Staging = isReviewed ? deps.staging : { ...deps.staging, ...unseen };
   const seenBy = (disk: Workspace) => (isReviewed ? stagedWorkspace(disk, staging) : disk);
   const workspace = seenBy(deps.workspace);

@@ -38,7 +38,7 @@ export interface ReadOptions {
   defaultLimit?: number;
   /** Make large images smaller where we can; default yes. */
   autoResize?: boolean;
-  /** Hears of every file whose content is shown. */
+  /** Records every file whose content is shown. */
   seen?: SeenFiles;
 }
 

@@ -1,4 +1,4 @@
-// The resolve tool: the model's word on a preview. All it does is hand the decision over; the rules are the session's.
+// The resolve tool: the model's decision about a preview. It only passes the decision on; the session has the rules.
 
 import type { XStatic } from "typebox/schema";
 import type { ToolResult } from "../protocol/events.js";
@@ -32,7 +32,7 @@ export function createResolve(decide: DecidePending): AgentTool<ResolveToolParam
     strict: true,
     concurrency: "exclusive",
     approval: "write",
-    // What has begun to be written is written.
+    // A write that has begun is completed.
     nonAbortable: true,
     execute: (_toolCallId, params) => decide(params),
   };

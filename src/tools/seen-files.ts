@@ -1,4 +1,4 @@
-// What the model knows of each file, so that a change rests on what is really there: the SHA-256 of the bytes it was
+// What the model knows of each file, so that a change is based on its real content: the SHA-256 of the bytes that it was
 // last shown or wrote itself. One per session, shared by every tool that shows or writes files.
 
 import { sha256Of } from "../base/digest.js";
@@ -39,7 +39,7 @@ export class SeenFiles {
     }
   }
 
-  /** Rewritten at the model's own wish: if it knew what was there, it knows what came of it. */
+  /** The model itself had the file rewritten: if it knew the old content, it knows the new one. */
   noteRewrite(path: string, before: Uint8Array, after: Uint8Array): void {
     if (this.#files.has(path) && !this.hasChanged(path, before)) this.note(path, { bytes: after, isTruncated: false });
   }

@@ -1,5 +1,5 @@
-// The session's own view while every change waits for review: what is staged lies over the disk, so that a tool reads
-// what the tool before it wrote. Nothing here writes.
+// The session's view of the files while every change waits for review: staged changes cover the files on disk, so that a
+// tool reads what an earlier tool wrote. Nothing here writes.
 
 import { relative, sep } from "node:path";
 import { GalleyError } from "../base/errors.js";

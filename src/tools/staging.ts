@@ -1,4 +1,4 @@
-// Where a tool's changes go: straight to the disk, or before somebody's eyes first. A tool works out the exact bytes and
+// Where a tool's changes go: straight to the disk, or into a pending action first. A tool computes the exact bytes and
 // asks; it never decides by itself.
 
 import { GalleyError } from "../base/errors.js";
@@ -9,7 +9,7 @@ import type { Decider } from "../protocol/pending.js";
 
 export interface StagedFile {
   readonly id: string;
-  /** Undefined: it would be gone. */
+  /** Undefined: the file would be deleted. */
   readonly bytes: Uint8Array | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface NotedFile {
   readonly afterHash: string;
 }
 
-/** A change that nobody was asked about. */
+/** A change that is applied without a decision. */
 export interface AppliedAtOnce {
   readonly label: string;
   readonly sourceToolName: string;
@@ -29,7 +29,7 @@ export interface AppliedAtOnce {
   readonly by?: Decider;
   /** Default: staging is off. */
   readonly reason?: string;
-  /** Whoever asks holds the files already: to wait for them would be to wait for oneself. */
+  /** The caller holds the files already: waiting for them would be a deadlock. */
   readonly holdsFiles?: true;
 }
 
@@ -42,17 +42,17 @@ export interface Staging {
   staged(path: string): readonly StagedFile[];
   /** Every path with something staged. */
   stagedPaths(): readonly string[];
-  /** Keeps what a direct write replaces, for undo. Answers how to forget it, if nothing came of it. */
+  /** Keeps what a direct write replaces, for undo. Call the returned function if the write fails. */
   note(what: { label: string; sourceToolName: string; files: readonly NotedFile[] }): Promise<() => Promise<void>>;
-  /** Files were written without a preview: what was made for them as they were is told to be stale. */
+  /** Files were written without a preview: previews of their old content become stale. */
   wrote(paths: readonly string[]): Promise<void>;
   /** All or nothing; can be undone. */
   applyNow(changes: readonly PlannedChange[], what: AppliedAtOnce): Promise<AppliedChanges>;
 }
 
 /**
- * What changes that were made for the session's view rest on. To be asked in the same breath as they are staged: throws
- * `file_changed` where somebody staged something else for a file since it was read.
+ * The files that changes to the session's view depend on. Call it in the same turn in which they are staged: throws
+ * `file_changed` if another call has staged something for a file since it was read.
  */
 export function stagedBelow(staging: Staging, changes: readonly PlannedChange[]): string[] {
   const ids = new Set<string>();

@@ -1,5 +1,5 @@
-// The todo_write tool: the model's own list of what is left to do. The list lives in the session, which keeps it by
-// the results of this tool; here are only the words and the shape.
+// The todo_write tool: the model's own list of what is left to do. The session owns the list and restores it from the
+// results of this tool; here are only the texts and the schema.
 
 import type { XStatic } from "typebox/schema";
 import type { JsonSchema } from "../base/json.js";

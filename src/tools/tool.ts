@@ -48,7 +48,7 @@ export interface AgentTool<Params = never> {
   /** A line about it in the system prompt, and rules of its use there. */
   readonly promptSnippet?: string;
   readonly promptGuidelines?: readonly string[];
-  /** What it returns is made anew each time and never touched again: the loop need not copy it. */
+  /** It returns a new object each time and never changes it later: the loop need not copy it. */
   readonly givesAway?: boolean;
   /** Ask the provider for strict schema mode where supported. */
   readonly strict?: boolean;
@@ -74,7 +74,7 @@ export interface AgentTool<Params = never> {
   ): Promise<ToolResult>;
 }
 
-/** What a person can be asked. Every dialog ends: with an answer, or with `undefined` for cancelled, aborted and late. */
+/** Dialogs with the user. Every dialog ends: with an answer, or with `undefined` if it is cancelled, aborted or late. */
 export interface Dialogs {
   select(title: string, options: readonly string[], extra?: DialogOptions): Promise<string | undefined>;
   input(title: string, placeholder?: string, extra?: DialogOptions): Promise<string | undefined>;
@@ -83,7 +83,7 @@ export interface Dialogs {
 export interface DialogOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Heard before the dialog ends because nobody answered. */
+  /** Called before the dialog ends without an answer. */
   onTimeout?(): void;
   readonly initialIndex?: number | undefined;
 }
@@ -91,7 +91,7 @@ export interface DialogOptions {
 /** Any tool, whatever its parameters: the loop hands over what validation returned. */
 export type AnyTool = AgentTool<never>;
 
-/** The tier of a call that would run with these arguments. A tool that does not say is judged by the worst it may do. */
+/** The tier of a call with these arguments. A tool without a tier gets the highest one. */
 export function tierOf(tool: AnyTool, args: Record<string, unknown>): ApprovalTier {
   const { approval = tool.deferrable ? "write" : "exec" } = tool;
   return typeof approval === "function" ? approval(args) : approval;

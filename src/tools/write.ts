@@ -1,4 +1,4 @@
-// The write tool: a whole file at once, new or in the place of an old one.
+// The write tool: creates or replaces a whole file.
 
 import type { XStatic } from "typebox/schema";
 import { throwIfAborted } from "../base/abort.js";
@@ -26,7 +26,7 @@ export function createWrite(deps: TextFileDeps): AgentTool<WriteParams> {
   return {
     name: "write",
     label: "Write",
-    description: "Create or overwrite a file. To change deps use edit.",
+    description: "Create or overwrite a file. To change parts use edit.",
     parameters,
     approval: "write",
     prepareArguments,

@@ -17,7 +17,7 @@ import {
 } from "../../src/extensions/load/load.js";
 import type { Processes } from "../../src/processes/processes.js";
 import type { ToolResult } from "../../src/protocol/events.js";
-import { SessionManager } from "../../src/record/record.js";
+import { createRecordInMemory } from "../../src/record/open-record.js";
 import { type ManualClock, manualClock } from "../../src/testing/manual-clock.js";
 import { temporaryDirectory } from "./temporary-directory.js";
 
@@ -85,7 +85,7 @@ export default (pi) => ({
 `;
 }
 
-const record = SessionManager.inMemory({ cwd: "/project" });
+const record = createRecordInMemory({ cwd: "/project" });
 
 export const quietHost: ToolHost = {
   cwd: "/project",

@@ -4,8 +4,8 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { countedIds } from "../../src/base/ids.js";
-import { SessionManager } from "../../src/record/record.js";
-import { nodeDisk, type SessionDisk } from "../../src/record/store/disk-access.js";
+import { createRecord } from "../../src/record/open-record.js";
+import { nodeDisk, type SessionDisk } from "../../src/record/store/session-disk.js";
 import { openSession } from "../../src/testing/open-session.js";
 import { call, gate, type ScriptStep, say } from "../../src/testing/scripted-model.js";
 import { type AnyTool, textResult } from "../../src/tools/tool.js";
@@ -25,7 +25,7 @@ async function setUp(model: ScriptStep[], makeTools: (safe: () => string) => Any
     },
   };
   const options = { cwd: "/project", agentDir: folder, directory: folder, ids: countedIds(), disk };
-  const sessionManager = SessionManager.create(options);
+  const sessionManager = createRecord(options);
   /** What would be left of the file. */
   const safe = () =>
     safeBytes === 0 ? "" : readFileSync(sessionManager.sessionFile ?? "").toString("utf8", 0, safeBytes);

@@ -1,11 +1,11 @@
-// A session file is somebody else's word: whatever stands in its fields, it opens, is counted, is drawn as a tree, and
+// A session file is untrusted input: whatever stands in its fields, it opens, is counted, is drawn as a tree, and
 // goes to a model.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hostileSession } from "../../bench/kit-html/hostile.mjs";
-import { SessionManager } from "../../src/record/record.js";
+import { openRecord } from "../../src/record/open-record.js";
 import { sessionStats } from "../../src/record/session-stats.js";
 import { linesOf } from "../../src/record/store/store.test-kit.js";
 import { contextUsage } from "../../src/session/context-usage.js";
@@ -19,15 +19,15 @@ async function useFile(text: string) {
   const home = temporaryDirectory();
   const path = join(home, "x.jsonl");
   writeFileSync(path, text, { mode: 0o600 });
-  const manager = await SessionManager.open(path, { cwd: home, agentDir: join(home, "agent"), home });
+  const record = await openRecord(path, { cwd: home, agentDir: join(home, "agent"), home });
   try {
-    const { tree, context, sessionId } = manager;
+    const { tree, context, sessionId } = record;
     const stats = sessionStats({ sessionId, entries: tree.entries, messages: context.messages });
     contextUsage(tree.pathTo(), 200_000);
     const sent = new ModelMessages().of(context);
-    return { manager, stats, sent, nodes: tree.tree() };
+    return { record, stats, sent, nodes: tree.tree() };
   } finally {
-    await manager.close();
+    await record.close();
   }
 }
 
@@ -50,28 +50,28 @@ describe("a hostile session file", () => {
   });
 
   it("counts a time that is no text as unknown", async () => {
-    const { manager, nodes } = await useFile(
+    const { record, nodes } = await useFile(
       linesOf(header, entry("a", null, { timestamp: noText }), entry("b", null, { message: hello, timestamp: noText })),
     );
-    expect(manager.context.messages).toEqual([{ ...hello, timestamp: 0 }]);
+    expect(record.context.messages).toEqual([{ ...hello, timestamp: 0 }]);
     expect(nodes.map((node) => node.entry.id)).toEqual(["a", "b"]);
   });
 
-  it("was paid for, whoever it says answered", async () => {
+  it("was paid for, whichever model it names", async () => {
     const message = { ...paid, provider: noText, model: noText };
     const { stats } = await useFile(linesOf(header, entry("a", null, { message })));
     expect(stats).toMatchObject({ cost: 0.5, byModel: { unknown: { tokens: { input: 7 }, cost: 0.5 } } });
   });
 
   it("may hold a version, a compaction and an exit code that are no text", async () => {
-    const { manager, sent } = await useFile(
+    const { record, sent } = await useFile(
       linesOf(
         { ...header, version: noText },
         entry("a", null, { type: "compaction", summary: "s", firstKeptEntryId: noText }),
         entry("b", "a", { message: { role: "bashExecution", command: "ls", output: "", exitCode: noText } }),
       ),
     );
-    expect(manager.readOnlyReason).toContain("is newer than supported");
+    expect(record.readOnlyReason).toContain("is newer than supported");
     expect(sent.at(-1)).toMatchObject({ content: "Ran `ls`\n(no output)" });
   });
 });

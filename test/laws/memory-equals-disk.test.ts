@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.js";
 import { Settings } from "../../src/config/settings/settings.js";
-import { SessionManager } from "../../src/record/record.js";
+import { openRecord } from "../../src/record/open-record.js";
 import { parseRule } from "../../src/session/rules/rule.js";
 import { type OpenSession, openSession } from "../../src/testing/open-session.js";
 import { call, calls, fail, gate, type ScriptStep, say, textBlock } from "../../src/testing/scripted-model.js";
@@ -32,7 +32,7 @@ async function expectEqual({ session }: OpenSession): Promise<void> {
   const live = structuredClone(session.messages);
   const path = session.sessionFile as string;
   await session.dispose();
-  const reopened = await SessionManager.open(path, { cwd: "/project", agentDir: folder });
+  const reopened = await openRecord(path, { cwd: "/project", agentDir: folder });
   expect(reopened.warnings).toEqual([]);
   expect(reopened.context.messages).toEqual(live);
   await reopened.close();
@@ -98,7 +98,7 @@ describe("memory equals disk", () => {
     await running;
     const path = opened.session.sessionFile as string;
     await expectEqual(opened);
-    const reopened = await SessionManager.open(path, { cwd: "/project", agentDir: folder });
+    const reopened = await openRecord(path, { cwd: "/project", agentDir: folder });
     expect(reopened.context.models.get("default")).toBe("galley/planner");
     await reopened.close();
   });

@@ -203,14 +203,14 @@ export default (pi) => ({ name: "own", description: "Of the project itself", lab
     expect((await galley(["trust", "nowhere"])).stderr).toContain("Working directory does not exist");
     expect((await galley(["trust", ".", "..", "--yes"])).code).toBe(2);
     expect((await galley(["trust", ".galley/..", "--yes"])).stdout).toContain("Trusted.");
-    expect((await galley(["trust"])).stdout).toContain("It is trusted, as it is now.");
+    expect((await galley(["trust"])).stdout).toContain("It is trusted in its current state.");
     expect((await galley(["trust", "--list"])).stdout).toContain("/project\n");
     expect((await galley(["tools", "list"])).stdout).toMatch(/^own .*own\.ts \(project, galley\)\n$/);
     expect(runs()).toBe(2);
 
     put("project/.galley/tools/other.ts", "export default () => null;");
     expect((await galley(["trust"])).stdout).toMatch(/Since it was trusted.*new .*other\.ts/s);
-    expect((await galley(["trust", "--revoke"])).stdout).toContain("Forgot what was decided about");
+    expect((await galley(["trust", "--revoke"])).stdout).toContain("Removed the decision about");
     await galley(["-p", "help"]);
     expect(runs()).toBe(2);
   }, 30_000);
@@ -250,7 +250,7 @@ describe("galley trust in a terminal", () => {
     const asked = await ask("y");
     expect(asked.stdout).toMatch(/\.galley\/tools\/own\.ts.*Trust it\? \[y\/N\].*Trusted\. When any of it changes/s);
     expect(asked.code).toBe(0);
-    expect((await galley(["trust"])).stdout).toContain("It is trusted, as it is now.");
+    expect((await galley(["trust"])).stdout).toContain("It is trusted in its current state.");
   });
 
   it.each(["n", "yo", " "])("takes %j for a no, and keeps nothing", async (answer) => {
@@ -345,7 +345,7 @@ describe("--tools in RPC mode", () => {
     parameters: { type: "object" }, execute: async () => ({ content: [] }) });\n`;
 
   it.each<[string[], string[], string]>([
-    [["--tools", "read,ask", "--no-ui"], ["read"], "the tool ask needs somebody who can be asked"],
+    [["--tools", "read,ask", "--no-ui"], ["read"], "the tool ask needs a user to ask"],
     [["--tools", "read,ask"], ["read", "ask"], ""],
     [["--tools", "read,undo"], ["read", "undo"], ""],
     [["--no-tools", "--tools", "read,shy"], ["shy"], ""],
@@ -390,11 +390,11 @@ describe("galley tools", () => {
     });
     expect(await galley(["tools", "new", "shout"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("there already"),
+      stderr: expect.stringContaining("already exists"),
     });
     expect(await galley(["tools", "new", "my shout"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('"my shout" is no tool name'),
+      stderr: expect.stringContaining('"my shout" is not a valid tool name'),
     });
     const { tools } = JSON.parse((await galley(["tools", "list", "--json"])).stdout) as { tools: object[] };
     expect(tools).toMatchObject([{ name: "shout", approval: "read", path }]);

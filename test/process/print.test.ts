@@ -37,7 +37,7 @@ describe("print mode", () => {
         cwd: home,
         input: "",
       });
-    const text = "galley: No key for mine: the built-in planner answers, which is no language model.\n";
+    const text = "galley: No key for mine: the built-in planner answers, which is not a language model.\n";
     expect((await ask()).stderr).toBe(text);
     expect((await ask("--model", "galley/planner")).stderr).toBe("");
   });
@@ -54,7 +54,7 @@ describe("print mode", () => {
 
   it("tells what was taken for a text although it looks like a file, and a directory that is not there", async () => {
     const { stderr } = await galley(["-p", "--system-prompt", "gone.md", "--plugin-dir", "nosuch", "help"]);
-    expect(stderr).toContain(`--system-prompt: there is no file ${join(home, "gone.md")}. It is taken as a text.`);
+    expect(stderr).toContain(`--system-prompt: there is no file ${join(home, "gone.md")}. The value is used as text.`);
     expect(stderr).toContain(`${join(home, "nosuch")}: No such file or directory`);
   });
 
@@ -71,9 +71,9 @@ describe("print mode", () => {
     [["-p", "help", "--thinking", "hard"], "--thinking must be one of"],
     [["pendng"], "Unknown command pendng. Did you mean pending?"],
     [["aply", "pa_1"], "Unknown command aply. Did you mean apply? As a prompt:  galley -p aply pa_1\n"],
-    [["--no-session", "pending"], "The command pending stands first."],
+    [["--no-session", "pending"], "Put the command first: galley pending …"],
     [["-p", "help", "--tools", "read,wirte"], "Unknown tool wirte. Known tools: read, bash, edit, write, grep,"],
-    [["-p", "help", "--tools", "read,ask"], "--tools: the tool ask needs somebody who can be asked,"],
+    [["-p", "help", "--tools", "read,ask"], "--tools: the tool ask needs a user to ask,"],
   ])("%j is wrong usage: 2", async (args, text) => {
     const { code, stdout, stderr } = await galley(args);
     expect([code, stdout]).toEqual([2, ""]);

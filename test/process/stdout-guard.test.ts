@@ -78,9 +78,9 @@ it("and no child of a module reads what the host says", async () => {
   const script = `
     import { execSync, fork, spawn } from "node:child_process";
     import { writeFileSync } from "node:fs";
-    const { guardFromModules, guardStdout } = await import(process.argv[2]);
+    const { guardFromExtensions, guardStdout } = await import(process.argv[2]);
     const output = guardStdout();
-    guardFromModules();
+    guardFromExtensions();
     writeFileSync(process.argv[3], "process.stdin.resume()");
     for (const stdio of ["inherit", ["inherit", "ignore", "ignore"], [0, "ignore", 2], [process.stdin, 1, 2]])
       spawn("cat", { stdio });

@@ -182,7 +182,7 @@ class RpcCore(RpcEvents):
             starting.set_exception(RpcError("start_failed", text))
 
     def _receive_problem(self, problem: str) -> None:
-        error = RpcError("protocol", f"The agent wrote what is no frame: {problem}")
+        error = RpcError("protocol", f"The agent wrote a line that is not a frame: {problem}")
         with self._lock:
             starting, self._starting = self._starting, None
         if starting is not None:

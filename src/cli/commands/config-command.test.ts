@@ -99,7 +99,7 @@ describe("galley config set", () => {
     put(project, '{"topK":9}');
     expect(await galleyConfig("set topK 2")).toMatchObject({
       code: 0,
-      err: "The project's own settings file says it too, and wins here.\n",
+      err: "The project's settings file also sets it, and wins here.\n",
     });
     expect(read(project)).toBe('{"topK":9}');
   });

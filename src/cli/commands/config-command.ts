@@ -31,7 +31,7 @@ Exit codes
   0 done, 2 wrong usage or unknown setting, 3 refused
 `;
 
-/** `words` is what follows `galley config`. Gives the exit code. */
+/** `words` is what follows `galley config`. Returns the exit code. */
 export async function runConfig(words: readonly string[], options: ConfigCommandOptions): Promise<number> {
   try {
     return await run(words, options);
@@ -99,7 +99,7 @@ async function set(name: string, text: string, context: Context): Promise<Answer
   const { saveSetting } = await import("../../config/settings/save-setting.js");
   await saveSetting(file, assignment);
   const source = (await load(context)).sourceOf(assignment.key);
-  if (source === "project") context.stderr("The project's own settings file says it too, and wins here.\n");
+  if (source === "project") context.stderr("The project's settings file also sets it, and wins here.\n");
   const value = hidden(assignment.key, assignment.value);
   return { json: { key: name, value, file }, text: `${name} = ${JSON.stringify(value)} in ${file}\n` };
 }
@@ -121,14 +121,14 @@ async function list(context: Context): Promise<Answer> {
   };
 }
 
-/** What is printed here is often shown to others: a value that may be a secret shows only that it is there. */
+/** This output is often shown to others: for a value that may be a secret it only says that it is set. */
 function hidden(key: SettingKey, value: unknown): unknown {
   if (!settingOf(key).isPrivate || value === undefined) return value;
   return isObject(value) ? Object.fromEntries(Object.keys(value).map((name) => [name, "***"])) : "***";
 }
 
-async function load({ stderr, ...place }: Context): Promise<Settings> {
-  const settings = await loadSettings({ ...place, isProjectTrusted: trustIn(place) });
+async function load({ stderr, ...location }: Context): Promise<Settings> {
+  const settings = await loadSettings({ ...location, isProjectTrusted: trustIn(location) });
   for (const { text } of settings.problems) stderr(sanitizeForTerminal(`galley: ${text}\n`));
   return settings;
 }

@@ -1,4 +1,4 @@
-// `galley config paths`: where configuration is looked for, what was found there, and what hides what.
+// `galley config paths`: where configuration is searched for, what was found there, and which file hides which.
 
 import { existsSync } from "node:fs";
 import { type ResourceFile, resourceFiles, resourceKinds } from "../../config/config-resources.js";

@@ -1,4 +1,4 @@
-// `galley --export FILE [OUT]`: a session file as one HTML page. The file is only read, whoever is writing to it.
+// `galley --export FILE [OUT]`: a session file as one HTML page. The file is only read, even while it is being written.
 
 import { resolve } from "node:path";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
@@ -14,7 +14,7 @@ import { workingDirectory } from "../session-options.js";
 
 const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
 
-/** What cannot be read is thrown; a page that cannot be written is a run that failed. */
+/** Throws for a file that cannot be read; a page that cannot be written is a failed run. */
 export async function runExport({ options, words, warnings }: CommandLine): Promise<void> {
   const value = (name: string) => options.get(name)?.[0];
   const [output, ...more] = words;
@@ -36,7 +36,7 @@ export async function runExport({ options, words, warnings }: CommandLine): Prom
   }
 }
 
-/** The first signal takes back what is half written, the second does not wait. */
+/** The first signal removes what is half written, the second does not wait. */
 function stopOnSignals(): AbortSignal {
   const stop = new AbortController();
   for (const [signal, code] of Object.entries(signalCodes))
@@ -49,7 +49,7 @@ function stopOnSignals(): AbortSignal {
 
 function tell(text: string): void {
   process.stdout.on("error", (error) => {
-    if (systemCode(error) !== "EPIPE") process.exitCode = exitCodes.failed; // else nobody wants to know
+    if (systemCode(error) !== "EPIPE") process.exitCode = exitCodes.failed; // else the reader has gone
   });
   process.stdout.write(sanitizeForTerminal(text));
 }

@@ -1,5 +1,5 @@
-// `galley pending`, `show`, `apply`, `discard`, `undo` and `redo`: the plans that sessions of this directory left, decided
-// from the command line. Text for people, one JSON document for programs, an exit code for scripts.
+// `galley pending`, `show`, `apply`, `discard`, `undo` and `redo`: the plans that sessions of this directory left,
+// decided from the command line. Text for users, one JSON document for programs, an exit code for scripts.
 
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -13,7 +13,7 @@ import { listSessions } from "../../sdk/manage-sessions.js";
 import {
   type ChangeOutcome,
   listPendingSessions,
-  type PendingPlace,
+  type PendingLocation,
   type PendingSession,
   recoverProject,
   withSessionFile,
@@ -26,7 +26,7 @@ import { reportUncaught } from "../report-uncaught.js";
 import { shellWord } from "../shell-word.js";
 import { type PendingWords, parsePendingWords } from "./pending-words.js";
 
-/** One command may open several sessions, and each has the same to say of this place. */
+/** One command may open several sessions, and each logs the same about this directory. */
 const told = new Set<string>();
 const log = logTo((line) => {
   if (!told.has(line)) process.stderr.write(sanitizeForTerminal(line));
@@ -39,11 +39,11 @@ export async function runPendingCommand(verb: string, words: readonly string[]):
   const request = parsePendingWords(verb, words);
   if (request === "help") return;
   const { sessionDir } = request;
-  const place: PendingPlace = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir, log };
+  const location: PendingLocation = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir, log };
   const release = keepAlive();
   reportUncaught(log);
   try {
-    const reason = await verbs[request.verb](place, request);
+    const reason = await verbs[request.verb](location, request);
     process.exitCode = exitCodes[reason];
   } catch (error) {
     process.stderr.write(sanitizeForTerminal(`galley: ${messageOf(error)}\n`));
@@ -53,18 +53,18 @@ export async function runPendingCommand(verb: string, words: readonly string[]):
   }
 }
 
-type Verb = (place: PendingPlace, words: PendingWords) => Promise<ExitReason>;
+type Verb = (location: PendingLocation, words: PendingWords) => Promise<ExitReason>;
 
 const verbs: { [V in PendingWords["verb"]]: Verb } = {
-  pending: async (place, { isJson }) => {
-    const found = await listPendingSessions(place);
+  pending: async (location, { isJson }) => {
+    const found = await listPendingSessions(location);
     const all = found.flatMap(({ session, actions }) => actions.map((action) => ({ ...action, session: session.id })));
     if (isJson) printJson({ actions: all });
     else print(all.length === 0 ? "Nothing pending.\n" : sanitizeForTerminal(all.map(lineOf).join("")));
     return "done";
   },
-  show: async (place, { ids, isJson }) => {
-    const { action } = findAction(await listPendingSessions(place, { diff: true }), ids[0] ?? "");
+  show: async (location, { ids, isJson }) => {
+    const { action } = findAction(await listPendingSessions(location, { diff: true }), ids[0] ?? "");
     if (isJson) printJson({ action });
     else print(shown(action));
     return "done";
@@ -73,9 +73,9 @@ const verbs: { [V in PendingWords["verb"]]: Verb } = {
   discard: settle,
   undo: takeBack,
   redo: takeBack,
-  recover: async (place, { isJson }) => {
-    const outcomes = await recoverProject(place);
-    if (!outcomes) throw new GalleyError("busy", "Another galley is applying changes here. It takes care of it.");
+  recover: async (location, { isJson }) => {
+    const outcomes = await recoverProject(location);
+    if (!outcomes) throw new GalleyError("busy", "Another galley process is applying changes and will finish this.");
     if (isJson) printJson({ outcomes });
     else
       print(outcomes.length === 0 ? "Nothing to recover.\n" : sanitizeForTerminal(outcomes.map(outcomeLine).join("")));
@@ -84,7 +84,7 @@ const verbs: { [V in PendingWords["verb"]]: Verb } = {
 };
 
 function outcomeLine({ txid, result, foreign }: ChangeOutcome): string {
-  const left = foreign.length === 0 ? "" : ` Left alone, changed by somebody else: ${foreign.join(", ")}.`;
+  const left = foreign.length === 0 ? "" : ` Left alone, changed by another program: ${foreign.join(", ")}.`;
   return `ch_${txid.slice(0, 8)} was ${result === "applied" ? "finished: all files are new." : "taken back: all files are old."}${left}\n`;
 }
 
@@ -96,10 +96,10 @@ interface Decided {
 }
 
 async function settle(
-  place: PendingPlace,
+  location: PendingLocation,
   { verb, ids, isAll, isJson, reason, files }: PendingWords,
 ): Promise<ExitReason> {
-  const found = await listPendingSessions(place);
+  const found = await listPendingSessions(location);
   const chosen = isAll ? found.flatMap(({ session, actions }) => actions.map(({ id }) => ({ session, id }))) : [];
   for (const id of ids) chosen.push(findAction(found, id));
   const results: Decided[] = [];
@@ -119,12 +119,12 @@ async function settle(
     const work = async (session: AgentSession) => {
       for (const id of group) {
         waiting.delete(id);
-        // It may have gone with another one that rests on it, or that it rests on: then that was told.
+        // It may have ended together with another one that one of them depends on: then that was printed.
         if (!(await session.getPendingActions({ ids: [id] })).length) continue;
         const also: Decided[] = [];
         const unsubscribe = session.subscribe((event) => {
           if (event.type !== "pending_action_resolved" || event.id === id) return;
-          if (event.outcome === "orphaned") return; // lost with its process, by no decision
+          if (event.outcome === "orphaned") return; // lost with its process, without a decision
           also.push({ id: event.id, outcome: event.outcome, text: event.reason });
         });
         try {
@@ -134,14 +134,14 @@ async function settle(
           if (!isJson) print(sanitizeForTerminal(`${text}\n`));
         } catch (error) {
           fail([id], error);
-          if (isApply) return; // the rest may rest on it
+          if (isApply) return; // the rest may depend on it
         } finally {
           unsubscribe();
         }
       }
     };
-    // What was decided in other sessions is told, also where one cannot be had. An apply stops there, at one action.
-    await withSessionFile(place, path, work).catch((error: unknown) =>
+    // Decisions in other sessions are printed even if one cannot be opened. An apply stops there, at one action.
+    await withSessionFile(location, path, work).catch((error: unknown) =>
       fail([...waiting].slice(0, isApply ? 1 : undefined), error),
     );
   }
@@ -151,11 +151,11 @@ async function settle(
 }
 
 async function takeBack(
-  place: PendingPlace,
+  location: PendingLocation,
   { verb, ids, isJson, isPreview, reason }: PendingWords,
 ): Promise<ExitReason> {
-  const owner = await ownerOf(place, { verb, ids, isPreview });
-  return withSessionFile(place, owner, async (session) => {
+  const owner = await ownerOf(location, { verb, ids, isPreview });
+  return withSessionFile(location, owner, async (session) => {
     const request = { isWholeRoot: true, ...(isPreview ? {} : { apply: { by: "user", reason } as const }) };
     const { action, result, code, changeId } =
       verb === "undo" ? await session.undo({ ...request, changeId: ids[0] }) : await session.redo(request);
@@ -165,9 +165,9 @@ async function takeBack(
     const made = { ids: changeId === undefined ? [] : [changeId], isWholeRoot: true, withDiff: !isJson };
     const [change] = await session.getChanges(made);
     const [view] = isPreview ? await session.getPendingActions({ ids: [action.id], diff: true }) : [];
-    // A new session counts from one, as others here did.
+    // A new session numbers from one, as other sessions here did.
     const name = owner === undefined ? `${session.sessionId}:${action.id}` : action.id;
-    const also = place.sessionDir === undefined ? "" : ` --session-dir ${shellWord(place.sessionDir)}`;
+    const also = location.sessionDir === undefined ? "" : ` --session-dir ${shellWord(location.sessionDir)}`;
     const staged = `Staged as ${action.id} – files NOT modified. Apply it with: galley apply ${name}${also}`;
     if (isJson) {
       printJson({
@@ -181,7 +181,7 @@ async function takeBack(
   });
 }
 
-/** A new session has a file from its first message on, and what was staged in it has to last. */
+/** A new session gets a file with its first message, and what was staged in it has to be kept. */
 function keepSession({ sessionManager }: AgentSession, text: string): void {
   if (sessionManager.isOnDisk) return;
   const content = [{ type: "text" as const, text }];
@@ -189,14 +189,14 @@ function keepSession({ sessionManager }: AgentSession, text: string): void {
 }
 
 /**
- * Undo stages in the session that made the change, or in a new one where that has no file, or none any more. What is
- * left pending is for the other verbs to find, who look at the sessions of this place only.
+ * Undo stages in the session that made the change, or in a new one where that session has no file. Pending actions are
+ * found by the other commands, which look only at the sessions of this directory.
  */
 async function ownerOf(
-  place: PendingPlace,
+  location: PendingLocation,
   { verb, ids: [changeId], isPreview }: Pick<PendingWords, "verb" | "ids" | "isPreview">,
 ): Promise<string | undefined> {
-  const owner = await withSessionFile(place, undefined, async (session) => {
+  const owner = await withSessionFile(location, undefined, async (session) => {
     const changes = await session.getChangeOwners();
     const candidates = changeId === undefined ? changes : changes.filter(({ id }) => id === changeId);
     const wanted =
@@ -205,7 +205,7 @@ async function ownerOf(
     return isAbsolute(file) && existsSync(file) ? file : undefined;
   });
   if (owner === undefined || !isPreview) return owner;
-  return (await listSessions(place)).some(({ path }) => path === owner) ? owner : undefined;
+  return (await listSessions(location)).some(({ path }) => path === owner) ? owner : undefined;
 }
 
 interface FoundAction {
@@ -259,7 +259,7 @@ function diffsOf({ files }: { files: readonly { diff?: string }[] }): string {
   return colouredDiff(sanitizeForTerminal(diffs), process.stdout);
 }
 
-/** As it is: whoever calls has cleaned what is not ours, before the colours came in. */
+/** As it is: the caller has cleaned foreign text before it added the colours. */
 function print(text: string): void {
   process.stdout.write(text);
 }

@@ -1,4 +1,4 @@
-// `galley sessions`: lists them, and clears away what no session needs any more.
+// `galley sessions`: lists them, and removes what no session needs any more.
 
 import { GalleyError } from "../../base/errors.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
@@ -19,20 +19,20 @@ export async function runSessionsCommand(words: readonly string[]): Promise<void
   const at = flags.indexOf("--session-dir");
   const [, sessionDir] = at === -1 ? [] : flags.splice(at, 2);
   if (at !== -1 && sessionDir === undefined) throw new GalleyError("usage", `--session-dir needs a value.\n\n${usage}`);
-  const spot = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir };
+  const location = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir };
   const isJson = flags.includes("--json");
   const isKnown = flags.every((flag) => flag === "--json" || (flag === "--all" && command === "list"));
   if (command === "--help" || command === "-h") return print(usage);
   if (!isKnown || (command !== "list" && command !== "gc")) throw new GalleyError("usage", usage.trimEnd());
   if (command === "gc") {
-    const report = await cleanSessions(spot, Date.now());
+    const report = await cleanSessions(location, Date.now());
     for (const problem of report.problems) process.stderr.write(sanitizeForTerminal(`${problem}\n`));
     if (report.problems.length > 0) process.exitCode = exitCodes.failed;
     const { removedBlobs, removedPlans, removedDrafts, freedBytes } = report;
     const text = `Removed ${removedBlobs} images, ${removedPlans} plans and ${removedDrafts} drafts (${freedBytes} bytes).\n`;
     return print(isJson ? `${JSON.stringify(report)}\n` : text);
   }
-  const sessions = await listSessions(spot, { isAll: flags.includes("--all") });
+  const sessions = await listSessions(location, { isAll: flags.includes("--all") });
   if (isJson) return print(`${JSON.stringify({ sessions })}\n`);
   print(sessions.length === 0 ? "No sessions here.\n" : sessions.map(lineOf).join(""));
 }

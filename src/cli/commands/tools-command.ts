@@ -1,17 +1,17 @@
-// `galley tools`: the custom tools of this place, a check of a module, and the beginning of a new one.
+// `galley tools`: lists the custom tools of this directory, checks a module, and creates a new one.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
 import {
   checkModule,
+  type ExtensionLocation,
   listTools,
-  type ModulePlace,
   newTool,
   type ToolReport,
-} from "../../sdk/extensions/manage-modules.js";
+} from "../../sdk/extensions/manage-extensions.js";
 import { exitCodes } from "../exit-codes.js";
-import { type CommandOutput, runModuleCommand } from "./module-command.js";
+import { type CommandOutput, runExtensionCommand } from "./extension-command.js";
 
 const usage = `Usage
   galley tools list [--trust-project] [--json]   the custom tools that a session here has
@@ -27,11 +27,11 @@ export async function runToolsCommand(words: readonly string[]): Promise<void> {
   const rule = verb !== undefined && Object.hasOwn(verbs, verb) ? verbs[verb as keyof typeof verbs] : undefined;
   if (!rule || names.length !== rule.names || !flags.every((flag) => rule.flags.includes(flag)))
     throw new GalleyError("usage", usage.trimEnd());
-  await runModuleCommand((place, output) => rule.run({ place, output, name: names[0] ?? "", flags }));
+  await runExtensionCommand((location, output) => rule.run({ location, output, name: names[0] ?? "", flags }));
 }
 
 interface Request {
-  readonly place: ModulePlace;
+  readonly location: ExtensionLocation;
   readonly output: CommandOutput;
   readonly name: string;
   readonly flags: readonly string[];
@@ -43,18 +43,18 @@ const verbs = {
   new: { names: 1, flags: ["--project"], run: create },
 };
 
-async function list({ place, output, flags }: Request): Promise<number> {
-  const found = await listTools(place, { trustProject: flags.includes("--trust-project") });
+async function list({ location, output, flags }: Request): Promise<number> {
+  const found = await listTools(location, { trustProject: flags.includes("--trust-project") });
   if (flags.includes("--json")) output.print(`${JSON.stringify(found)}\n`);
   else {
-    for (const { path, error } of found.errors) place.log.error(`${path}: ${error}`);
+    for (const { path, error } of found.errors) location.log.error(`${path}: ${error}`);
     output.print(found.tools.length === 0 ? "No custom tools here.\n" : found.tools.map(lineOf).join(""));
   }
   return exitCodes.done;
 }
 
-async function check({ place, output, name, flags }: Request): Promise<number> {
-  const result = await checkModule(place, name);
+async function check({ location, output, name, flags }: Request): Promise<number> {
+  const result = await checkModule(location, name);
   const { tools, problems, advice } = result;
   if (flags.includes("--json")) output.print(`${JSON.stringify(result)}\n`);
   else {
@@ -66,14 +66,14 @@ async function check({ place, output, name, flags }: Request): Promise<number> {
   return problems.length === 0 ? exitCodes.done : exitCodes.failed;
 }
 
-async function create({ place, output, name, flags }: Request): Promise<number> {
-  const { path, text } = await newTool(place, name, { isForProject: flags.includes("--project") });
+async function create({ location, output, name, flags }: Request): Promise<number> {
+  const { path, text } = await newTool(location, name, { isForProject: flags.includes("--project") });
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { flag: "wx" });
   } catch (error) {
     if (systemCode(error) !== "EEXIST") throw error;
-    throw new GalleyError("file_refused", `${path} is there already. Nothing was written.`);
+    throw new GalleyError("file_refused", `${path} already exists. Nothing was written.`);
   }
   output.print(`Wrote ${path}\n`);
   return exitCodes.done;

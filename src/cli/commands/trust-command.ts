@@ -1,18 +1,18 @@
 // `galley trust`: whether the project here may run its own tools and extensions. Everything that would run is shown
-// before anything is decided, and without a person or a `--yes` nothing is.
+// before anything is decided, and without a user or a `--yes` nothing is.
 
 import { createInterface } from "node:readline/promises";
 import { GalleyError } from "../../base/errors.js";
 import {
+  type ExtensionLocation,
   forgetTrust,
   listDecisions,
-  type ModulePlace,
   reviewTrust,
   trustReviewed,
-} from "../../sdk/extensions/manage-modules.js";
+} from "../../sdk/extensions/manage-extensions.js";
 import { exitCodes } from "../exit-codes.js";
 import { shellWord } from "../shell-word.js";
-import { type CommandOutput, runModuleCommand } from "./module-command.js";
+import { type CommandOutput, runExtensionCommand } from "./extension-command.js";
 
 const usage = `Usage
   galley trust [DIR] [--yes]     show what the project would run, and trust it as it is now
@@ -31,34 +31,34 @@ export async function runTrustCommand(words: readonly string[]): Promise<void> {
     throw new GalleyError("usage", usage.trimEnd());
   const [flag] = flags;
   const { isTTY } = process.stdin;
-  await runModuleCommand((place, output) => {
-    if (flag === "--list") return list(place, output);
-    if (flag === "--revoke") return revoke(place, output);
-    return trust(place, output, { isAgreed: flag === "--yes", isTTY, directory: directories[0] });
+  await runExtensionCommand((location, output) => {
+    if (flag === "--list") return list(location, output);
+    if (flag === "--revoke") return revoke(location, output);
+    return trust(location, output, { isAgreed: flag === "--yes", isTTY, directory: directories[0] });
   }, directories[0]);
 }
 
 async function trust(
-  place: ModulePlace,
+  location: ExtensionLocation,
   output: CommandOutput,
   { isAgreed, isTTY, directory }: { isAgreed: boolean; isTTY: boolean; directory: string | undefined },
 ): Promise<number> {
-  const review = await reviewTrust(place);
+  const review = await reviewTrust(location);
   const { decision, question } = review;
   const { state, by, items } = decision;
   output.print(`${question.title}\n${question.lines.map((line) => `${line}\n`).join("")}`);
   if (items.length === 0) return exitCodes.done;
   if (state === "trusted" && by === "earlier decision") {
-    output.print("It is trusted, as it is now.\n");
+    output.print("It is trusted in its current state.\n");
     return exitCodes.done;
   }
   if (!isAgreed && !(isTTY && (await asked()))) {
     const words = ["galley trust", ...(directory === undefined ? [] : [shellWord(directory)]), "--yes"].join(" ");
-    place.log.error(isTTY ? "Nothing was decided." : `Nothing was decided. To trust it: ${words}`);
+    location.log.error(isTTY ? "Nothing was decided." : `Nothing was decided. To trust it: ${words}`);
     return exitCodes.denied;
   }
-  await trustReviewed(place, review);
-  output.print("Trusted. When any of it changes, the question comes back.\n");
+  await trustReviewed(location, review);
+  output.print("Trusted. If any of it changes, galley asks again.\n");
   return exitCodes.done;
 }
 
@@ -72,15 +72,15 @@ async function asked(): Promise<boolean> {
   }
 }
 
-async function revoke(place: ModulePlace, output: CommandOutput): Promise<number> {
-  const { root, wasKnown } = await forgetTrust(place);
-  output.print(wasKnown ? `Forgot what was decided about ${root}\n` : `Nothing was decided about ${root}\n`);
+async function revoke(location: ExtensionLocation, output: CommandOutput): Promise<number> {
+  const { root, wasKnown } = await forgetTrust(location);
+  output.print(wasKnown ? `Removed the decision about ${root}\n` : `Nothing was decided about ${root}\n`);
   return exitCodes.done;
 }
 
-async function list(place: ModulePlace, output: CommandOutput): Promise<number> {
-  const { records, problem } = await listDecisions(place);
-  if (problem !== undefined) place.log.error(problem);
+async function list(location: ExtensionLocation, output: CommandOutput): Promise<number> {
+  const { records, problem } = await listDecisions(location);
+  if (problem !== undefined) location.log.error(problem);
   const lines = records.map(({ decision, decidedAt, root }) => `${decidedAt}  ${decision.padEnd(9)}  ${root}\n`);
   output.print(lines.length === 0 ? "No decisions.\n" : lines.join(""));
   return problem === undefined ? exitCodes.done : exitCodes.failed;

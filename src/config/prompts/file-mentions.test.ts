@@ -69,5 +69,5 @@ it("gives out nothing that the workspace refuses, and tells it", async () => {
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (line: string) => void warnings.push(line) };
   expect(await mentioned("Look at @.env", log)).toEqual([]);
-  expect(warnings).toEqual([expect.stringContaining("@.env is not sent along")]);
+  expect(warnings).toEqual([expect.stringContaining("@.env is not sent:")]);
 });

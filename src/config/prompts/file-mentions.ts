@@ -1,5 +1,5 @@
-// `@path` in a prompt: the file's text, or the image that it is, goes along with the prompt. What names no file is left
-// alone as the word it is; what the workspace does not give out is told in the log and left out.
+// `@path` in a prompt: the file's text, or the image that it is, goes with the prompt. A word that names no file stays
+// a word; a file that the workspace refuses is logged and left out.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
@@ -15,9 +15,9 @@ export const maxMentions = 20;
 export const maxMentionedTextBytes = 256 * 1024;
 export const maxMentionedImageBytes = 5 * 1024 * 1024;
 
-/** At the beginning of a word: an address such as me@example.org mentions nobody's file. */
+/** At the beginning of a word: an address such as me@example.org mentions no file. */
 const mention = /(?<=^|[\s([{"'`])@(?:"([^"\n]{1,1024})"|([^\s"'`]{1,1024}))/g;
-/** What a sentence may put behind a name. */
+/** Punctuation of a sentence that may follow a name. */
 const punctuation = /[.,;:!?)\]}]+$/;
 
 export async function readMentions(text: string, workspace: Workspace, log: Log): Promise<MentionedFile[]> {
@@ -37,7 +37,7 @@ async function find(spellings: readonly string[], workspace: Workspace, log: Log
       if (target.kind === "file") return target;
     } catch (error) {
       if (!(error instanceof GalleyError)) throw error;
-      if (error.code !== "not_found") log.warn(`@${printable(spelling)} is not sent along: ${messageOf(error)}`);
+      if (error.code !== "not_found") log.warn(`@${printable(spelling)} is not sent: ${messageOf(error)}`);
     }
   }
   return undefined;
@@ -64,6 +64,6 @@ function textOf(bytes: Uint8Array): string {
   try {
     return decodeText(bytes);
   } catch {
-    return "(not text)"; // what it is instead is for the model to find out
+    return "(not text)"; // the model may find out what it is
   }
 }

@@ -1,4 +1,4 @@
-// Which texts a session would read, out of what lies in the configuration directories and what it was told.
+// Which texts a session would read, from the configuration directories and from the caller's options.
 
 import type { Log } from "../../base/log.js";
 import { lookAt } from "../../files/module-files.js";
@@ -9,14 +9,14 @@ import type { Skill } from "./skill.js";
 import type { PromptTemplate } from "./template.js";
 import {
   namedPath,
-  projectSkillPlaces,
-  skillPlaces,
+  projectSkillSources,
+  skillSources,
   type TextKind,
-  type TextPlace,
+  type TextSource,
   templateFolders,
-  templatePlaces,
-  textPlaces,
-} from "./text-places.js";
+  templateSources,
+  textSources,
+} from "./text-sources.js";
 
 export interface PromptTextOptions {
   /** Default: found in the configuration directories. An empty list is none. */
@@ -25,13 +25,13 @@ export interface PromptTextOptions {
   slashCommands?: readonly PromptTemplate[];
   /** Only skills with such a name; `*` and `?` stand for anything. */
   skillPatterns?: readonly string[];
-  /** Skills, directories of one, or directories of those, beside what is found. */
+  /** Skills, skill directories, or directories of those, besides those that are found. */
   additionalSkillPaths?: readonly string[];
-  /** Templates or directories of them, beside what is found. */
+  /** Templates or directories of them, besides those that are found. */
   additionalPromptTemplatePaths?: readonly string[];
 }
 
-export type Places = { readonly [K in TextKind]: readonly TextPlace[] };
+export type TextSources = { readonly [K in TextKind]: readonly TextSource[] };
 
 export interface FindPromptTextsDeps {
   readonly cwd: string;
@@ -42,11 +42,11 @@ export interface FindPromptTextsDeps {
   readonly withoutRules: boolean;
 }
 
-export function findPlaces(
+export function findTextSources(
   deps: FindPromptTextsDeps,
   options: PromptTextOptions,
   roots: readonly ConfigRoot[],
-): Places {
+): TextSources {
   const { settings } = deps;
   const isOff: Partial<Record<TextKind, boolean>> = {
     skills: options.skills !== undefined || !settings.get("skills.enabled"),
@@ -54,25 +54,25 @@ export function findPlaces(
   };
   const isOpen = { commands: options.slashCommands === undefined, prompts: options.promptTemplates === undefined };
   const folders = templateFolders.filter((folder) => isOpen[folder]);
-  const found = (kind: TextKind) => (isOff[kind] ? [] : textPlaces(roots, kind, folders));
+  const found = (kind: TextKind) => (isOff[kind] ? [] : textSources(roots, kind, folders));
   const named = (paths: readonly string[] = []) => {
-    const places = paths.map((path) => namedPath(path, deps));
-    for (const path of places)
+    const sources = paths.map((path) => namedPath(path, deps));
+    for (const path of sources)
       if (lookAt(path).kind === "missing") deps.log.warn(`${printable(path)}: No such file or directory`);
-    return places;
+    return sources;
   };
   const configured = isOff.skills
     ? []
     : [
-        ...named(settings.get("skills.customDirectories")).flatMap((path) => skillPlaces(path)),
-        ...projectSkillPlaces(settings),
+        ...named(settings.get("skills.customDirectories")).flatMap((path) => skillSources(path)),
+        ...projectSkillSources(settings),
       ];
   return {
-    templates: [...found("templates"), ...named(options.additionalPromptTemplatePaths).flatMap(templatePlaces)],
+    templates: [...found("templates"), ...named(options.additionalPromptTemplatePaths).flatMap(templateSources)],
     skills: [
       ...found("skills"),
       ...configured,
-      ...named(options.additionalSkillPaths).flatMap((path) => skillPlaces(path)),
+      ...named(options.additionalSkillPaths).flatMap((path) => skillSources(path)),
     ],
     rules: found("rules"),
     system: found("system"),
@@ -80,7 +80,7 @@ export function findPlaces(
 }
 
 /** Those of the user. */
-export function withoutProject(places: Places): Places {
-  const own = (kind: TextKind) => places[kind].filter(({ level }) => level === "user");
+export function withoutProject(sources: TextSources): TextSources {
+  const own = (kind: TextKind) => sources[kind].filter(({ level }) => level === "user");
   return { templates: own("templates"), skills: own("skills"), rules: own("rules"), system: own("system") };
 }

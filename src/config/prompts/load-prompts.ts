@@ -1,5 +1,5 @@
 // Reads the templates, skills and rules of a session, and a project's system prompt. A file
-// that cannot be used is one line in the log and keeps no other from being used. Bounded in number.
+// that cannot be used is one line in the log and does not affect the others. Bounded in number.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
@@ -8,29 +8,29 @@ import { loadRules, type Rules } from "../../session/rules/load-rules.js";
 import { parseSkill, type Skill } from "./skill.js";
 import { type PromptTemplate, parseTemplate } from "./template.js";
 import { cleanText, readTextFile, type TextFile, type TextReader } from "./text-files.js";
-import type { TextPlace } from "./text-places.js";
+import type { TextSource } from "./text-sources.js";
 
 /** Of one kind. */
 export const maxTexts = 256;
 
-export function loadTemplates(places: readonly TextPlace[], reader: TextReader): Promise<PromptTemplate[]> {
-  return parseEach(places, reader, parseTemplate);
+export function loadTemplates(sources: readonly TextSource[], reader: TextReader): Promise<PromptTemplate[]> {
+  return parseEach(sources, reader, parseTemplate);
 }
 
-export function loadSkills(places: readonly TextPlace[], reader: TextReader): Promise<Skill[]> {
-  return parseEach(places, reader, parseSkill);
+export function loadSkills(sources: readonly TextSource[], reader: TextReader): Promise<Skill[]> {
+  return parseEach(sources, reader, parseSkill);
 }
 
-export function loadRuleFiles(places: readonly TextPlace[], reader: TextReader): Promise<Rules> {
-  const files = [...readEach(places, reader)];
+export function loadRuleFiles(sources: readonly TextSource[], reader: TextReader): Promise<Rules> {
+  const files = [...readEach(sources, reader)];
   return loadRules({ directories: [""], readDirectory: () => files, log: reader.log });
 }
 
-/** The nearest that is there; what the user's own say holds where there is none. */
-export function loadSystem(places: readonly TextPlace[], reader: TextReader): { replaced?: string; added?: string } {
+/** The nearest that exists; without one, the user's own file applies. */
+export function loadSystem(sources: readonly TextSource[], reader: TextReader): { replaced?: string; added?: string } {
   const nearest = (ending: RegExp) => {
-    for (const place of places.filter(({ path }) => ending.test(path))) {
-      const file = readTextFile(place, reader);
+    for (const source of sources.filter(({ path }) => ending.test(path))) {
+      const file = readTextFile(source, reader);
       const text = file && cleanText(file.text, file.path, reader.log);
       if (text) return text;
     }
@@ -42,12 +42,12 @@ export function loadSystem(places: readonly TextPlace[], reader: TextReader): { 
 }
 
 async function parseEach<Value>(
-  places: readonly TextPlace[],
+  sources: readonly TextSource[],
   reader: TextReader,
   parse: (file: TextFile, log: Log) => Promise<Value>,
 ): Promise<Value[]> {
   const parsed: Value[] = [];
-  for (const file of readEach(places, reader)) {
+  for (const file of readEach(sources, reader)) {
     try {
       parsed.push(await parse(file, reader.log));
     } catch (error) {
@@ -58,13 +58,13 @@ async function parseEach<Value>(
   return parsed;
 }
 
-function* readEach(places: readonly TextPlace[], reader: TextReader): Generator<TextFile> {
+function* readEach(sources: readonly TextSource[], reader: TextReader): Generator<TextFile> {
   let read = 0;
-  for (const place of places) {
-    const file = readTextFile(place, reader);
+  for (const source of sources) {
+    const file = readTextFile(source, reader);
     if (!file) continue;
     if (++read > maxTexts) {
-      reader.log.warn(`${printable(place.path)} and later ones are not used: there are more than ${maxTexts}`);
+      reader.log.warn(`${printable(source.path)} and later ones are not used: there are more than ${maxTexts}`);
       return;
     }
     yield file;

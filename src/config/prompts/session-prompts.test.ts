@@ -9,13 +9,13 @@ import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { systemClock } from "../../base/clock.js";
 import { logTo } from "../../base/log.js";
 import type { ExtensionAPI } from "../../extensions/api/extension.js";
-import { recordTrust } from "../../extensions/trust/trust-record.js";
+import { saveTrust } from "../../extensions/trust/save-trust.js";
 import type { CreateAgentSessionOptions } from "../../sdk/create-agent-session.js";
 import { openSession } from "../../testing/open-session.js";
 import { type ScriptStep, say } from "../../testing/scripted-model.js";
 import { discoverSettings } from "../discover.js";
 import { Settings } from "../settings/settings.js";
-import { surveyModules } from "../survey-modules.js";
+import { surveyExtensions } from "../survey-extensions.js";
 import { maxTexts } from "./load-prompts.js";
 
 let base: string;
@@ -52,8 +52,8 @@ async function open(session: CreateAgentSessionOptions = {}, model: readonly Scr
 
 async function trustProject(): Promise<void> {
   const spot = { ...place(), home: base, env: {}, settings: await discoverSettings({ ...place(), log }, { env: {} }) };
-  const { project } = await surveyModules(spot);
-  await recordTrust(project, "trusted", { file: join(base, ".galley/trust.json"), clock: systemClock });
+  const { project } = await surveyExtensions(spot);
+  await saveTrust(project, "trusted", { file: join(base, ".galley/trust.json"), clock: systemClock });
 }
 const log = logTo(() => {});
 const skill = (name: string, description = "Does things") =>

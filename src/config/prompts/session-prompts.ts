@@ -1,6 +1,6 @@
-// The templates, skills and rules of one session. Read once, behind the session's start and before its first model call.
-// Where there are none, a session has no such object. Promises: nothing of a project that is not trusted is read, and no
-// file keeps the others from being used.
+// The templates, skills and rules of one session. Read once, behind the session's start and before its first model
+// call. Where there are none, a session has no such object. Promises: nothing of an untrusted project is read, and no
+// bad file affects the others.
 
 import type { Log } from "../../base/log.js";
 import { matchesGlob } from "../../base/match-glob.js";
@@ -12,21 +12,21 @@ import type { SlashCommand } from "../../protocol/data.js";
 import type { PromptLibrary } from "../../session/prompt-library.js";
 import type { Rules } from "../../session/rules/load-rules.js";
 import type { ConfigRoot } from "../config-roots.js";
-import { type ModuleSpot, type ModuleSurvey, moduleRoots, surveyModules } from "../survey-modules.js";
-import { findPlaces, type Places, type PromptTextOptions, withoutProject } from "./find-prompt-texts.js";
+import { type ConfigLocation, configRootsAt, type ExtensionSurvey, surveyExtensions } from "../survey-extensions.js";
+import { findTextSources, type PromptTextOptions, type TextSources, withoutProject } from "./find-prompt-texts.js";
 import { expandSkill, type Skill } from "./skill.js";
 import { expandTemplate, type PromptTemplate } from "./template.js";
 import type { TextReader } from "./text-files.js";
-import { type TextPlace, textKinds } from "./text-places.js";
+import { type TextSource, textKinds } from "./text-sources.js";
 
-export interface SessionPromptsDeps extends ModuleSpot {
+export interface SessionPromptsDeps extends ConfigLocation {
   readonly log: Log;
   /** The configuration directories. */
   readonly roots: readonly ConfigRoot[];
   readonly isTrustedForThisRun: boolean;
   /** Rules come from elsewhere. */
   readonly withoutRules: boolean;
-  /** The decision about the project, where modules of others need one too. */
+  /** The decision about the project, where extensions need one too. */
   readonly modules?: ProjectTrust | undefined;
 }
 
@@ -42,10 +42,10 @@ export interface ProjectTrust {
 
 /** Undefined where there is nothing to read and nothing was given. */
 export function findSessionPrompts(deps: SessionPromptsDeps, options: PromptTextOptions): SessionPrompts | undefined {
-  const places = findPlaces(deps, options, deps.roots);
+  const sources = findTextSources(deps, options, deps.roots);
   const given = [options.skills, options.promptTemplates, options.slashCommands];
-  const isNeeded = textKinds.some((kind) => places[kind].length > 0) || given.some((list) => list?.length);
-  return isNeeded ? new SessionPrompts(deps, options, places) : undefined;
+  const isNeeded = textKinds.some((kind) => sources[kind].length > 0) || given.some((list) => list?.length);
+  return isNeeded ? new SessionPrompts(deps, options, sources) : undefined;
 }
 
 const noRules: Rules = { stream: [], prompt: [] };
@@ -53,7 +53,7 @@ const noRules: Rules = { stream: [], prompt: [] };
 export class SessionPrompts implements PromptLibrary {
   readonly #deps: SessionPromptsDeps;
   readonly #options: PromptTextOptions;
-  #places: Places;
+  #sources: TextSources;
   #reading: Promise<void> | undefined;
   #isReady = false;
   #templates: ReadonlyMap<string, PromptTemplate> = new Map();
@@ -61,10 +61,10 @@ export class SessionPrompts implements PromptLibrary {
   #rules = noRules;
   #system: { replaced?: string; added?: string } = {};
 
-  constructor(deps: SessionPromptsDeps, options: PromptTextOptions, places: Places) {
+  constructor(deps: SessionPromptsDeps, options: PromptTextOptions, sources: TextSources) {
     this.#deps = deps;
     this.#options = options;
-    this.#places = places;
+    this.#sources = sources;
     deps.modules?.onRenewed(() => this.#readAgain());
   }
 
@@ -119,10 +119,10 @@ export class SessionPrompts implements PromptLibrary {
     return this.#system;
   }
 
-  /** Until they are read, those that were there before hold. */
+  /** Until they are read, the earlier ones stay. */
   #readAgain(): Promise<void> {
     if (!this.#reading) return Promise.resolve();
-    this.#places = findPlaces(this.#deps, this.#options, moduleRoots(this.#deps));
+    this.#sources = findTextSources(this.#deps, this.#options, configRootsAt(this.#deps));
     this.#reading = this.#reading.then(() => this.#read());
     return this.#reading;
   }
@@ -134,10 +134,10 @@ export class SessionPrompts implements PromptLibrary {
       this.#deps.log.error("templates, skills and rules could not be read", error);
     }
     this.#isReady = true;
-    void this.#deps.modules?.ready().then(() => this.#warnOfHidden()); // not waited for: they may wait for these
+    void this.#deps.modules?.ready().then(() => this.#warnOfHidden()); // not awaited: they may wait for these
   }
 
-  /** Those that a custom command comes before. */
+  /** Those that are hidden by a custom command. */
   #warnOfHidden(): void {
     for (const { name } of this.#deps.modules?.customCommands() ?? []) {
       const place = this.#templates.get(name)?.place;
@@ -148,20 +148,20 @@ export class SessionPrompts implements PromptLibrary {
   async #load(): Promise<void> {
     const { log } = this.#deps;
     const project = await this.#project();
-    const places = project ? this.#places : withoutProject(this.#places);
+    const sources = project ? this.#sources : withoutProject(this.#sources);
     const { loadTemplates, loadSkills, loadRuleFiles, loadSystem } = await import("./load-prompts.js");
     const reader: TextReader = { log, project };
     const { skills = [], promptTemplates = [], slashCommands = [] } = this.#options;
     this.#templates = byName([
       ...slashCommands,
       ...promptTemplates,
-      ...(await loadTemplates(places.templates, reader)),
+      ...(await loadTemplates(sources.templates, reader)),
     ]);
     this.#skills = byName(
-      [...skills, ...(await loadSkills(places.skills, reader))].filter((skill) => this.#isWanted(skill)),
+      [...skills, ...(await loadSkills(sources.skills, reader))].filter((skill) => this.#isWanted(skill)),
     );
-    this.#rules = places.rules.length > 0 ? await loadRuleFiles(places.rules, reader) : noRules;
-    this.#system = loadSystem(places.system, reader);
+    this.#rules = sources.rules.length > 0 ? await loadRuleFiles(sources.rules, reader) : noRules;
+    this.#system = loadSystem(sources.system, reader);
   }
 
   #isWanted({ name }: Skill): boolean {
@@ -172,13 +172,13 @@ export class SessionPrompts implements PromptLibrary {
   /** Undefined where the project has nothing to say, or may not say it. */
   async #project(): Promise<TextReader["project"]> {
     const { cwd, home, log, modules, isTrustedForThisRun } = this.#deps;
-    const used = Object.values(this.#places)
+    const used = Object.values(this.#sources)
       .flat()
       .filter(({ path, level }) => level === "project" && lookAt(path).kind !== "missing");
     if (used.length === 0) return undefined;
     const coverage = modules
       ? await modules.projectCoverage()
-      : trustedCoverage(await surveyModules(this.#deps, { isTrustedForThisRun }));
+      : trustedCoverage(await surveyExtensions(this.#deps, { isTrustedForThisRun }));
     if (coverage) {
       const { repositoryRoot, directories } = findProject({ cwd, home });
       return { coverage, root: repositoryRoot ?? directories.at(-1) ?? cwd };
@@ -190,7 +190,7 @@ export class SessionPrompts implements PromptLibrary {
   }
 }
 
-function trustedCoverage({ decision, project }: ModuleSurvey): Coverage | undefined {
+function trustedCoverage({ decision, project }: ExtensionSurvey): Coverage | undefined {
   return decision.state === "trusted" ? project.coverage : undefined;
 }
 
@@ -201,6 +201,6 @@ function byName<Value extends { readonly name: string }>(values: readonly Value[
   return first;
 }
 
-function sourceInfoOf(place: TextPlace | undefined): Record<string, unknown> {
+function sourceInfoOf(place: TextSource | undefined): Record<string, unknown> {
   return place ? { path: place.path, source: place.provider, scope: place.level } : {};
 }

@@ -1,5 +1,5 @@
-// Skills: instructions for special tasks, each in a directory of its own. The model is told their names and what they are
-// for, and reads one when a task needs it; `/skill:name` puts one in front of it at once.
+// Skills: instructions for special tasks, each in a directory of its own. The model is told their names and purposes,
+// and reads one when a task needs it; `/skill:name` adds one to the prompt at once.
 
 import { basename, dirname } from "node:path";
 import { GalleyError } from "../../base/errors.js";
@@ -8,7 +8,7 @@ import { printable } from "../../files/paths/resolve-path.js";
 import { readFrontMatter } from "../../session/rules/front-matter.js";
 import { oneLine } from "./template.js";
 import { cleanText, type TextFile } from "./text-files.js";
-import type { TextPlace } from "./text-places.js";
+import type { TextSource } from "./text-sources.js";
 
 export interface Skill {
   readonly name: string;
@@ -17,9 +17,9 @@ export interface Skill {
   readonly filePath: string;
   /** What the file says below its head. */
   readonly content: string;
-  /** Only `/skill:name` brings it up; the model is not told of it. */
+  /** Only `/skill:name` uses it; the model is not told about it. */
   readonly disableModelInvocation?: boolean;
-  readonly place?: TextPlace;
+  readonly place?: TextSource;
 }
 
 const maxName = 64;
@@ -52,7 +52,7 @@ export async function parseSkill(file: TextFile, log: Log): Promise<Skill> {
 
 /** What `/skill:name words` stands for. */
 export function expandSkill({ name, filePath, content }: Skill, words: string): string {
-  // The text must not be able to end its own frame and go on as the user.
+  // The text must not be able to close its own element and continue as the user.
   const framed = content.replace(/<(?=\/?skill\b)/gi, "&lt;");
   const skill = [
     `<skill name="${escaped(name)}" location="${escaped(filePath)}">`,
@@ -64,7 +64,7 @@ export function expandSkill({ name, filePath, content }: Skill, words: string): 
   return words.trim() === "" ? skill : `${skill}\n\n${words.trim()}`;
 }
 
-/** What a system prompt says of them; undefined where there is nothing to say. */
+/** What a system prompt says about them; undefined where there is nothing to say. */
 export function skillsText(skills: readonly Skill[]): string | undefined {
   const offered = skills.filter(({ disableModelInvocation }) => !disableModelInvocation);
   if (offered.length === 0) return undefined;

@@ -1,5 +1,5 @@
-// Prompt templates: a file that stands for a prompt. `/name words` becomes its text, with the words put in where it
-// asks for them. Put in once: what a word contains is never taken for a place to put in another.
+// Prompt templates: a file that stands for a prompt. `/name words` becomes its text, with the words inserted at its
+// placeholders. Inserted once: what a word contains is never taken for another placeholder.
 
 import { basename } from "node:path";
 import { GalleyError } from "../../base/errors.js";
@@ -7,7 +7,7 @@ import type { Log } from "../../base/log.js";
 import { printable } from "../../files/paths/resolve-path.js";
 import { readFrontMatter } from "../../session/rules/front-matter.js";
 import { cleanText, type TextFile } from "./text-files.js";
-import type { TextPlace } from "./text-places.js";
+import type { TextSource } from "./text-sources.js";
 
 export interface PromptTemplate {
   /** What is typed after the slash: one word. */
@@ -16,10 +16,10 @@ export interface PromptTemplate {
   /** What the words after the name are, for people: `<file> [reason]`. */
   readonly argumentHint?: string;
   readonly content: string;
-  readonly place?: TextPlace;
+  readonly place?: TextSource;
 }
 
-/** A prompt longer than this is nobody's: a few words put in many times can ask for gigabytes. */
+/** The longest prompt: a few words inserted many times could ask for gigabytes. */
 export const maxExpandedLength = 1024 * 1024;
 const maxDescription = 1024;
 
@@ -49,7 +49,7 @@ export function isTypable(name: string): boolean {
   return /^[^\s/]\S*$/.test(name) && printable(name) === name;
 }
 
-/** Throws `invalid_argument` where the words make it too long. Words that it has no place for follow it. */
+/** Throws `invalid_argument` where the words make it too long. Words without a placeholder are added at the end. */
 export function expandTemplate({ name, content }: PromptTemplate, words: string): string {
   const all = words.trim();
   const each = splitWords(all);
@@ -79,14 +79,14 @@ export function expandTemplate({ name, content }: PromptTemplate, words: string)
 /** `$1`, `$@` or `$ARGUMENTS`, `${@:2}` or `${@:2:1}`, `${1:-otherwise}`. */
 const place = /\$(?:(\d{1,3})|(@|ARGUMENTS\b)|\{@:(\d{1,3})(?::(\d{1,3}))?\}|\{(\d{1,3}|@|ARGUMENTS):-([^}]*)\})/g;
 
-/** At blanks. A quote holds words together only where it begins and ends one, so that `don't` stays a word. */
+/** At blanks. A quote groups words only where it begins and ends one, so that `don't` stays a word. */
 export function splitWords(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"(?=\s|$)|'([^']*)'(?=\s|$)|\S+/g)].map(
     ([word, double, single]) => double ?? single ?? word,
   );
 }
 
-/** `argument-hint: [a] [b]` is what people write, and no YAML. */
+/** `argument-hint: [a] [b]` is what users write, and is no YAML. */
 function quoteHint(text: string): string {
   const end = /^---[ \t]*\n[\s\S]*?\n---[ \t]*(?:\n|$)/.exec(text)?.[0].length ?? 0;
   const head = text

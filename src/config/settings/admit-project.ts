@@ -1,4 +1,4 @@
-// The project's settings file is written by strangers. This decides what of it counts.
+// The project's settings file is written by strangers. This decides which part of it counts.
 
 import { dirname, resolve } from "node:path";
 import { isWithin } from "../../files/paths/resolve-path.js";
@@ -10,17 +10,17 @@ import type { PolicySetting } from "./settings.js";
 
 type ProjectLayer = { readonly values: SettingValues; readonly file: string };
 
-/** These add to what the user names, as the project's own: they are found, digested and read like all that is its own. */
+/** These add to what the user names, as the project's own: they are found, digested and read like all of its code. */
 const namesOfOwn: readonly SettingKey[] = ["customTools", "extensions", "skills.customDirectories"];
 
-/** What of it somebody has to be trusted for. Does not depend on the user's settings, nor on whether it counts. */
+/** The part of it that needs trust. Does not depend on the user's settings, nor on whether it counts. */
 export function projectPolicy({ values, file }: ProjectLayer): PolicySetting[] {
   return [...values]
     .filter(([key]) => settingOf(key).projectMay === "when-trusted")
     .map(([key, value]) => ({ file, key, value }));
 }
 
-/** What the project's file may really do (see `ProjectMay`), against what the user's file says. */
+/** What the project's file may do (see `ProjectMay`), compared with the user's file. */
 export function admitProject(
   project: ProjectLayer,
   user: SettingValues,
@@ -46,7 +46,7 @@ export function admitProject(
   return { values, problems: problems.list() };
 }
 
-/** A path that the project's file names, seen from the project; undefined where it leads out of it. */
+/** A path that the project's file names, relative to the project; undefined where it leads out of it. */
 export function pathInProject(file: string, path: string): string | undefined {
   const root = dirname(dirname(file));
   const found = resolve(root, path);

@@ -1,4 +1,4 @@
-// A setting given in words: `--set retry.maxRetries=5`, `galley config set modelRoles.smol acme/small`.
+// A setting given as text: `--set retry.maxRetries=5`, `galley config set modelRoles.smol acme/small`.
 
 import { GalleyError } from "../../base/errors.js";
 import { didYouMean, findSetting, type SettingName, type SettingValues } from "./layers.js";
@@ -37,7 +37,7 @@ export function nameOf(name: string): SettingName {
   throw new GalleyError("usage", `Unknown setting "${shownName(name)}"${didYouMean(name) || "."}`);
 }
 
-/** As a layer: the last word on a setting wins, members of a record add up. */
+/** As a layer: the last assignment of a setting wins, members of a record add up. */
 export function layerOf(assignments: readonly Assignment[]): SettingValues {
   const values = new Map<SettingKey, unknown>();
   for (const { key, member, value } of assignments)

@@ -1,4 +1,4 @@
-// The text of a YAML settings file with one setting changed. Only the letters of that setting are touched, so that
+// The text of a YAML settings file with one setting changed. Only the text of that setting is touched, so that
 // comments, order and layout stay; and the result is read again to prove that nothing else has changed its meaning.
 
 import { isDeepStrictEqual } from "node:util";
@@ -14,7 +14,7 @@ import { insertPair, replaceValue } from "./yaml-text.js";
 type Yaml = typeof import("yaml");
 type Path = readonly string[];
 
-/** `undefined` when there is no way to do it without touching another setting. The text must be a sound YAML file. */
+/** `undefined` when it cannot be done without touching another setting. The text must be a valid YAML file. */
 export async function editSettings(text: string, assignment: Assignment): Promise<string | undefined> {
   const yaml = await import("yaml");
   const { value } = assignment;
@@ -25,7 +25,7 @@ export async function editSettings(text: string, assignment: Assignment): Promis
   return places.length > 0 && (await changesOnly(assignment, text, result)) ? result : undefined;
 }
 
-/** Every place where the setting stands already; else the first where it can be added. */
+/** Every position where the setting already is; else the first where it can be added. */
 function placesFor({ key, member }: Assignment, document: Document, yaml: Yaml): Path[] {
   const at = (path: Path) => document.getIn(path, true);
   const isFree = (path: Path) => isEmpty(at(path), yaml);
@@ -42,7 +42,7 @@ function put(text: string, { path, value, yaml }: { path: Path; value: unknown; 
   const document = parse(text, yaml);
   const old = document.getIn(path, true) as Node | undefined;
   if (old !== undefined && !isEmpty(old, yaml)) return replaceValue(text, old, value);
-  // Down through the maps that are there; the rest of the names is new, but for one that may stand there empty.
+  // Down through the existing maps; the remaining names are new, except for one that may exist without a value.
   const maps = parentsOf(path)
     .map((parent) => document.getIn(parent, true))
     .filter(yaml.isMap) as YAMLMap<Node, Node | null>[];
@@ -94,11 +94,11 @@ async function parsed(text: string): Promise<JsonObject | undefined> {
     return (await parseSettings({ path: "settings.yml", text, mode: 0o600 })) ?? {};
   } catch (error) {
     if (!GalleyError.is(error, "invalid_config")) throw error;
-    return undefined; // an edit that broke the file is not to be written
+    return undefined; // an edit that broke the file must not be written
   }
 }
 
-/** Everything that is not an object, by its dotted name. What is empty says nothing. */
+/** Everything that is not an object, by its dotted name. Empty values do not count. */
 function leavesOf(value: unknown, path: string): [string, unknown][] {
   if (value === undefined || value === null) return [];
   if (!isObject(value)) return [[path, value]];

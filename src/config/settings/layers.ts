@@ -1,5 +1,5 @@
-// From what a file says to the settings it may set. Pure. Inside a layer every setting stands under its whole name, so
-// that `todo.reminders` and `todo.reminders.max` have nothing to do with each other.
+// From the content of a file to the settings it may set. Pure. Inside a layer every setting has its full name, so that
+// `todo.reminders` and `todo.reminders.max` are independent.
 
 import { isObject, type JsonObject } from "../../base/json.js";
 import { nearestName } from "./nearest-name.js";
@@ -18,7 +18,7 @@ export interface SettingName {
 
 const noEffect = "has no effect in this version";
 
-/** Reads the parsed text of one file. What cannot be used is left out and told. */
+/** Reads the parsed text of one file. What cannot be used is left out and reported. */
 export function readLayer(value: JsonObject, file: string): { values: SettingValues; problems: SettingProblem[] } {
   const reader = new LayerReader(file);
   reader.walk(value, "");

@@ -1,5 +1,5 @@
-// Reads the user's and the project's settings files. On the way to the program's first answer: where there are none it
-// costs a few failed opens, and no parser is loaded.
+// Reads the user's and the project's settings files. This is on the path to the program's first answer: where there are
+// none it costs a few failed opens, and no parser is loaded.
 
 import { join } from "node:path";
 import { GalleyError } from "../../base/errors.js";
@@ -22,13 +22,13 @@ export interface LoadSettingsOptions {
   /** What the command line says, in order. */
   readonly assignments?: readonly Assignment[];
   /**
-   * Asked only where the project's file names programs, servers or the like, with the settings as they are without that.
-   * Default: no.
+   * Asked only where the project's file names programs, servers or the like, with the settings as they are without
+   * that. Default: no.
    */
   readonly isProjectTrusted?: (settings: Settings) => Promise<boolean>;
 }
 
-/** Never throws for what a file says: that is in `problems`, and the defaults hold. */
+/** Never throws for the content of a file: that is in `problems`, and the defaults hold. */
 export async function loadSettings(options: LoadSettingsOptions): Promise<Settings> {
   const { agentDir, assignments = [], isProjectTrusted } = options;
   const user = await load(userSettingsFile(agentDir));
@@ -47,7 +47,7 @@ export async function loadSettings(options: LoadSettingsOptions): Promise<Settin
   const admitted = admit(false);
   const settings = make(admitted);
   const isWithheld = policy.some(({ key, value }) => admitted.values.get(key) !== value);
-  // Made again from what was read once: what is trusted is what counts.
+  // Made again from what was read once: what was trusted is what counts.
   return isWithheld && (await isProjectTrusted?.(settings)) ? make(admit(true)) : settings;
 }
 
@@ -55,7 +55,7 @@ export function userSettingsFile(agentDir: string): string {
   return join(agentDir, "config.yml");
 }
 
-/** Where the project's file may be, nearest first; only the first that is there counts. */
+/** Where the project's file may be, nearest first; only the first that exists counts. */
 export function projectSettingsFiles(place: { cwd: string; home: string; project?: Project }): string[] {
   const { directories } = place.project ?? findProject(place);
   return directories.map((directory) => join(directory, ".galley", "settings.json"));

@@ -235,7 +235,7 @@ describe("saveSetting refuses", () => {
     await expect(save(`${key}=5`)).rejects.toEqual(
       refusal(
         "invalid_config",
-        `Refusing to write ${file}: there is no place in it for ${key} that leaves the rest as it is. Add it by hand.`,
+        `Refusing to write ${file}: ${key} cannot be added without changing other settings. Add it by hand.`,
       ),
     );
     expect(text()).toBe(before);

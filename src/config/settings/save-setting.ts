@@ -1,4 +1,4 @@
-// Writes one setting into the user's file, which a person also edits: comments, order and every other line stay as they
+// Writes one setting into the user's file, which the user also edits: comments, order and every other line stay as they
 // are, and a file that cannot be understood is left alone.
 
 import type { Clock } from "../../base/clock.js";
@@ -9,12 +9,12 @@ import type { Assignment } from "./assignment.js";
 import { editSettings } from "./edit-settings.js";
 import { parseSettings } from "./load-settings.js";
 
-/** An editor may save the file just as we do; then we read it again and edit that. Without a lock so may others of us. */
+/** An editor, or another galley without a lock, may save the file at the same time; then it is edited again. */
 const maxAttempts = 100;
 
 /**
- * Throws `invalid_config` when the file cannot be parsed or has no fit place for the setting, `file_refused` when it
- * cannot be read or written, `timeout` when another program keeps it. In each case the file is untouched.
+ * Throws `invalid_config` when the file cannot be parsed or the setting cannot be added to it, `file_refused` when it
+ * cannot be read or written, `timeout` when another program holds it. In each case the file is untouched.
  */
 export async function saveSetting(
   file: string,
@@ -35,7 +35,7 @@ export async function saveSetting(
 
 async function readSound(path: string, file: string): Promise<ConfigFile | undefined> {
   try {
-    // Parsed under the name that was given: a link may lead to a file with another ending.
+    // Parsed under the given name: a link may lead to a file with another extension.
     const found = readConfigFile(path);
     if (found) await parseSettings({ ...found, path: file });
     return found;
@@ -51,7 +51,7 @@ async function edited(found: ConfigFile | undefined, assignment: Assignment, fil
   const text = await editSettings(found?.text ?? "", assignment);
   if (text !== undefined) return text;
   const { key } = assignment;
-  throw refusal(file, `there is no place in it for ${key} that leaves the rest as it is. Add it by hand.`);
+  throw refusal(file, `${key} cannot be added without changing other settings. Add it by hand.`);
 }
 
 function refusal(file: string, reason: string, cause?: unknown): GalleyError {

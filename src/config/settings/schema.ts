@@ -21,11 +21,11 @@ const mebibyte = 1024 * 1024;
 const queueModes = ["all", "one-at-a-time"] as const;
 const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
 
-/** Names what a program, a module, a server or a place to write would be: the project's word alone is not enough. */
+/** Names a program, a module, a server or a directory to write to: the project's file alone is not enough. */
 const trusted: Extra = { projectMay: "when-trusted" };
-/** A tool can be switched off by anybody, and on by whoever is trusted. */
+/** Any project can switch a tool off, and a trusted one can switch it on. */
 const tool = flag(true, { ...trusted, stricter: false });
-/** Read and checked, for files that other programs share; whoever sets it hears that nothing comes of it. */
+/** Read and checked, for files that other programs share; setting it logs that it has no effect. */
 const unused: Extra = { isUnused: true };
 const denyList: Extra = { ...trusted, stricter: "more" };
 
@@ -44,7 +44,7 @@ export const settingTable = {
   modelRoles: record("text", trusted),
   cycleOrder: list(["smol", "default", "slow"], unused),
   enabledModels: list([], trusted),
-  // Also decides which directories are looked into, and so what there is to trust: no trust may depend on it.
+  // Also decides which directories are searched, and so what there is to trust: no trust may depend on it.
   disabledProviders: list([], { projectMay: "narrow", stricter: "more" }),
   // -1: whatever the provider does by itself.
   temperature: fraction(-1, { min: -1, max: 2 }),
@@ -70,7 +70,7 @@ export const settingTable = {
   "branchSummary.enabled": flag(false),
   "branchSummary.reserveTokens": whole(16_384, { max: tokens }),
 
-  // More tries cost more, and come quicker: a project may ask for fewer.
+  // More attempts cost more, and come sooner: a project may ask for fewer.
   "retry.enabled": flag(true, { ...trusted, stricter: false }),
   "retry.maxRetries": whole(3, { max: 100, ...trusted, stricter: "lower" }),
   "retry.baseDelayMs": whole(2000, { max: dayMs, ...trusted }),
@@ -112,7 +112,7 @@ export const settingTable = {
   "bash.environment": record("text", { ...trusted, isPrivate: true }),
   shellPath: text(trusted),
 
-  // 0 is no limit at all, so that a lower one is not always a stricter one.
+  // 0 means no limit, so that a lower number is not always stricter.
   "tools.maxTimeout": fraction(0, { max: daySeconds, ...trusted }),
   "tools.artifactSpillThreshold": whole(50, { min: 1, max: mebibyte, ...trusted, stricter: "lower" }),
   "tools.artifactTailBytes": whole(20, { min: 1, max: mebibyte, ...trusted, stricter: "lower" }),
@@ -163,7 +163,7 @@ export const settingTable = {
   "resolve.ttlSeconds": fraction(0, { max: 365 * daySeconds }),
   "resolve.decider": choice(["model", "both", "user"], "model", { projectMay: "narrow", stricter: "later" }),
   "resolve.requireUser": flag(false, { projectMay: "narrow", stricter: true }),
-  // A project that could switch undo off would take the user's way back.
+  // A project that could switch undo off would take undo away from the user.
   "undo.keep": whole(50, { max: 10_000, ...trusted }),
   "undo.maxBytes": whole(256 * mebibyte, { max: 1024 * 1024 * mebibyte, ...trusted }),
 
@@ -185,7 +185,7 @@ export function settingOf(key: SettingKey): Setting<unknown> {
   return settingTable[key];
 }
 
-/** Other spellings that are still read; the setting's own name wins where both are given. */
+/** Other names that are still read; the setting's own name wins where both are given. */
 export const legacyKeys: ReadonlyMap<string, { key: SettingKey; convert?: (value: unknown) => unknown }> = new Map([
   ["queueMode", { key: "steeringMode" }],
   ["todo.remindersMax", { key: "todo.reminders.max" }],
@@ -193,7 +193,7 @@ export const legacyKeys: ReadonlyMap<string, { key: SettingKey; convert?: (value
   ["task.isolation.enabled", { key: "task.isolation.mode", convert: isolationMode }],
 ]);
 
-/** In RPC mode these have their defaults whatever the files say: the host, not the machine, decides the workflow. */
+/** In RPC mode these keep their defaults, whatever the files say: the host decides the workflow. */
 export const rpcDefaultKeys: readonly SettingKey[] = [
   "todo.enabled",
   "todo.reminders",
@@ -260,7 +260,7 @@ function record(of: "text" | "list", extra: Extra): Setting<Readonly<Record<stri
   return setting({ type: "record", of }, Object.freeze({}), extra);
 }
 
-/** Member by member: the whole table is made on the way to the first answer, and spreading a hundred rows shows. */
+/** Member by member: the whole table is built on the path to the first answer, and spreading a hundred rows is slow. */
 function setting<T>(kind: Kind, standard: T, extra: Extra): Setting<T> {
   const { projectMay = "set", stricter, isUnused, isPrivate } = extra;
   return { kind, default: standard, projectMay, stricter, isUnused, isPrivate };

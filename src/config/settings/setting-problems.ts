@@ -1,4 +1,4 @@
-// What is wrong in a settings file, in sentences: each names file, place and reason, and none repeats a secret.
+// What is wrong in a settings file, in sentences: each names file, position and reason, and none repeats a secret.
 
 import { printable } from "../../files/paths/resolve-path.js";
 
@@ -6,7 +6,7 @@ export interface SettingProblem {
   readonly file: string;
   /** Where in the file; absent when the file as a whole is the problem. */
   readonly key?: string;
-  /** A sentence that names file, place and reason, fit for a terminal and without secrets. */
+  /** A sentence that names file, position and reason, safe for a terminal and without secrets. */
   readonly text: string;
 }
 
@@ -26,7 +26,7 @@ export class Problems {
     this.#file = file;
   }
 
-  /** Time to stop reading. */
+  /** Reading can stop. */
   get isFull(): boolean {
     return this.#count >= maxProblems;
   }

@@ -1,22 +1,22 @@
 // What one setting is, as data: the values it takes, its default, and what a project may do to it. Also how a value is
-// checked, and how it is read from the words of a command line.
+// checked, and how it is read from a command line.
 
 import { isObject } from "../../base/json.js";
 
 /**
  * What the project's file may do to a setting. `set`: anything. `when-trusted`: anything once the project is trusted.
  * `narrow`: only make it stricter, trusted or not. `never`: nothing. Where `stricter` says what is stricter, an
- * untrusted project may go there in the first three cases.
+ * untrusted project may do that in the first three cases.
  */
 export type ProjectMay = "set" | "when-trusted" | "narrow" | "never";
 
-/** Which way is stricter: this boolean, a later choice, a lower number, a longer list. */
+/** Which direction is stricter: this boolean, a later choice, a lower number, a longer list. */
 export type Stricter = true | false | "later" | "lower" | "more";
 
 export type Kind =
   | { readonly type: "boolean" }
   | { readonly type: "number"; readonly min: number; readonly max: number; readonly isWhole: boolean }
-  /** `instead`: values of other programs, and what is used for them. */
+  /** `instead`: values of other programs, and what replaces them. */
   | {
       readonly type: "choice";
       readonly values: readonly string[];
@@ -60,7 +60,7 @@ export function checkMember(kind: Kind & { type: "record" }, name: string, value
   return copy === undefined ? { ok: false, expected: expectation({ type: kind.of }) } : { ok: true, value: copy };
 }
 
-/** From a word of the command line to a value that still has to be checked. */
+/** From a command-line argument to a value that still has to be checked. */
 export function fromText(kind: Kind, text: string): unknown {
   const word = text.trim();
   switch (kind.type) {
@@ -78,7 +78,7 @@ export function fromText(kind: Kind, text: string): unknown {
   }
 }
 
-/** A name that leads to an object's prototype in careless hands; never a setting, a group or a member. */
+/** A name that careless code would resolve to an object's prototype; never a setting, a group or a member. */
 export function isForbiddenName(name: string): boolean {
   return name === "__proto__" || name === "constructor" || name === "prototype";
 }

@@ -1,5 +1,5 @@
-// The settings of one session: defaults, the user's file, the project's file, and what was said for this run. Two
-// objects in one process know nothing of each other, and nothing here writes to a file.
+// The settings of one session: defaults, the user's file, the project's file, and overrides for this run. Two objects
+// in one process are independent, and nothing here writes to a file.
 
 import { GalleyError } from "../../base/errors.js";
 import { mergeValue, type SettingValues } from "./layers.js";
@@ -21,12 +21,12 @@ export interface SettingsOptions {
   readonly user?: SettingValues;
   /** Only what the project was allowed to set. */
   readonly project?: SettingValues;
-  /** Of everything the project's file says, what somebody has to be trusted for, whether it counts or not. */
+  /** The part of the project's file that needs trust, whether it counts or not. */
   readonly projectPolicy?: readonly PolicySetting[];
   /** What the command line or the caller says. */
   readonly overrides?: SettingValues;
   readonly problems?: readonly SettingProblem[];
-  /** Files that are there and cannot be read or parsed. */
+  /** Files that exist and cannot be read or parsed. */
   readonly brokenFiles?: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export class Settings {
     return mergeValue(key, [this.#user, this.#project, this.#overrides]) as SettingValue<K>;
   }
 
-  /** The highest layer that says something about it. */
+  /** The highest layer that sets it. */
   sourceOf(key: SettingKey): SettingSource {
     if (this.#overrides.has(key)) return "override";
     if (this.#project.has(key)) return "project";

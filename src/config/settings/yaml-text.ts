@@ -1,5 +1,5 @@
-// Small changes to YAML text at the places of its parsed nodes. Every other character stays. Whoever calls parses the
-// result: a layout too unusual for this gives a text that does not say what was wanted, and must not be written.
+// Small changes to YAML text at the positions of its parsed nodes. Every other character stays. The caller parses the
+// result: a layout too unusual for this gives a text with another meaning, which must not be written.
 
 import type { Node, Pair, YAMLMap } from "yaml";
 import { isObject } from "../../base/json.js";
@@ -16,11 +16,11 @@ export function replaceValue(text: string, node: Node, value: unknown): string {
 }
 
 export interface NewPair {
-  /** Where it goes; `undefined` in a file that says nothing yet. */
+  /** The map it goes into; `undefined` in an empty file. */
   readonly map: YAMLMap<Node, Node | null> | undefined;
   /** A pair of the map that has the first of the names and no value. */
   readonly empty: Pair<Node, Node | null> | undefined;
-  /** One below the other. */
+  /** Nested, the outermost first. */
   readonly names: readonly string[];
   readonly value: unknown;
 }
@@ -76,7 +76,7 @@ function inline(value: unknown): string {
     .join(", ")}}`;
 }
 
-/** Without quotes only where no reader of YAML could take it for something else. */
+/** Without quotes only where no YAML parser could misread it. */
 function word(text: string): string {
   const isPlain = /^[A-Za-z/][\w./-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text);
   return isPlain ? text : JSON.stringify(text);

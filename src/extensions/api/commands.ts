@@ -18,14 +18,14 @@ export interface RegisteredCommand {
   readonly sourceInfo: SlashCommand["sourceInfo"];
 }
 
-/** Throws `invalid_argument` for what nobody could type or call. */
+/** Throws `invalid_argument` for a command that could not be typed or called. */
 export function checkCommand(name: unknown, definition: unknown): asserts definition is CommandDefinition {
   checkName(name);
   if (typeof (definition as CommandDefinition | undefined)?.handler !== "function")
     throw new GalleyError("invalid_argument", `Command "${name}" has no handler`);
 }
 
-/** Throws `invalid_argument` for what nobody could type. */
+/** Throws `invalid_argument` for a name that could not be typed. */
 export function checkName(name: unknown): asserts name is string {
   if (typeof name !== "string" || !/^[^\s/]\S*$/.test(name))
     throw new GalleyError("invalid_argument", `Command name ${JSON.stringify(name)} is invalid: use one word`);

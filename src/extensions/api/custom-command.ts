@@ -1,5 +1,5 @@
-// The custom command contract: a module that brings `/name` words, each of which makes a prompt of what is typed behind
-// it, or deals with it alone. Promises: nothing that a command does reaches whoever asked but its words.
+// The custom command contract: a module that defines `/name` commands, each of which turns what is typed behind it into
+// a prompt, or handles it alone. Promises: nothing that a command does reaches its caller except its text.
 
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
@@ -23,7 +23,7 @@ export interface CustomCommand {
   name: string;
   description: string;
   /**
-   * `args` are the words behind the name. A text is the prompt from now on; without one the command has dealt with
+   * `args` are the words behind the name. A returned text becomes the prompt; without one the command has handled
    * everything. Throws to fail: hosts are told, and nothing is started.
    */
   execute(args: string[], ctx: ExtensionCommandContext): string | undefined | Promise<string | undefined>;
@@ -67,7 +67,7 @@ export interface RunCommandDeps {
   onError(failure: ToolFailure): void;
 }
 
-/** A prompt longer than this is nobody's. */
+/** The longest prompt that a command may make. */
 const maxPrompt = 1024 * 1024;
 
 /** The prompt it made, if any. Never rejects because of the command. */
@@ -93,7 +93,7 @@ export async function runCustomCommand(
   }
 }
 
-/** As `get_commands` lists it: to hosts it is as good as an extension's. */
+/** As `get_commands` lists it: for hosts it looks like an extension's command. */
 export function customSlashCommand({ command, path, source }: LoadedCommand): SlashCommand {
   const { name, description } = command;
   const place = source ? { source: source.provider, scope: source.level } : {};

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { quietHost } from "../../../test/kit/tool-modules.js";
 import { silentLog } from "../../base/log.js";
-import { SessionManager } from "../../record/record.js";
+import { createRecordInMemory } from "../../record/open-record.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { tierOf } from "../../tools/tool.js";
 import { type CustomTool, defineCustomTool, defineTool } from "./custom-tool.js";
@@ -175,7 +175,7 @@ describe("formatApprovalDetails", () => {
 
 describe("ctx", () => {
   it("shows the session and lets a tool ask for an abort", async () => {
-    const record = SessionManager.inMemory({ cwd: "/project" });
+    const record = createRecordInMemory({ cwd: "/project" });
     const entry = record.appendMessage({ role: "user", content: "hello", timestamp: 1 });
     record.setName("a name");
     record.setLabel(entry.id, "here");

@@ -62,7 +62,7 @@ export function adaptCustomTool(adapted: AdaptedTool, deps: AdapterDeps): AgentT
       return runGuarded({ path: resolvedPath, log: deps.log, call, signal }, async () => {
         const checked = validate ? await validate(params) : params;
         const args = inOrder(isDefinition, { toolCallId, checked, onUpdate, ctx, signal });
-        // As a method: the tool may be an object of a class.
+        // As a method: the tool may be an instance of a class.
         const result = await (tool.execute as Execute).apply(tool, args);
         await Promise.all(call.unfinished);
         return result;
@@ -71,10 +71,10 @@ export function adaptCustomTool(adapted: AdaptedTool, deps: AdapterDeps): AgentT
   };
 }
 
-/** More than a person is shown. */
+/** More than a user is shown. */
 const maxDetailsLength = 128 * 1024;
 
-/** The tool's own words on a call, of a copy of its arguments: what was asked about is what runs. */
+/** The tool's own description of a call. It gets a copy of the arguments: what was asked about is what runs. */
 function approvalDetails({ tool, resolvedPath }: AdaptedTool, args: JsonObject, log: Log): string[] | undefined {
   try {
     const copy = structuredClone(args);
@@ -89,7 +89,7 @@ function approvalDetails({ tool, resolvedPath }: AdaptedTool, args: JsonObject, 
   }
 }
 
-/** It instructs a model, so it holds nothing that a person would not see. */
+/** It instructs a model, so it holds nothing that a user could not see. */
 function visibleDescription({ tool, resolvedPath }: AdaptedTool, log: Log): string {
   const { text, findings } = stripInvisible(tool.description);
   if (findings !== "") log.warn(`${printable(resolvedPath)}: removed ${findings} from the description of ${tool.name}`);
@@ -108,13 +108,13 @@ function inOrder(isDefinition: boolean, { toolCallId, checked, onUpdate, ctx, si
   return isDefinition ? [toolCallId, checked, signal, onUpdate, ctx] : [toolCallId, checked, onUpdate, ctx, signal];
 }
 
-/** What cannot be understood counts as the worst. */
+/** What cannot be understood counts as the highest tier. */
 function tierFor(approval: unknown, args: JsonObject): ApprovalTier {
   try {
     const verdict: unknown = typeof approval === "function" ? approval(args) : approval;
     const tier = isObject(verdict) ? verdict.tier : verdict;
     return tier === "read" || tier === "write" ? tier : "exec";
   } catch {
-    return "exec"; // an answer that failed is no permission
+    return "exec"; // a failed answer is no permission
   }
 }

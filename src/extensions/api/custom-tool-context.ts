@@ -1,5 +1,5 @@
-// `ctx`: what a tool may know of the session at the moment of one call. Everything is a view; the only thing it can do
-// is ask for an abort, and keep a long output as an artifact.
+// `ctx`: what a tool may know about the session during one call. Everything is a view; the only things it can do are
+// ask for an abort, and store a long output as an artifact.
 
 import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
 import type { PendingAction } from "../../protocol/pending.js";
@@ -23,7 +23,7 @@ export interface ReadonlySession {
   getHeader(): SessionHeader;
   getTree(): EntryNode[];
   getArtifactsDir(): string | undefined;
-  /** Answers the id: the model is told `artifact://<id>`. */
+  /** Returns the id: the model is told `artifact://<id>`. */
   saveArtifact(text: string, toolName?: string): Promise<string>;
   getUsageStatistics(): unknown;
 }
@@ -36,7 +36,7 @@ export interface ModelRegistryView {
   getApiKeyAndHeaders(model: unknown): Promise<{ apiKey: string | undefined; headers: Record<string, string> }>;
 }
 
-/** What the session provides. Every member is asked anew for every call. */
+/** What the session provides. Every member is read again for every call. */
 export interface ToolHost {
   readonly cwd: string;
   readonly sessionManager: ReadonlySession;
@@ -46,7 +46,7 @@ export interface ToolHost {
   readonly settings?: { get(key: string): unknown };
   isIdle(): boolean;
   hasQueuedMessages(): boolean;
-  /** Nobody waits for it. */
+  /** Does not wait for the end. */
   abort(): void;
 }
 

@@ -1,5 +1,5 @@
-// Tells the tools what happens to their session: one after the other in the order of loading, each with a limit. What
-// one of them does wrong is told and stops nobody.
+// Tells the tools what happens to their session: one after the other in the order of loading, each with a limit. A
+// failure of one is reported and does not stop the others.
 
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
@@ -41,7 +41,7 @@ export async function notifyTools(deps: ToolEventDeps, event: CustomToolSessionE
   }
 }
 
-/** Rejects when the time is up; what comes later is nobody's business. */
+/** Rejects when the time is up; what comes later is ignored. */
 export function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const since = clock.now();
@@ -50,7 +50,7 @@ export function within<Result>(clock: Clock, ms: number, work: Promise<Result>):
   });
 }
 
-/** `spentMs` is less where the end of the session has cut the time short. */
+/** `spentMs` is less where the end of the session has shortened the time. */
 export function lateError(limitMs: number, spentMs: number): Error {
   const isCutShort = spentMs < limitMs - timerErrorMs;
   return new Error(`it did not finish ${isCutShort ? "before the session ended" : `within ${limitMs / 1000} s`}`);

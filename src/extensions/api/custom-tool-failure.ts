@@ -1,4 +1,4 @@
-// What went wrong in somebody else's code outside a tool call, as hosts are told.
+// What went wrong in an extension's code outside a tool call, as hosts are told.
 
 import { dirname, sep } from "node:path";
 import { messageOf } from "../../base/errors.js";
@@ -15,7 +15,7 @@ export interface ToolFailure {
 
 const maxSentence = 4000;
 
-/** Somebody else's words: they may be endless, and even asking for them may fail. */
+/** The extension's own error: its text may be endless, and even reading it may fail. */
 export function failureOf(thrown: unknown): Pick<ToolFailure, "error" | "stack"> {
   try {
     const error = messageOf(thrown);
@@ -27,7 +27,7 @@ export function failureOf(thrown: unknown): Pick<ToolFailure, "error" | "stack">
   }
 }
 
-/** Whether it came up in the module, or in a file beside it if the module has a directory of its own. */
+/** Whether it was thrown in the module, or in a file beside it if the module has a directory of its own. */
 export function cameFrom(thrown: unknown, realPath: string): boolean {
   const { stack = "" } = failureOf(thrown);
   return stack.includes(realPath) || (/[\\/]index\.\w+$/.test(realPath) && stack.includes(dirname(realPath) + sep));

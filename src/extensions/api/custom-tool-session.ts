@@ -1,14 +1,14 @@
 // The read-only view of a session's record that tools get: the methods that published tools call, on top of whatever
-// record the session stands on at the moment.
+// record is current.
 
 import { dirname } from "node:path";
-import type { SessionManager } from "../../record/record.js";
+import type { SessionRecord } from "../../record/record.js";
 import { artifactDirectory } from "../../record/session-paths.js";
 import { sessionStats } from "../../record/session-stats.js";
 import type { ReadonlySession } from "./custom-tool-context.js";
 
 export type ViewedRecord = Pick<
-  SessionManager,
+  SessionRecord,
   "cwd" | "sessionId" | "sessionFile" | "header" | "tree" | "context" | "artifacts"
 >;
 

@@ -1,5 +1,5 @@
-// `pi.ui`: one object for the whole life of a session. Behind it stands whoever can ask a person at the moment, or
-// nobody: then every question has a plain answer. A question always ends, and a method we do not know does nothing.
+// `pi.ui`: one object for the whole life of a session. Behind it is the front end or host that can ask the user at the
+// moment. Without one, every question has a plain answer. A question always ends, and an unknown method does nothing.
 
 import { linkAbort } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
@@ -59,7 +59,7 @@ export interface LiveUI {
 
 const nothing = () => undefined;
 
-/** What there is to say without anybody to ask. */
+/** The answers while no user can be asked. */
 const absent: { readonly [Method in Exclude<keyof ToolUI, "theme">]: () => unknown } = {
   select: async () => undefined,
   confirm: async () => false,
@@ -85,17 +85,17 @@ const absent: { readonly [Method in Exclude<keyof ToolUI, "theme">]: () => unkno
   setToolsExpanded: nothing,
 };
 
-/** Where the options of a dialog stand among its arguments. */
+/** The index of a dialog's options among its arguments. */
 const dialogs: Record<string, number> = { select: 2, confirm: 2, input: 2, editor: 2 };
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
 interface Question {
   readonly name: string;
-  /** Where its options stand. */
+  /** The index of its options. */
   readonly at: number;
   readonly args: unknown[];
-  /** Whoever asks is not waited for after this. */
+  /** After this the caller no longer needs the answer. */
   readonly until: AbortSignal | undefined;
 }
 
@@ -122,7 +122,7 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
     }
   };
 
-  /** Ends when the person answers, the signal fires or the time is up, whatever the implementation does. */
+  /** Ends when the user answers, the signal fires or the time is up, whatever the implementation does. */
   const ask = ({ name, at, args, until }: Question): Promise<unknown> => {
     const given = (args[at] ?? {}) as ToolDialogOptions;
     const none = name === "confirm" ? false : undefined;
@@ -178,7 +178,7 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
         ((...args: unknown[]) => {
           const running = currentModule();
           const answer = runAsHost(() => call(name, args, running));
-          if (answer instanceof Promise) running?.patience?.hold(answer); // a person thinks; the asker does not
+          if (answer instanceof Promise) running?.patience?.hold(answer); // the user's time is not the extension's
           return answer;
         });
       methods.set(name, known);

@@ -1,4 +1,4 @@
-// The custom tool contract: what somebody else's module hands over, and what it is given. The names and the order of
+// The custom tool contract: what a custom tool module exports, and what it is given. The names and the order of
 // arguments are those that published tools were written for.
 
 import type { ToolResult } from "../../protocol/events.js";
@@ -27,7 +27,7 @@ export type CustomToolApproval<Params> =
   | ((args: Params) => ApprovalTier | ApprovalVerdict);
 
 /** `Parameters` is any kind of schema: TypeBox of either line, zod, arktype or plain JSON Schema. */
-// biome-ignore lint/suspicious/noExplicitAny: what a schema of somebody else's library describes is theirs to say
+// biome-ignore lint/suspicious/noExplicitAny: what a schema of another library describes is known only there
 export interface CustomTool<Params = any, Details = any> extends RenderHooks {
   /** Letters, digits, `_` and `-`, at most 64. */
   name: string;
@@ -100,7 +100,7 @@ export interface CustomToolAPI {
   readonly cwd: string;
   /** Runs a program without a shell. Never rejects because of how it ended. */
   exec(command: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
-  /** Stays the same object for good; what answers behind it may change. */
+  /** Always the same object; the front end behind it may change. */
   readonly ui: ToolUI;
   readonly hasUI: boolean;
   readonly logger: ToolLogger;
@@ -110,7 +110,7 @@ export interface CustomToolAPI {
   readonly zod: typeof import("zod");
   /** What `import * as galley from "galley"` gives. */
   readonly pi: Readonly<Record<string, unknown>>;
-  /** Answers the id of the action, or with `plan` a promise of it. */
+  /** Returns the id of the action, or with `plan` a promise of it. */
   pushPendingAction(action: CustomToolPendingAction): string | Promise<string>;
 }
 
@@ -123,7 +123,7 @@ export interface ToolLogger {
 
 const definition = Symbol.for("galley.toolDefinition");
 
-/** Says that `execute` takes `(toolCallId, params, onUpdate, ctx, signal)`. So does a tool that nobody marked. */
+/** Says that `execute` takes `(toolCallId, params, onUpdate, ctx, signal)`. A tool without a mark does so too. */
 export function defineCustomTool<Params, Details>(tool: CustomTool<Params, Details>): CustomTool<Params, Details> {
   return tool;
 }
@@ -140,7 +140,7 @@ export function isToolDefinition(tool: object): boolean {
 
 const agentTool = Symbol.for("galley.agentTool");
 
-/** Says that a tool is in the form of the loop, and goes into it as it is. */
+/** Says that a tool already has the loop's form, and is used as it is. */
 export function defineAgentTool<Tool extends object>(tool: Tool): Tool {
   Object.defineProperty(tool, agentTool, { value: true });
   return tool;

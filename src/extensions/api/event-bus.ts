@@ -1,11 +1,11 @@
-// Where extensions talk to each other: named channels, delivered at once and in the order in which they were joined.
+// How extensions talk to each other: named channels, delivered at once and in the order of subscription.
 
 export type BusListener = (data: unknown) => void;
 
 export class EventBus {
   readonly #channels = new Map<string, Set<BusListener>>();
 
-  /** Returns how to leave. A listener must not throw. */
+  /** Returns a function that unsubscribes. A listener must not throw. */
   on(channel: string, listener: BusListener): () => void {
     const listeners = this.#channels.get(channel) ?? new Set();
     this.#channels.set(channel, listeners);

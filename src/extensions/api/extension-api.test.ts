@@ -125,7 +125,7 @@ describe("actions", () => {
 
   it("setLabel with one argument names the extension", async () => {
     const { runner, asked } = await openExtensions([(pi) => pi.setLabel("My guard")], { isUnbound: true });
-    expect(runner.registry.records.map(({ label }) => label)).toEqual(["My guard"]);
+    expect(runner.registry.extensions.map(({ label }) => label)).toEqual(["My guard"]);
     expect(asked).toEqual([]);
   });
 });
@@ -295,7 +295,7 @@ describe("flags, shortcuts, renderers", () => {
   });
 
   it.each<[string, (pi: ExtensionAPI) => unknown, string]>([
-    ["a handler", (pi) => pi.on("turn_start", 7 as never), 'The handler of "turn_start" is no function'],
+    ["a handler", (pi) => pi.on("turn_start", 7 as never), 'The handler of "turn_start" is not a function'],
     [
       "a command's name",
       (pi) => pi.registerCommand("a b", { handler() {} }),
@@ -306,7 +306,7 @@ describe("flags, shortcuts, renderers", () => {
     [
       "a default",
       (pi) => pi.registerFlag("a", { type: "string", default: true }),
-      'The default of flag "a" is no string',
+      'The default of flag "a" is not a string',
     ],
     [
       "a tool",

@@ -1,4 +1,4 @@
-// `pi`, as one extension sees it: what it registers goes to its own record, what it does goes to the session, which is
+// `pi`, as one extension sees it: what it registers goes to its own registrations, what it does goes to the session, which is
 // not there yet while extensions load.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
@@ -10,11 +10,11 @@ import { checkCommand } from "./commands.js";
 import type { CustomToolAPI } from "./custom-tool.js";
 import type { EventBus } from "./event-bus.js";
 import type { ExtensionAPI, ExtensionHost } from "./extension.js";
-import type { AnyHandler, ExtensionOrigin, ExtensionRecord } from "./extension-record.js";
+import type { AnyHandler, ExtensionOrigin, ExtensionRegistrations } from "./extension-registrations.js";
 
 export interface ExtensionApiDeps {
-  readonly record: ExtensionRecord;
-  /** What tools get, too. */
+  readonly extension: ExtensionRegistrations;
+  /** The API that tools get as well. */
   readonly common: CustomToolAPI;
   readonly bus: EventBus;
   readonly log: Log;
@@ -25,8 +25,8 @@ export interface ExtensionApiDeps {
   host(): ExtensionHost;
   /** Undefined before there is a session. */
   boundHost(): ExtensionHost | undefined;
-  /** Runs something of the extension's outside of a hook; never throws. */
-  guard(record: ExtensionRecord, event: string, work: () => unknown): void;
+  /** Runs a callback of the extension's outside of a hook; never throws. */
+  guard(extension: ExtensionRegistrations, event: string, work: () => unknown): void;
   /** A message that an extension sent was refused. */
   onSendFailure(failure: SendFailure): void;
 }
@@ -64,54 +64,54 @@ export function createExtensionApi(deps: ExtensionApiDeps): ExtensionAPI {
 
 type Registrations = Pick<ExtensionAPI, "on" | "getFlag" | "events" | (`register${string}` & keyof ExtensionAPI)>;
 
-function registrations({ record, bus, log, builtInCommands, flagValues, boundHost, guard }: ExtensionApiDeps) {
-  const { path } = record.origin;
+function registrations({ extension, bus, log, builtInCommands, flagValues, boundHost, guard }: ExtensionApiDeps) {
+  const { path } = extension.origin;
   return {
     on(name: string, handler: unknown) {
       needFunction(`The handler of "${name}"`, handler);
       const told = hookAliases.get(name) ?? name;
-      record.handlers.set(told, [...(record.handlers.get(told) ?? []), { name, handler: handler as AnyHandler }]);
+      extension.handlers.set(told, [...(extension.handlers.get(told) ?? []), { name, handler: handler as AnyHandler }]);
     },
     registerTool(definition) {
       const { schema } = checkTool(definition, "registerTool was given an invalid tool");
-      record.tools.set(definition.name, { definition, schema });
+      extension.tools.set(definition.name, { definition, schema });
       runAsHost(() => boundHost()?.toolsChanged());
     },
     registerCommand(name, definition) {
       checkCommand(name, definition);
       if (builtInCommands.includes(name))
         return log.warn(`Extension command '${name}' from ${path} conflicts with built-in commands. Skipping.`);
-      record.commands.set(name, { name, definition, sourceInfo: sourceInfoOf(record.origin) });
+      extension.commands.set(name, { name, definition, sourceInfo: sourceInfoOf(extension.origin) });
     },
     registerFlag(name, definition) {
       const { type, default: usual, description } = definition;
       if (!/^[a-z0-9][\w-]*$/i.test(name) || (type !== "boolean" && type !== "string"))
         throw new GalleyError("invalid_argument", `Flag ${JSON.stringify(name)} needs a name and a type`);
       if (usual !== undefined && typeof usual !== type)
-        throw new GalleyError("invalid_argument", `The default of flag "${name}" is no ${type}`);
-      record.flags.set(name, {
+        throw new GalleyError("invalid_argument", `The default of flag "${name}" is not a ${type}`);
+      extension.flags.set(name, {
         type,
         ...(usual === undefined ? {} : { default: usual }),
         ...(description === undefined ? {} : { description }),
       });
     },
     getFlag: (name) => {
-      const flag = record.flags.get(name);
+      const flag = extension.flags.get(name);
       return flag && (flagValues.get(name) ?? flag.default);
     },
     registerShortcut(key, definition) {
       needFunction(`The handler of "${key}"`, definition?.handler);
       if (reservedKeys.has(key.toLowerCase()))
         return log.warn(`Extension shortcut '${key}' from ${path} is reserved. Skipping.`);
-      record.shortcuts.set(key.toLowerCase(), { definition });
+      extension.shortcuts.set(key.toLowerCase(), { definition });
     },
     registerMessageRenderer(customType, renderer) {
-      record.messageRenderers.set(customType, renderer);
+      extension.messageRenderers.set(customType, renderer);
     },
     events: {
       on(channel, handler) {
         needFunction(`The listener of "${channel}"`, handler);
-        return bus.on(channel, (data) => guard(record, `events:${channel}`, () => handler(data)));
+        return bus.on(channel, (data) => guard(extension, `events:${channel}`, () => handler(data)));
       },
       emit: (channel, data) => runAsHost(() => bus.emit(channel, data)),
     },
@@ -120,12 +120,12 @@ function registrations({ record, bus, log, builtInCommands, flagValues, boundHos
 
 type Actions = Omit<ExtensionAPI, keyof Registrations | "cwd" | "exec" | "logger" | "typebox" | "zod" | "pi">;
 
-function actions({ record, log, host, onSendFailure }: ExtensionApiDeps): Actions {
+function actions({ extension, log, host, onSendFailure }: ExtensionApiDeps): Actions {
   const act = <Result>(action: (host: ExtensionHost) => Result): Result => runAsHost(() => action(host()));
-  /** Nobody waits: who sent it has gone on. */
+  /** Not awaited: the sender has gone on. */
   const send = (command: SendFailure["command"], sent: Promise<void>) =>
     void sent.catch((error: unknown) => {
-      log.warn(`${record.origin.path} sent a message that was refused: ${messageOf(error)}`);
+      log.warn(`${extension.origin.path} sent a message that was refused: ${messageOf(error)}`);
       onSendFailure({ command, error: messageOf(error) });
     });
   return {
@@ -143,7 +143,7 @@ function actions({ record, log, host, onSendFailure }: ExtensionApiDeps): Action
     getSessionName: () => act((session) => session.getSessionName()),
     setSessionName: (name) => act((session) => session.setSessionName(name)),
     setLabel(...args: [string] | [string, string | undefined]) {
-      if (args.length === 1) record.label = args[0];
+      if (args.length === 1) extension.label = args[0];
       else act((session) => session.setLabel(args[0], args[1]));
     },
     setModel: async ({ provider, id }) =>
@@ -165,12 +165,12 @@ function sourceInfoOf({ path, source }: ExtensionOrigin): Record<string, unknown
   return { path, ...(source ? { source: source.provider, scope: source.level } : {}) };
 }
 
-/** What will stand in the file is what is in memory, whatever the extension does to its object later. */
+/** The file gets what is in memory now, whatever the extension does to its object later. */
 function asStored(data: unknown): unknown {
   const text = JSON.stringify(data);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
 function needFunction(what: string, value: unknown): void {
-  if (typeof value !== "function") throw new GalleyError("invalid_argument", `${what} is no function`);
+  if (typeof value !== "function") throw new GalleyError("invalid_argument", `${what} is not a function`);
 }

@@ -1,5 +1,5 @@
-// `ctx`: what an extension may know and do at the moment it is called. Every member asks the session when it is used,
-// so that a context which an extension kept still tells the truth.
+// `ctx`: what an extension may know and do while it is called. Every member asks the session when it is used, so that a
+// context which an extension kept is never out of date.
 
 import type { ContextUsage } from "../../protocol/data.js";
 import { runAsHost } from "../load/load-guard.js";
@@ -27,7 +27,7 @@ export interface CommandHost {
   switchSession(path: string): Promise<SessionChange>;
   branch(entryId: string): Promise<SessionChange>;
   navigateTree(entryId: string, options: { summarize?: boolean; customInstructions?: string }): Promise<SessionChange>;
-  /** Reads the extensions anew. */
+  /** Reads the extensions again. */
   reload(): Promise<void>;
 }
 
@@ -48,14 +48,14 @@ export interface CompactOptions {
 }
 
 export interface ExtensionContext extends CustomToolContext, Omit<ContextHost, keyof ToolHost | "compact"> {
-  /** With options nobody has to wait: they are told of the end. */
-  compact(wish?: string | CompactOptions): Promise<void>;
+  /** With options the caller need not wait: its callbacks are told of the end. */
+  compact(request?: string | CompactOptions): Promise<void>;
 }
 
 export interface ExtensionCommandContext extends ExtensionContext, CommandHost {
   newSession(options?: NewSessionOptions): Promise<SessionChange>;
   navigateTree(entryId: string, options?: { summarize?: boolean; customInstructions?: string }): Promise<SessionChange>;
-  /** Another word for `branch`. */
+  /** Another name for `branch`. */
   fork(entryId: string): Promise<SessionChange>;
 }
 
@@ -107,7 +107,7 @@ export function createExtensionContext(
     getContextUsage: () => ask((session) => session.getContextUsage()),
     getSystemPrompt: () => ask((session) => session.getSystemPrompt()),
     isProjectTrusted: () => ask((session) => session.isProjectTrusted()),
-    compact: (wish) => compacted(wish, (instructions) => ask((session) => session.compact(instructions))),
+    compact: (request) => compacted(request, (instructions) => ask((session) => session.compact(instructions))),
   };
 }
 
@@ -125,21 +125,21 @@ export function createCommandContext(deps: ContextDeps<ContextHost & CommandHost
   });
 }
 
-/** Nobody has to wait for it, so a failure that nobody waits for is no surprise. */
+/** The caller need not wait for it, so a failure without a waiting caller is no uncaught error. */
 function compacted(
-  wish: string | CompactOptions | undefined,
+  request: string | CompactOptions | undefined,
   compact: (customInstructions?: string) => Promise<unknown>,
 ): Promise<void> {
-  const done = runCompaction(wish, compact);
-  done.catch(() => {}); // whoever waits hears of it
+  const done = runCompaction(request, compact);
+  done.catch(() => {}); // a caller that waits gets the error
   return done;
 }
 
 async function runCompaction(
-  wish: string | CompactOptions | undefined,
+  request: string | CompactOptions | undefined,
   compact: (customInstructions?: string) => Promise<unknown>,
 ): Promise<void> {
-  const options = typeof wish === "string" ? { customInstructions: wish } : (wish ?? {});
+  const options = typeof request === "string" ? { customInstructions: request } : (request ?? {});
   const { customInstructions, onComplete, onError } = options as CompactOptions;
   let result: unknown;
   try {

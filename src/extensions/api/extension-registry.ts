@@ -1,26 +1,31 @@
-// Everything that the loaded extensions registered, in one order. The project's extensions come before the user's: what
-// they make of a tool call is still seen by the guards that the user keeps for all projects.
+// Everything that the loaded extensions registered, in one order. The project's extensions come before the user's: how
+// they change a tool call is still seen by the guards that the user keeps for all projects.
 
 import { resolveToolName } from "../../pending/resolve-force.js";
 import type { RegisteredCommand } from "./commands.js";
 import { cameFrom } from "./custom-tool-failure.js";
 import type { FlagDefinition } from "./extension.js";
-import type { ExtensionRecord, RegisteredHandler, RegisteredShortcut, RegisteredTool } from "./extension-record.js";
+import type {
+  ExtensionRegistrations,
+  RegisteredHandler,
+  RegisteredShortcut,
+  RegisteredTool,
+} from "./extension-registrations.js";
 
-export type Owned<Thing> = Thing & { readonly record: ExtensionRecord };
+export type Owned<Thing> = Thing & { readonly extension: ExtensionRegistrations };
 
 export class ExtensionRegistry {
-  #records: readonly ExtensionRecord[] = [];
-  /** The chosen tools of a record that lost its name are told of once. */
+  #extensions: readonly ExtensionRegistrations[] = [];
+  /** Each tool that lost its name to another is reported once. */
   readonly #conflicts = new Set<RegisteredTool>();
 
-  get records(): readonly ExtensionRecord[] {
-    return this.#records;
+  get extensions(): readonly ExtensionRegistrations[] {
+    return this.#extensions;
   }
 
-  add(records: readonly ExtensionRecord[]): void {
-    const all = [...this.#records, ...records];
-    this.#records = [
+  add(extensions: readonly ExtensionRegistrations[]): void {
+    const all = [...this.#extensions, ...extensions];
+    this.#extensions = [
       ...all.filter(({ origin }) => origin.needsTrust),
       ...all.filter(({ origin }) => !origin.needsTrust),
     ];
@@ -28,56 +33,56 @@ export class ExtensionRegistry {
 
   /** A project does not decide whether it is trusted. */
   handlersOf(type: string): Owned<RegisteredHandler>[] {
-    return this.#records
+    return this.#extensions
       .filter(({ origin }) => !(type === "project_trust" && origin.needsTrust))
-      .flatMap((record) => (record.handlers.get(type) ?? []).map((handler) => ({ ...handler, record })));
+      .flatMap((extension) => (extension.handlers.get(type) ?? []).map((handler) => ({ ...handler, extension })));
   }
 
   /** The last registration wins. */
   commands(): Map<string, Owned<RegisteredCommand>> {
-    return this.#byName((record) => record.commands);
+    return this.#byName((extension) => extension.commands);
   }
 
   shortcuts(): Map<string, Owned<RegisteredShortcut>> {
-    return this.#byName((record) => record.shortcuts);
+    return this.#byName((extension) => extension.shortcuts);
   }
 
   flags(): Map<string, Owned<FlagDefinition>> {
-    return this.#byName((record) => record.flags);
+    return this.#byName((extension) => extension.flags);
   }
 
   messageRenderer(customType: string): unknown {
-    return this.#records
-      .findLast((record) => record.messageRenderers.has(customType))
+    return this.#extensions
+      .findLast((extension) => extension.messageRenderers.has(customType))
       ?.messageRenderers.get(customType);
   }
 
   /**
-   * The first registration of a name stays; `onConflict` hears of each other one once. The word on previews is nobody's
-   * to take: who replaced it could write without a decision.
+   * The first registration of a name stays; `onConflict` is told of each other one once. `resolve` cannot be replaced:
+   * a replacement could write without a decision.
    */
-  tools(onConflict: (record: ExtensionRecord, sentence: string) => void): Owned<RegisteredTool>[] {
+  tools(onConflict: (extension: ExtensionRegistrations, sentence: string) => void): Owned<RegisteredTool>[] {
     const chosen = new Map<string, Owned<RegisteredTool>>();
-    for (const record of this.#records)
-      for (const [name, tool] of record.tools) {
-        if (name !== resolveToolName && !chosen.has(name)) chosen.set(name, { ...tool, record });
+    for (const extension of this.#extensions)
+      for (const [name, tool] of extension.tools) {
+        if (name !== resolveToolName && !chosen.has(name)) chosen.set(name, { ...tool, extension });
         else if (!this.#conflicts.has(tool)) {
           this.#conflicts.add(tool);
-          onConflict(record, `Tool name "${name}" conflicts with existing tool`);
+          onConflict(extension, `Tool name "${name}" conflicts with existing tool`);
         }
       }
     return [...chosen.values()];
   }
 
-  /** The extension in whose files an error came up, if it can be told. */
+  /** The extension in whose files an error was thrown, if it can be told. */
   blame(error: unknown): string | undefined {
-    return this.#records.find(({ origin }) => cameFrom(error, origin.realPath))?.origin.path;
+    return this.#extensions.find(({ origin }) => cameFrom(error, origin.realPath))?.origin.path;
   }
 
-  #byName<Thing extends object>(things: (record: ExtensionRecord) => ReadonlyMap<string, Thing>) {
+  #byName<Thing extends object>(things: (extension: ExtensionRegistrations) => ReadonlyMap<string, Thing>) {
     const byName = new Map<string, Owned<Thing>>();
-    for (const record of this.#records)
-      for (const [name, thing] of things(record)) byName.set(name, { ...thing, record });
+    for (const extension of this.#extensions)
+      for (const [name, thing] of things(extension)) byName.set(name, { ...thing, extension });
     return byName;
   }
 }

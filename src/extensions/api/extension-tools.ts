@@ -8,26 +8,26 @@ import type { CustomTool } from "./custom-tool.js";
 import { adaptCustomTool } from "./custom-tool-adapter.js";
 import type { ToolDefinition } from "./extension.js";
 import { type ContextDeps, createExtensionContext } from "./extension-context.js";
-import type { RegisteredTool } from "./extension-record.js";
+import type { RegisteredTool } from "./extension-registrations.js";
 import type { Owned } from "./extension-registry.js";
 
 export interface ExtensionTool {
   readonly tool: AnyTool;
-  /** What it says of itself beyond what the loop needs: how it is drawn, what the system prompt may say of it. */
+  /** What it says about itself beyond what the loop needs: how it is drawn, what the system prompt may say about it. */
   readonly definition: ToolDefinition;
   readonly path: string;
   readonly startsActive: boolean;
 }
 
 export function adaptExtensionTool(
-  { definition, schema, record }: Owned<RegisteredTool>,
+  { definition, schema, extension }: Owned<RegisteredTool>,
   deps: ContextDeps & { readonly log: Log },
 ): ExtensionTool {
   const { log } = deps;
-  const { path, realPath } = record.origin;
+  const { path, realPath } = extension.origin;
   const { prepareArguments, hidden, defaultInactive } = definition;
   const tool = adaptCustomTool(
-    // By `isDefinition` the adapter knows in which order this one takes its arguments.
+    // `isDefinition` tells the adapter in which order this one takes its arguments.
     { tool: definition as unknown as CustomTool, resolvedPath: realPath, schema, isDefinition: true },
     { log, createContext: (call) => createExtensionContext(deps, call) },
   );

@@ -1,4 +1,4 @@
-// The extension contract: what a module hands over, and what it is given. The names and the order of arguments are those
+// The extension contract: what a module exports, and what it is given. The names and the order of arguments are those
 // that published extensions were written for.
 
 import { GalleyError } from "../../base/errors.js";
@@ -13,7 +13,7 @@ import type { CommandDefinition } from "./commands.js";
 import type { CustomTool, CustomToolAPI, CustomToolResult } from "./custom-tool.js";
 import type { CommandHost, ContextHost, ExtensionContext } from "./extension-context.js";
 
-/** A module's default export. It registers; what acts on the session comes later. */
+/** A module's default export. It registers; actions on the session come later. */
 export type ExtensionFactory = (pi: ExtensionAPI) => void | Promise<void>;
 
 type AnswerTo<Type extends string> = Type extends keyof HookAnswers ? HookAnswers[Type] | undefined | void : unknown;
@@ -26,18 +26,18 @@ export type ExtensionHandler<Event extends { readonly type: string } = never> = 
 type SessionEventOf<Type> = Extract<AgentSessionEvent, { type: Type }>;
 
 export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logger" | "typebox" | "zod" | "pi"> {
-  /** A name that nobody knows is accepted: a newer galley may tell it. */
+  /** An unknown name is accepted: a newer galley may have the event. */
   on<Name extends HookName>(name: Name, handler: ExtensionHandler<HookEvent<Name>>): void;
   on<Type extends AgentSessionEvent["type"]>(name: Type, handler: ExtensionHandler<SessionEventOf<Type>>): void;
   // biome-ignore lint/suspicious/noExplicitAny: nothing is known of an event that we do not have
   on(name: string, handler: (event: any, ctx: ExtensionContext) => unknown): void;
 
-  /** Counts from the next model call on. Throws for a tool that cannot be used. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a schema of somebody else's library describes is theirs to say
+  /** Applies from the next model call on. Throws for a tool that cannot be used. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a schema of another library describes is known only there
   registerTool(tool: ToolDefinition<any, any>): void;
   registerCommand(name: string, definition: CommandDefinition): void;
   registerFlag(name: string, definition: FlagDefinition): void;
-  /** What the command line said, or the default. Undefined for a flag of somebody else's. */
+  /** What the command line said, or the default. Undefined for a flag of another extension. */
   getFlag(name: string): boolean | string | undefined;
   registerShortcut(key: string, definition: ShortcutDefinition): void;
   /** Draws custom messages of this type in a terminal. */
@@ -54,7 +54,7 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   setSessionName(name: string): void;
   /** What the extension is called in lists. */
   setLabel(label: string): void;
-  /** A bookmark on an entry; without a label the one there is goes. */
+  /** A bookmark on an entry; without a label, the existing one is removed. */
   setLabel(entryId: string, label: string | undefined): void;
   /** False where the model is not known or has no key. */
   setModel(model: { readonly provider: string; readonly id: string }): Promise<boolean>;
@@ -70,7 +70,7 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
 export type ToolInfo = Pick<AnyTool, "name" | "description" | "parameters">;
 
 /** As a custom tool, but `execute` takes its arguments in another order. */
-// biome-ignore lint/suspicious/noExplicitAny: what a schema of somebody else's library describes is theirs to say
+// biome-ignore lint/suspicious/noExplicitAny: what a schema of another library describes is known only there
 export interface ToolDefinition<Params = any, Details = any>
   extends Omit<CustomTool<Params, Details>, "execute" | "onSession"> {
   /** Offered only when it is switched on. */
@@ -123,7 +123,7 @@ export interface ExtensionHost extends ContextHost, CommandHost {
 
 const tooEarlyText = "Extension runtime not initialized. Action methods cannot be called during extension loading.";
 const tooLateText =
-  "This extension was loaded anew, or its session has ended. What it kept from before does nothing any more.";
+  "This extension was reloaded, or its session has ended. Objects it kept from before no longer work.";
 
 /** Before there is a session, and after it is gone. */
 export class ExtensionRuntimeNotInitializedError extends GalleyError {

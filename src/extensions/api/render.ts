@@ -1,5 +1,5 @@
 // A tool's own drawing of its calls and results. Published tools expect three different signatures; one object that is
-// theme, options and context at once satisfies them all. A renderer that fails is told of once and then left alone.
+// theme, options and context at once satisfies them all. A renderer that fails is reported once and then not used.
 
 import { messageOf } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
@@ -13,7 +13,7 @@ import type { ToolFailure } from "./custom-tool-failure.js";
 
 export interface RenderHooks {
   /** Called `(args, theme)`, `(args, options, theme)` or `(args, theme, context)`, as the tool was written. */
-  // biome-ignore lint/suspicious/noExplicitAny: what stands in each place depends on whom the tool was written for
+  // biome-ignore lint/suspicious/noExplicitAny: each argument depends on the program the tool was written for
   renderCall?(args: any, ...rest: any[]): Component | string | null | undefined;
   renderResult?(
     // biome-ignore lint/suspicious/noExplicitAny: a tool knows its own details
@@ -144,7 +144,7 @@ function isComponent(value: unknown): value is Component {
   return isObject(value) && typeof value.render === "function";
 }
 
-/** The arguments, and the context for those who look for it there; a copy of them shows the arguments alone. */
+/** The arguments, and the context for tools that look for it there; a copy of them shows the arguments alone. */
 function withContext(args: unknown, context: object): unknown {
   if (!isObject(args)) return args;
   const copy = { ...args };

@@ -1,4 +1,4 @@
-// `pi.exec`: one program, no shell, all of its output. How it ended is an answer, never an exception.
+// `pi.exec`: one program, no shell, all of its output. How it ended is a result, never an exception.
 
 import { resolve } from "node:path";
 import { GalleyError, messageOf } from "../../base/errors.js";

@@ -1,4 +1,4 @@
-// `pi.pushPendingAction`: a tool stages what it would do, and `resolve` or a person decides. A callback is checked
+// `pi.pushPendingAction`: a tool stages what it would do, and `resolve` or the user decides. A callback is checked
 // against the files it was made for; with a plan galley writes the files itself.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
@@ -18,7 +18,7 @@ export interface CustomToolPendingAction {
   details?: unknown;
   /** Default `custom_tool`. */
   sourceToolName?: string;
-  /** What the preview rests on: when one of them has changed, nothing is applied. */
+  /** What the preview depends on: when one of them has changed, nothing is applied. */
   files?: readonly string[];
   plan?: readonly FileChange[];
   preview?: { text?: string; diff?: string };
@@ -38,19 +38,19 @@ export interface ToolPendingActions {
   push(action: NewAction): string;
   /** The id of an action that is pushed later. */
   nextId(): string;
-  /** The files as they are now, those that are not there included. */
+  /** The files as they are now, including those that do not exist. */
   stamp(paths: readonly string[]): Promise<readonly SeenFile[]>;
   /** Reads and stamps the files and refuses what must not be written. */
   plan(changes: readonly FileChange[]): Promise<readonly PlannedChange[]>;
 }
 
-/** In the place of a session's side: a program that keeps pending actions itself. */
+/** Instead of a session: a program that keeps pending actions itself. */
 export type GivenPush = (action: CustomToolPendingAction) => string | Promise<string> | undefined | void;
 
 const unavailableText = "Pending action store unavailable for custom tools in this runtime.";
 const incompleteText = "pushPendingAction requires a label and an apply callback.";
 
-/** A call of the guest that is being carried out is not over before what it stages is stamped. */
+/** A tool call that is under way does not end before what it stages is stamped. */
 export function pushPendingAction(
   pending: ToolPendingActions | GivenPush | undefined,
   action: CustomToolPendingAction,
@@ -65,7 +65,7 @@ export function pushPendingAction(
   const clean = reject ? { reject } : {};
   if (!plan && !files?.length)
     return pending.push({ ...common(action, call), work: { kind: "closure", apply: closure(apply), ...clean } });
-  // Whoever waits for no file has its id at once, although it is not there before the files are known.
+  // Without files to wait for, the caller gets the id at once, although the action is not staged yet.
   const id = plan ? {} : { id: pending.nextId() };
   const pushed = inTurn(call, async (): Promise<ActionWork> => {
     if (plan) {
@@ -78,13 +78,13 @@ export function pushPendingAction(
   }).then((work) => pending.push({ ...common(action, call), ...id, work }));
   call?.unfinished.push(pushed);
   pushed.catch((error: unknown) => {
-    // Heard at the end of the call, or by whoever waits for the id; who has it already, and no call, hears it here.
+    // The end of the call or the promise of the id reports the error; without either, it is logged here.
     if (!call && !plan) running?.log.error(`${running.path}: "${label}" was not staged: ${messageOf(error)}`);
   });
   return id.id ?? pushed;
 }
 
-/** What a call stages is pushed in the order in which it was staged, however long each look at the files takes. */
+/** Actions of one call are pushed in the order in which they were staged, however long each look at the files takes. */
 async function inTurn<T>(call: ModuleCall | undefined, look: () => Promise<T>): Promise<T> {
   const before = call?.unfinished.at(-1);
   const found = look();
@@ -97,7 +97,7 @@ function isComplete(action: unknown): action is CustomToolPendingAction {
   return typeof action.apply === "function" || Array.isArray(action.plan);
 }
 
-/** The same action, with what it does not say. Its callbacks stay its own, since it may be an object with methods. */
+/** The same action, completed. Its callbacks stay its own, since it may be an object with methods. */
 function withSource(action: CustomToolPendingAction): CustomToolPendingAction {
   const { label, apply, reject } = action;
   return {
@@ -149,7 +149,7 @@ async function refuseStale(pending: ToolPendingActions, before: readonly SeenFil
   });
 }
 
-/** Bound to the action, since it may be an object with methods; and as much a guest as whoever staged it. */
+/** Bound to the action, since it may be an object with methods; and guarded like the module that staged it. */
 function callbacks(action: CustomToolPendingAction, running: GuardedModule | undefined) {
   const { apply, reject } = action;
   const guarded = <Result>(work: () => Result): Result =>

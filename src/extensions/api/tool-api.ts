@@ -29,8 +29,8 @@ export function createToolApi({ cwd, processes, live, logger, virtual, pending }
       return live.hasUI;
     },
     logger,
-    // What serves an import is of this type by construction; the table of modules cannot say so. What nobody names is
-    // not there, and must not throw: tools copy this object member by member.
+    // What serves an import has this type by construction; the table of modules cannot say so. An unused library is
+    // undefined, and must not throw: tools copy this object member by member.
     get typebox() {
       return virtual.find("@sinclair/typebox") as CustomToolAPI["typebox"];
     },

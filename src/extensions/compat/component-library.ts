@@ -1,5 +1,5 @@
-// Everything that modules find under the name of the component library, and what stands around it: texts with a form,
-// things that wait, borders, and the themes they are drawn with. Plain, because there may be nobody to draw for.
+// Everything that modules find under the name of the component library, and what belongs to it: formatted texts,
+// spinners, borders, and the themes they are drawn with. Plain, because there may be no screen.
 
 import { type Component, Container, Text } from "./components.js";
 import { getEditorKeybindings } from "./keys.js";
@@ -119,7 +119,7 @@ export class TruncatedText implements Component {
   }
 }
 
-/** What stands in the place of a picture. */
+/** Shown instead of a picture. */
 export class Image implements Component {
   readonly #mimeType: string;
   readonly #filename: string | undefined;
@@ -160,7 +160,7 @@ export class Loader implements Component {
   }
 
   start(): void {
-    // Without a screen nobody sees it turn.
+    // Without a screen it is not drawn.
     if (this.#timer || !this.#screen?.requestRender) return;
     this.#timer = setInterval(() => {
       this.#frame++;
@@ -225,7 +225,7 @@ export class DynamicBorder implements Component {
   }
 }
 
-/** Something that waits, between two borders, and can be cancelled. */
+/** A spinner between two borders that can be cancelled. */
 export class BorderedLoader extends Container {
   readonly #loader: CancellableLoader;
 

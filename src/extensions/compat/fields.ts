@@ -1,5 +1,5 @@
-// Components that take keys: a line of text, a text, lists to choose from. They hold what was typed and chosen and tell
-// it; who draws them and hands them the keys is a front end's business.
+// Components that take keys: a line of text, a text, lists to choose from. They hold what was typed and chosen and
+// report it; the front end draws them and passes them the keys.
 
 import type { Component } from "./components.js";
 import { CURSOR_MARKER, fuzzyMatch, getEditorKeybindings } from "./keys.js";
@@ -82,7 +82,7 @@ export class SelectList implements Component {
     return count > this.#maxVisible ? [...lines, scrollInfo(`  (${this.#selected + 1}/${count})`)] : lines;
   }
 
-  /** Round and round. */
+  /** Wraps around at both ends. */
   #move(step: number): void {
     const count = this.#shown.length;
     if (count === 0) return;
@@ -96,7 +96,7 @@ export interface SettingItem {
   label: string;
   description?: string;
   currentValue: string;
-  /** What the key goes through. */
+  /** The values that the key cycles through. */
   values?: string[];
 }
 
@@ -165,7 +165,7 @@ export class SettingsList implements Component {
   }
 }
 
-/** A text and a place in it. */
+/** A text and a cursor. */
 class TextField {
   text = "";
   cursor = 0;
@@ -299,7 +299,7 @@ export class Editor implements Component {
   }
 }
 
-/** An editor that also hands on keys with a meaning of their own. */
+/** An editor that also passes on keys with a meaning of their own. */
 export class CustomEditor extends Editor {
   onEscape?: () => void;
   onCtrlD?: () => void;

@@ -1,4 +1,4 @@
-// Keys as a terminal sends them, and the words that published modules name them by.
+// Keys as a terminal sends them, and the names that published modules use for them.
 
 import { stripEscapes } from "../../base/sanitize.js";
 

@@ -56,7 +56,7 @@ function wrapLine(line: string, width: number): string[] {
     const length = visibleWidth(word.trimEnd());
     if (used > 0 && used + length > width) close();
     for (const piece of pieces(word)) {
-      // The spaces at a line's end may stand over it; they are dropped.
+      // The spaces at a line's end may exceed the width; they are dropped.
       if (used + piece.width > width && piece.text !== " ") close();
       current += piece.text;
       used += piece.width;

@@ -1,6 +1,6 @@
-// The modules that galley itself serves to tools, whatever lies in their node_modules: the host's own exports under
+// The modules that galley itself serves to tools, whatever is in their node_modules: the host's own exports under
 // every name that published tools use, the components, and the schema libraries. Each is one instance, made when it is
-// first wanted.
+// first needed.
 
 import { GalleyError } from "../../base/errors.js";
 import type { ToolLogger } from "../api/custom-tool.js";
@@ -17,7 +17,7 @@ type LibraryName = "@sinclair/typebox" | "typebox" | "zod";
 type ModuleName = "galley" | "tui" | "ai" | "core" | LibraryName;
 type Exports = Readonly<Record<string, unknown>>;
 
-/** What a layer above has to offer: the SDK's exports, and the functions that ask a model. */
+/** What a layer above offers: the SDK's exports, and the functions that ask a model. */
 export interface HostModules {
   galley?(): Promise<object>;
   ai?(): Promise<object>;
@@ -36,12 +36,12 @@ const moduleOf = new Map<string, ModuleName>([
   ["zod/v4", "zod"],
 ]);
 
-/** Served by us, whatever lies in a project under that name. */
+/** Served by us, whatever a project has under that name. */
 export function isHostModule(specifier: string): boolean {
   return moduleOf.has(specifier);
 }
 
-/** Which library a source text is going to want: by an import, or as a member of the API. */
+/** Which library a source text is going to need: by an import, or as a member of the API. */
 const mentions: [LibraryName, RegExp][] = [
   ["@sinclair/typebox", /@sinclair\/typebox|(?<!["'])\btypebox\b/],
   ["typebox", /["']typebox["']/],
@@ -64,7 +64,7 @@ export class VirtualModules {
     return this.#load(moduleOf.get(specifier) as ModuleName);
   }
 
-  /** For those who cannot wait. Throws for what nobody has asked for before. */
+  /** For synchronous callers. Throws for a module that was not requested before. */
   get(specifier: string): Exports {
     const found = this.find(specifier);
     if (found) return found;
@@ -75,18 +75,18 @@ export class VirtualModules {
     return this.#loaded.get(moduleOf.get(specifier) as ModuleName);
   }
 
-  /** Remembers what a file will want. */
+  /** Remembers what a file will need. */
   note(source: string): void {
     for (const [name, pattern] of mentions) if (pattern.test(source)) this.#wanted.add(name);
   }
 
-  /** The host's exports, and whatever was wanted so far: a file may use it without waiting. */
+  /** The host's exports, and everything requested so far: a file may use it without waiting. */
   async prepare(source = ""): Promise<void> {
     this.note(source);
     await Promise.all(["galley" as const, ...this.#wanted].map((name) => this.#load(name)));
   }
 
-  /** Somebody whose text we did not see may use what the API has. */
+  /** A caller whose source text we did not see may use everything that the API has. */
   async prepareApi(): Promise<void> {
     for (const name of ["@sinclair/typebox", "zod"] as const) this.#wanted.add(name);
     await this.prepare();

@@ -1,9 +1,9 @@
-// Which of the modules that were found are loaded, and in which order. Pure. What may not run hides nothing: a project
-// that is not trusted cannot take a tool of the user's away by giving a file the same name.
+// Which of the modules that were found are loaded, and in which order. Pure. A module that may not run hides no other:
+// an untrusted project cannot take a tool of the user's away by giving a file the same name.
 
 import type { FoundModule } from "./findings.js";
 
-/** What is said of each module that is left out for that reason. */
+/** The message for each module that is left out for that reason. */
 export const untrustedText = "Skipped: project is not trusted";
 
 export interface ChosenModules {

@@ -20,7 +20,7 @@ export function directoryModules(directory: string, work: DirectoryWork): string
   return ownModules(directory, work) ?? collectedModules(directory, work);
 }
 
-/** The manifest's field for us; broken when the file is there and is no manifest. */
+/** The manifest's field for us; broken when the file exists and is no manifest. */
 export function readPackage(directory: string): { field?: JsonObject; isBroken: boolean } | undefined {
   const manifest = manifestReader()(join(directory, "package.json"));
   if (!manifest) return undefined;
@@ -60,7 +60,7 @@ export function isModuleFile(name: string): boolean {
   return /\.(?:ts|js|mjs|cjs)$/.test(name) && !isAside(name);
 }
 
-/** Next to the modules, but none of them. */
+/** Beside the modules, but not one of them. */
 export function isAside(name: string): boolean {
   return /\.d\.[cm]?ts$|\.test\./.test(name);
 }
@@ -84,7 +84,7 @@ function collectedModules(directory: string, work: DirectoryWork): string[] {
   for (const { name, isDirectory } of namesIn(directory)) {
     if (work.found.isExhausted) break;
     const path = join(directory, name);
-    // The hooks in `pre` and `post` are found by themselves.
+    // The hooks in `pre` and `post` are found separately.
     const isElsewhere = name === "node_modules" || (work.kind === "hook" && (name === "pre" || name === "post"));
     if (isDirectory && !isElsewhere) modules.push(...(ownModules(path, work) ?? []));
     else if (!isDirectory && isModuleFile(name)) modules.push(path);

@@ -1,5 +1,5 @@
 // Finds the custom tools, commands, hooks and extensions that could be loaded: in the configuration directories, in
-// plugins, and where somebody points. Names and manifests are read; nothing is imported, run or probed. A failing path
+// plugins, and at explicit paths. Names and manifests are read; nothing is imported, run or probed. A failing path
 // is one problem and never stops the others.
 
 import { basename, isAbsolute, join, resolve } from "node:path";
@@ -75,7 +75,7 @@ const allKinds: readonly ModuleKind[] = ["tool", "command", "extension", "hook"]
 
 const providers: Readonly<Record<ModuleKind, readonly string[]>> = {
   tool: ["native", "claude", "codex"],
-  // Elsewhere that folder is for texts: what lies beside them was not written to be loaded by us.
+  // Elsewhere that folder is for texts: other files in it were not written to be loaded by galley.
   command: ["native"],
   extension: ["native"],
   hook: ["native"],
@@ -107,7 +107,7 @@ async function takeRoot(root: ModuleRoot, { kind, projectRoot, found }: RootWork
     return folderModules(folder, { kind, accepts, source, found, ignoredFrom });
   }
   const as = { kind, source, needsTrust };
-  found.startPlace();
+  found.startLocation();
   for (const path of directoryModules(folder, { kind, source, found })) found.add(path, as);
   if (kind === "hook") for (const time of ["pre", "post"]) scriptFolder(join(folder, time), { ...as, found });
 }
@@ -121,7 +121,7 @@ interface PackageWork {
 
 function takePackage(path: string, { kinds, choice, source, found }: PackageWork): void {
   if (!choice.isEnabled) return;
-  found.startPlace();
+  found.startLocation();
   // A package's commands may also be texts.
   for (const kind of kinds)
     for (const module of packageModules(path, { kind, features: choice.features, source, found }))
@@ -133,7 +133,7 @@ function takeExplicit(
   { kind, needsTrust, found }: { kind: ModuleKind; needsTrust: boolean; found: Findings },
 ): void {
   const source = { provider: "config", providerName: "Config", level: "project" } as const;
-  found.startPlace();
+  found.startLocation();
   const looked = found.look(path);
   if (looked.kind === "missing") found.addProblem(path, "No such file or directory", source);
   else if (looked.kind === "unfit") found.addProblem(path, looked.problem, source);
@@ -142,7 +142,7 @@ function takeExplicit(
     if (modules.length === 0) found.addProblem(path, "There is no module in this directory", source);
     for (const module of modules) found.add(module, { kind, source, needsTrust });
   } else if (!/\.(?:[cm]?[jt]sx?|md|json)$/.test(path)) found.addProblem(path, "This is not a module", source);
-  else found.add(path, { kind, source, needsTrust }); // the loader says what it thinks of .md and .json
+  else found.add(path, { kind, source, needsTrust }); // the loader reports .md and .json
 }
 
 /** `~` expanded, unusual spaces (copied from a title) as plain ones where only that names something. */

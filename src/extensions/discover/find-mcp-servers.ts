@@ -1,5 +1,5 @@
-// The MCP servers that a project's files name: read as data, for a person to see and for the digest. Nothing is started
-// and no address is asked.
+// The MCP servers that a project's files name: read as data, to be shown to the user and for the digest. Nothing is
+// started and no address is contacted.
 
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../../base/errors.js";
@@ -12,7 +12,7 @@ export interface McpServer {
   readonly name: string;
   /** The program and its arguments, for a server that is started. */
   readonly argv?: readonly string[];
-  /** All that the file says of it. */
+  /** Everything that the file says about it. */
   readonly entry: unknown;
 }
 

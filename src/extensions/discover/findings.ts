@@ -1,4 +1,4 @@
-// What discovery is about, and the one place where its finds are put down.
+// What discovery looks for, and the one list of what it found.
 
 import { basename, dirname } from "node:path";
 import { type Looked, lookAt } from "../../files/module-files.js";
@@ -49,7 +49,7 @@ export interface Discovery {
   readonly problems: readonly DiscoveryProblem[];
 }
 
-/** In one place. A hostile directory can be made to look endless; no real one comes near this. */
+/** For one location. A hostile directory can be made to look endless; no real one comes near this. */
 const maxLooks = 5000;
 
 /** Collects what is found on the way. */
@@ -61,12 +61,12 @@ export class Findings implements Discovery {
   readonly #troubled = new Set<string>();
   #looks = 0;
 
-  /** What one place wastes is not missing in the next. */
-  startPlace(): void {
+  /** A location that uses up its limit does not affect the next one. */
+  startLocation(): void {
     this.#looks = 0;
   }
 
-  /** Nothing more is found in this place. */
+  /** Nothing more is found in this location. */
   get isExhausted(): boolean {
     return this.#looks > maxLooks;
   }
@@ -76,14 +76,14 @@ export class Findings implements Discovery {
     return this.isExhausted ? { kind: "missing" } : lookAt(path);
   }
 
-  /** A file that could be loaded; what is not a regular file becomes a problem. */
+  /** A file that could be loaded; anything but a regular file becomes a problem. */
   add(path: string, as: Omit<FoundModule, "path" | "realPath" | "name">): void {
     const looked = this.look(path);
     if (looked.kind === "file") this.modules.push({ ...as, path, realPath: looked.realPath, name: moduleName(path) });
     else if (looked.kind === "unfit") this.addProblem(path, looked.problem, as.source);
   }
 
-  /** Each file is told once. */
+  /** Each file is reported once. */
   addProblem(path: string, error: string, source: ModuleSource): void {
     if (this.#troubled.has(path)) return;
     this.#troubled.add(path);

@@ -32,7 +32,7 @@ const maxDescribed = 500;
 /** A folder of tools or commands. */
 export async function folderModules(folder: string, work: FolderWork): Promise<void> {
   const { accepts, source, found, kind } = work;
-  found.startPlace();
+  found.startLocation();
   const names = namesIn(folder).filter(({ name }) => !isAside(name));
   if (names.length === 0) return;
   const isLeftOut = await ignoredIn(folder, work.ignoredFrom ?? folder);
@@ -66,8 +66,8 @@ export function scriptFolder(
 }
 
 /**
- * Git's rules from `top` down to the folder. Where the whole folder is kept out of git, somebody put it there for
- * himself: then only the folder's own rules count.
+ * Git's rules from `top` down to the folder. Where the whole folder is ignored by git, the user keeps it there for
+ * personal use: then only the folder's own rules count.
  */
 async function ignoredIn(folder: string, top: string): Promise<(path: string, isDirectory: boolean) => boolean> {
   const steps = relative(top, folder).split(/[\\/]/).filter(Boolean);

@@ -11,7 +11,7 @@ import type { ModuleSource, ToolMetadata } from "./findings.js";
 const maxBytes = 64 * 1024;
 const maxLength = 2000;
 
-/** Undefined for a file that is too large or cannot be read. One that says nothing gets the default words. */
+/** Undefined for a file that is too large or cannot be read. One without a description gets the default text. */
 export function describeTool(path: string, source: ModuleSource): ToolMetadata | undefined {
   const text = readText(path);
   if (text === undefined) return undefined;
@@ -24,7 +24,7 @@ function readText(path: string): string | undefined {
   try {
     return Buffer.from(readModuleFile(path, maxBytes).bytes).toString("utf8");
   } catch (error) {
-    if (error instanceof GalleyError) return undefined; // not a description anybody could use
+    if (error instanceof GalleyError) return undefined; // not a usable description
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-// What a package says it brings: the `galley` field of its `package.json` (or the same under the names of compatible
+// What a package says it contains: the `galley` field of its `package.json` (or the same under the names of compatible
 // programs), which of its features are on, and whether it is on at all.
 
 import { basename, dirname, join } from "node:path";
@@ -31,7 +31,7 @@ export function packageModules(
 
 /**
  * The lock file beside the packages says whether a plugin is on and with which features. A project may switch it off,
- * and take features away; it cannot switch on what the user did not.
+ * and remove features; it cannot switch on what the user did not.
  */
 export function pluginChoice(
   directory: string,

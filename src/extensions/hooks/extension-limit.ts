@@ -1,10 +1,10 @@
-// A limit on somebody else's work that counts only his own time: while a person is being asked, the clock stands still.
+// A limit on an extension's work that counts only its own time: while the user is being asked, the clock stands still.
 
 import type { Clock } from "../../base/clock.js";
 import { lateError } from "../api/custom-tool-events.js";
 import type { Patience } from "../load/load-guard.js";
 
-/** Rejects when the time is up; what comes later is nobody's business. */
+/** Rejects when the time is up; what comes later is ignored. */
 export function withinOwnTime<Result>(
   clock: Clock,
   limitMs: number,

@@ -182,9 +182,9 @@ describe("a handler that goes wrong", () => {
 
   it("in a file of an extension is blamed on it", async () => {
     const { runner } = await openExtensions([]);
-    const { ExtensionRecord } = await import("../api/extension-record.js");
+    const { ExtensionRegistrations } = await import("../api/extension-registrations.js");
     const origin = { path: "guard", realPath: "/x/guard/index.ts", needsTrust: false };
-    runner.registry.add([new ExtensionRecord(origin)]);
+    runner.registry.add([new ExtensionRegistrations(origin)]);
     const error = new Error("late");
     expect(runner.registry.blame(error)).toBeUndefined();
     error.stack = "Error: late\n    at f (/x/guard/lib/b.ts:1:2)";
@@ -234,10 +234,8 @@ describe("the end", () => {
     ]);
     await runner.emit(turnStart);
     runner.close();
-    expect(() => kept.pi?.sendUserMessage("hello")).toThrow(
-      "This extension was loaded anew, or its session has ended.",
-    );
-    expect(() => kept.ctx?.abort()).toThrow("This extension was loaded anew, or its session has ended.");
+    expect(() => kept.pi?.sendUserMessage("hello")).toThrow("This extension was reloaded, or its session has ended.");
+    expect(() => kept.ctx?.abort()).toThrow("This extension was reloaded, or its session has ended.");
     kept.pi?.events.emit("x", 1);
     expect(heard).toEqual([]);
     expect(asked).toEqual([]);

@@ -1,6 +1,6 @@
-// Asks the extensions: one after the other in their order, each within its limit, and what comes of it by the rule of
-// the hook. Nothing that an extension does wrong reaches the session, except that a call whose guard failed does not
-// run and a result whose handler failed is not shown.
+// Calls the extensions: one after the other in their order, each within its limit, and combines the answers by the rule
+// of the hook. No failure of an extension reaches the session, except that a call whose guard failed does not run and a
+// result whose handler failed is not shown.
 
 import type { Clock } from "../../base/clock.js";
 import { isObject } from "../../base/json.js";
@@ -14,7 +14,7 @@ import { EventBus } from "../api/event-bus.js";
 import { type ExtensionHost, ExtensionRuntimeNotInitializedError, type FlagDefinition } from "../api/extension.js";
 import type { SendFailure } from "../api/extension-api.js";
 import { createCommandContext, createExtensionContext } from "../api/extension-context.js";
-import type { ExtensionRecord, RegisteredHandler, RegisteredTool } from "../api/extension-record.js";
+import type { ExtensionRegistrations, RegisteredHandler, RegisteredTool } from "../api/extension-registrations.js";
 import { ExtensionRegistry, type Owned } from "../api/extension-registry.js";
 import { adaptExtensionTool, type ExtensionTool } from "../api/extension-tools.js";
 import { runGuarded } from "../load/load-guard.js";
@@ -28,15 +28,15 @@ export interface RunnerDeps {
   readonly log: Log;
   readonly live: LiveUI;
   readonly limits?: Partial<HandlerLimits>;
-  /** Hears of everything that an extension does wrong. */
+  /** Called for every failure of an extension. */
   onError(failure: ToolFailure): void;
   onSendFailure?(failure: SendFailure): void;
 }
 
-/** Of each handler's own time: while a person is asked, it does not pass. */
+/** Of each handler's own time: while the user is asked, it does not pass. */
 export interface HandlerLimits {
   readonly handlerMs: number;
-  /** Whether a call may run can take longer to find out. */
+  /** Deciding whether a call may run can take longer. */
   readonly toolCallMs: number;
   readonly shutdownMs: number;
 }
@@ -46,7 +46,7 @@ const limitNames: Readonly<Record<string, keyof HandlerLimits>> = {
   session_shutdown: "shutdownMs",
 };
 
-/** About a call of the run under way, and of no use after it. */
+/** About a call of the run under way, and useless after it. */
 const callTypes: ReadonlySet<string> = new Set(["tool_call", "tool_result"]);
 
 const defaultLimits: HandlerLimits = { handlerMs: 30_000, toolCallMs: 300_000, shutdownMs: 2000 };
@@ -67,26 +67,26 @@ export class ExtensionRunner {
     this.#deps = deps;
   }
 
-  /** From now on extensions can act. */
+  /** From now on extensions can act on the session. */
   initialize(host: ExtensionHost): void {
     this.#host = host;
   }
 
   /**
-   * What these extensions kept does nothing any more. Their handlers still answer whoever asks: a guard must not fall
-   * silent while a call is under way.
+   * Objects that these extensions kept do nothing any more. Their handlers still answer: a guard must not fall silent
+   * while a call is under way.
    */
   close(): void {
     this.#host = undefined;
     this.#isClosed = true;
-    for (const record of this.registry.records) record.isGone = true;
+    for (const extension of this.registry.extensions) extension.isGone = true;
   }
 
   hasHandlers(type: string): boolean {
     return this.registry.handlersOf(type).length > 0;
   }
 
-  /** Never rejects because of an extension. After the signal nobody waits for the answer. */
+  /** Never rejects because of an extension. After the signal the answer is not waited for. */
   async emit<Event extends ExtensionEvent>(event: Event, waited?: AbortSignal): Promise<OutcomeOf<Event["type"]>> {
     const rule = ruleFor(event.type);
     const handlers = this.registry.handlersOf(event.type);
@@ -102,8 +102,8 @@ export class ExtensionRunner {
         const answer = await this.#call(handler, shown, waited);
         outcome = rule.take(outcome, isObject(answer) ? answer : {}, shown);
       } catch (error) {
-        this.report(handler.record, event.type, error);
-        const sentence = `Extension ${handler.record.origin.path} failed: ${failureOf(error).error}`;
+        this.report(handler.extension, event.type, error);
+        const sentence = `Extension ${handler.extension.origin.path} failed: ${failureOf(error).error}`;
         outcome = rule.fail ? rule.fail(outcome, sentence) : outcome;
       }
       if (rule.isDecided?.(outcome)) break;
@@ -111,7 +111,7 @@ export class ExtensionRunner {
     return outcome as OutcomeOf<Event["type"]>;
   }
 
-  /** For the stream of a session's events: in their order, and nothing to wait for where nobody listens. */
+  /** For the stream of a session's events: in their order, and nothing to wait for without a listener. */
   observe(event: AgentSessionEvent): Promise<void> | undefined {
     if (!this.hasHandlers(event.type)) return undefined;
     this.#told = this.#told.then(() => this.emit(event));
@@ -137,7 +137,7 @@ export class ExtensionRunner {
     const { command, args } = found;
     try {
       const ctx = createCommandContext(this.#contextParts());
-      await this.#guarded(command.record, async () => command.definition.handler(args, ctx));
+      await this.#guarded(command.extension, async () => command.definition.handler(args, ctx));
     } catch (error) {
       this.#deps.onError({ extensionPath: `command:${command.name}`, event: "command", ...failureOf(error) });
     }
@@ -148,12 +148,12 @@ export class ExtensionRunner {
     return this.registry.flags();
   }
 
-  /** False where nobody asked for the key. */
+  /** False where no extension registered the key. */
   runShortcut(key: string): boolean {
     const shortcut = this.registry.shortcuts().get(key.toLowerCase());
     if (!shortcut) return false;
     const ctx = createExtensionContext(this.#contextParts());
-    this.guard(shortcut.record, "shortcut", () => shortcut.definition.handler(ctx));
+    this.guard(shortcut.extension, "shortcut", () => shortcut.definition.handler(ctx));
     return true;
   }
 
@@ -161,7 +161,9 @@ export class ExtensionRunner {
 
   /** In the order of registration. What was adapted once stays the same object. */
   tools(): ExtensionTool[] {
-    const chosen = this.registry.tools((record, sentence) => this.report(record, "registerTool", new Error(sentence)));
+    const chosen = this.registry.tools((extension, sentence) =>
+      this.report(extension, "registerTool", new Error(sentence)),
+    );
     return chosen.map((tool) => this.#adaptedTool(tool));
   }
 
@@ -173,7 +175,7 @@ export class ExtensionRunner {
     return made;
   }
 
-  // For those who serve extensions
+  // For the code that serves extensions
 
   host(): ExtensionHost {
     if (!this.#host) throw new ExtensionRuntimeNotInitializedError({ isOver: this.#isClosed });
@@ -184,13 +186,13 @@ export class ExtensionRunner {
     return this.#host;
   }
 
-  /** Runs something of an extension's that nobody waits for. Never throws. */
-  guard(record: ExtensionRecord, event: string, work: () => unknown): void {
-    if (record.isGone) return;
-    this.#guarded(record, async () => work()).catch((error: unknown) => this.report(record, event, error));
+  /** Runs a callback of an extension's without waiting for it. Never throws. */
+  guard(extension: ExtensionRegistrations, event: string, work: () => unknown): void {
+    if (extension.isGone) return;
+    this.#guarded(extension, async () => work()).catch((error: unknown) => this.report(extension, event, error));
   }
 
-  report({ origin }: ExtensionRecord, event: string, error: unknown): void {
+  report({ origin }: ExtensionRegistrations, event: string, error: unknown): void {
     this.#deps.onError({ extensionPath: origin.path, event, ...failureOf(error) });
   }
 
@@ -203,19 +205,19 @@ export class ExtensionRunner {
       try {
         await this.#call(handler, shownTo(handler, event));
       } catch (error) {
-        this.report(handler.record, event.type, error);
+        this.report(handler.extension, event.type, error);
       }
     };
     if (event.type !== "session_shutdown") for (const handler of handlers) await tell(handler);
     else if (!this.#isShutDown) {
       this.#isShutDown = true;
-      // At once: the time that is left is for all of them.
+      // At once: the remaining time is shared by all of them.
       await Promise.all(handlers.map(tell));
     }
   }
 
   #call(
-    { record, handler }: Owned<RegisteredHandler>,
+    { extension, handler }: Owned<RegisteredHandler>,
     event: { readonly type: string },
     waited?: AbortSignal,
   ): Promise<unknown> {
@@ -224,19 +226,19 @@ export class ExtensionRunner {
     const ctx = createExtensionContext(this.#contextParts());
     const signal = waited ?? this.#signalFor(event);
     return withinOwnTime(this.#deps.clock, limitMs, (patience) =>
-      runGuarded({ path: record.origin.realPath, log: this.#deps.log, patience, signal }, async () =>
+      runGuarded({ path: extension.origin.realPath, log: this.#deps.log, patience, signal }, async () =>
         handler(event, ctx),
       ),
     );
   }
 
-  /** Fires when nobody waits for the answer any more. */
+  /** Fires when the answer is no longer needed. */
   #signalFor(event: { readonly type: string }): AbortSignal | undefined {
     if ("signal" in event && event.signal instanceof AbortSignal) return event.signal;
     return callTypes.has(event.type) ? this.#host?.signal : undefined;
   }
 
-  #guarded<Result>({ origin }: ExtensionRecord, work: () => Result): Result {
+  #guarded<Result>({ origin }: ExtensionRegistrations, work: () => Result): Result {
     return runGuarded({ path: origin.realPath, log: this.#deps.log }, work);
   }
 
@@ -259,6 +261,6 @@ function copy(value: unknown): unknown {
   try {
     return structuredClone(value);
   } catch {
-    return value; // details that hold functions: only their maker knows what they mean
+    return value; // details that hold functions cannot be copied
   }
 }

@@ -1,7 +1,7 @@
-// Hooks that are programs: the files in `hooks/pre` are asked before a tool call, those in `hooks/post` after it. Each is
-// an extension with one handler that starts the program, so that order, limits and the rules for answers are those of any
-// extension. A program that fails decides as a handler that fails does: before a call it blocks, after one the result is
-// not shown.
+// Hooks that are programs: the files in `hooks/pre` are asked before a tool call, those in `hooks/post` after it. Each
+// is an extension with one handler that starts the program, so that order, limits and the rules for answers are those
+// of any extension. A program that fails decides as a handler that fails does: before a call it blocks, after one the
+// result is not shown.
 
 import { basename, dirname } from "node:path";
 import { GalleyError, messageOf } from "../../base/errors.js";
@@ -62,7 +62,7 @@ async function askProgram(
   { cwd, processes, coverage }: HookProgramDeps,
   { question, signal }: Asked,
 ): Promise<{ answer: JsonObject } | { refusal: string }> {
-  // Each time: what was trusted is what is started.
+  // Each time: only what was trusted is started.
   if (needsTrust) admit(realPath, coverage);
   const ended = await execProgram(
     { processes, cwd },
@@ -92,15 +92,15 @@ function reasonOf({ stderr }: ExecResult): string {
   return stderr.trim().slice(0, maxReasonCharacters);
 }
 
-/** Nothing means: as it is. */
+/** No output means no change. */
 function answerOf(text: string): JsonObject {
   if (text.trim() === "") return {};
   let answer: unknown;
   try {
     answer = JSON.parse(text);
   } catch (error) {
-    throw new GalleyError("invalid_argument", `it printed something that is no JSON: ${messageOf(error)}`);
+    throw new GalleyError("invalid_argument", `its output is not JSON: ${messageOf(error)}`);
   }
-  if (!isObject(answer)) throw new GalleyError("invalid_argument", "it printed JSON that is no object");
+  if (!isObject(answer)) throw new GalleyError("invalid_argument", "its output is not a JSON object");
   return answer;
 }

@@ -164,7 +164,7 @@ describe("what the model is told", () => {
     ]);
     expect(outcome).toEqual({ messages: [messages[1], { role: "user", content: "three", timestamp: 0 }] });
     expect(messages[0]).toEqual({ role: "user", content: "one", timestamp: 1 });
-    expect(told).toEqual(["ext4 context: messages[0] is no message"]);
+    expect(told).toEqual(["ext4 context: messages[0] is not a message"]);
   });
 });
 

@@ -1,5 +1,5 @@
-// How the answers of several handlers become one outcome. Pure: who is asked, in which order and for how long is the
-// runner's business. An answer that cannot be used is a sentence, which counts as a failure of that handler.
+// How the answers of several handlers become one outcome. Pure: which handlers are called, in which order and for how
+// long is up to the runner. An unusable answer becomes a sentence, which counts as a failure of that handler.
 
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject } from "../../base/json.js";
@@ -14,11 +14,11 @@ export interface HookRule<Event = never, Outcome = unknown> {
   start(event: Event): Outcome;
   /** The event as the next handler is to see it; default: as it is. */
   view?(event: Event, outcome: Outcome): Event;
-  /** `answer` is empty where the handler returned nothing of use; `shown` is the event it was given. */
+  /** `answer` is empty where the handler returned nothing usable; `shown` is the event it was given. */
   take(outcome: Outcome, answer: JsonObject, shown: Event): Outcome;
   /** What a handler that fails does to the outcome; default: nothing. */
   fail?(outcome: Outcome, sentence: string): Outcome;
-  /** Nobody else is asked. */
+  /** No further handler is called. */
   isDecided?(outcome: Outcome): boolean;
 }
 
@@ -26,7 +26,7 @@ type Rules = { readonly [Name in DecidingHook]: HookRule<HookEvent<Name>, HookOu
 
 const isCancelled = ({ cancel }: { readonly cancel: boolean }) => cancel;
 
-/** What the model is told of a call that an extension refused without a reason. */
+/** What the model is told about a call that an extension refused without a reason. */
 const blockedText = "Tool execution was blocked by an extension";
 
 const rules: Rules = {
@@ -119,7 +119,7 @@ const rules: Rules = {
       details: details === undefined ? outcome.details : details,
       isError: typeof isError === "boolean" ? isError : outcome.isError,
     }),
-    // It may have been about to take something out: what it did not get to see through is not shown.
+    // It may have been about to remove something: a result that it did not finish is not shown.
     fail: ({ details }, sentence) => ({ content: [{ type: "text", text: sentence }], details, isError: true }),
   },
   user_bash: {
@@ -143,7 +143,7 @@ const rules: Rules = {
   },
 };
 
-/** Undefined for what is only told. */
+/** Undefined for an event without an answer. */
 export function ruleFor(type: string): HookRule<HookEvent, unknown> | undefined {
   if (!Object.hasOwn(rules, type)) return undefined;
   // The table pairs each name with its own event; by the name alone the compiler cannot tell which.
@@ -193,7 +193,7 @@ function asMessages(value: unknown): AgentMessage[] {
   if (!Array.isArray(value)) throw new Error("messages must be a list");
   return value.map((message, index) => {
     const checked = checkMessage(message, 0);
-    if (!checked) throw new Error(`messages[${index}] is no message`);
+    if (!checked) throw new Error(`messages[${index}] is not a message`);
     return checked;
   });
 }

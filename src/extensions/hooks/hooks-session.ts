@@ -1,5 +1,5 @@
-// What the session's own parts make of hooks, in the form in which they ask: a command of the user's that an extension
-// ran, and what custom tools are told of a session's events.
+// Hooks in the form in which the session's own parts ask: a user's command that an extension ran, and what custom tools
+// are told about a session's events.
 
 import { AbortRace } from "../../base/abort.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
@@ -14,7 +14,7 @@ export interface UserCommand {
   readonly cwd: string;
 }
 
-/** Undefined where no extension ran it: then it is ours to run. After the signal nobody waits for them. */
+/** Undefined where no extension ran it: then galley runs it. After the signal the extensions are not waited for. */
 export async function runUserBash(
   runner: Pick<ExtensionRunner, "emit">,
   request: UserCommand,
@@ -22,9 +22,9 @@ export async function runUserBash(
 ): Promise<BashRunOutcome | undefined> {
   if (signal.aborted) return asRunOutcome({ output: "", cancelled: true }); // while it waited for its turn
   const race = new AbortRace(signal);
-  const heard = await race.next(runner.emit({ type: "user_bash", ...request }, signal)).finally(() => race.release());
-  if (heard === "aborted") return asRunOutcome({ output: "", cancelled: true });
-  return heard.result && asRunOutcome(heard.result);
+  const outcome = await race.next(runner.emit({ type: "user_bash", ...request }, signal)).finally(() => race.release());
+  if (outcome === "aborted") return asRunOutcome({ output: "", cancelled: true });
+  return outcome.result && asRunOutcome(outcome.result);
 }
 
 function asRunOutcome({ output: text, exitCode = 0, cancelled, truncated }: UserBashResult): BashRunOutcome {
@@ -44,7 +44,7 @@ function asRunOutcome({ output: text, exitCode = 0, cancelled, truncated }: User
   };
 }
 
-/** Undefined for what custom tools do not hear of. */
+/** Undefined for events that custom tools are not told. */
 export function toolSessionEvent(event: AgentSessionEvent): CustomToolSessionEvent | undefined {
   switch (event.type) {
     case "auto_compaction_start": {
@@ -61,7 +61,7 @@ export function toolSessionEvent(event: AgentSessionEvent): CustomToolSessionEve
     case "ttsr_triggered":
     case "todo_reminder": {
       const { type: reason, ...fields } = event;
-      // The members are the same on both sides; that they stay together is more than the compiler follows.
+      // The members are the same on both sides; the compiler cannot follow that they belong together.
       return { reason, ...fields } as CustomToolSessionEvent;
     }
     default:

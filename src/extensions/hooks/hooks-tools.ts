@@ -1,5 +1,5 @@
 // What extensions may do to a tool call, in the form in which the loop asks: before it runs and after it ran. The same
-// for every tool, whoever brought it.
+// for every tool, built-in or not.
 
 import type { InputContent, ToolCall } from "../../protocol/content.js";
 import type { ToolResult } from "../../protocol/events.js";
@@ -19,7 +19,7 @@ export interface ExtensionToolHooks {
   afterToolCall(call: ToolCall, result: ToolResult, ran: { tool: AnyTool; args: Arguments }): Promise<ToolResult>;
 }
 
-/** What the model is told of a success that an extension turned into a failure without a word. */
+/** What the model is told about a success that an extension turned into a failure without a message. */
 const markedText = "Tool result marked as error by extension";
 
 export function extensionToolHooks(runner: Pick<ExtensionRunner, "emit" | "hasHandlers">): ExtensionToolHooks {

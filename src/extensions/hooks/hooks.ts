@@ -1,5 +1,5 @@
-// What extensions hear of, what they may answer, and what the session is told after everybody has spoken. The names and
-// members are those that published extensions were written for.
+// What extensions are told, what they may answer, and what the session gets after all of them have answered. The names
+// and members are those that published extensions were written for.
 
 import type { ImageContent, InputContent } from "../../protocol/content.js";
 import type { BranchSummaryEntry, CompactionEntry } from "../../protocol/entries.js";
@@ -14,7 +14,7 @@ import type { CustomMessageInput } from "../../session/session-messages.js";
 
 export type { CompactionPreparation, TreePreparation };
 
-/** What a command of the user's gave, where an extension ran it. */
+/** The result of a user's command, where an extension ran it. */
 export interface UserBashResult {
   readonly output: string;
   readonly exitCode?: number | undefined;
@@ -52,7 +52,7 @@ export interface HookEvents {
     readonly systemPrompt: string;
   };
   context: { readonly messages: AgentMessage[] };
-  /** `input` is the handler's own copy; what it changes in there counts. */
+  /** `input` is the handler's own copy; its changes to it count. */
   tool_call: { readonly toolName: string; readonly toolCallId: string; input: Record<string, unknown> };
   tool_result: {
     readonly toolName: string;
@@ -102,7 +102,7 @@ export interface BranchNote {
   details?: unknown;
 }
 
-/** By name: what came of all answers. */
+/** By name: the combined outcome of all answers. */
 export interface HookOutcomes {
   session_before_switch: { readonly cancel: boolean };
   session_before_branch: { readonly cancel: boolean; readonly skipConversationRestore: boolean };

@@ -1,4 +1,4 @@
-// Loads the modules that bring commands, with the gate, the limits and the API of custom tools.
+// Loads the modules that define commands, with the gate, the limits and the API of custom tools.
 
 import { type CustomCommandFactory, type LoadedCommand, makeCommands } from "../api/custom-command.js";
 import {

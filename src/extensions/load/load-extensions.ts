@@ -1,9 +1,9 @@
-// Loads extensions: modules that were found, and functions that a program hands over. A failing one is one sentence and
+// Loads extensions: modules that were found, and functions that a program passes in. A failing one is one sentence and
 // leaves nothing behind; the others load, in the order in which they were named.
 
 import type { ExtensionAPI, ExtensionFactory } from "../api/extension.js";
 import { createExtensionApi } from "../api/extension-api.js";
-import { type ExtensionOrigin, ExtensionRecord } from "../api/extension-record.js";
+import { type ExtensionOrigin, ExtensionRegistrations } from "../api/extension-registrations.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
 import { VirtualModules } from "../compat/virtual-modules.js";
 import { ExtensionRunner, type RunnerDeps } from "../hooks/extension-runner.js";
@@ -21,7 +21,7 @@ export interface InlineExtension {
   /** For messages. */
   readonly path: string;
   readonly factory: ExtensionFactory;
-  /** Whom it speaks for; default: the program, whose functions are as the user's. */
+  /** Whose it is; default: the program's, whose functions count as the user's. */
   readonly origin?: ExtensionOrigin;
 }
 
@@ -50,9 +50,9 @@ export async function loadExtensions(
   const { cwd, processes, live } = deps;
   const common = createToolApi({ cwd, processes, live, logger, virtual });
   const { log, builtInCommands = [] } = deps;
-  const apiOf = (record: ExtensionRecord): ExtensionAPI =>
+  const apiOf = (extension: ExtensionRegistrations): ExtensionAPI =>
     createExtensionApi({
-      record,
+      extension,
       common,
       log,
       builtInCommands,
@@ -66,8 +66,10 @@ export async function loadExtensions(
   const errors: ModuleLoadError[] = [];
   const load = async (wanted: readonly Candidate[], loadParts: LoadDeps) => {
     const outcomes = await Promise.all(once(wanted).map((one) => loadOne(one, { deps: loadParts, virtual, apiOf })));
-    runner.registry.add(outcomes.flatMap(({ record, problem }) => (problem === undefined ? [record] : [])));
-    const found = outcomes.flatMap(({ record, problem }) => (problem === undefined ? [] : [errorOf(record, problem)]));
+    runner.registry.add(outcomes.flatMap(({ extension, problem }) => (problem === undefined ? [extension] : [])));
+    const found = outcomes.flatMap(({ extension, problem }) =>
+      problem === undefined ? [] : [errorOf(extension, problem)],
+    );
     errors.push(...found);
     return found;
   };
@@ -78,13 +80,13 @@ export async function loadExtensions(
 interface Shared {
   readonly deps: LoadDeps;
   readonly virtual: VirtualModules;
-  apiOf(record: ExtensionRecord): ExtensionAPI;
+  apiOf(extension: ExtensionRegistrations): ExtensionAPI;
 }
 
 async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
-  const record = new ExtensionRecord(originOf(candidate));
+  const extension = new ExtensionRegistrations(originOf(candidate));
   const make = async (factory: unknown) => {
-    await (factory as ExtensionFactory)(apiOf(record));
+    await (factory as ExtensionFactory)(apiOf(extension));
   };
   const { path } = candidate;
   const noFactoryText = `Extension does not export a valid factory function: ${path}`;
@@ -96,11 +98,11 @@ async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
         })
       : await loadModule(candidate, deps, { virtual, kind: "extension", noFactoryText, make });
   const problem = "problem" in loaded ? loaded.problem : undefined;
-  record.isGone = problem !== undefined;
-  return { record, problem };
+  extension.isGone = problem !== undefined;
+  return { extension, problem };
 }
 
-/** A function of the program's own is as the user's. */
+/** A function of the program counts as the user's. */
 function originOf(candidate: Candidate): ExtensionOrigin {
   const { path } = candidate;
   if ("factory" in candidate) return candidate.origin ?? { path, realPath: path, needsTrust: false };
@@ -113,6 +115,6 @@ function once(candidates: readonly Candidate[]) {
   return candidates.filter((one) => "factory" in one || kept.has(one));
 }
 
-function errorOf({ origin: { path, source } }: ExtensionRecord, error: string): ModuleLoadError {
+function errorOf({ origin: { path, source } }: ExtensionRegistrations, error: string): ModuleLoadError {
   return { path, error, ...(source ? { source } : {}) };
 }

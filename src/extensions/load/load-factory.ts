@@ -1,5 +1,5 @@
-// From a module's export to tools: finds the factory, runs it, and looks at every tool it returns. One bad tool is one
-// sentence and takes none of the others with it.
+// From a module's export to tools: finds the factory, runs it, and checks every tool it returns. One bad tool is one
+// sentence and does not affect the others.
 
 import { isObject } from "../../base/json.js";
 import type { CustomTool, CustomToolAPI, CustomToolFactory } from "../api/custom-tool.js";

@@ -1,5 +1,5 @@
-// Other people's code runs as a guest: it cannot end the process, cannot take stdin away and cannot write between the
-// frames on stdout. Whatever a guest starts (a timer, a promise) stays a guest, and nobody else is ever touched.
+// Extensions run guarded: their code cannot end the process, cannot take stdin away and cannot write between the frames
+// on stdout. Whatever an extension starts (a timer, a promise) stays guarded, and no other code is affected.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Readable } from "node:stream";
@@ -12,14 +12,14 @@ export interface GuardedModule {
   readonly log: Log;
   /** The tool call that is being carried out. */
   readonly call?: ModuleCall;
-  /** Fires when nobody waits for what the guest does: then nobody need answer what it asks either. */
+  /** Fires when the result is no longer needed: then questions of the extension need no answer either. */
   readonly signal?: AbortSignal | undefined;
-  /** The limit that the guest works under, if it stands still while a person is asked. */
+  /** The limit that the extension works under, if it stops while the user is asked. */
   readonly patience?: Patience;
 }
 
 export interface Patience {
-  /** Does not count what passes until then. */
+  /** Does not count the time until then. */
   hold(until: Promise<unknown>): void;
 }
 
@@ -38,7 +38,7 @@ export function runGuarded<Result>(running: GuardedModule, work: () => Result): 
   return storage.run(running, work);
 }
 
-/** For what a guest asks of us: our own code is nobody's guest, however it was reached. */
+/** For what an extension asks of us: our own code is not guarded, however it was reached. */
 export function runAsHost<Result>(work: () => Result): Result {
   return storage.getStore() ? storage.run(undefined, work) : work();
 }
@@ -81,7 +81,7 @@ function redirect(name: "log" | "info" | "debug"): void {
   console[name] = (...args: unknown[]) => (storage.getStore() ? console.error(...args) : original(...args));
 }
 
-/** Replaces one of the process's streams for guests only. */
+/** Replaces one of the process's streams for extensions only. */
 function replaceStream(name: "stdout" | "stdin", standIn: (running: GuardedModule) => unknown): void {
   const before = Object.getOwnPropertyDescriptor(process, name);
   if (before?.configurable !== true) return;

@@ -1,12 +1,11 @@
-// What one load of modules leaves for the next one in the same session, so that a reload costs what was changed and not
-// what there is. A file that says the same is not compiled again; a tool that can depend on nothing but such files is
-// kept as it is.
+// What one load of modules leaves for the next one in the same session, so that a reload costs only what was changed.
+// An unchanged file is not compiled again; a tool that can depend on nothing but unchanged files is kept as it is.
 
 import type { CustomToolAPI } from "../api/custom-tool.js";
 import type { VirtualModules } from "../compat/virtual-modules.js";
 import type { FoundTool } from "./load-factory.js";
 
-/** A file's text as a function, which each evaluation calls anew. */
+/** A file's text as a function, which each evaluation calls again. */
 export type FileBody = (...args: unknown[]) => unknown;
 
 /** What all tools of a session share. */
@@ -40,13 +39,13 @@ export class LoadMemory {
     return body;
   }
 
-  /** `path` is that of the module. One that listens to the session is to begin anew with it, and so is not kept. */
+  /** `path` is that of the module. One that listens to the session has to start again with it, and so is not kept. */
   keep(path: string, tools: KeptTools): void {
     if (tools.found.every(({ tool }) => tool.onSession === undefined)) this.#tools.set(path, tools);
     else this.#tools.delete(path);
   }
 
-  /** `isSame` says whether a file may still run and says what it said. */
+  /** `isSame` says whether a file may still run and is unchanged. */
   recall(path: string, isSame: (path: string, content: Buffer) => boolean): readonly FoundTool[] | undefined {
     const kept = this.#tools.get(path);
     const holds = kept && [...kept.files].every(([file, content]) => isSame(file, content));

@@ -20,7 +20,7 @@ export interface Transformer {
 }
 
 export interface ModuleFiles {
-  /** What stands in the file now. */
+  /** The current content of the file. */
   read(path: string): Buffer;
   canonical(path: string): string;
 }
@@ -41,16 +41,16 @@ interface LoadedModule {
   readonly module: { exports: unknown };
   isDone: boolean;
   done: Promise<void>;
-  /** Whom it waits for: who waits for somebody that waits for him gets what there is so far. */
+  /** The modules it waits for: in a cycle, an import gets what is exported so far. */
   readonly waitsFor: Set<LoadedModule>;
 }
 
-/** Where somebody asks from: a file, there or not. */
-type Place = Pick<LoadedModule, "path">;
+/** The importing file, whether it exists or not. */
+type Importer = Pick<LoadedModule, "path">;
 
 const nodeModule = process.getBuiltinModule("node:module");
 
-/** A word where a statement begins, which in what a bundler made is not where a line does. */
+/** A keyword at the beginning of a statement, which in a bundler's output need not be at the beginning of a line. */
 const modulePattern = /(?:^|[;}/])[ \t]*(?:import|export)\b|\bimport\s*\(|\bimport\.meta\b|^[ \t]*await\b|=\s*await\b/m;
 
 export class ModuleGraph {
@@ -58,9 +58,9 @@ export class ModuleGraph {
   readonly #modules = new Map<string, LoadedModule>();
   /** What was read, by path. */
   readonly contents = new Map<string, Buffer>();
-  /** Something was left to Node, which does not tell what stands in its files. */
+  /** A part was left to Node, which does not tell what its files contain. */
   usesPackages = false;
-  /** It may look at what is no file of its own: what it makes can differ although they say the same. */
+  /** It may depend on more than its own files: the result can differ although they are unchanged. */
   usesSystem = false;
 
   constructor(deps: ModuleGraphDeps) {
@@ -80,7 +80,7 @@ export class ModuleGraph {
     return transformer.importPackage(path);
   }
 
-  #require(specifier: string, from: Place): unknown {
+  #require(specifier: string, from: Importer): unknown {
     const { virtual, transformer } = this.#deps;
     const given = isHostModule(specifier) ? virtual.get(specifier) : this.#builtIn(specifier);
     if (given !== undefined) return given;
@@ -95,7 +95,7 @@ export class ModuleGraph {
     return found === nodeModule ? this.#moduleLibrary : found;
   }
 
-  /** Node's own, but who makes a `require` gets one that asks the gate, as the one that it has. */
+  /** Node's own, but a `require` made with it asks the gate, like the module's own `require`. */
   readonly #moduleLibrary = new Proxy(nodeModule, {
     get: (library, name) =>
       name === "createRequire"
@@ -103,12 +103,12 @@ export class ModuleGraph {
         : Reflect.get(library, name),
   });
 
-  #requireFor(from: Place): object {
+  #requireFor(from: Importer): object {
     const resolve = (specifier: string) => this.#resolve(specifier, from, false);
     return Object.assign((specifier: string) => this.#require(specifier, from), { resolve, cache: {} });
   }
 
-  #resolve(specifier: string, from: Place, isAsync: boolean): string {
+  #resolve(specifier: string, from: Importer, isAsync: boolean): string {
     const asked = specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
     const found = this.#deps.transformer.resolve(asked, from.path, isAsync);
     if (found === undefined)
@@ -116,7 +116,7 @@ export class ModuleGraph {
     return this.#deps.files.canonical(found);
   }
 
-  /** False for what is left to Node, native code of our own included. */
+  /** False for what is left to Node, including native code in our own files. */
   #isOurs(path: string): boolean {
     const isOwn = this.#deps.isOwn(path);
     const isNative = extname(path) === ".node";
@@ -170,7 +170,7 @@ export class ModuleGraph {
       this.#deps.virtual.note(source);
       this.#evaluate(loaded, source, false);
     } catch (error) {
-      this.#modules.delete(path); // whoever asks again, perhaps after a catch, gets the same answer
+      this.#modules.delete(path); // a second import, perhaps after a catch, gets the same answer
       throw error;
     }
     loaded.isDone = true;
@@ -211,7 +211,7 @@ export class ModuleGraph {
     const code = this.#codeOf(path, source, isAsync);
     const keyword = isAsync ? "async function" : "function";
     const names = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
-    // On one line with the code, so that stack traces tell the lines of the file.
+    // On one line with the code, so that stack traces have the lines of the file.
     return runInThisContext(`(${keyword} (${names}) {${code}\n})`, { filename: path });
   }
 
@@ -224,7 +224,7 @@ export class ModuleGraph {
   }
 }
 
-/** Does `one`, by whatever way, wait for `other`? */
+/** Does `one` wait for `other`, directly or not? */
 function waits(one: LoadedModule, other: LoadedModule): boolean {
   return one === other || [...one.waitsFor].some((next) => waits(next, other));
 }
@@ -234,12 +234,12 @@ function builtIn(specifier: string): unknown {
   return process.getBuiltinModule(specifier);
 }
 
-function fileOf(place: string | URL): string {
-  if (typeof place === "string" && isAbsolute(place)) return place;
+function fileOf(location: string | URL): string {
+  if (typeof location === "string" && isAbsolute(location)) return location;
   try {
-    return fileURLToPath(place);
+    return fileURLToPath(location);
   } catch {
-    throw new GalleyError("invalid_argument", `createRequire needs a file URL or an absolute path, not ${place}`);
+    throw new GalleyError("invalid_argument", `createRequire needs a file URL or an absolute path, not ${location}`);
   }
 }
 

@@ -1,4 +1,4 @@
-// Tells a module's own files from those of the packages it depends on. A module may itself lie in a package.
+// Tells a module's own files from those of the packages it depends on. A module may itself be in a package.
 
 const packagePattern = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 

@@ -1,6 +1,6 @@
-// Loads modules of others, and of those that hold tools gives the tools the API they were written for. Nothing that a
-// module does at its start (throwing, leaving, hanging, printing) keeps the others from loading. Each load reads the
-// files anew, so it serves reloads too.
+// Loads extension modules, and gives the tools among them the API they were written for. Nothing that a module does at
+// its start (throwing, exiting, hanging, printing) keeps the others from loading. Each load reads the files again, so
+// it serves reloads too.
 
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -26,7 +26,7 @@ import type { ToolSchema } from "./schema-json.js";
 
 /** What discovery found. */
 export interface ModuleCandidate {
-  /** As it was named, for messages. */
+  /** As the user named it, for messages. */
   readonly path: string;
   /** Absolute. */
   readonly realPath: string;
@@ -35,7 +35,7 @@ export interface ModuleCandidate {
   readonly needsTrust: boolean;
 }
 
-/** What loading any module takes. */
+/** What loading any module needs. */
 export interface LoadDeps {
   readonly cwd: string;
   readonly processes: Processes;
@@ -53,7 +53,7 @@ export interface LoadDeps {
 export interface LoadToolsDeps extends LoadDeps {
   readonly builtInToolNames: readonly string[];
   readonly pending?: ToolPendingActions | GivenPush | undefined;
-  /** Shared with others; default: one of their own, behind which nobody is. */
+  /** Shared with other loads; default: one of its own, with no user behind it. */
   readonly live?: LiveUI;
 }
 
@@ -108,7 +108,7 @@ export async function loadCustomTools(
   return { tools, errors, live, setUIContext: (ui, hasUI) => live.set(ui, hasUI) };
 }
 
-/** One for all tools and commands of a session, so that a module is the same to whoever imports it. */
+/** One for all tools and commands of a session, so that every import of a module gets the same instance. */
 export function sharedApi(
   deps: Omit<LoadToolsDeps, "builtInToolNames"> & { readonly memory: LoadMemory },
 ): Pick<Shared, "virtual" | "api"> {
@@ -150,7 +150,7 @@ async function loadOne(candidate: ModuleCandidate, { deps, virtual, api }: Share
   return "problem" in loaded ? { candidate, found: [], problems: [loaded.problem] } : { candidate, ...loaded.made };
 }
 
-/** What an earlier load made of the same files, where it can be nothing else now. */
+/** What an earlier load made of the same files, where the result cannot have changed. */
 function recalled({ realPath, needsTrust }: ModuleCandidate, { memory, coverage }: Shared["deps"]) {
   if (needsTrust && !coverage) return undefined;
   return memory.recall(canonical(realPath), (file, content) => {
@@ -159,7 +159,7 @@ function recalled({ realPath, needsTrust }: ModuleCandidate, { memory, coverage 
       if (needsTrust) coverage?.admit(file, now);
       return now.equals(content);
     } catch {
-      return false; // whoever loads it hears why
+      return false; // loading it reports why
     }
   });
 }
@@ -169,7 +169,7 @@ export interface ModuleWork<Made> {
   readonly virtual: VirtualModules;
   readonly kind: "tool" | "extension" | "command";
   readonly noFactoryText: string;
-  /** Within the limit of the load, and as a guest. */
+  /** Within the limit of the load, and guarded. */
   make(factory: ModuleFactory, graph: ModuleGraph): Promise<Made>;
 }
 
@@ -185,7 +185,7 @@ export async function loadModule<Made>(
 
 export type Loaded<Made> = { made: Made } | { problem: string };
 
-/** Never rejects: what goes wrong, or takes too long, is a sentence. */
+/** Never rejects: a failure, or a load that takes too long, is a sentence. */
 export async function loadGuarded<Made>(
   path: string,
   { clock, log, kind }: Pick<LoadDeps, "clock" | "log"> & Pick<ModuleWork<Made>, "kind">,
@@ -211,7 +211,7 @@ async function importAndMake<Made>(
     transformer: await transformerFor(virtual, deps.cacheDirectory),
     memory: deps.memory ?? new LoadMemory(),
     virtual,
-    // A package of the project is the project's code as well: nothing of it may slip past the gate.
+    // A package in the project is the project's code as well: none of it may bypass the gate.
     isOwn: (file) => needsTrust || isPartOf(file, path),
     admit: (file, content) => (needsTrust ? deps.coverage?.admit(file, content) : undefined),
   });
@@ -233,7 +233,7 @@ function transformerFor(virtual: VirtualModules, cacheDirectory: string | undefi
 /** jiti, loaded when there is something to load. Its settings from the environment do not count. */
 async function createTransformer(virtual: VirtualModules, cacheDirectory: string | undefined): Promise<Transformer> {
   const { createJiti } = await import("jiti");
-  // Where it stands does not matter: every question names the file that asks.
+  // The base path does not matter: every request names the importing file.
   const path = resolve("galley.ts");
   const options = {
     moduleCache: false,
@@ -285,7 +285,7 @@ function canonical(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return path; // whoever opens it hears why
+    return path; // opening it reports why
   }
 }
 

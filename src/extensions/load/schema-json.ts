@@ -91,7 +91,7 @@ const listsOfSchemas = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const schemas = ["items", "additionalProperties", "not"];
 const tablesOfSchemas = ["properties", "patternProperties", "$defs", "definitions"];
 
-/** Some libraries have words of their own (`Date`, `bigint`, `Function`), which no model and no check understands. */
+/** Some libraries have types of their own (`Date`, `bigint`, `Function`), which no model and no check understands. */
 function checkTypes(schema: unknown, place: string): void {
   if (!isObject(schema)) return;
   for (const type of [schema.type].flat())

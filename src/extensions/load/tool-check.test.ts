@@ -65,5 +65,5 @@ it("a new tool works, and there is nothing to say against it", async () => {
 });
 
 it.each(["", "a b", "../x", "x".repeat(65)])("refuses the name %j", (name) => {
-  expect(() => toolTemplate(name)).toThrow(/is no tool name/);
+  expect(() => toolTemplate(name)).toThrow(/is not a valid tool name/);
 });

@@ -1,5 +1,5 @@
 // What can be said about tools without running them: for the list of tools, and for authors who want to know whether a
-// module is fit for use.
+// module is usable.
 
 import { messageOf } from "../../base/errors.js";
 import { isObject, type JsonSchema } from "../../base/json.js";
@@ -66,7 +66,7 @@ function approvalOf({ approval, deferrable }: CustomTool): ToolReport["approval"
   return tier === "read" || tier === "write" ? tier : "exec";
 }
 
-/** The check of a call's arguments is made from the schema with the first call; here it is made beforehand. */
+/** The check of a call's arguments is made from the schema with the first call; here it is made in advance. */
 async function schemaProblem({ tool, schema }: LoadedCustomTool): Promise<string | undefined> {
   const { Compile } = await import("typebox/compile");
   try {

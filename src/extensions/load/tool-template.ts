@@ -10,7 +10,7 @@ export interface ToolTemplate {
 /** Throws `usage` for a name that no model accepts. */
 export function toolTemplate(name: string): ToolTemplate {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
-    throw new GalleyError("usage", `"${name}" is no tool name: use 1 to 64 letters, digits, "_" or "-".`);
+    throw new GalleyError("usage", `"${name}" is not a valid tool name: use 1 to 64 letters, digits, "_" or "-".`);
   const words = name.split(/[_-]+/).filter(Boolean).join(" ");
   const label = words === "" ? name : `${words[0]?.toUpperCase()}${words.slice(1)}`;
   return { fileName: `${name}.ts`, text: templateText(name, label) };

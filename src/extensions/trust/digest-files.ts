@@ -10,7 +10,7 @@ import { findImports } from "./find-imports.js";
 
 export interface DigestedFile {
   readonly realPath: string;
-  /** Of its mode and its bytes; of the reason, where they could not be had. */
+  /** Of its mode and its bytes; of the reason, where they could not be read. */
   readonly hash: string;
   /** Of its bytes; not for a file that has a problem. */
   readonly sha256?: string;
@@ -30,7 +30,7 @@ export interface DigestedFiles {
 }
 
 export interface FileLimits {
-  /** What the host serves itself, whatever lies in the project under that name. */
+  /** What the host serves itself, whatever the project has under that name. */
   readonly isHostModule?: (specifier: string) => boolean;
   readonly maxFiles?: number;
   readonly maxFileBytes?: number;
@@ -83,15 +83,15 @@ export async function digestFiles(
   for (const path of queue) {
     if (sinceBreakBytes > mebibyte) {
       sinceBreakBytes = 0;
-      await new Promise(setImmediate); // others have things to do too
+      await new Promise(setImmediate); // let other work in this process run
     }
     const looked = lookAt(path);
-    if (looked.kind !== "file") continue; // nothing to load there now; when there is, the digest is another one
+    if (looked.kind !== "file") continue; // nothing to load there now; a file that appears changes the digest
     if (files.size >= maxFiles && !files.has(looked.realPath))
       return { files, manifests, problem: `more than ${maxFiles} files would be loaded` };
     const { specifiers } = read(looked.realPath, isScript.has(path));
     if (isText.has(path)) continue; // no manifest says how it is loaded
-    // A loader may look from where the name stands or from where the link leads.
+    // A loader may resolve from the link or from its target.
     for (const directory of new Set([dirname(path), dirname(looked.realPath)])) {
       const visit = JSON.stringify([looked.realPath, directory]);
       if (visited.has(visit)) continue;

@@ -1,5 +1,5 @@
-// What a project would run or decide, item by item, and one digest over all of it. A person trusts a digest; whatever
-// changes in what it was made of makes another one.
+// What a project would run or decide, item by item, and one digest over all of it. The user trusts a digest; any change
+// in its items makes another one.
 
 import { relative, sep } from "node:path";
 import { sha256Of } from "../../base/digest.js";
@@ -46,7 +46,7 @@ export interface PolicySetting {
   readonly value: unknown;
 }
 
-/** A text of the project's that speaks to the model with more weight than a file it reads. */
+/** A text of the project that speaks to the model with more weight than a file it reads. */
 export interface PolicyText {
   readonly kind: "prompt" | "skill" | "rule";
   readonly path: string;
@@ -55,7 +55,7 @@ export interface PolicyText {
 export interface DigestProjectOptions extends FileLimits {
   /** The canonical path. */
   readonly root: string;
-  /** Those that need no trust are passed over. */
+  /** Those that need no trust are skipped. */
   readonly modules: readonly FoundModule[];
   readonly mcpServers?: readonly McpServer[];
   readonly settings?: readonly PolicySetting[];
@@ -65,15 +65,15 @@ export interface DigestProjectOptions extends FileLimits {
 export interface ProjectDigest {
   readonly root: string;
   readonly digest: string;
-  /** What would run first, then what it brings along; by name within each. */
+  /** What would run first, then the files it loads; by name within each. */
   readonly items: readonly TrustItem[];
   readonly coverage: Coverage;
 }
 
-/** The files that a digest was made of. Of a project's own, these are loaded and read and no others. */
+/** The files that a digest was made of. Of a project's own files, only these are loaded and read. */
 export interface Coverage {
   isCovered(realPath: string): boolean;
-  /** Throws `file_refused` for a file that is not among them, or no longer says what it said then. */
+  /** Throws `file_refused` for a file that is not among them, or whose content has changed since. */
   admit(realPath: string, content: Uint8Array): void;
 }
 
@@ -107,7 +107,7 @@ function realPathOf(path: string): string {
   return "realPath" in looked ? looked.realPath : path;
 }
 
-/** Found in a directory and named by a setting, it is still one. */
+/** A module that is found in a directory and named by a setting counts once. */
 function onceEach(modules: readonly FoundModule[]): FoundModule[] {
   return [...new Map(modules.map((module) => [JSON.stringify([module.kind, module.path]), module])).values()];
 }
@@ -142,7 +142,7 @@ function itemMaker(root: string, { files, manifests, problem }: DigestedFiles) {
       name: named(path),
       hash: sha256Of(`${target} ${file?.hash}`),
       ...(target === named(path) ? {} : { target }),
-      ...(file ? remarks(file) : { problem: "is not there any more" }),
+      ...(file ? remarks(file) : { problem: "no longer exists" }),
     };
   };
   return {
@@ -153,7 +153,7 @@ function itemMaker(root: string, { files, manifests, problem }: DigestedFiles) {
       ...(argv ? { argv } : {}),
     }),
     setting: ({ file, key, value }: PolicySetting): TrustItem => valued("setting", `${named(file)}#${key}`, value),
-    /** What is in the digest beside what stands in it by name. */
+    /** Files in the digest that are not items of their own. */
     imports(own: readonly string[]): TrustItem[] {
       const entries = new Set(own);
       const imported = [...files.values()].filter(({ realPath }) => !entries.has(realPath));

@@ -1,5 +1,5 @@
-// From the name in an import to the files it may mean. Every file that some loader could take for it counts, so that
-// none of them can change unseen; which one is taken is the loader's business.
+// From the name in an import to the files it may mean. Every file that some loader could resolve it to counts, so that
+// none of them can change unnoticed; the loader decides which one is used.
 
 import { isBuiltin } from "node:module";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
@@ -19,8 +19,8 @@ export interface PackageManifest {
 export type ReadManifest = (path: string) => PackageManifest | undefined;
 
 /**
- * Names of existing regular files, for an import by a file in `directory`. None for what Node itself brings, and for
- * other kinds of addresses.
+ * Names of existing regular files, for an import by a file in `directory`. None for Node's own modules, and for other
+ * kinds of addresses.
  */
 export function importTargets(specifier: string, directory: string, readManifest: ReadManifest): string[] {
   return [...new Set(targetsFrom(specifier, directory, { readManifest, seen: new Set() }))];
@@ -43,20 +43,20 @@ function readManifest(path: string): PackageManifest | undefined {
     const text = Buffer.from(readModuleFile(path, maxManifestBytes).bytes).toString("utf8");
     return { path, text, value: parseObject(text) };
   } catch (error) {
-    if (error instanceof GalleyError) return undefined; // not there, or not fit to be read: no loader reads it either
+    if (error instanceof GalleyError) return undefined; // missing or unreadable: no loader reads it either
     throw error;
   }
 }
 
 const maxNesting = 64;
 
-/** Undefined for what is no JSON object, or nested beyond all use. */
+/** Undefined for what is no JSON object, or too deeply nested. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
     return isObject(value) && isWithinDepth(value, maxNesting) ? value : undefined;
   } catch {
-    return undefined; // no JSON: whoever needs it says so
+    return undefined; // no JSON: the caller reports it
   }
 }
 
@@ -76,7 +76,7 @@ export function nearestManifest(directory: string, read: ReadManifest): PackageM
 
 interface Step {
   readonly readManifest: ReadManifest;
-  /** What was looked for on the way here: manifests can send us round in circles, and on for ever. */
+  /** What was already looked up: manifests can refer to each other in circles, and without end. */
   readonly seen: Set<string>;
 }
 
@@ -120,7 +120,7 @@ function pathOf(specifier: string, directory: string): string | undefined {
   try {
     return fileURLToPath(specifier);
   } catch {
-    return undefined; // an address of another machine
+    return undefined; // an address on another machine
   }
 }
 

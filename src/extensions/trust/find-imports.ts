@@ -1,6 +1,6 @@
 // Which files a module's text asks for. Pure, and made to find too much rather than too little: it does not follow the
 // grammar through comments, templates and regular expressions, where a clever text could make it lose its place.
-// Instead every quote may open a literal and every word may be a keyword, wherever they stand.
+// Instead every quote may open a literal and every word may be a keyword, anywhere.
 
 import { GalleyError } from "../../base/errors.js";
 
@@ -13,7 +13,7 @@ export interface FoundImports {
   readonly computedLines: readonly number[];
 }
 
-/** Throws `file_refused` for a text that would take too long: it was made to. */
+/** Throws `file_refused` for a text that would take too long: an ordinary one never does. */
 export function findImports(source: string): FoundImports {
   const text = new Text(source);
   const specifiers = new Set<string>();
@@ -84,7 +84,7 @@ function readArguments(text: Text, start: number, literals: string[]): number {
 }
 
 /**
- * Any quote may open a literal, unless a backslash stands before it: in code none does. So no two attempts of one kind
+ * Any quote may open a literal, unless a backslash is before it: in code none does. So no two attempts of one kind
  * of quote run over the same text.
  */
 function pathsIn(text: Text): string[] {
@@ -125,7 +125,7 @@ interface Literal {
 const maxLiteral = 4096;
 const letters: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", v: "\v", f: "\f" };
 
-/** The text, and how many more steps may be spent on it: many times what one that was not made to hurt needs. */
+/** The text, and how many more steps may be spent on it: many times what an ordinary one needs. */
 class Text {
   #budget: number;
 
@@ -194,7 +194,7 @@ function isSpace(character: string): boolean {
   return character <= " " || (character > "~" && /\s/.test(character));
 }
 
-/** What stands behind a backslash. */
+/** What follows a backslash. */
 function readEscape(rest: string): { text: string; length: number } {
   const code = /^(?:x([\da-f]{2})|u([\da-f]{4})|u\{0*([\da-f]{1,6})\})/i.exec(rest);
   if (code) {

@@ -1,5 +1,5 @@
 // The question whether a project may run its own code, in words: every item with its path and its whole command, and
-// what changed. Names and commands come from strangers, so what cannot be seen is written out.
+// what changed. Names and commands come from strangers, so invisible characters are written out.
 
 import type { TrustItem, TrustItemKind } from "./digest-project.js";
 import type { TrustChange, TrustDecision } from "./trust.js";
@@ -64,13 +64,13 @@ function changeLines({ decidedAt, added, removed, changed }: TrustChange): strin
   ];
 }
 
-/** A name or an argument as one word: in quotes as soon as anything in it could be taken for something else. */
+/** A name or an argument as one word: in quotes when anything in it could be misread. */
 export function visible(text: string): string {
   const isPlain = /^[\p{L}\p{N}_./@:+,=%~#-]+$/u.test(text) && written(text) === text;
   return shortened(isPlain ? text : written(JSON.stringify(text)));
 }
 
-/** Everything that would not be seen, or would move what is seen, as its code; runs of spaces as their number. */
+/** Everything invisible, or that would move what is visible, as its code; runs of spaces as their number. */
 export function written(text: string): string {
   return text
     .replace(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}⟨⟩]|(?! )\p{Zs}/gu, escaped)

@@ -1,6 +1,6 @@
-// What a person decided about projects, in one file of the user's own. A decision is about a place and a digest: the
-// same files elsewhere, other files in the same place and whatever lies below are other questions. Only this file
-// counts; nothing that a project says about itself does.
+// What a user decided about projects, in one file of the user's own. A decision is about a directory and a digest: the
+// same files elsewhere, other files in the same directory and everything below it are separate questions. Only this
+// file counts; nothing that a project says about itself does.
 
 import { dirname } from "node:path";
 import { GalleyError, messageOf } from "../../base/errors.js";
@@ -42,7 +42,7 @@ export function listTrust(file: string): TrustFile {
   }
 }
 
-/** Could whoever writes the project also write this file? */
+/** Could an author of the project also write this file? */
 export function isInside(file: string, root: string): boolean {
   const places = [file, dirname(file)].map(lookAt).flatMap((looked) => ("realPath" in looked ? [looked.realPath] : []));
   return [file, ...places].some((place) => isWithin(place, root));

@@ -1,5 +1,5 @@
-// Everything about a project that needs somebody's trust, found and digested in one go: for the start of a session and
-// for `galley trust`. Runs nothing; where there is nothing it costs a few looks at names.
+// Everything about a project that needs the user's trust, found and digested together: for the start of a session and
+// for `galley trust`. Runs nothing; where there is nothing it costs a few lookups of names.
 
 import { lookAt } from "../../files/module-files.js";
 import { findProject } from "../../files/paths/find-roots.js";
@@ -13,7 +13,7 @@ export interface SurveyOptions extends DiscoverOptions {
   readonly settings?: readonly PolicySetting[];
   /** Its templates, skills and rules. */
   readonly texts?: readonly PolicyText[];
-  /** What the host serves itself, whatever lies in the project under that name. */
+  /** What the host serves itself, whatever the project has under that name. */
   readonly isHostModule?: (specifier: string) => boolean;
 }
 

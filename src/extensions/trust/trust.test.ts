@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makePlace, type Place } from "../../../bench/kit-trust/place.mjs";
 import { systemClock } from "../../base/clock.js";
 import { findConfigRoots } from "../../config/config-roots.js";
+import { revokeTrust, saveTrust } from "./save-trust.js";
 import { type DecideTrustOptions, decideTrust } from "./trust.js";
 import { trustQuestion, visible } from "./trust-question.js";
-import { recordTrust, revokeTrust } from "./trust-record.js";
 import { listTrust } from "./trust-store.js";
 import { surveyProject } from "./trust-survey.js";
 
@@ -29,7 +29,7 @@ const decide = async (options: Partial<DecideTrustOptions> & { cwd?: string } = 
   decideTrust({ project: (await survey(options.cwd)).project, file, ...options });
 const state = async (options?: Parameters<typeof decide>[0]) => (await decide(options)).state;
 const record = async (decision: "trusted" | "untrusted", cwd?: string) =>
-  recordTrust((await survey(cwd)).project, decision, { file, clock });
+  saveTrust((await survey(cwd)).project, decision, { file, clock });
 
 describe("decideTrust", () => {
   it("T-1, T-5: is undecided without anybody's word", async () => {
@@ -107,7 +107,7 @@ describe("the file of decisions", () => {
     place.write({ "home/links/trust.json": `-> ${inside}` });
     expect(await state({ file: join(place.home, "links/trust.json") })).toBe("undecided");
     const { project } = await survey();
-    await expect(recordTrust(project, "trusted", { file: inside, clock })).rejects.toMatchObject({
+    await expect(saveTrust(project, "trusted", { file: inside, clock })).rejects.toMatchObject({
       code: "file_refused",
     });
   });
@@ -136,7 +136,7 @@ describe("the file of decisions", () => {
 
   it("loses nothing when several write at once", async () => {
     const roots = Array.from({ length: 20 }, (_, index) => `/p${index}`);
-    await Promise.all(roots.map((root) => recordTrust({ root, digest: "d", items: [] }, "trusted", { file, clock })));
+    await Promise.all(roots.map((root) => saveTrust({ root, digest: "d", items: [] }, "trusted", { file, clock })));
     expect(
       listTrust(file)
         .records.map(({ root }) => root)
@@ -151,14 +151,14 @@ describe("the file of decisions", () => {
       hash: "h",
     }));
     for (let index = 0; index < 6; index++)
-      await recordTrust({ root: `/p${index}`, digest: "d", items }, "trusted", { file, clock });
+      await saveTrust({ root: `/p${index}`, digest: "d", items }, "trusted", { file, clock });
     expect(listTrust(file).records.map(({ root }) => root)).toEqual(["/p4", "/p5"]);
     expect(statSync(file).size).toBeLessThan(4_000_000);
   });
 
   it("keeps the last twenty states of a project", async () => {
     for (let index = 0; index < 25; index++)
-      await recordTrust({ root: "/p", digest: `${index}`, items: [] }, "trusted", { file, clock });
+      await saveTrust({ root: "/p", digest: `${index}`, items: [] }, "trusted", { file, clock });
     expect(listTrust(file).records.map(({ digest }) => digest)).toEqual(
       Array.from({ length: 20 }, (_, index) => `${index + 5}`),
     );

@@ -54,7 +54,7 @@ export function decideTrust(options: DecideTrustOptions): TrustDecision {
   if (projectModules === "deny") return { ...base, state: "untrusted", by: "settings" };
   const earlier = own.findLast((record) => record.digest === digest);
   if (earlier) return { ...base, state: earlier.decision, by: "earlier decision" };
-  // Another user's directory needs a person who looked at it.
+  // Another user's directory needs a user who looked at it.
   if (projectModules === "allow" && !isForeign) return { ...base, state: "trusted", by: "settings" };
   const last = own.findLast(({ decision }) => decision === "trusted");
   return { ...base, state: "undecided", ...(last ? { changedSince: changesSince(last, items) } : {}) };

@@ -112,10 +112,10 @@ export async function runForOutput(command: string, options: RunForOutputOptions
       child.on("error", (cause) =>
         reject(new GalleyError("start_failed", "The command could not be started.", { cause })),
       );
-      const settle = (code: number | null, signal: string | null) =>
+      const finish = (code: number | null, signal: string | null) =>
         resolve(code === 0 ? undefined : code === null ? `signal ${signal}` : `exit code ${code}`);
-      child.on("exit", (code, signal) => cancels.push(clock.after(drainMs, () => settle(code, signal))));
-      child.on("close", settle);
+      child.on("exit", (code, signal) => cancels.push(clock.after(drainMs, () => finish(code, signal))));
+      child.on("close", finish);
     });
     if (ending !== undefined) throw new GalleyError("start_failed", `The command ended with ${ending}.`);
     return Buffer.concat(chunks).toString("utf8").trim();

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { prepareConfigPath, replaceConfigFile, withConfigLock } from "./config-write.js";
@@ -132,6 +132,7 @@ describe("withConfigLock", () => {
     const resolveDir = fileURLToPath(new URL(".", import.meta.url));
     await build({ stdin: { contents, resolveDir }, bundle: true, platform: "node", format: "cjs", outfile: program });
     const child = spawn(process.execPath, [program, at("c.yml")], { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
     await once(child.stdout, "data");
     const steps: string[] = [];
     const clock = manualClock();

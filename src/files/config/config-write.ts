@@ -1,5 +1,5 @@
-// Replaces a configuration file of the user's: whole or not at all, only while it still says what the writer read, and
-// one writer at a time. The lock is the kernel's, so it never outlives its holder.
+// Replaces a configuration file of the user: completely or not at all, only while it still has the content that the
+// writer read, and one writer at a time. The kernel releases the lock when its holder ends.
 
 import { randomUUID } from "node:crypto";
 import {
@@ -36,8 +36,8 @@ export function prepareConfigPath(path: string): string {
 
 /**
  * Writes `text` beside the file, syncs it and renames it over. False, with nothing changed, when the file no longer
- * says `expected` (`undefined`: when it is there by now). Synchronous, so that no other writer of this process comes
- * between. Throws `file_refused` when the disk says no; then the old file is untouched.
+ * holds `expected` (`undefined`: when it exists by now). Synchronous, so that no other writer of this process can
+ * interfere. Throws `file_refused` when the disk fails; then the old file is untouched.
  */
 export function replaceConfigFile(path: string, change: { expected: string | undefined; text: string }): boolean {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
@@ -88,7 +88,7 @@ const lockLimitMs = 5000;
 
 /**
  * Runs `work` while no other caller holds the lock of this file. Throws `timeout` after five seconds of waiting. Where
- * no lock between processes is to be had, the check in `replaceConfigFile` decides.
+ * no lock between processes is available, the check in `replaceConfigFile` decides.
  */
 export async function withConfigLock<T>(path: string, work: () => Promise<T>, clock: Clock = systemClock): Promise<T> {
   const { lock } = await acquireLock(`${path}#config`, clock, lockLimitMs);

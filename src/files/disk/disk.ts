@@ -1,6 +1,6 @@
-// What a workspace needs from the place where files live. The rules stay in the workspace; a disk only does as told,
-// and fails with the system's own errors (`ENOENT`, `EACCES`, `ELOOP`). Each changing call is one step on the disk, so
-// that a test can stop or fail between any two.
+// What a workspace needs from a disk. The rules stay in the workspace; a disk only does as told, and fails with the
+// system's own errors (`ENOENT`, `EACCES`, `ELOOP`). Each changing call is one step on the disk, so that a test can stop
+// or fail between any two.
 
 /** No listing holds more names than this. */
 export const maxListed = 100_000;
@@ -55,9 +55,9 @@ export interface Disk {
   /** The SHA-256 of all bytes in hex, with `read`'s rules; `undefined` also when the file changed meanwhile. */
   digest(path: string, identity: string, signal?: AbortSignal): Promise<string | undefined>;
 
-  /** Holds on to a directory, whatever becomes of its name. Fails on a link. */
+  /** Keeps a directory open, even if it is renamed or removed. Fails on a link. */
   pin(path: string): Promise<PinnedDirectory>;
-  /** A new empty file: fails when the name is taken, by a link as well. The umask takes its part of `mode`. */
+  /** A new empty file: fails when the name is taken, also by a link. The umask applies to `mode`. */
   create(path: string, mode: number): Promise<DiskFile>;
   mkdir(path: string): Promise<void>;
   rmdir(path: string): Promise<void>;
@@ -71,14 +71,14 @@ export interface Disk {
 }
 
 /**
- * What thousands of files in a row are looked at with. Where no call takes longer than the disk does, they may block for
- * as long as one small file takes, and let everybody else have a turn in between.
+ * Reads thousands of files in a row. On a local disk its calls may block the event loop for as long as one small file
+ * takes, and let other tasks have a turn in between.
  */
 export interface BulkDisk {
   lstat(path: string): Promise<Pick<DiskStat, "kind" | "identity">>;
-  /** Of each in its place; undefined for what cannot be looked at: it may have vanished since it was listed. */
+  /** In the same order; undefined for a file that cannot be read: it may have vanished since it was listed. */
   lstatAll(paths: readonly string[]): Promise<(Pick<DiskStat, "kind" | "identity" | "sizeBytes"> | undefined)[]>;
-  /** When each was last changed, as `lstatAll` tells. Absent where a look takes longer than the system's own call. */
+  /** When each was last changed, as `lstatAll` says. Absent on disks where a call may take long. */
   readonly modifiedTimes: ((paths: readonly string[]) => Promise<(number | undefined)[]>) | undefined;
   list: Disk["list"];
   read: Disk["read"];
@@ -117,18 +117,18 @@ export function readThenAsk(read: Disk["read"]): BulkDisk["readIf"] {
   };
 }
 
-/** A directory that was opened once; what is done below `path` happens in that very directory. */
+/** A directory that was opened once. Calls on `path` act on that very directory, whatever its name is now. */
 export interface PinnedDirectory {
-  /** To be joined with a name. Not where it lies: see `location`. */
+  /** To be joined with a name. It is not the directory's real path: see `location`. */
   readonly path: string;
-  /** Where it lies now, canonical. */
+  /** Its real path now. */
   location(): Promise<string>;
-  /** Makes the names in it last. */
+  /** Makes the names in it durable. */
   fsync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A file that is being made. Works on what was created, whatever becomes of the name. */
+/** A file that is being written. Acts on the file that was created, whatever its name is now. */
 export interface DiskFile {
   stat(): Promise<DiskStat>;
   /** All of it. */

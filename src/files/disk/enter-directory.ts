@@ -1,28 +1,28 @@
-// Into the directory of a file that will be written: held by what it is and not by its name, checked to lie where its
-// path says, with the missing part of the way made. What was made goes again unless it is kept.
+// Opens the directory of a file that will be written, checks that it is where its path says, and makes the missing part
+// of the path. The directories that were made are removed again unless the caller keeps them.
 
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../base/errors.js";
-import { wayChanged } from "../refusals.js";
+import { parentChanged } from "../refusals.js";
 import type { Disk, PinnedDirectory } from "./disk.js";
 
 export interface EnteredDirectory {
   readonly directory: PinnedDirectory;
   /** From now on the directories that were made stay. */
   keep(): void;
-  /** Makes the names in it last, and the way to it where that was made. */
+  /** Makes the names in it durable, and those of the directories that were made. */
   fsync(): Promise<void>;
-  /** Lets go. Removes what was made and not kept. */
+  /** Closes it. Removes what was made and not kept. */
   leave(): Promise<void>;
 }
 
-/** `path` is canonical as far as it exists. Failures that are not the system's speak of `shownPath`. */
+/** `path` is canonical as far as it exists. Our own errors name `shownPath`. */
 export async function enterDirectory(disk: Disk, path: string, shownPath: string): Promise<EnteredDirectory> {
   const { pinned, missing } = await pinDeepest();
   const way = [pinned];
   const made: string[] = [];
   const leave = async () => {
-    // Somebody may have put something in: then it is not empty, and stays.
+    // If another program has put something in it, it is not empty and stays.
     for (const place of made.splice(0).reverse()) await disk.rmdir(place).catch(() => undefined);
     for (const directory of way.splice(0)) await directory.close();
   };
@@ -51,7 +51,7 @@ export async function enterDirectory(disk: Disk, path: string, shownPath: string
     throw error;
   }
 
-  /** Holds the deepest directory of the path that is there. */
+  /** Opens the deepest directory of the path that exists. */
   async function pinDeepest(): Promise<{ pinned: PinnedDirectory; missing: string[] }> {
     const missing: string[] = [];
     for (let at = path; ; at = dirname(at)) {
@@ -64,13 +64,13 @@ export async function enterDirectory(disk: Disk, path: string, shownPath: string
     }
   }
 
-  /** A link anywhere on the way leads elsewhere, and shows here. */
+  /** A link anywhere in the path resolves to a different path, which shows here. */
   async function expectLocation(directory: PinnedDirectory, expected: string): Promise<void> {
-    if ((await directory.location()) !== expected) throw wayChanged(shownPath);
+    if ((await directory.location()) !== expected) throw parentChanged(shownPath);
   }
 
   function linkOnTheWay(error: unknown): never {
-    throw ["ENOTDIR", "ELOOP"].includes(systemCode(error) ?? "") ? wayChanged(shownPath) : error;
+    throw ["ENOTDIR", "ELOOP"].includes(systemCode(error) ?? "") ? parentChanged(shownPath) : error;
   }
 }
 

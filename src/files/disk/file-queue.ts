@@ -1,5 +1,5 @@
-// Writers to the same file wait for one another. A file is the same by its place, in whatever spelling, or by its
-// device and inode, because a hard link is another way to it.
+// Writers to the same file wait for one another. Two paths are the same file if they differ only in spelling, or if they
+// have the same device and inode, as hard links do.
 
 import { foldPath } from "../paths/resolve-path.js";
 import type { Disk } from "./disk.js";
@@ -16,7 +16,7 @@ export function queueOf(disk: Disk): FileQueue {
 export class FileQueue {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Each work waits only for those that asked before it, so no two wait for each other. */
+  /** Each caller waits only for those that asked before it, so there is no deadlock. */
   async run<T>(file: { path: string; identity?: string }, work: () => Promise<T>): Promise<T> {
     const keys = [`path ${foldPath(file.path)}`, ...(file.identity === undefined ? [] : [`file ${file.identity}`])];
     const earlier = keys.map((key) => this.#last.get(key));

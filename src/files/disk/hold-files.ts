@@ -6,8 +6,8 @@ import type { Workspace, WriteTarget } from "../workspace.js";
 type Held = Pick<WriteTarget, "path" | "identity">;
 
 /**
- * `exclusively` for many. All are asked for in one breath, so that every work stands before or behind this one and none
- * on both sides.
+ * `exclusively` for many files. All are asked for in the same turn, so that every other caller comes either before or
+ * after this one, for all files.
  */
 export async function holdFiles<T>(
   workspace: Pick<Workspace, "exclusively">,
@@ -36,7 +36,7 @@ export async function holdFiles<T>(
   }
 }
 
-/** One lock for all names of one file: asking for it twice would be waiting for ourselves. */
+/** One lock for all names of one file: asking for it twice would be a deadlock. */
 function distinct(files: readonly Held[]): Held[] {
   const taken = new Set<string>();
   return files.filter(({ path, identity = path }) => {

@@ -1,21 +1,21 @@
-// Makes a directory and what is missing above it. Level by level: Node's `recursive` tries for ever where a file system
-// says of every new name that there is no such place, as /proc does.
+// Makes a directory and its missing parents, level by level: Node's `recursive` retries for ever on a file system that
+// answers ENOENT for every new name, as /proc does.
 
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../../base/errors.js";
 
-/** Answers the first one that had to be made. `mode` is for new ones; throws what the system says. */
+/** Returns the first directory that had to be made. `mode` is for new ones; throws the system's error. */
 export function makeDirectories(path: string, mode?: number): string | undefined {
   if (isDirectory(path)) return undefined;
   const parent = dirname(path);
-  // What is there is not made. If it is no directory, making the next level says so: ENOTDIR.
+  // An existing path is not made. If it is not a directory, making the next level fails with ENOTDIR.
   const first = isThere(parent) ? undefined : makeDirectories(parent, mode);
   try {
     mkdirSync(path, mode);
   } catch (error) {
     if (systemCode(error) !== "EEXIST" || !isDirectory(path)) throw error;
-    return first; // somebody else was quicker, and it is theirs
+    return first; // another process made it first, so it is not ours to remove
   }
   return first ?? path;
 }

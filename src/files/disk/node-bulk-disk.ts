@@ -1,7 +1,7 @@
-// Node's disk for thousands of files in a row. Handing each small call to another thread and hearing back takes several
-// times as long as the call itself, so these calls block, one at a time, and everybody else has a turn every few
-// milliseconds. What may take long goes the long way: only a short file that says how long it is is read like this, and
-// only from a file system of this machine. A network, or a program behind a mount, may not answer at all.
+// The real disk for thousands of files in a row. Passing each small call to another thread takes several times as long
+// as the call itself, so these calls block, one at a time, and other tasks get a turn every few milliseconds. Only short
+// files with a known size are read like this, and only from a local file system: a network file system, or a program
+// behind a mount, may not answer at all.
 
 import {
   closeSync,
@@ -26,16 +26,16 @@ export const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (con
 
 const maxBlockingBytes = 1024 * 1024;
 const namesAtOnce = 256;
-/** What a directory that says so little can hold, a few thousand names mostly, is listed in a few milliseconds. */
+/** A directory of this size mostly has a few thousand names, which are listed in a few milliseconds. */
 const maxShortDirectoryBytes = 16 * 1024;
 
-/** Of the whole process: two searches together keep the loop no longer than one. Pipes to children are filled in between. */
+/** For the whole process: two searches together block the loop no longer than one. Pipes to children are filled between. */
 const slices = new TimeSlices({ sliceMs: 2 });
 
-/** Made for the first file and lent out from then on: a buffer for each would keep the collector busy. */
+/** Allocated for the first file and reused: a buffer for each file would keep the garbage collector busy. */
 let scratch: Buffer | undefined;
 
-/** As Linux numbers them: ext, xfs, btrfs, f2fs, zfs, tmpfs, overlay. What is not here is looked at the long way. */
+/** As Linux numbers them: ext, xfs, btrfs, f2fs, zfs, tmpfs, overlay. Others are read without blocking. */
 const overlay = 0x794c7630;
 const localTypes = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x01021994, overlay]);
 
@@ -47,7 +47,7 @@ export function chooseBulkDisk(careful: BulkDisk): Disk["inBulk"] {
     if (known) return known;
     const type = await promises.statfs(path).then(
       (stats) => stats.type,
-      () => undefined, // whoever opens it tells why
+      () => undefined, // opening it reports the reason
     );
     const isLocal = process.platform === "linux" && type !== undefined && localTypes.has(type);
     // A directory of several layers says only how long its uppermost part is.
@@ -117,7 +117,7 @@ function look(path: string): Pick<DiskStat, "kind" | "identity" | "sizeBytes"> {
   return { kind: kindOf(stats), identity: identityOf(stats), sizeBytes: Number(stats.size) };
 }
 
-/** Undefined for each that cannot be looked at. */
+/** Undefined for each that cannot be read. */
 async function ofEach<T>(paths: readonly string[], lookAt: (path: string) => T): Promise<(T | undefined)[]> {
   const found: (T | undefined)[] = [];
   for (const path of paths) {
@@ -136,11 +136,11 @@ function ifPossible<T>(lookAt: (path: string) => T, path: string): T | undefined
   }
 }
 
-/** Into what is lent out. Undefined where the size is no promise (procfs says 0), too much, or wrong by now. */
+/** Into the shared buffer. Undefined if the size is unreliable (procfs says 0), too large, or wrong by now. */
 function readShort(file: number, sizeBytes: number, maxBytes: number): Buffer | undefined {
   if (sizeBytes === 0 || sizeBytes > Math.min(maxBytes, maxBlockingBytes)) return undefined;
   scratch ??= Buffer.allocUnsafeSlow(maxBlockingBytes + 1);
-  // Room for one more byte: had the file grown, it would be there.
+  // One more byte than the size, to notice a file that has grown.
   const length = readSync(file, scratch, 0, sizeBytes + 1, null);
   return length === sizeBytes ? scratch.subarray(0, length) : undefined;
 }

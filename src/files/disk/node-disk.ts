@@ -1,6 +1,6 @@
-// Node's own disk. A file is opened without following a link and without waiting for a writer, and is read only if it
-// is the very file that was checked. On Linux what happens in a pinned directory goes through its descriptor, so that
-// nobody can put a link in its way; elsewhere a window stays between the look at the directory and the deed.
+// The real disk. A file is opened without following a link and without waiting for a writer, and is read only if it is
+// the very file that was checked. On Linux calls in a pinned directory go through its descriptor, so that no program can
+// redirect them by a link; elsewhere a short window stays between the check of the directory and the call.
 
 import { type BigIntStats, constants, fstatSync, lstatSync, promises, realpathSync } from "node:fs";
 import { throwIfAborted } from "../../base/abort.js";
@@ -19,7 +19,7 @@ import { describe, identityOf, kindOf } from "./node-stats.js";
 // `promises` is looked up where it is used: loading it takes milliseconds that the start of the program should not pay.
 type FileHandle = Awaited<ReturnType<typeof promises.open>>;
 
-// Not every flag exists on Windows, where comparing identities has to do.
+// Not every flag exists on Windows. There only the comparison of identities protects.
 const noFollow = constants.O_NOFOLLOW ?? 0;
 const pinFlags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
 const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
@@ -30,7 +30,7 @@ const disk: Omit<Disk, "inBulk"> = {
 
   findOwn(path) {
     try {
-      // Asked first because it mostly is not there, and this is the way to hear of it without an exception.
+      // Checked first: the file mostly does not exist, and this call says so without an exception.
       if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
       const canonical = realpathSync.native(path);
       return { path: canonical, ...describe(lstatSync(canonical, { bigint: true })) };
@@ -110,7 +110,7 @@ async function withChecked<T>(
     if (!opened.isFile() || identityOf(opened) !== identity) return undefined;
     return await work(file, opened);
   } finally {
-    // Nothing was written, so nobody has to wait for it, and its failure loses nothing.
+    // Not awaited: nothing was written, so a failure loses nothing.
     void file.close().catch(() => {});
   }
 }
@@ -129,7 +129,7 @@ async function readBounded(
     const { bytesRead } = await file.read(buffer, length, wanted, null);
     if (bytesRead === 0) return { bytes: buffer.subarray(0, length), isTruncated: false };
     length += bytesRead;
-    // Less than there was room for, and no less than the file has: its end. One that says 0 is read until it says so.
+    // Fewer bytes than the buffer has room for, and at least the file's size: its end. A size of 0 is not trusted.
     if (bytesRead < wanted && sizeBytes > 0 && length >= sizeBytes && length <= maxBytes)
       return { bytes: buffer.subarray(0, length), isTruncated: false };
     if (length > maxBytes) return { bytes: buffer.subarray(0, maxBytes), isTruncated: true };
@@ -154,7 +154,7 @@ async function digestOf(
     // Room was left after the last byte, so this was the end; had the file grown since, its size would tell below.
     if (bytesRead === 0 || (length === sizeBytes && bytesRead < buffer.length)) break;
   }
-  // A long file takes its time, and somebody may have written behind the place that was read last.
+  // Reading a long file takes time, and another program may have written to the part that was already read.
   const after = await file.stat({ bigint: true });
   const isSame = after.mtimeNs === before.mtimeNs && after.ctimeNs === before.ctimeNs && after.size === before.size;
   return isSame ? hash.digest("hex") : undefined;
@@ -180,7 +180,7 @@ function endOf(handle: FileHandle): Pick<PinnedDirectory, "fsync" | "close"> {
   return {
     async fsync() {
       await handle.sync().catch((error: unknown) => {
-        // Some file systems know no sync of a directory; there is nothing more that could be done.
+        // Some file systems cannot sync a directory; nothing more can be done there.
         if (!["EINVAL", "ENOTSUP"].includes(systemCode(error) ?? "")) throw error;
       });
     },

@@ -1,4 +1,4 @@
-// What Node says about a file, in the words of a disk.
+// Converts Node's file status to a disk's.
 
 import type { BigIntStats, Dirent, Stats } from "node:fs";
 import type { DiskStat } from "./disk.js";
@@ -18,7 +18,7 @@ export function describe(stats: BigIntStats): DiskStat {
   };
 }
 
-/** Numbers are made in half the time of big integers, and say the same as long as they are exact. */
+/** Numbers are twice as fast as big integers, and equal as long as they are exact. */
 export function exactStats(quick: Stats, ask: () => BigIntStats): Stats | BigIntStats {
   return Number.isSafeInteger(quick.dev) && Number.isSafeInteger(quick.ino) ? quick : ask();
 }

@@ -1,5 +1,5 @@
-// Removes a file that is still what the caller saw: its directory is held, its content is compared, and only then the
-// name goes.
+// Removes a file that still has the content that the caller saw: opens its directory, compares the content, and only
+// then unlinks the name.
 
 import { basename, dirname, join } from "node:path";
 import { cannotWrite, fileChanged, ifAbsent, writeFailure } from "../refusals.js";

@@ -1,4 +1,4 @@
-// The names of files that are on their way: beside the file they will replace, hidden, and never found by a search.
+// The names of temporary files: beside the file that they will replace, hidden, and never found by a search.
 
 const idLength = 32;
 const suffixBytes = 1 + idLength + "-9999.new".length;
@@ -18,7 +18,7 @@ export async function newTransaction(): Promise<string> {
   return randomBytes(idLength / 2).toString("hex");
 }
 
-/** At most so many bytes, without half a character at the end. */
+/** At most `maxBytes`, without half a character at the end. */
 function cut(name: string, maxBytes: number): string {
   let kept = "";
   let bytes = 0;

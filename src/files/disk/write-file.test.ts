@@ -277,7 +277,7 @@ describe("somebody else at every step before the last look", () => {
         fs.symlinkSync(outside, at("d"));
       });
       await expect(write("d/a", "new", { disk: meddled.disk })).rejects.toThrow(
-        "Cannot write d/a: a directory on the way to it changed meanwhile.",
+        "Cannot write d/a: a parent directory changed meanwhile.",
       );
       expect(fs.readdirSync(outside)).toEqual([]);
       expect(fs.readdirSync(at("moved"))).toEqual([]);
@@ -293,7 +293,7 @@ describe("somebody else at every step before the last look", () => {
       if (step.startsWith("mkdir")) fs.symlinkSync(outside, at("d"));
     });
     await expect(write("d/a", "new", { disk: meddled.disk })).rejects.toThrow(
-      "Cannot write d/a: a directory on the way to it changed meanwhile.",
+      "Cannot write d/a: a parent directory changed meanwhile.",
     );
     expect(fs.readdirSync(outside)).toEqual([]);
   });

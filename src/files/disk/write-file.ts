@@ -1,12 +1,12 @@
-// Puts a whole new file in the place of an old one, or of none: written beside it under a name of its own, made like
-// the old one, synced, checked against what the caller saw, and only then given the name. Whatever fails before that
-// leaves the old file, no temporary one and no new directory. Between the last look and the rename a window of well
-// under a millisecond stays in which somebody else's change would be lost.
+// Creates or replaces a file: writes a temporary file beside it, gives it the old file's owner and mode, syncs it,
+// compares the old file with what the caller saw, and only then renames it. A failure before that leaves the old file
+// and neither a temporary file nor a new directory. Between the last check and the rename there is a window of well
+// under a millisecond in which another program's change would be lost.
 
 import { basename, dirname, join } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
 import { systemCode } from "../../base/errors.js";
-import { cannotWrite, fileChanged, ifAbsent, notLasting, wayChanged, writeFailure } from "../refusals.js";
+import { cannotWrite, fileChanged, ifAbsent, notLasting, parentChanged, writeFailure } from "../refusals.js";
 import type { WriteOutcome, WriteRequest, WriteTarget } from "../workspace.js";
 import type { Disk, DiskFile, DiskStat, PinnedDirectory } from "./disk.js";
 import { type EnteredDirectory, enterDirectory } from "./enter-directory.js";
@@ -51,7 +51,7 @@ async function replaceIn(disk: Disk, directory: PinnedDirectory, job: Job): Prom
       await file.close();
     }
     throwIfAborted(job.request.signal);
-    if ((await directory.location()) !== dirname(job.target.path)) throw wayChanged(job.target.displayPath);
+    if ((await directory.location()) !== dirname(job.target.path)) throw parentChanged(job.target.displayPath);
     const now = await look(disk, path, job);
     if (now?.identity !== before?.identity || !isAlike(now, before)) throw fileChanged(job.target.displayPath);
     if (before) {
@@ -59,13 +59,13 @@ async function replaceIn(disk: Disk, directory: PinnedDirectory, job: Job): Prom
       isStaged = false;
     } else isStaged = await appear(disk, { staged, path, job });
   } finally {
-    // Should even this fail, its name says what it is, and the first failure is the one to tell.
+    // If this fails too, its name says what it is, and the first failure is the one to report.
     if (isStaged) await disk.unlink(staged).catch(() => undefined);
   }
   return { created: !before, ...(before && before.linkCount > 1 ? { hardlinkBroken: true } : {}) };
 }
 
-/** What is there, if it may be replaced. Throws where it may not, or is not what the caller saw. */
+/** The old file, if it may be replaced. Throws if it may not, or if it is not what the caller saw. */
 async function look(disk: Disk, path: string, { target, request }: Job): Promise<DiskStat | undefined> {
   const { expected, signal } = request;
   const changed = fileChanged(target.displayPath);
@@ -83,7 +83,7 @@ async function look(disk: Disk, path: string, { target, request }: Job): Promise
   return stat;
 }
 
-/** All bytes, then owner, group and mode (that of the old file unless another is asked for), then down to the disk. */
+/** Writes all bytes, sets owner, group and mode (the old file's unless another is asked for), and syncs. */
 async function fill(file: DiskFile, old: DiskStat | undefined, { target, request }: Job): Promise<void> {
   for (let start = 0; start < request.bytes.length; start += chunkBytes) {
     throwIfAborted(request.signal);
@@ -96,7 +96,7 @@ async function fill(file: DiskFile, old: DiskStat | undefined, { target, request
         throw cannotWrite(target.displayPath, "its owner and group cannot be kept", error);
       });
     const mode = request.mode ?? old.mode;
-    await file.chmod(mode); // after chown, which takes the set-group bit away
+    await file.chmod(mode); // after chown, which clears the setgid bit
     if (!isAlike(await file.stat(), { ...old, mode })) throw cannotWrite(target.displayPath, "its mode cannot be kept");
   } else if (request.mode !== undefined) await file.chmod(request.mode);
   await file.fsync();
@@ -106,7 +106,7 @@ function isAlike(a: DiskStat | undefined, b: DiskStat | undefined): boolean {
   return a?.mode === b?.mode && a?.uid === b?.uid && a?.gid === b?.gid;
 }
 
-/** Gives a new file its name unless somebody took it meanwhile. Answers whether the temporary name is still there. */
+/** Gives a new file its name unless it was taken meanwhile. Returns whether the temporary name still exists. */
 async function appear(disk: Disk, { staged, path, job }: { staged: string; path: string; job: Job }): Promise<boolean> {
   const taken = (error: unknown): never => {
     throw systemCode(error) === "EEXIST" ? fileChanged(job.target.displayPath) : error;

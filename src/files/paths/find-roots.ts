@@ -1,5 +1,5 @@
-// Looks for directories: the project around a working directory, and whether a configuration directory is there. Reads
-// names only; nothing is opened, nothing is run, and `git` is not asked.
+// Finds directories: the project around a working directory, and configuration directories. Reads names only; opens and
+// runs nothing, not even `git`.
 
 import { lstatSync, opendirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,15 +7,15 @@ import { systemCode } from "../../base/errors.js";
 import { ownIds } from "../module-files.js";
 import { isWithin } from "./resolve-path.js";
 
-export interface ProjectPlace {
+export interface FindProjectOptions {
   readonly cwd: string;
   readonly home: string;
-  /** User ids whose repositories count; default: ours, and under sudo the one who called it. */
+  /** User ids whose repositories count; default: the user, and under sudo also the user who called sudo. */
   readonly owners?: readonly number[] | undefined;
 }
 
 export interface Project {
-  /** The directory with `.git`, if the working directory lies in a repository of our own. */
+  /** The directory with `.git`, if the working directory is in a repository of the user. */
   readonly repositoryRoot?: string;
   /** What a session may write: the repository around its working directory, or just that directory. */
   readonly writableRoot: string;
@@ -24,14 +24,14 @@ export interface Project {
 }
 
 /**
- * The way up ends at the repository root and in any case below the home directory, whose configuration is the user's.
- * Outside home and without a repository only the working directory counts: above it lie other people's places.
+ * The search upwards ends at the repository root and in any case below the home directory, whose configuration is the
+ * user's. Outside home and without a repository only the working directory counts: its parents may belong to others.
  */
-export function findProject(place: ProjectPlace): Project {
-  const cwd = canonical(place.cwd);
-  const home = canonical(place.home);
+export function findProject(options: FindProjectOptions): Project {
+  const cwd = canonical(options.cwd);
+  const home = canonical(options.home);
   if (isWithin(home, cwd)) return { writableRoot: cwd, directories: [] };
-  const owners = place.owners ?? ownIds();
+  const owners = options.owners ?? ownIds();
   const directories: string[] = [];
   for (let directory = cwd; !isWithin(home, directory); directory = dirname(directory)) {
     directories.push(directory);
@@ -59,16 +59,16 @@ export function directoryAt(path: string): { realPath: string } | { problem: str
   }
 }
 
-/** False only for a path where nothing is; what cannot be looked at may be there. */
+/** False only if the path surely does not exist; a path that cannot be checked may exist. */
 export function mayExist(path: string): boolean {
   try {
     return lstatSync(path, quietly) !== undefined;
   } catch {
-    return true; // whoever opens it tells why it cannot be read
+    return true; // opening it reports why it cannot be read
   }
 }
 
-/** A start looks for some thirty files that are mostly not there, and an error with its stack costs more than the look. */
+/** A start looks for some thirty files that mostly do not exist, and an error with its stack costs more than the call. */
 const quietly = { throwIfNoEntry: false } as const;
 
 export interface FoundName {
@@ -113,7 +113,7 @@ function canonical(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return path; // not there: its own words have to do
+    return path; // it does not exist: use it as it is
   }
 }
 

@@ -95,7 +95,7 @@ describe("W-4: known by what it leads to", () => {
     const disk = failing(method, name, code);
     await expect(on(disk).resolve("a.ts", "write")).rejects.toMatchObject({
       code: "file_refused",
-      message: `Cannot write a.ts: it may be protected: ${join(base, name)} cannot be read (${code}), and nobody can tell what it leads to. Ask the user to make it readable.`,
+      message: `Cannot write a.ts: it may be protected: ${join(base, name)} cannot be read (${code}), so its target is unknown. Ask the user to make it readable.`,
     });
     await expect(on(disk).resolveAll(["a.ts", "b.ts"], "write")).rejects.toThrow("a.ts: it may be protected");
     expect(await on(disk, { permit: async () => true }).resolve("a.ts", "write")).toMatchObject({ kind: "file" });

@@ -1,6 +1,6 @@
-// What only the user may change, in any project: the places that decide what runs next. A place is known by its words,
-// whether it exists or not, and by what it leads to, so that neither a link into it nor a link out of it is a way
-// round. (A hard link would be none anyway: writing replaces one name and leaves the file behind the others alone.)
+// What only the user may change, in any project: the paths that decide what runs next. A protected path is recognized by
+// its text, whether it exists or not, and by what it leads to, so that neither a link into it nor a link out of it gets
+// around the rule. (A hard link would not either: a write replaces one name and leaves the other names alone.)
 
 import { dirname, join } from "node:path";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
@@ -27,19 +27,19 @@ const homeFiles = [
   ...[".inputrc", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment"],
 ];
 
-export interface ProtectedPlaces {
+export interface ProtectionPaths {
   /** As given and canonical. */
   readonly homes: readonly string[];
   /** The user's configuration and our own data, as given and canonical. */
   readonly configDirectories: readonly string[];
   /** Where project configuration lies. */
   readonly projects: readonly string[];
-  /** Ours to write, as given and canonical: whatever stands above protects nothing in it. */
+  /** May be written, as given and canonical: none of the rules above protects anything in them. */
   readonly tempDirs: readonly string[];
 }
 
-/** By the words alone. Made once, asked for every path. */
-export function protectedTest({ homes, configDirectories, tempDirs }: ProtectedPlaces): (path: string) => boolean {
+/** By the text of the path alone. Made once, used for every path. */
+export function protectedTest({ homes, configDirectories, tempDirs }: ProtectionPaths): (path: string) => boolean {
   const below = (names: readonly string[]) => homes.flatMap((home) => names.map((name) => join(home, name)));
   const directories = new Set([...configDirectories, ...below(homeDirectories)].map(foldPath));
   const files = new Set(below(homeFiles).map(foldPath));
@@ -50,9 +50,9 @@ export function protectedTest({ homes, configDirectories, tempDirs }: ProtectedP
     if (tempDir !== undefined) return false;
     const folded = foldPath(path);
     if (files.has(folded)) return true;
-    for (let place = folded; ; place = dirname(place)) {
-      if (directories.has(place)) return true;
-      if (place === dirname(place)) return false;
+    for (let directory = folded; ; directory = dirname(directory)) {
+      if (directories.has(directory)) return true;
+      if (directory === dirname(directory)) return false;
     }
   };
 }
@@ -60,12 +60,12 @@ export function protectedTest({ homes, configDirectories, tempDirs }: ProtectedP
 export type ReachTest = (target: { readonly path: string; readonly stat?: DiskStat | undefined }) => Promise<boolean>;
 
 /**
- * By what the protected places hold and lead to, looked up now and once for any number of targets. Throws a sentence
- * where that cannot be found out.
+ * By what the protected paths hold and lead to, looked up now and once for any number of targets. Throws if that cannot
+ * be found out.
  */
 export async function surveyProtected(
   disk: Disk,
-  { homes, configDirectories, projects }: Omit<ProtectedPlaces, "tempDirs">,
+  { homes, configDirectories, projects }: Omit<ProtectionPaths, "tempDirs">,
 ): Promise<ReachTest> {
   /** Canonical and folded: each with everything below it. */
   const reached = new Set<string>();
@@ -79,9 +79,9 @@ export async function surveyProtected(
   let identities: Promise<ReadonlySet<string>> | undefined;
 
   return async ({ path, stat }) => {
-    for (let place = foldPath(path); ; place = dirname(place)) {
-      if (reached.has(place)) return true;
-      if (place === dirname(place)) break;
+    for (let directory = foldPath(path); ; directory = dirname(directory)) {
+      if (reached.has(directory)) return true;
+      if (directory === dirname(directory)) break;
     }
     if (stat === undefined || stat.linkCount < 2) return false;
     identities ??= identify(disk, files);
@@ -92,7 +92,7 @@ export async function surveyProtected(
     base: string,
     { directories, names }: { directories: readonly string[]; names: readonly string[] },
   ): Promise<void> {
-    // One listing tells which of them are there; asking for each would be dozens of calls.
+    // One listing tells which of them exist; a check of each would take dozens of calls.
     const entries = await entriesOf(disk, base);
     const present = new Set(entries.map(({ name }) => foldPath(name)));
     for (const entry of entries) if (names.includes(foldPath(entry.name))) await add(join(base, entry.name), entry);
@@ -130,7 +130,7 @@ async function entriesOf(disk: Disk, directory: string): Promise<DiskEntry[]> {
   return entries;
 }
 
-/** Undefined for what is not there, or leads round in a circle. What is closed to us may hold anything. */
+/** Undefined for a path that does not exist or is a link loop. Throws if it cannot be read: it may hold anything. */
 async function known<T>(path: string, look: () => Promise<T>): Promise<T | undefined> {
   try {
     return await look();

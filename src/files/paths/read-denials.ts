@@ -1,6 +1,6 @@
-// What the model's tools may not read, whoever asks: the credential file, private keys, the environment and memory of
-// processes, other people's homes. Decided on text; the workspace asks for the requested and for the canonical path,
-// and compares the credential file's device and inode as well, so a link does not dodge it.
+// What the model's tools may never read: the credential file, private keys, the environment and memory of processes,
+// other users' homes. Decided on the text of a path; the workspace checks the requested and the canonical path, and also
+// compares the credential file's device and inode, so a link does not get around it.
 
 import { basename, dirname } from "node:path";
 import { foldPath, isWithin } from "./resolve-path.js";
@@ -18,7 +18,7 @@ export function denialOf(path: string, policy: ReadPolicy): string | undefined {
   return denialTest(policy)(path);
 }
 
-/** `denialOf` for many paths: what only the policy decides is worked out once. */
+/** `denialOf` for many paths: what depends only on the policy is computed once. */
 export function denialTest(policy: ReadPolicy): (path: string) => string | undefined {
   const credentialFiles = policy.credentialFiles.map(foldPath);
   const roots = homeRoots(policy.home);
@@ -56,7 +56,7 @@ function homeRoots(home: string): string[] {
   return ["/home/", "/users/", ...(/\/(?:home|users)$/i.test(dirname(home)) ? [`${foldPath(dirname(home))}/`] : [])];
 }
 
-/** The session's directory is no trespass. */
+/** The session's own directory may be read. */
 function isForeignHome(path: string, owner: string | undefined, { home, cwds }: ReadPolicy): boolean {
   // From here on case counts: on most Linux disks Bob is not bob.
   if (owner === undefined || owner === "/Users/Shared" || isWithin(home, owner)) return false;

@@ -52,7 +52,7 @@ export function printable(name: string): string {
   });
 }
 
-/** An input quoted in a sentence: one line, and not longer than a sentence bears. */
+/** An input quoted in a sentence: on one line, and cut if it is long. */
 export function quoted(input: string): string {
   const shown = printable(input);
   return `'${shown.length > 200 ? `${shown.slice(0, 200)}…` : shown}'`;

@@ -35,7 +35,7 @@ const answering = (answer: unknown): Options => ({
   },
 });
 const outside = (shown: string, what = "it") =>
-  `Cannot write ${shown}: ${what} lies outside of ${cwd}. Write there, or ask the user to add the place to the setting workspace.roots.`;
+  `Cannot write ${shown}: ${what} lies outside of ${cwd}. Write there, or ask the user to add the directory to the setting workspace.roots.`;
 const guarded = (shown: string, what = "it") =>
   `Cannot write ${shown}: ${what} is protected and only the user may change it. Ask the user to do so.`;
 

@@ -1,5 +1,5 @@
-// From what a model wrote to a place that may be written: follow what exists, add what is missing, stay within the
-// writable roots and away from what is protected, and ask the user where only the user may decide.
+// From what a model wrote to a path that may be written: follow what exists, add what is missing, stay within the
+// writable roots and away from protected paths, and ask the user where only the user may decide.
 
 import { basename, dirname, join } from "node:path";
 import { GalleyError, messageOf } from "../../base/errors.js";
@@ -7,7 +7,7 @@ import { inLanes } from "../../base/in-lanes.js";
 import type { Disk, DiskStat } from "../disk/disk.js";
 import { cannotWrite, ifAbsent, writeFailure } from "../refusals.js";
 import type { Permit, PermitQuestion, WriteTarget } from "../workspace.js";
-import { type ProtectedPlaces, protectedTest, type ReachTest, surveyProtected } from "./protected-paths.js";
+import { type ProtectionPaths, protectedTest, type ReachTest, surveyProtected } from "./protected-paths.js";
 import { displayPath, isWithin, printable, spellings } from "./resolve-path.js";
 
 export interface WriteRules {
@@ -15,16 +15,16 @@ export interface WriteRules {
   home: string;
   /** The user's configuration and our own data. */
   configDirectories: readonly string[];
-  /** Canonical. Not looked up again: a link put in its place later must not move the border. */
+  /** Canonical. Not resolved again: a link that replaces it later must not change what may be written. */
   projectRoot: string;
-  /** More places to write, as the user spelt them. */
+  /** More directories that may be written, as the user spelled them. */
   roots: readonly string[];
   tempDir: string | undefined;
   permit: Permit | undefined;
 }
 
 /** What a spelling leads to. */
-interface Place {
+interface Location {
   readonly requested: string;
   /** Canonical as far as it exists. */
   readonly path: string;
@@ -36,7 +36,7 @@ interface Place {
 
 interface Borders {
   roots: readonly string[];
-  places: ProtectedPlaces;
+  protection: ProtectionPaths;
   isProtected: (path: string) => boolean;
 }
 
@@ -50,7 +50,7 @@ const lookedAtOnce = 8;
 
 export interface WriteResolver {
   resolve(input: string): Promise<WriteTarget>;
-  /** The same for many, in their order: what is protected is looked up once, after all of them were followed. */
+  /** The same for many paths, in their order: protected paths are looked up once, after all inputs were resolved. */
   resolveAll(inputs: readonly string[]): Promise<WriteTarget[]>;
   /** Whether a canonical path lies in a writable root. */
   isInRoots(path: string): Promise<boolean>;
@@ -75,24 +75,24 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
   async function resolveAll(inputs: readonly string[]): Promise<WriteTarget[]> {
     borders ??= findBorders();
     const found = await borders;
-    const places: Place[] = [];
+    const locations: Location[] = [];
     await inLanes(inputs.entries(), lookedAtOnce, ([index, input]) =>
       failingFor(input, async () => {
-        places[index] = await choose(spellings(input, { cwd, home }));
+        locations[index] = await choose(spellings(input, { cwd, home }));
       }),
     );
     let survey: Promise<ReachTest> | undefined;
-    const isReached: ReachTest = async (place) => {
-      if (found.places.tempDirs.some((directory) => isWithin(place.path, directory))) return false;
-      survey ??= surveyProtected(disk, found.places);
-      return (await survey)(place);
+    const isReached: ReachTest = async (location) => {
+      if (found.protection.tempDirs.some((directory) => isWithin(location.path, directory))) return false;
+      survey ??= surveyProtected(disk, found.protection);
+      return (await survey)(location);
     };
     const targets: WriteTarget[] = [];
     for (const [index, input] of inputs.entries())
       await failingFor(input, async () => {
-        const place = places[index] as Place;
-        targets[index] = targetAt(place, input);
-        await refuseUnlessAllowed(place, found, isReached);
+        const location = locations[index] as Location;
+        targets[index] = targetAt(location, input);
+        await refuseUnlessAllowed(location, found, isReached);
       });
     return targets;
   }
@@ -111,7 +111,7 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
     const all = async (paths: readonly string[]) => (await Promise.all(paths.map(both))).flat();
     const tempDirs = rules.tempDir === undefined ? [] : await both(rules.tempDir);
     const more = rules.roots.map((root) => spellings(root, { cwd, home })[0] ?? root);
-    const places = {
+    const protection = {
       homes: await both(home),
       configDirectories: await all(rules.configDirectories),
       projects: [...new Set([rules.projectRoot, await canonical(cwd)])],
@@ -119,33 +119,33 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
     };
     return {
       roots: [rules.projectRoot, ...tempDirs.slice(-1), ...(await Promise.all(more.map(canonical)))],
-      places,
-      isProtected: protectedTest(places),
+      protection,
+      isProtected: protectedTest(protection),
     };
   }
 
-  /** What cannot be followed stays as it was given: no canonical path is ever found below it by mistake. */
+  /** A path that cannot be resolved stays as it was given: no canonical path is found below it by mistake. */
   async function canonical(path: string): Promise<string> {
-    const place = await locate(path).catch(() => undefined);
-    return place?.path ?? path;
+    const location = await locate(path).catch(() => undefined);
+    return location?.path ?? path;
   }
 
   /**
-   * The first spelling that exists, as for reading. For a new file the one that more of exists, so that a directory
-   * whose name begins with `@` is met; between equals the plainest, so that a mention does not become a name.
+   * The first spelling that exists, as for reading. For a new file the spelling of which the longest part exists, so that
+   * a directory whose name begins with `@` is found; between equals the plainest, so that a mention is not a name.
    */
-  async function choose(paths: readonly string[]): Promise<Place> {
-    let best: Place | undefined;
+  async function choose(paths: readonly string[]): Promise<Location> {
+    let best: Location | undefined;
     for (const path of paths) {
-      const place = await locate(path);
-      if (place.stat) return place;
-      if (best === undefined || place.missing <= best.missing) best = place;
+      const location = await locate(path);
+      if (location.stat) return location;
+      if (best === undefined || location.missing <= best.missing) best = location;
     }
     if (best === undefined) throw new Error("a path has at least one spelling");
     return best;
   }
 
-  function targetAt({ requested, path, stat }: Place, input: string): WriteTarget {
+  function targetAt({ requested, path, stat }: Location, input: string): WriteTarget {
     const shown = displayPath(requested, cwd);
     if (stat?.kind === "directory" || input.endsWith("/")) throw cannotWrite(shown, "it is a directory");
     if (stat === undefined) return { path, displayPath: shown, kind: "absent" };
@@ -154,44 +154,44 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
     return { path, displayPath: shown, kind: "file", identity: stat.identity };
   }
 
-  async function refuseUnlessAllowed(place: Place, found: Borders, isReached: ReachTest): Promise<void> {
-    const asking = await reasonToAsk(place, found, isReached);
+  async function refuseUnlessAllowed(location: Location, found: Borders, isReached: ReachTest): Promise<void> {
+    const asking = await reasonToAsk(location, found, isReached);
     if (asking === undefined) return;
     const { reason, doubt } = asking;
-    const shown = displayPath(place.requested, cwd);
-    if (await isAllowed(permit, { intent: "write", path: place.path, displayPath: shown, reason })) return;
-    const what = place.path === place.requested ? "it" : `it leads to ${printable(place.path)}, which`;
+    const shown = displayPath(location.requested, cwd);
+    if (await isAllowed(permit, { intent: "write", path: location.path, displayPath: shown, reason })) return;
+    const what = location.path === location.requested ? "it" : `it leads to ${printable(location.path)}, which`;
     if (doubt !== undefined)
       throw cannotWrite(
         shown,
-        `${what} may be protected: ${doubt}, and nobody can tell what it leads to. Ask the user to make it readable`,
+        `${what} may be protected: ${doubt}, so its target is unknown. Ask the user to make it readable`,
       );
     if (reason === "protected")
       throw cannotWrite(shown, `${what} is protected and only the user may change it. Ask the user to do so`);
     throw cannotWrite(
       shown,
-      `${what} lies outside of ${printable(rules.projectRoot)}. Write there, or ask the user to add the place to the setting workspace.roots`,
+      `${what} lies outside of ${printable(rules.projectRoot)}. Write there, or ask the user to add the directory to the setting workspace.roots`,
     );
   }
 
   async function reasonToAsk(
-    place: Place,
+    location: Location,
     { roots, isProtected }: Borders,
     isReached: ReachTest,
   ): Promise<Asking | undefined> {
-    if (isProtected(place.requested) || isProtected(place.path)) return { reason: "protected" };
-    const isOutside = !roots.some((root) => isWithin(place.path, root));
-    if (isOutside && !permit) return { reason: "outside_roots" }; // refused either way, so the longer look is spared
+    if (isProtected(location.requested) || isProtected(location.path)) return { reason: "protected" };
+    const isOutside = !roots.some((root) => isWithin(location.path, root));
+    if (isOutside && !permit) return { reason: "outside_roots" }; // refused either way, so the longer check is not needed
     try {
-      if (await isReached(place)) return { reason: "protected" };
+      if (await isReached(location)) return { reason: "protected" };
     } catch (error) {
-      return { reason: "protected", doubt: messageOf(error) }; // a rule that cannot be evaluated speaks against
+      return { reason: "protected", doubt: messageOf(error) }; // a rule that cannot be evaluated counts as broken
     }
     return isOutside ? { reason: "outside_roots" } : undefined;
   }
 
   /** Follows what exists, from the whole path upwards, and adds the names that are missing. */
-  async function locate(requested: string): Promise<Place> {
+  async function locate(requested: string): Promise<Location> {
     const tail: string[] = [];
     for (let at = requested; ; at = dirname(at)) {
       const subject = () => (at === requested ? "it" : displayPath(at, cwd));
@@ -203,7 +203,7 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
           throw cannotWrite(displayPath(requested, cwd), `${subject()} is not a directory`);
         return { requested, path: join(real, ...tail), missing: tail.length };
       }
-      // A name that is there and leads nowhere is a link, and what it would lead to is anybody's guess.
+      // A name that exists and leads nowhere is a dangling link; its target is unknown.
       if (await disk.lstat(at).catch(ifAbsent))
         throw cannotWrite(displayPath(requested, cwd), `${subject()} is a link that leads nowhere`);
       tail.unshift(basename(at));
@@ -211,11 +211,11 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
   }
 }
 
-/** Only a plain yes is one. */
+/** Anything but `true` means no. */
 export async function isAllowed(permit: Permit | undefined, question: PermitQuestion): Promise<boolean> {
   try {
     return (await permit?.(question)) === true;
   } catch {
-    return false; // whoever cannot answer did not say yes
+    return false; // a failed answer is not a yes
   }
 }

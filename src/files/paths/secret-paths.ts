@@ -1,6 +1,6 @@
 // Which files may hold secrets, by the patterns of the setting `secrets.paths`. `*` and `?` stay within a name and `**`
-// does not; there is no way to take a file out again, because a project may add to the list. The pattern is run as a
-// set of states over the text: no pattern, however made, takes longer than its length times the text's.
+// does not; a pattern cannot exclude a file again, because a project may add to the list. The pattern is run as a set of
+// states over the text: no pattern takes longer than its length times the length of the text.
 
 import { GalleyError } from "../../base/errors.js";
 import { foldPath } from "./resolve-path.js";
@@ -18,7 +18,7 @@ export function secretTest(patterns: readonly string[], home: string): (path: st
     const name = foldPath(path.slice(path.lastIndexOf("/") + 1));
     return compiled.some(({ isPath, tokens, beginning, ending }) => {
       const text = isPath ? foldPath(path) : name;
-      // Most are told by how they begin or end.
+      // The first and last characters decide most cases.
       return text.startsWith(beginning) && text.endsWith(ending) && matches(tokens, text);
     });
   };

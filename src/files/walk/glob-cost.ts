@@ -1,5 +1,5 @@
-// Globs become regular expressions, and some of those take longer than anybody waits. The worst are not used at all; the
-// others are stopped on a name that is too much for them.
+// Globs become regular expressions, and some of those take far too long. The worst are not used at all; the others are
+// stopped when a name takes too long.
 
 import { runWithin } from "../../base/time-limit.js";
 
@@ -16,12 +16,26 @@ export function isCostlyGlob(glob: string): boolean {
 
 /** For one name. */
 const maxMatchMs = 50;
+const maxCompileMs = 250;
 /** About 30 ms of them. */
 const maxSteps = 1_000_000;
 /** Longer than any path. */
 const longest = 4096;
 
-/** The test of these globs, with an end: undefined when it took too long. Names of ordinary length cost nothing more. */
+/**
+ * Compiles a glob, with an end: undefined when it took too long. picomatch 4.0.7 never returns from a wildcard that is
+ * followed by four backslashes.
+ */
+export function compileInTime<Compiled>(compile: () => Compiled): Compiled | undefined {
+  let compiled: Compiled | undefined;
+  const run = () => {
+    compiled = compile();
+  };
+  // Once more, because it may have been the machine that was slow.
+  return runWithin(maxCompileMs, run) || runWithin(maxCompileMs, run) ? compiled : undefined;
+}
+
+/** The test of these globs with a time limit: undefined when it took too long. Ordinary names cost nothing extra. */
 export function matchInTime<Answer>(
   globs: readonly string[],
   test: (path: string) => Answer,
@@ -33,7 +47,7 @@ export function matchInTime<Answer>(
     const run = () => {
       answer = test(path);
     };
-    // Once more, because it may have been the machine that was slow.
+    // Once more, because the machine may have been slow.
     return runWithin(maxMatchMs, run) || runWithin(maxMatchMs, run) ? answer : undefined;
   };
 }

@@ -36,7 +36,7 @@ export async function readIgnoreRules(
   return { directory, lines, test: matchInTime(lines, (path) => matcher.test(path)), isGivenUp: false };
 }
 
-/** The deepest rule that speaks decides. */
+/** The deepest rule that matches decides. */
 export function isIgnored(path: string, isDirectory: boolean, rules: readonly IgnoreRules[]): boolean {
   if (rules.length === 0) return false; // asked of every file
   for (const one of rules.toReversed()) {

@@ -1,5 +1,5 @@
-// What a walk would find, worked out from a list of names: a program that lists them does it many times as fast as we
-// read directories. The rules stay the walk's own. The list may hold what is ignored, and never lacks what is not.
+// What a walk would find, computed from a list of names that another program made, which is many times faster than
+// reading directories here. The walk's own rules apply. The list may hold ignored files, and must hold all others.
 
 import { parse, sep } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
@@ -11,13 +11,13 @@ import type { Survey, SurveyedFile, Target } from "../workspace.js";
 import { type IgnoreRules, isIgnored, readIgnoreRules } from "./ignore-rules.js";
 import { rulesAbove, skippedNames } from "./walk.js";
 
-/** Longer ones may be too long for the system, which then hides a directory from a walk and not from others. */
+/** Longer paths may be too long for the system, which then hides a directory from a walk but not from other programs. */
 const maxPathLength = 1000;
 const maxLeftOut = 200;
-/** Files that are looked at together: what is made of them takes about as long, and no longer than a slice. */
+/** Files whose status is read together: the work on their results then takes no longer than a time slice. */
 const maxTogether = 256;
 
-/** Short ones: whoever parses is fed from this process, and gets no more at a time than a pipe holds. */
+/** Small batches: this process feeds the parsers, which get no more at a time than a pipe holds. */
 const slices = new TimeSlices({ sliceMs: 2 });
 
 export interface SurveyRequest {
@@ -117,7 +117,7 @@ async function notIgnored(
   }
 }
 
-/** Directories that lines of nothing but a name leave out, which everybody understands in the same way. */
+/** Directories that are excluded by plain names, which all programs interpret in the same way. */
 function leftOutBy(rules: readonly IgnoreRules[], root: string): { glob: string; name: string }[] {
   const back = rules.map(broughtBack);
   const named = rules.flatMap(({ directory, lines }) =>

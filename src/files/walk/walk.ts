@@ -1,5 +1,5 @@
 // Finding files below a directory: sorted by path, without what `.gitignore` names, without following links, and never
-// holding more than the listings on the way from the root to the present place.
+// holding more than the listings between the root and the current directory.
 
 import { dirname, join, relative, sep } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
@@ -10,7 +10,7 @@ import type { Target, WalkOptions } from "../workspace.js";
 import { type IgnoreRules, isIgnored, readIgnoreRules } from "./ignore-rules.js";
 
 export const skippedNames = [".git", "node_modules"];
-/** Files that are looked at together: a wait for each would take as long as the look. */
+/** Files whose status is read together: waiting for each would take as long as the call. */
 const maxTogether = 256;
 
 export interface FoundFile {
@@ -20,7 +20,7 @@ export interface FoundFile {
   identity: string;
 }
 
-interface Place {
+interface WalkEntry {
   path: string;
   relativePath: string;
   /** As if a directory's name ended in `/`: then the order of siblings is the order of whole paths. */
@@ -34,18 +34,19 @@ export async function* walkFiles(
   disk: BulkDisk,
   { root, cwd, ...options }: WalkOptions & { root: Target; cwd: string },
 ): AsyncGenerator<FoundFile[]> {
-  // Whoever names a directory that is usually skipped wants to see inside, and also inside its like.
+  // A caller that names a directory which is usually skipped wants to see into it, and into others of that name.
   const named = root.path.split(sep);
   const mentioned = [...(options.mentioned ?? []), ...skippedNames.filter((name) => named.includes(name))];
   const rules = await rulesAbove(disk, root.path, cwd);
-  const pending: Place[] = [{ path: root.path, relativePath: "", sortKey: "/", isDirectory: true, rules }];
-  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+  const pending: WalkEntry[] = [{ path: root.path, relativePath: "", sortKey: "/", isDirectory: true, rules }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     throwIfAborted(options.signal);
-    if (place.isDirectory) {
-      for (const child of (await childrenOf(place)).reverse()) pending.push(child);
+    if (next.isDirectory) {
+      for (const child of (await childrenOf(next)).reverse()) pending.push(child);
     } else {
-      const files = [place];
-      while (files.length < maxTogether && pending.at(-1)?.isDirectory === false) files.push(pending.pop() as Place);
+      const files = [next];
+      while (files.length < maxTogether && pending.at(-1)?.isDirectory === false)
+        files.push(pending.pop() as WalkEntry);
       const stats = await disk.lstatAll(files.map(({ path }) => path));
       yield files.flatMap(({ path, relativePath }, index) => {
         const stat = stats[index];
@@ -54,28 +55,30 @@ export async function* walkFiles(
     }
   }
 
-  async function childrenOf(place: Place): Promise<Place[]> {
-    const entries = await disk.list(place.path, maxListed).catch((error: unknown) => {
-      if (place.relativePath === "") throw error;
-      options.onUnreadable?.(shownBelow(root.displayPath, place.relativePath));
+  async function childrenOf(parent: WalkEntry): Promise<WalkEntry[]> {
+    const entries = await disk.list(parent.path, maxListed).catch((error: unknown) => {
+      if (parent.relativePath === "") throw error;
+      options.onUnreadable?.(shownBelow(root.displayPath, parent.relativePath));
       return [];
     });
-    const own = entries.some(({ name }) => name === ".gitignore") ? await readIgnoreRules(disk, place.path) : undefined;
-    const rules = own ? [...place.rules, own] : place.rules;
+    const own = entries.some(({ name }) => name === ".gitignore")
+      ? await readIgnoreRules(disk, parent.path)
+      : undefined;
+    const rules = own ? [...parent.rules, own] : parent.rules;
     return entries
-      .map((entry) => childOf(place, { entry, rules }))
+      .map((entry) => childOf(parent, { entry, rules }))
       .filter((child) => child !== undefined)
       .sort((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
   }
 
   function childOf(
-    place: Place,
+    parent: WalkEntry,
     { entry, rules }: { entry: DiskEntry; rules: readonly IgnoreRules[] },
-  ): Place | undefined {
+  ): WalkEntry | undefined {
     const isDirectory = entry.kind === "directory";
     if (!isDirectory && entry.kind !== "file") return undefined;
-    const relativePath = place.relativePath === "" ? entry.name : `${place.relativePath}/${entry.name}`;
-    const path = place.path.endsWith(sep) ? place.path + entry.name : `${place.path}${sep}${entry.name}`;
+    const relativePath = parent.relativePath === "" ? entry.name : `${parent.relativePath}/${entry.name}`;
+    const path = parent.path.endsWith(sep) ? parent.path + entry.name : `${parent.path}${sep}${entry.name}`;
     const sortKey = isDirectory ? `${entry.name}/` : entry.name;
     // Rules that would have hidden a mentioned directory must not hide what is in it either.
     if (isDirectory && mentioned.includes(entry.name)) return { path, relativePath, sortKey, isDirectory, rules: [] };
@@ -97,7 +100,7 @@ export async function rulesAbove(disk: BulkDisk, root: string, cwd: string): Pro
       const own = await readIgnoreRules(disk, join(top, ...steps.slice(0, count)));
       if (own) rules.push(own);
     }
-  // An ignored directory that is walked all the same was asked for by name.
+  // If an ignored directory is walked, the caller has named it.
   return isIgnored(root, true, rules) ? [] : rules;
 }
 

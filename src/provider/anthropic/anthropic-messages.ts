@@ -45,7 +45,7 @@ function requestHeaders({ model, options }: StreamRequest): Record<string, strin
   const key = isLogin ? { authorization: `Bearer ${apiKey}` } : apiKey === "" ? {} : { "x-api-key": apiKey };
   const headers = mergeHeaders({ "anthropic-version": "2023-06-01" }, key, model.headers, options.headers);
   if (!isLogin) return headers;
-  // The token of a login is refused without this.
+  // Without this header the service refuses a login token.
   const others = headers["anthropic-beta"]?.split(",").filter((beta) => beta.trim() !== loginBeta) ?? [];
   return { ...headers, "anthropic-beta": [...others, loginBeta].join(",") };
 }
@@ -74,7 +74,7 @@ const deltaFields: { [type: string]: string } = {
   input_json_delta: "partial_json",
 };
 
-/** `other` is a block whose deltas are not for us. */
+/** `other` is a block whose deltas are ignored. */
 type Block =
   | { kind: "text" | "other"; contentIndex: number }
   | { kind: "thinking"; contentIndex: number; signature: string }
@@ -87,7 +87,7 @@ class MessagesReader implements WireReader {
   readonly #nameCall = createCallIds();
   /** Open blocks by the wire's index. */
   readonly #open = new Map<unknown, Block>();
-  /** Calls that ended without arguments: whether they have none or lost them is known by what follows. */
+  /** Calls that ended without arguments. What follows shows whether the call has no arguments or was cut off. */
   #bare: number[] = [];
   #blocks = 0;
   #calls = 0;
@@ -95,8 +95,8 @@ class MessagesReader implements WireReader {
   #responseId: string | undefined;
   #stopReason: string | undefined;
 
-  /** Only message_stop settles a reply, and that ends the reading. */
-  readonly isSettled = false;
+  /** Only message_stop ends a reply, and nothing is read after it. */
+  readonly isComplete = false;
 
   constructor(model: ProviderModel) {
     this.#model = model;
@@ -134,7 +134,7 @@ class MessagesReader implements WireReader {
     if (type === "error") return problemOfErrorObject(event);
     if (type === "message_start") return this.#start(event.message, out);
     const isOfReply = type === "message_delta" || type === "message_stop" || String(type).startsWith("content_block_");
-    if (!isOfReply) return undefined; // ping, and what is yet to be invented
+    if (!isOfReply) return undefined; // ping, and event types that are not known yet
     if (this.#counts === undefined) return envelope(`${type} came before message_start`);
     switch (type) {
       case "content_block_start":
@@ -176,7 +176,7 @@ class MessagesReader implements WireReader {
 
   #startBlock(index: unknown, block: unknown, out: StreamEvent[]): Problem | undefined {
     if (this.#open.has(index)) return envelope(`content block ${excerpt(String(index), 20)} started twice`);
-    this.#endBare("{}", out); // a reply that goes on was not cut there
+    this.#endBare("{}", out); // the reply continues, so it was not cut there
     const detail = isObject(block) ? block : {};
     switch (detail.type) {
       case "text":

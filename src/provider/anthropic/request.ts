@@ -21,7 +21,7 @@ export function messagesPayload(request: StreamRequest): JsonObject {
     idRule: plainIds,
     variant: isThinking ? "messages with thoughts" : "messages",
     append: (wire: WireMessage[], messages: readonly ModelMessage[]) => appendWire(wire, messages, isThinking),
-    settled: settledCount,
+    finalCount,
     finish: (wire: readonly WireMessage[]) => withCache(withPrompt(wire, context.messages), cache),
   };
   return {
@@ -83,7 +83,7 @@ function canStartThinking(messages: readonly ModelMessage[], model: ProviderMode
   return first?.type === "redactedThinking" || (first?.type === "thinking" && isSigned(first));
 }
 
-/** As this model gets to see it; one that has nothing for it to see does not count. */
+/** As this model sees it. A message without visible content is left out. */
 function lastReply(messages: readonly ModelMessage[], model: ProviderModel): AssistantMessage | undefined {
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index];
@@ -94,7 +94,7 @@ function lastReply(messages: readonly ModelMessage[], model: ProviderModel): Ass
   return undefined;
 }
 
-/** The mark on the last one has the service cache them all. */
+/** The cache mark on the last one makes the service cache all of them. */
 function wireTools(tools: readonly ToolSpec[], cache: JsonObject): JsonObject[] {
   return tools.map(({ name, description, parameters }, index) => ({
     name,
@@ -170,7 +170,7 @@ function wireReply(message: AssistantMessage, isThinking: boolean): JsonObject[]
   return content;
 }
 
-/** An empty signature is none: some programs write one for thoughts that were cut short. */
+/** An empty signature counts as missing: some programs write one for thoughts that were cut short. */
 function isSigned({ thinkingSignature }: { thinkingSignature?: string }): boolean {
   return thinkingSignature !== undefined && thinkingSignature !== "";
 }
@@ -180,7 +180,7 @@ function hasText(text: string): boolean {
   return /\S/.test(text);
 }
 
-/** A prompt of nothing but space is one all the same: without it the list may be empty, or end in a reply. */
+/** A prompt of only spaces must still be sent: without it the list may be empty, or end in a reply. */
 function withPrompt(wire: readonly WireMessage[], messages: readonly ModelMessage[]): readonly WireMessage[] {
   const isAsked = wire.at(-1)?.role === "user" || (wire.length > 0 && messages.at(-1)?.role === "assistant");
   return isAsked ? wire : [...wire, { role: "user", content: [{ type: "text", text: "(no text)" }] }];
@@ -188,15 +188,15 @@ function withPrompt(wire: readonly WireMessage[], messages: readonly ModelMessag
 
 /** Marks the last two user messages: the newest for the next call, the one before it for this one. */
 function withCache(messages: readonly WireMessage[], cache: JsonObject): WireMessage[] {
-  const from = settledCount(messages);
+  const from = finalCount(messages);
   return messages.map(({ role, content }, index) => {
     if (role !== "user" || index < from) return { role, content };
     return { role, content: [...content.slice(0, -1), { ...content.at(-1), ...cache }] };
   });
 }
 
-/** Those before the last two user messages: no later one joins them, and no mark is set in them. */
-function settledCount(messages: readonly WireMessage[]): number {
+/** The messages before the last two user messages: later ones neither extend nor mark them. */
+function finalCount(messages: readonly WireMessage[]): number {
   let left = 2;
   let index = messages.length;
   while (index > 0 && left > 0) if (messages[--index]?.role === "user") left--;

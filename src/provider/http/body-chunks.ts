@@ -1,5 +1,5 @@
-// The body of an answer, chunk by chunk. Node's own iterator takes each one through a buffer, an event and more turns of
-// its queue; here whoever waits has it at once. Promises: nothing is lost or out of order, what nobody has taken yet
+// The body of a response, chunk by chunk. Node's own iterator passes each chunk through a buffer, an event and several
+// turns of its queue; here a waiting reader gets it at once. Promises: nothing is lost or out of order, unread data
 // stays bounded, and a body that breaks off fails instead of ending.
 
 import type { Readable } from "node:stream";
@@ -15,7 +15,7 @@ interface Waiting {
 const maxQueuedBytes = 64 * 1024;
 const done: Step = { done: true, value: undefined };
 
-/** One step at a time: whoever asks for the next one has got the last. */
+/** One step at a time: a reader asks for the next chunk only after it has the last one. */
 export class BodyChunks implements AsyncIterableIterator<Uint8Array> {
   readonly #body: Readable;
   #queue: Buffer[] = [];
@@ -45,13 +45,13 @@ export class BodyChunks implements AsyncIterableIterator<Uint8Array> {
     });
   }
 
-  /** Nobody wants the rest. */
+  /** The reader does not want the rest. */
   return(): Promise<Step> {
     this.#body.destroy();
     return Promise.resolve(done);
   }
 
-  /** As one: what piled up while somebody worked costs no more than a single chunk. */
+  /** As one chunk: chunks that arrived while the reader was busy cost no more than a single one. */
   #takeQueued(): Buffer {
     const value = Buffer.concat(this.#queue);
     this.#queue = [];
@@ -68,7 +68,7 @@ export class BodyChunks implements AsyncIterableIterator<Uint8Array> {
     if (this.#queuedBytes >= maxQueuedBytes) this.#body.pause();
   }
 
-  /** What happens first counts: a body is closed in any case, after its end as after an error. */
+  /** Only the first call counts: a body is closed in any case, after its end and after an error. */
   #close(end: "ended" | Error): void {
     this.#end ??= end;
     const waiting = this.#awaited();

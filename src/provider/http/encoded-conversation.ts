@@ -1,5 +1,5 @@
-// The conversation of a request as JSON, written once: a request repeats all that was said before, and only what is new
-// since the last one is converted. What is told is always what converting everything would tell.
+// The conversation of a request as JSON, serialized once: a request repeats all earlier messages, and only those that are
+// new since the last request are converted. The result is always the same as converting everything.
 
 import type { ModelMessage, ProviderModel } from "../provider.js";
 import { createNamer, type IdRule, type Namer, prepareReplay } from "../replay.js";
@@ -9,20 +9,20 @@ import { EncodedJson, jsonText } from "./json-body.js";
 export interface Conversion<Wire extends object> {
   readonly model: ProviderModel;
   readonly idRule: IdRule;
-  /** What else decides how a message is written. While it and the model are the same, so is what was written. */
+  /** What else decides how a message is written. While it and the model stay the same, the written form is reused. */
   readonly variant: unknown;
-  /** Writes further messages. May extend the last of `wire`, and needs no more of it than `settled` leaves. */
+  /** Writes further messages. May extend the last of `wire`, and needs only the part of it that is not final. */
   append(wire: Wire[], messages: readonly ModelMessage[]): void;
   /** How many of `wire`, from the first, no later message can change. */
-  settled(wire: readonly Wire[]): number;
+  finalCount(wire: readonly Wire[]): number;
   /** The rest as it goes into this request. Changes nothing. */
   finish(wire: readonly Wire[]): readonly Wire[];
 }
 
-/** Beyond it, memory is worth more than time: what follows is written anew for each request. */
+/** Beyond this size memory matters more than time: later messages are serialized for each request. */
 const maxKeptBytes = 16 * 1024 * 1024;
 
-/** By the list that a session keeps and adds to; it goes when the list goes. */
+/** By the list of messages of a session; garbage collected with the list. */
 const kept = new WeakMap<readonly ModelMessage[], Kept<object>>();
 
 /** `before` goes in front of the conversation. */
@@ -36,7 +36,7 @@ export function encodeConversation<Wire extends object>(
     known = new Kept(conversion);
     kept.set(messages, known);
   }
-  // A call without a result gets a stand-in, which a late result replaces: nothing here may be kept.
+  // A call without a result gets a placeholder, which a late result replaces: nothing here may be kept.
   if (!isAnswered(messages, known.count))
     return new EncodedJson(Buffer.from(`[${listText([...before, ...whole(messages, conversion)])}]`));
   known.add(messages, conversion);
@@ -54,7 +54,7 @@ class Kept<Wire extends object> {
   readonly #variant: unknown;
   readonly #seen: ModelMessage[] = [];
   readonly #namer: Namer;
-  readonly #settled = new GrowingList();
+  readonly #final = new GrowingList();
   #open: Wire[] = [];
 
   constructor({ model, variant, idRule }: Conversion<Wire>) {
@@ -79,19 +79,19 @@ class Kept<Wire extends object> {
     const fresh = messages.slice(this.#seen.length);
     conversion.append(this.#open, prepareReplay(fresh, this.#model, this.#namer));
     for (const message of fresh) this.#seen.push(message);
-    if (this.#settled.sizeBytes > maxKeptBytes) return;
-    this.#settled.add(this.#open.splice(0, conversion.settled(this.#open)));
+    if (this.#final.sizeBytes > maxKeptBytes) return;
+    this.#final.add(this.#open.splice(0, conversion.finalCount(this.#open)));
   }
 
   encode(conversion: Conversion<Wire>, before: readonly object[]): EncodedJson {
     const head = listText(before);
-    const settled = this.#settled.bytes;
+    const final = this.#final.bytes;
     const tail = listText(conversion.finish(this.#open));
-    const isMiddle = settled.length > 0;
+    const isMiddle = final.length > 0;
     const first = `[${head}${head !== "" && (isMiddle || tail !== "") ? "," : ""}`;
     const last = `${isMiddle && tail !== "" ? "," : ""}${tail}]`;
     return isMiddle
-      ? new EncodedJson(Buffer.from(first), settled, Buffer.from(last))
+      ? new EncodedJson(Buffer.from(first), final, Buffer.from(last))
       : new EncodedJson(Buffer.from(first + last));
   }
 }
@@ -109,7 +109,7 @@ function isAnswered(messages: readonly ModelMessage[], from: number): boolean {
     const message = messages[index];
     if (message?.role === "toolResult") {
       const waiting = open.get(message.toolCallId) ?? 0;
-      if (waiting === 0) continue; // nobody asked for it
+      if (waiting === 0) continue; // a result without a call
       open.set(message.toolCallId, waiting - 1);
       count--;
     } else if (message?.role === "assistant")

@@ -1,5 +1,5 @@
 // One POST to a model service. Promises: TLS or loopback only; the key goes to the configured origin and nowhere else;
-// a failure is told from the answer, never from the request. It is node:http(s) and not fetch, because the first fetch
+// a failure is described from the response, never from the request. It is node:http(s) and not fetch, because the first fetch
 // of a process costs 50 ms and 13 MiB, and because a proxied request needs node:https anyway.
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
@@ -22,13 +22,13 @@ export interface PostRequest {
   clock: Clock;
 }
 
-/** `body` is a stream of events of which nobody has taken anything yet. */
+/** `body` is a stream of events that has not been read yet. */
 export type PostResult = { ok: true; body: AsyncIterable<Uint8Array> } | { ok: false; problem: Problem };
 
 const connectTimeoutMs = 10_000;
 const maxErrorBytes = 64 * 1024;
 const maxRedirects = 3;
-/** A body up to here is sent in one piece; to join a longer one would copy a long conversation for every request. */
+/** A body up to this size is sent in one piece. Joining a longer one would copy a long conversation for every request. */
 const maxJoinedBytes = 64 * 1024;
 
 /** Throws when no answer came (no connection, stopped, refused by our own rules). */
@@ -72,7 +72,7 @@ interface Address {
   readonly options: RequestOptions;
 }
 
-/** That of the last request, which is mostly that of the next. */
+/** Parsed for the last request; the next one mostly has the same address. */
 let latest: (Address & { readonly text: string }) | undefined;
 
 function allowedAddress(text: string): Address {
@@ -105,7 +105,7 @@ function redirected(from: URL, location: string): URL {
   try {
     target = new URL(location, from);
   } catch {
-    // told below: an address that cannot be read is no address of the same origin
+    // handled below: an invalid address does not have the same origin
   }
   if (target?.origin === from.origin) return target;
   throw new GalleyError(
@@ -124,7 +124,7 @@ async function send(address: Address, body: readonly Buffer[], request: PostRequ
     method: "POST",
     headers: {
       accept: "text/event-stream",
-      // A compressed stream is held back by whoever compresses it.
+      // A server or proxy that compresses a stream would delay it.
       "accept-encoding": "identity",
       "content-type": "application/json",
       ...request.headers,
@@ -149,7 +149,7 @@ function exchange(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let cancel = () => {};
-    // A call that goes over a connection of an earlier one has nothing to wait for.
+    // A request on a reused connection need not wait for it.
     call.once("socket", (socket) => {
       if (!socket.connecting) return;
       cancel = clock.after(connectTimeoutMs, () =>
@@ -171,7 +171,7 @@ function exchange(
 
 async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> {
   const status = answer.statusCode ?? 0;
-  // Only a page of HTML is surely no stream: wrong and missing content types are common among services that work.
+  // Only HTML is surely not a stream: wrong and missing content types are common among services that work.
   const type = answer.headers["content-type"] ?? "";
   const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
   if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: new BodyChunks(answer) };
@@ -210,7 +210,7 @@ async function readHead(body: AsyncIterable<Uint8Array>, { mayBeCut }: { mayBeCu
     }
   } catch (error) {
     if (!mayBeCut) throw error;
-    // A status says more than the cut, so what came must do.
+    // The status is more useful than the error of a cut body, so the part that came is used.
   }
   return Buffer.concat(parts).subarray(0, maxErrorBytes).toString("utf8");
 }

@@ -1,9 +1,9 @@
-// Request bodies as bytes. A list that is JSON already goes in as it is: what a conversation said before is not written
-// out again for every request.
+// Request bodies as bytes. A list that is JSON already is inserted as it is: earlier parts of a conversation are not
+// serialized again for every request.
 
 import { isObject } from "../../base/json.js";
 
-/** A value of a body that is already JSON. To whoever looks at the body it is the value. */
+/** A value of a body that is already JSON. Code that inspects the body sees the parsed value. */
 export class EncodedJson {
   /** In the order in which they are written. */
   readonly parts: readonly Buffer[];

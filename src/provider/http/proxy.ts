@@ -17,7 +17,7 @@ export function proxyFor(target: URL, environment: { [name: string]: string | un
   try {
     proxy = new URL(text.includes("://") ? text : `http://${text}`);
   } catch {
-    // told below, without the text: it may hold a password
+    // reported below without the text, which may hold a password
   }
   if (proxy?.protocol !== "http:" && proxy?.protocol !== "https:")
     throw new GalleyError("invalid_config", "HTTPS_PROXY is not an http or https address.");
@@ -81,7 +81,7 @@ function connect({ proxy, target, stop, ca }: TunnelOptions): Promise<Socket> {
   });
 }
 
-/** Starts in the same turn in which the tunnel opened: nobody else listens for the socket's errors. */
+/** Starts in the same turn in which the tunnel opened: no other code listens for the socket's errors. */
 function encrypt(socket: Socket, { target, stop, ca }: TunnelOptions): Promise<TLSSocket> {
   const host = bare(target.hostname);
   const secure = startTls({

@@ -1,14 +1,14 @@
-// Ends a request wherever it is: what is under way changes (a tunnel, its encryption, the call), the wish to stop does
-// not. Between two parts nothing is under way, so the wish waits for the next one.
+// Stops a request in any phase: tunnel, TLS handshake or call. Between two phases nothing can be stopped, so the stop
+// waits for the next one.
 
 import type { GalleyError } from "../../base/errors.js";
 
-/** Something under way that can be ended. */
+/** A phase of the request that can be stopped. */
 export interface Part {
   destroy(error: Error): unknown;
 }
 
-/** A signal would do the same, but every one of them takes longer to make and to listen to than all the rest here. */
+/** An AbortSignal would do the same, but takes longer to make and to listen to than all the rest here. */
 export class RequestStop {
   #reason: GalleyError | undefined;
   #live: Part | undefined;

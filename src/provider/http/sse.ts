@@ -26,7 +26,7 @@ export async function* readSse(chunks: AsyncIterator<Uint8Array>, options: SseOp
     maxBufferSize: maxEventCharacters,
     onEvent: (event) => batch.push(event.data),
     onError(error) {
-      isTooLong ||= error.type === "max-buffer-size-exceeded"; // other errors are fields nobody needs
+      isTooLong ||= error.type === "max-buffer-size-exceeded"; // other errors are unknown fields, which are skipped
     },
   });
   const toLines = lineDecoder();
@@ -61,7 +61,7 @@ function lineDecoder(): (bytes: Uint8Array) => string {
   };
 }
 
-/** Most replies are ASCII from end to end and need no decoder, which takes longer to make than they to read. */
+/** Most replies are pure ASCII and need no decoder, whose creation takes longer than reading them. */
 function textDecoder(): (bytes: Uint8Array) => string {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   let isFirst = true;

@@ -29,7 +29,7 @@ export function createWatchdog({ clock, firstEventTimeoutMs, idleTimeoutMs, onEx
     const limitMs = isFirst ? firstEventTimeoutMs : idleTimeoutMs;
     const waitedMs = waitingSince === undefined ? 0 : clock.now() - waitingSince;
     if (limitMs > 0 && waitedMs >= limitMs) return onExpired(expired(isFirst, limitMs));
-    // The first bytes set no timer: it is one that the idle limit, which may be the shorter one, can rely on.
+    // The first bytes set no new timer: the running one also serves the idle limit, even if that is shorter.
     const delays = [limitMs > 0 ? limitMs - waitedMs : 0, isFirst ? idleTimeoutMs : 0].filter((delay) => delay > 0);
     if (delays.length > 0) cancel = clock.after(Math.min(...delays), look);
   };

@@ -28,7 +28,7 @@ export interface WireReader {
   /** The body is over: appends the terminal event. */
   end(out: StreamEvent[]): void;
   /** The service has said how the reply ends, so what comes after can be missed. */
-  readonly isSettled: boolean;
+  readonly isComplete: boolean;
   /** What is known of the reply so far. */
   readonly known: { usage?: Usage; responseId?: string };
 }
@@ -77,7 +77,7 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
     yield* ending(reader).map(told);
   } catch (error) {
     if (signal.aborted) yield aborted(reader.known);
-    else if (reader.isSettled) yield* ending(reader).map(told);
+    else if (reader.isComplete) yield* ending(reader).map(told);
     else yield told(failed(problemOfException(stop.reason ?? error), reader.known));
   } finally {
     watchdog.stop();

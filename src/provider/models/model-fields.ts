@@ -1,4 +1,4 @@
-// What a models file may say of one model, checked field by field, and how such sayings merge.
+// The fields of one model in a models file: how they are checked and how they merge.
 
 import { isObject, type JsonObject } from "../../base/json.js";
 import type { ProviderModel } from "../provider.js";

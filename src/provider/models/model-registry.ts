@@ -10,7 +10,7 @@ import {
   findValue,
   localProviders,
   rememberCommands,
-  settle,
+  resolveValue,
 } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel } from "../provider.js";
@@ -147,7 +147,7 @@ export class ModelRegistry {
 
   async #value(finding: Finding, problem: string): Promise<string | undefined> {
     try {
-      return await settle(finding, this.#sources.runCommand);
+      return await resolveValue(finding, this.#sources.runCommand);
     } catch (error) {
       throw new GalleyError("no_credential", `${problem} ${messageOf(error)}`, { cause: error });
     }

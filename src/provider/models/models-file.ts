@@ -75,7 +75,7 @@ export interface ModelEntry {
 export type DiscoveryType = (typeof discoveryTypes)[number];
 
 const apis = ["anthropic-messages", "openai-completions"] as const;
-/** Known by name: a file that has them is right, only early. */
+/** Fields of a later version: valid, but not used yet. */
 const laterApis: readonly unknown[] = ["openai-responses", "google-generative-ai"];
 const discoveryTypes = ["ollama", "lm-studio", "llama.cpp", "openai-compat"] as const;
 const fileFields = ["providers"];

@@ -34,7 +34,7 @@ const mistralIds: IdRule = { fits: /^[a-zA-Z0-9]{9}$/, make: (n) => `c${String(n
 
 const known = new WeakMap<ProviderModel, CompletionsCompat>();
 
-/** Found out once for a model: it is asked with every request, and a model that changes is another object. */
+/** Computed once per model: it is needed for every request, and a changed model is another object. */
 export function completionsCompat(model: ProviderModel): CompletionsCompat {
   const before = known.get(model);
   if (before) return before;
@@ -62,7 +62,7 @@ function findCompat(model: ProviderModel): CompletionsCompat {
     supportsReasoningEffort: flag("supportsReasoningEffort", !(isMistral || isZai || isXai)),
     reasoningEffortMap: object("reasoningEffortMap") ?? {},
     supportsUsageInStreaming: flag("supportsUsageInStreaming", true),
-    // The old name is the one that everybody else understands.
+    // All other services understand the old name.
     maxTokensField: oneOf(maxTokensFields, told.maxTokensField) ?? (isOpenAi ? "max_completion_tokens" : "max_tokens"),
     requiresToolResultName: flag("requiresToolResultName", isMistral),
     requiresAssistantAfterToolResult: flag("requiresAssistantAfterToolResult", false),

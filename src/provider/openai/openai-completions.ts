@@ -73,7 +73,7 @@ class CompletionsReader implements WireReader {
     this.#model = model;
   }
 
-  get isSettled(): boolean {
+  get isComplete(): boolean {
     return this.#finishReason !== undefined;
   }
 
@@ -112,7 +112,7 @@ class CompletionsReader implements WireReader {
   #readOther(data: string, out: StreamEvent[]): boolean {
     const text = data.trim();
     if (text === "[DONE]") return this.read(text, out);
-    return text === "" || this.isSettled ? false : this.#fail(malformed(data), out);
+    return text === "" || this.isComplete ? false : this.#fail(malformed(data), out);
   }
 
   end(out: StreamEvent[]): void {

@@ -19,7 +19,7 @@ export function completionsPayload({ model, context, options }: StreamRequest): 
     idRule: compat.toolCallIds,
     variant: "completions",
     append: (wire: JsonObject[], messages: readonly ModelMessage[]) => appendWire(wire, messages, compat),
-    settled: (wire: readonly JsonObject[]) => Math.max(wire.length - 1, 0), // the next message asks what the last one is
+    finalCount: (wire: readonly JsonObject[]) => Math.max(wire.length - 1, 0), // the next message may extend the last one
     finish: (wire: readonly JsonObject[]) => wire,
   };
   return {
@@ -31,7 +31,7 @@ export function completionsPayload({ model, context, options }: StreamRequest): 
     [compat.maxTokensField]: maxTokens,
     ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
     ...(options.sampling && wireSampling(options.sampling, compat)),
-    // Only the inventor of the field is known to take it; it keeps a conversation on one cache.
+    // Only OpenAI is known to accept this field; it keeps a conversation on one cache.
     ...(compat.supportsStore && options.sessionId ? { prompt_cache_key: options.sessionId } : {}),
     ...wireTools({ model, context, options }, compat),
     ...(model.reasoning ? reasoning(options.reasoning, compat) : {}),
@@ -45,7 +45,7 @@ function systemMessage(text: string, compat: CompletionsCompat): JsonObject[] {
   return text === "" ? [] : [{ role: compat.supportsDeveloperRole ? "developer" : "system", content: text }];
 }
 
-/** The inventor of the API refuses what others have added to it. */
+/** OpenAI refuses the fields that other services have added to its API. */
 function wireSampling({ topP, topK, minP, presencePenalty, repetitionPenalty }: Sampling, compat: CompletionsCompat) {
   const own = { top_p: topP, presence_penalty: presencePenalty };
   return compat.supportsStore ? own : { ...own, top_k: topK, min_p: minP, repetition_penalty: repetitionPenalty };

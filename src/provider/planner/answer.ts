@@ -31,7 +31,7 @@ function changeAnswer(sentence: ChangeSentence, result: ToolResultMessage): stri
   const details = isObject(result.details) ? result.details : {};
   const { totalReplacements: replacements, filesTouched: files, pendingId, applied } = details;
   if (typeof replacements !== "number" || typeof files !== "number") return text;
-  // The tool's first line says what the answer says better.
+  // The answer says the same as the tool's first line, but better.
   const rest = text.replace(/^[^\n]*\n*/, "");
   if (replacements === 0) return [noMatch(sentence), ...(rest === "" ? [] : [rest])].join("\n\n");
   if (applied === true || typeof pendingId !== "string") return text;

@@ -21,7 +21,7 @@ export const streamPlanner: StreamFunction = async function* ({ context, options
   }
   const step = nextStep(context);
   if ("error" in step) {
-    // Asked again it would fail again, and this kind says so.
+    // A retry would fail again, and this kind of error says so.
     yield { type: "error", reason: "error", errorMessage: step.error, failure: { kind: "invalid_request" } };
     return;
   }
@@ -93,7 +93,7 @@ function idOf({ id }: { id?: string }): { id?: string } {
   return id === undefined ? {} : { id };
 }
 
-/** Reminders and other words put in the user's mouth are not sentences. */
+/** Reminders and other generated user messages are not sentences. */
 function isFromUser(message: ModelMessage): boolean {
   return message.role === "user" && !message.synthetic && message.attribution !== "agent";
 }

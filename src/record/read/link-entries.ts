@@ -1,6 +1,5 @@
-// Makes a tree of whatever a file holds: every entry gets an id of its own, a parent that exists and a time that is a
-// text, and no walk to the root goes round in a circle. Repairs depend on the file alone, so a repaired link holds at
-// the next load, too.
+// Links the entries of a file to a tree: every entry gets a unique id, a parent that exists and a time that is a string,
+// and there is no cycle. Repairs depend on the file alone, so the next load makes the same ones.
 
 import type { TypedObject } from "../../base/ndjson.js";
 import type { SessionEntry } from "../../protocol/entries.js";
@@ -14,20 +13,14 @@ interface Loose {
   readonly parentId: unknown;
 }
 
-export interface LinkedEntries {
-  readonly entries: readonly SessionEntry[];
-  /** Where each id stands among them. */
-  readonly indexById: Map<string, number>;
-}
-
-/** Changes the entries in place and tells each repair, with the entry's index. */
+/** Changes the entries in place and reports each repair with the entry's index. */
 export function linkEntries(
   entries: readonly TypedObject[],
   lines: readonly number[],
   report: (problem: LinkProblem, index: number) => void,
-): LinkedEntries {
+): readonly SessionEntry[] {
   const indexById = new Map<string, number>();
-  /** By an id that the file uses more than once: what the newest entry that has it is called here. */
+  /** For an id that the file uses more than once: the id that its newest entry got here. */
   const newest = new Map<string, string>();
   const copies = new Map<string, number>();
   const loose: Loose[] = [];
@@ -35,8 +28,8 @@ export function linkEntries(
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index] as TypedObject;
     const { parentId } = entry;
-    // A program that gave an id twice meant the later entry ever after: hanging its successors on the first one
-    // would cut the later one out of the history.
+    // A program that used an id twice means the later entry from then on: attaching its successors to the first one
+    // would drop the later one from the history.
     const isKnown = typeof parentId === "string" && indexById.has(parentId);
     if (isKnown) entry.parentId = newest.get(parentId) ?? parentId;
     else if (parentId !== null) loose.push({ index, parentId });
@@ -62,14 +55,14 @@ export function linkEntries(
     report("missing_parent", index);
     attachToPrevious(entries, index);
   }
-  // Only a link to a later line can close a circle. Where one does, no such link is to be trusted.
+  // Only a link to a later line can close a cycle. Where one does, no such link is trusted.
   if (forward.length > 0 && hasCycle(entries, indexById))
     for (const index of forward) {
       report("cycle", index);
       attachToPrevious(entries, index);
     }
   // From here on the types hold for what every entry has; the rest is checked where it is used.
-  return { entries: entries as readonly TypedObject[] as readonly SessionEntry[], indexById };
+  return entries as readonly TypedObject[] as readonly SessionEntry[];
 }
 
 function attachToPrevious(entries: readonly TypedObject[], index: number): void {
@@ -78,7 +71,7 @@ function attachToPrevious(entries: readonly TypedObject[], index: number): void 
 }
 
 function hasCycle(entries: readonly TypedObject[], indexById: ReadonlyMap<string, number>): boolean {
-  /** The walk that first came by, counted from 1; an entry met twice in one walk is on a circle. */
+  /** The first walk that met the entry, counted from 1; an entry met twice in one walk is on a cycle. */
   const walkedIn = new Uint32Array(entries.length);
   for (let start = 0; start < entries.length; start++) {
     let index: number | undefined = start;

@@ -1,4 +1,4 @@
-// Entries of older file versions in today's form. Pure: an entry that needs no change is the same object, and the ids
+// Entries of older file versions in the current format. Pure: an entry that needs no change is the same object, and the ids
 // it gives depend on nothing but the file, so that two loads of one file agree.
 
 import { isObject, type JsonObject } from "../../base/json.js";

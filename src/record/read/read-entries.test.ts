@@ -4,7 +4,9 @@ import { parseObject } from "../../base/json.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import { entryLists, header, linesOf, messageEntry, readText, userEntry } from "../store/store.test-kit.js";
-import { LineReader, maxLineBytes, SessionReader } from "./read-entries.js";
+import { maxLineBytes } from "./parse-line.js";
+import { SessionReader } from "./read-entries.js";
+import { LineSplitter } from "./split-lines.js";
 
 const [a, b, c] = [userEntry("a", null), userEntry("b", "a"), userEntry("c", "b")];
 const line = (value: object) => JSON.stringify(value);
@@ -237,10 +239,10 @@ describe("bad lines in the middle (S-3)", () => {
 
   it("takes a line of just the cap and not one byte more", () => {
     const taken: (number | undefined)[] = [];
-    const reader = new LineReader(10);
-    reader.push(Buffer.from("0123456789\n0123456789x\n01"), ({ record }) => taken.push(record?.length));
-    reader.push(Buffer.from("23456789\n01234567"), ({ record }) => taken.push(record?.length));
-    reader.push(Buffer.from("89x\n"), ({ record }) => taken.push(record?.length));
+    const reader = new LineSplitter(10);
+    reader.push(Buffer.from("0123456789\n0123456789x\n01"), ({ content }) => taken.push(content?.length));
+    reader.push(Buffer.from("23456789\n01234567"), ({ content }) => taken.push(content?.length));
+    reader.push(Buffer.from("89x\n"), ({ content }) => taken.push(content?.length));
     expect(taken).toEqual([10, undefined, 10, undefined]);
   });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { copyArtifacts, createDiskArtifacts, createMemoryArtifacts, maxMemoryBytes } from "./artifacts.js";
-import { ensureDirectory } from "./disk-access.js";
+import { ensureDirectory } from "./session-disk.js";
 
 const ensure = (path: string) => ensureDirectory(path, [], () => {});
 
@@ -90,14 +90,14 @@ describe("on disk", () => {
     const { artifacts, directory } = onDisk();
     mkdirSync(directory, { recursive: true });
     const first = await artifacts.open("bash");
-    writeFileSync(join(directory, "2.bash.log"), "somebody's");
+    writeFileSync(join(directory, "2.bash.log"), "another program's");
     const second = await artifacts.open("bash");
     const bytes = Buffer.from([0xff, 0x00, 0x1b, 0x0a]);
     await second.write(bytes);
     for (const writer of [first, second]) await writer.close();
     expect([first.id, second.id]).toEqual(["1", "3"]);
     expect(readFileSync(join(directory, "3.bash.log"))).toEqual(bytes);
-    expect(readFileSync(join(directory, "2.bash.log"), "utf8")).toBe("somebody's");
+    expect(readFileSync(join(directory, "2.bash.log"), "utf8")).toBe("another program's");
     expect(statSync(join(directory, "3.bash.log")).mode & 0o777).toBe(0o600);
   });
 
@@ -122,10 +122,10 @@ describe("on disk", () => {
     const { artifacts, directory } = onDisk();
     await artifacts.save("bash", "one");
     const other = onDisk(directory);
-    writeFileSync(join(directory, "2.bash.log"), "somebody's");
+    writeFileSync(join(directory, "2.bash.log"), "another program's");
     expect(await artifacts.save("bash", "mine")).toBe("3");
     expect(await other.artifacts.save("bash", "theirs")).toBe("4");
-    expect(readFileSync(join(directory, "2.bash.log"), "utf8")).toBe("somebody's");
+    expect(readFileSync(join(directory, "2.bash.log"), "utf8")).toBe("another program's");
   });
 
   it("are copied without the plans", async () => {

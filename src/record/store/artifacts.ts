@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
 import type { ArtifactSource, ArtifactWriter } from "../../tools/tool.js";
 import { artifactDirectory } from "../session-paths.js";
-import { nodeDisk } from "./disk-access.js";
-import { writeWhole } from "./whole-file.js";
+import { nodeDisk } from "./session-disk.js";
+import { writeWhole } from "./write-whole.js";
 
 type FileHandle = Awaited<ReturnType<typeof fs.open>>;
 
@@ -137,7 +137,7 @@ export async function hasPlans(sessionFile: string): Promise<boolean> {
   return names.some((name) => name.endsWith(".plan"));
 }
 
-/** For a session that goes on in memory where one on the disk ends: that one's outputs are only read, and keep their ids. */
+/** For a session that continues one on the disk in memory: the outputs there are only read, and keep their ids. */
 export async function createArtifactsAfter(sessionFile: string): Promise<ArtifactStore> {
   const directory = artifactDirectory(sessionFile);
   const store = createDiskArtifacts({ directory, ensureDirectory: () => {} });

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import { createDiskBlobs, createMemoryBlobs, resolveImages } from "./blobs.js";
-import { ensureDirectory } from "./disk-access.js";
+import { ensureDirectory } from "./session-disk.js";
 
 const bytes = Buffer.from("an image, as far as we know");
 const hash = createHash("sha256").update(bytes).digest("hex");

@@ -1,5 +1,5 @@
-// Images, kept once under the hash of their bytes and named in entries by that hash. What is read is verified: an image
-// that is missing or damaged becomes a line of text, never bytes that a provider would choke on.
+// Images, stored once under the hash of their bytes; entries name them by that hash. Reading verifies the hash: an image
+// that is missing or damaged becomes a line of text, never bytes that a provider would refuse.
 
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { isObject } from "../../base/json.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import { blobPrefix, imageUnavailable } from "../stored-form.js";
-import { writeWhole } from "./whole-file.js";
+import { writeWhole } from "./write-whole.js";
 
 export interface BlobStore {
   /** Durable once it resolves. Answers the reference: `blob:sha256:<hash>`. */
@@ -64,7 +64,7 @@ export function createMemoryBlobs(earlier?: BlobStore): BlobStore {
   };
 }
 
-/** Brings along what the entries name. What is missing already is missing there, too. */
+/** Copies the blobs that the entries name. A missing one is skipped. */
 export async function copyBlobs(entries: Iterable<object>, from: BlobStore, to: BlobStore): Promise<void> {
   for (const entry of entries)
     for (const [reference] of JSON.stringify(entry).matchAll(/blob:sha256:[0-9a-f]{64}/g)) {
@@ -87,7 +87,7 @@ export class HashFinder {
     for (let start = bytes.indexOf(prefix); start !== -1; start = bytes.indexOf(prefix, start + 1))
       if (start + referenceBytes <= bytes.length)
         this.named.add(bytes.toString("latin1", start + prefix.length, start + referenceBytes));
-    // It may be the beginning of one that goes on in the next piece.
+    // The end may be the start of a name that continues in the next piece.
     this.#rest = Buffer.from(bytes.subarray(Math.max(0, bytes.length - referenceBytes + 1)));
   }
 }
@@ -172,7 +172,7 @@ function hashOf(reference: string): string | undefined {
   return /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
 }
 
-/** Touches it, so that the collector of garbage sees a blob that is wanted again. */
+/** Touches it, so that garbage collection sees that the blob is in use again. */
 async function isThere(path: string, bytes: number): Promise<boolean> {
   try {
     const { size } = await fs.stat(path);

@@ -2,7 +2,7 @@
 
 import { promises as fs, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { writeWhole } from "./whole-file.js";
+import { writeWhole } from "./write-whole.js";
 
 export interface Breadcrumb {
   readonly cwd: string;

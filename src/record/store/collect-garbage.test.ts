@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { collectGarbage } from "./collect-garbage.js";
-import { draftPath } from "./create.js";
+import { draftPath } from "./create-file.js";
 import { header, linesOf } from "./store.test-kit.js";
 
 const now = Date.UTC(2026, 5, 1);
@@ -112,7 +112,7 @@ it("removes plans settled thirty days ago, and drafts of long ago", async () => 
   expect(readdirSync(join(sessions, "-x")).sort()).toEqual([basename(young), "a", "a.jsonl"]);
 });
 
-it("knows a draft by its whole name: in a directory that somebody chose, other files are theirs", async () => {
+it("knows a draft by its whole name: in a directory that the user chose, other files are left alone", async () => {
   const { sessions, blobs, write, collect } = setUp();
   const theirs = [".notes.tmp", ".b.tmp", ".todo.12-ab.tmp", ".my.plan.tmp", ".deadbeef.tmp", ".a.log.1-2.tmp"];
   for (const directory of [sessions, join(sessions, "deep"), blobs])

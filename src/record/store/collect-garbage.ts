@@ -6,10 +6,10 @@ import { basename, join } from "node:path";
 import { messageOf, systemCode } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import { parseRecord } from "../../base/ndjson.js";
-import { LineReader } from "../read/read-entries.js";
+import { LineSplitter } from "../read/split-lines.js";
 import { artifactDirectory } from "../session-paths.js";
 import { HashFinder } from "./blobs.js";
-import { isTemporaryName } from "./whole-file.js";
+import { isTemporaryName } from "./write-whole.js";
 
 export interface GarbageOptions {
   /** Every directory that may hold sessions; what is below counts. */
@@ -28,7 +28,7 @@ export interface GarbageReport {
   readonly problems: readonly string[];
 }
 
-/** A blob is written before the entry that names it, and a draft before its file: what is young may be awaited. */
+/** A blob is written before the entry that names it, and a draft before its file: young ones may be in use. */
 const minAgeMs = 24 * 60 * 60 * 1000;
 const planAgeMs = 30 * 24 * 60 * 60 * 1000;
 
@@ -101,7 +101,7 @@ async function look(directory: string, now: number, found: Findings): Promise<vo
 /** Also backups, tails and artifacts: whatever names a blob keeps it. */
 async function lookInto(path: string, now: number, found: Findings): Promise<void> {
   if (isTemporaryName(basename(path))) found.drafts.push(path);
-  const lines = path.endsWith(".jsonl") ? new LineReader(maxPendingLineBytes) : undefined;
+  const lines = path.endsWith(".jsonl") ? new LineSplitter(maxPendingLineBytes) : undefined;
   const settled = new Set<string>();
   const hashes = new HashFinder(found.named);
   const file = await fs.open(path, "r");
@@ -112,8 +112,8 @@ async function lookInto(path: string, now: number, found: Findings): Promise<voi
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);
       hashes.push(chunk);
-      lines?.push(chunk, ({ record }) => {
-        if (record?.includes(pendingType)) notePlan(record, now, settled);
+      lines?.push(chunk, ({ content }) => {
+        if (content?.includes(pendingType)) notePlan(content, now, settled);
       });
     }
   } finally {
@@ -126,8 +126,8 @@ const pendingType = Buffer.from('"pending_action"');
 const maxPendingLineBytes = 1024 * 1024;
 
 /** The last word on a plan counts: one that was staged again is wanted again. */
-function notePlan(record: Buffer, now: number, settled: Set<string>): void {
-  const parsed = parseRecord(record);
+function notePlan(line: Buffer, now: number, settled: Set<string>): void {
+  const parsed = parseRecord(line);
   if (!parsed?.ok || parsed.value.customType !== "pending_action" || !isObject(parsed.value.data)) return;
   const { event, id } = parsed.value.data;
   if (typeof id !== "string" || !/^[\w-]+$/.test(id)) return;

@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { sha256Of } from "../../base/digest.js";
 import { silentLog } from "../../base/log.js";
-import { SessionIndex } from "./list.js";
 import { SessionDirectories } from "./session-directories.js";
+import { SessionIndex } from "./session-index.js";
 import { header, linesOf, userEntry } from "./store.test-kit.js";
 
 function setUp(chosen?: string) {

@@ -1,4 +1,4 @@
-// Where the sessions of one working directory are kept, and what lies beside them.
+// Where the sessions of one working directory are kept, with their artifacts and images.
 
 import { dirname, join, resolve } from "node:path";
 import { homedir, tmpdir } from "../../base/home.js";
@@ -14,8 +14,8 @@ import {
 } from "../session-paths.js";
 import { type ArtifactStore, createDiskArtifacts } from "./artifacts.js";
 import { type BlobStore, createDiskBlobs } from "./blobs.js";
-import { ensureDirectory, realPath } from "./disk-access.js";
-import type { FoundSession, SessionIndex, SessionInfo } from "./list.js";
+import { ensureDirectory, realPath } from "./session-disk.js";
+import type { FoundSession, SessionIndex, SessionInfo } from "./session-index.js";
 
 /** Programs whose sessions are read like our own. */
 const otherPrograms = [".xcsh", ".omp", ".pi"];
@@ -36,7 +36,7 @@ export class SessionDirectories {
   readonly #place: WorkingPlace;
   readonly #sessions: string;
   readonly #blobs: string;
-  /** Where the sessions of this working directory usually lie. */
+  /** The default directory of this working directory's sessions. */
   readonly #own: string;
   readonly #isChosen: boolean;
   readonly #log: Log;
@@ -58,7 +58,7 @@ export class SessionDirectories {
     return this.#isChosen ? [this.directory] : this.#usual();
   }
 
-  // Lists that a start does not need: they are made when somebody looks for sessions.
+  // These two are functions, since a start does not need them: only a search for sessions does.
 
   /** Where else they may lie. */
   #usual(): string[] {
@@ -109,7 +109,7 @@ export class SessionDirectories {
     return { session, isElsewhere: !this.isHere(session.cwd) };
   }
 
-  /** Ours are closed to other users; a directory that somebody chose is left as it is. */
+  /** Our own directories are closed to other users; a directory that the user chose keeps its mode. */
   readonly ensureDirectory = (path: string): void => {
     ensureDirectory(path, [this.#sessions, this.#blobs, this.terminals], (text) => this.#log.warn(text));
   };
@@ -130,17 +130,17 @@ export class SessionDirectories {
     });
   }
 
-  /** A file elsewhere keeps its images beside it: whoever collects garbage here could not know that it names them. */
+  /** A file elsewhere keeps its images beside it: garbage collection here would not see that it names them. */
   blobDirectory(sessionFile: string): string {
     return isInside(this.#sessions, sessionFile) ? this.#blobs : join(artifactDirectory(sessionFile), "blobs");
   }
 }
 
-/** The real path, as far as anybody may look. */
+/** The real path, or the resolved one where the path may not be searched. */
 export function canonical(path: string): string {
   try {
     return realPath(resolve(path));
   } catch {
-    return resolve(path); // it cannot be looked at; its name is all there is to go by
+    return resolve(path);
   }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import type { AgentMessage } from "../../protocol/messages.js";
-import { SessionManager } from "../record.js";
+import { createRecord, openRecord } from "../open-record.js";
 import { cutNotice, imageUnavailable } from "../stored-form.js";
 import { header, heardLog, linesOf, readFile } from "./store.test-kit.js";
 
@@ -20,14 +20,14 @@ const largeImage = {
 async function setUp() {
   const folder = temporaryDirectory();
   const log = heardLog();
-  const manager = SessionManager.create({ cwd: "/project", agentDir: folder, directory: folder, log });
-  onTestFinished(() => manager.close());
+  const record = createRecord({ cwd: "/project", agentDir: folder, directory: folder, log });
+  onTestFinished(() => record.close());
   const say = async (content: Content) => {
-    manager.appendMessage({ role: "user", content, timestamp: 1 });
-    await manager.flush();
+    record.appendMessage({ role: "user", content, timestamp: 1 });
+    await record.flush();
   };
   await say("begin");
-  const path = manager.sessionFile ?? "";
+  const path = record.sessionFile ?? "";
   const fill = (code: string, isFull: (path: string) => boolean = () => true) => {
     const { writeFile } = fs;
     const writing = vi.spyOn(fs, "writeFile").mockImplementation(async (target, ...rest) => {
@@ -37,19 +37,19 @@ async function setUp() {
     onTestFinished(() => writing.mockRestore());
     return () => writing.mockRestore();
   };
-  return { manager, log, path, artifacts: path.replace(/\.jsonl$/, ""), say, fill };
+  return { record, log, path, artifacts: path.replace(/\.jsonl$/, ""), say, fill };
 }
 
 it("a text whose artifact finds no room waits for it, and so does everything after it (S-11)", async () => {
-  const { manager, log, path, artifacts, say, fill } = await setUp();
+  const { record, log, path, artifacts, say, fill } = await setUp();
   const makeRoom = fill("ENOSPC");
   await say(longText);
   await say("after");
-  expect(manager.persistError).toBe("ENOSPC: no room");
+  expect(record.persistError).toBe("ENOSPC: no room");
   expect(readFile(path).entries).toHaveLength(1);
   makeRoom();
   await say("last");
-  expect(manager.persistError).toBeUndefined();
+  expect(record.persistError).toBeUndefined();
   const { entries } = readFile(path);
   expect(entries).toHaveLength(4);
   expect(entries[1]).toMatchObject({ artifactId: expect.any(String) });
@@ -59,12 +59,12 @@ it("a text whose artifact finds no room waits for it, and so does everything aft
 });
 
 it("an image too large for a line waits for room, too", async () => {
-  const { manager, path, artifacts, say, fill } = await setUp();
+  const { record, path, artifacts, say, fill } = await setUp();
   const makeRoom = fill("EDQUOT", (target) => target.includes("blobs")); // a disk of its own
   await say([largeImage]);
-  expect(manager.persistError).toContain("EDQUOT");
+  expect(record.persistError).toContain("EDQUOT");
   makeRoom();
-  await manager.flush();
+  await record.flush();
   expect(readFile(path).entries[1]).toMatchObject({ message: { content: [{ type: "image" }] } });
   expect(await fs.readdir(artifacts)).toEqual(["blobs"]);
 });
@@ -85,28 +85,28 @@ it("what was put aside by an attempt that failed is not put there again", async 
 });
 
 it("at the end the line goes without what found no room: the rest must not be lost with it", async () => {
-  const { manager, log, path, say, fill } = await setUp();
+  const { record, log, path, say, fill } = await setUp();
   fill("ENOSPC");
   await say(longText);
   await say([largeImage]);
   await say("after");
-  await manager.close();
+  await record.close();
   const [, text, image, after] = readFile(path).entries;
   expect(JSON.stringify(text)).toContain(cutNotice);
   expect(JSON.stringify(image)).toContain(imageUnavailable);
   expect(after).toMatchObject({ message: { content: "after" } });
-  expect(log.heard.join("\n")).toContain("a long text was not put aside: ENOSPC");
+  expect(log.heard.join("\n")).toContain("a long text was not saved separately: ENOSPC");
   expect(log.heard.join("\n")).not.toContain("lost");
 });
 
 it("a place that will never take it costs the text, not the session", async () => {
-  const { manager, log, path, artifacts, say } = await setUp();
-  writeFileSync(artifacts, "somebody's file where the directory should be");
+  const { record, log, path, artifacts, say } = await setUp();
+  writeFileSync(artifacts, "a file where the directory should be");
   await say(longText);
   await say("after");
-  expect(manager.persistError).toBeUndefined();
+  expect(record.persistError).toBeUndefined();
   expect(readFile(path).entries).toHaveLength(3);
-  expect(log.heard.join("\n")).toContain("a long text was not put aside");
+  expect(log.heard.join("\n")).toContain("a long text was not saved separately");
 });
 
 it("an older file that is put into today's form keeps what other programs wrote to the digit", async () => {
@@ -114,9 +114,9 @@ it("an older file that is put into today's form keeps what other programs wrote 
   const theirs =
     '{"type":"custom","id":"c1","parentId":null,"timestamp":1760000000000,"customType":"x","data":{"n":1234567890123456789}}';
   writeFileSync(path, `${linesOf({ ...header, version: 2 })}${theirs}\n`);
-  const manager = await SessionManager.open(path, { cwd: "/project", agentDir: temporaryDirectory(), log: heardLog() });
-  manager.appendMessage({ role: "user", content: "go on", timestamp: 1 });
-  await manager.close();
+  const record = await openRecord(path, { cwd: "/project", agentDir: temporaryDirectory(), log: heardLog() });
+  record.appendMessage({ role: "user", content: "go on", timestamp: 1 });
+  await record.close();
   expect(readFileSync(path, "utf8").split("\n")[1]).toBe(theirs);
   expect(readFile(path)).toMatchObject({ version: 3, problemCount: 0 });
 });

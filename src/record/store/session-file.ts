@@ -1,5 +1,5 @@
-// Where a record rests: its file, what lies beside it, and the move to another file when this one turns out not to be
-// ours. The record itself lives in memory with whoever owns it; everything here can be begun again from that.
+// The file that a record is kept in, with its companion files. When another program turns out to use the file, the record
+// moves to a new one, which is written from the entries in memory.
 
 import { basename, join } from "node:path";
 import type { Clock } from "../../base/clock.js";
@@ -10,13 +10,13 @@ import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
 import { currentVersion } from "../read/migrate-entries.js";
 import { artifactDirectory } from "../session-paths.js";
 import { type ArtifactStore, copyArtifacts } from "./artifacts.js";
-import { copyNamedBlobs, moveArtifacts, removeBlobs } from "./beside.js";
 import { type BlobStore, copyBlobs } from "./blobs.js";
 import { writeBreadcrumb } from "./breadcrumbs.js";
-import { realPath, type SessionDisk } from "./disk-access.js";
-import type { LoadedSession } from "./load.js";
+import { copyNamedBlobs, moveArtifacts, removeBlobs } from "./companion-files.js";
+import type { LoadedSession } from "./load-session.js";
 import { canonical, type SessionDirectories } from "./session-directories.js";
-import { SessionStore, type StoreOptions } from "./store.js";
+import { realPath, type SessionDisk } from "./session-disk.js";
+import { SessionWriter, type WriterOptions } from "./session-writer.js";
 
 /** The record, as it is at the moment of asking. */
 export interface LiveRecord {
@@ -42,10 +42,10 @@ export class SessionFile {
   readonly #options: SessionFileOptions;
   #places: SessionDirectories;
   #at: Place;
-  #store: SessionStore | undefined;
+  #writer: SessionWriter | undefined;
   #readOnlyReason: string | undefined;
   #isClosing = false;
-  /** Work that nobody waits for but `close`. */
+  /** Work that only `close` waits for. */
   readonly #background: Promise<unknown>[] = [];
 
   private constructor(options: SessionFileOptions, path: string) {
@@ -61,12 +61,12 @@ export class SessionFile {
     return file;
   }
 
-  /** Goes on with the file that the record was loaded from. */
+  /** Continues the file that the record was loaded from. */
   static resume(options: SessionFileOptions, { path, access, readOnlyReason, session }: LoadedSession): SessionFile {
     const file = new SessionFile(options, path);
     file.#readOnlyReason = readOnlyReason;
     const outdated = session.version < currentVersion ? session : undefined;
-    if (access) file.#store = SessionStore.resume(file.#storeOptions(), access, outdated);
+    if (access) file.#writer = SessionWriter.resume(file.#writerOptions(), access, outdated);
     file.#leaveBreadcrumb();
     return file;
   }
@@ -84,11 +84,11 @@ export class SessionFile {
   }
 
   get persistError(): string | undefined {
-    return this.#store?.persistError;
+    return this.#writer?.persistError;
   }
 
   get lockKind(): LockKind {
-    return this.#store?.lockKind ?? platformLock;
+    return this.#writer?.lockKind ?? platformLock;
   }
 
   get readOnlyReason(): string | undefined {
@@ -96,74 +96,74 @@ export class SessionFile {
   }
 
   get length(): number {
-    return this.#store?.length ?? 0;
+    return this.#writer?.length ?? 0;
   }
 
   /** The entry is part of the record already. */
   append(entry: SessionEntry): void {
     if (this.#readOnlyReason !== undefined) this.#move(this.#readOnlyReason);
-    else this.#store?.append(entry);
+    else this.#writer?.append(entry);
   }
 
   flush(): Promise<void> {
-    return this.#withStore((store) => store.flush());
+    return this.#withWriter((writer) => writer.flush());
   }
 
   sync(): Promise<void> {
-    return this.#withStore((store) => store.sync());
+    return this.#withWriter((writer) => writer.sync());
   }
 
   /**
-   * Goes to where these places keep sessions, with what lies beside it; the record has its new header already. Throws,
-   * and leaves everything as it was, when that fails, or when the file is not ours to move.
+   * Moves the file and its companions to these session directories; the record has its new header already. On failure,
+   * or for a file that we may only read, it throws and leaves everything as it was.
    */
   async moveTo(places: SessionDirectories): Promise<void> {
-    const store = this.#store;
-    if (this.#readOnlyReason !== undefined || !store)
+    const writer = this.#writer;
+    if (this.#readOnlyReason !== undefined || !writer)
       throw new GalleyError("file_refused", this.#readOnlyReason ?? `Session ${this.path} is closed`);
     const from = this.path;
     const to = new Place(places, realPath(join(places.directory, basename(from))));
     const hasOwnBlobs = places.blobDirectory(from) !== places.blobDirectory(to.path);
-    await store.moveTo(this.#storeOptions(to, places), async (file) => {
+    await writer.moveTo(this.#writerOptions(to, places), async (file) => {
       if (hasOwnBlobs) await copyNamedBlobs(file.chunks(), this.blobs, to.blobs);
       return moveArtifacts(from, to.path, places.ensureDirectory);
     });
     this.#places = places;
     this.#at = to;
     if (hasOwnBlobs) await this.#orWarn("images were left behind", removeBlobs(from));
-    if (store.length > 0) this.#leaveBreadcrumb();
+    if (writer.length > 0) this.#leaveBreadcrumb();
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#withStore((store) => store.close());
+    await this.#withWriter((writer) => writer.close());
     await Promise.all(this.#background);
   }
 
-  /** What is asked of the file is asked of the one that it moves to meanwhile, too. */
-  async #withStore(ask: (store: SessionStore) => Promise<void>): Promise<void> {
-    for (let asked: SessionStore | undefined; this.#store && asked !== this.#store; ) {
-      asked = this.#store;
+  /** Asks again when the record has moved to another file meanwhile. */
+  async #withWriter(ask: (writer: SessionWriter) => Promise<void>): Promise<void> {
+    for (let asked: SessionWriter | undefined; this.#writer && asked !== this.#writer; ) {
+      asked = this.#writer;
       await ask(asked);
     }
   }
 
   #start(artifactsFrom: string | undefined): void {
-    const store = SessionStore.create({
-      ...this.#storeOptions(),
+    const writer = SessionWriter.create({
+      ...this.#writerOptions(),
       beforeCreate: async () => {
-        if (artifactsFrom !== undefined) await this.#bringAlong(artifactsFrom);
+        if (artifactsFrom !== undefined) await this.#copyCompanions(artifactsFrom);
       },
     });
-    this.#store = store;
-    for (const entry of this.#options.record.entries) store.append(entry);
+    this.#writer = writer;
+    for (const entry of this.#options.record.entries) writer.append(entry);
   }
 
-  /** Takes everything along that the record holds, the entry that is just being appended included. */
+  /** Continues in a new file with all entries, the one that is just being appended included. */
   #move(reason: string): void {
     const { beforeMove, afterMove } = this.#options;
     const from = this.path;
-    if (this.#store) this.#background.push(this.#store.close());
+    if (this.#writer) this.#background.push(this.#writer.close());
     beforeMove();
     this.#at = new Place(this.#places, newPath(this.#options, this.#places));
     this.#start(from);
@@ -171,7 +171,7 @@ export class SessionFile {
     afterMove({ reason, from, to: this.path });
   }
 
-  #storeOptions(at = this.#at, places = this.#places): StoreOptions {
+  #writerOptions(at = this.#at, places = this.#places): WriterOptions {
     const { record, clock, log, disk, originals } = this.#options;
     return {
       path: at.path,
@@ -182,16 +182,16 @@ export class SessionFile {
       originals,
       ensureDirectory: places.ensureDirectory,
       sinks: {
-        saveImage: (bytes) => this.#orWait("a large image was not put aside", at.blobs.put(bytes)),
-        saveText: (text) => this.#orWait("a long text was not put aside", at.artifacts.save("session", text)),
+        saveImage: (bytes) => this.#orWait("a large image was not saved separately", at.blobs.put(bytes)),
+        saveText: (text) => this.#orWait("a long text was not saved separately", at.artifacts.save("session", text)),
       },
       onCreated: () => this.#leaveBreadcrumb(),
       onReadOnly: (reason) => this.#move(reason),
     };
   }
 
-  /** What lies beside the other file and is named in the entries. */
-  async #bringAlong(from: string): Promise<void> {
+  /** Copies the artifacts and images of the other file that the entries name. */
+  async #copyCompanions(from: string): Promise<void> {
     const places = this.#places;
     const copying = copyArtifacts(artifactDirectory(from), artifactDirectory(this.path), places.ensureDirectory);
     await this.#orWarn("artifacts were not copied", copying);
@@ -209,15 +209,15 @@ export class SessionFile {
       places.ensureDirectory(places.terminals);
       await writeBreadcrumb(places.terminals, terminalId, crumb);
     };
-    this.#background.push(this.#orWarn("no breadcrumb was left", write()));
+    this.#background.push(this.#orWarn("the breadcrumb was not written", write()));
   }
 
-  /** What may find room later is thrown, so that its entry waits for that; at the end it is too late to wait. */
+  /** Throws when there may be room later, so that the entry waits; while closing it is too late to wait. */
   #orWait<Kept>(loss: string, work: Promise<Kept>): Promise<Kept | undefined> {
     return this.#orWarn(loss, work, (error) => !this.#isClosing && isForNow(error));
   }
 
-  /** What is only beside the record must not keep it from being written: it is told, not thrown. */
+  /** A failure of a companion file must not stop the session file: it is logged, not thrown. */
   async #orWarn<Kept>(loss: string, work: Promise<Kept>, isThrown = (_: unknown) => false): Promise<Kept | undefined> {
     try {
       return await work;
@@ -229,7 +229,7 @@ export class SessionFile {
   }
 }
 
-/** A session file and what lies beside it, which few starts ever look at. */
+/** A session file, and its artifacts and images, which are opened on first use. */
 class Place {
   readonly path: string;
   readonly #places: SessionDirectories;
@@ -241,7 +241,7 @@ class Place {
     this.path = path;
   }
 
-  /** The same each time: it counts. */
+  /** The same object each time, since it numbers the artifacts. */
   get artifacts(): ArtifactStore {
     this.#artifacts ??= this.#places.artifacts(this.path);
     return this.#artifacts;
@@ -253,11 +253,11 @@ class Place {
   }
 }
 
-/** No room on the disk, or no file to be had: other failures stay, and waiting for their end would cost the session. */
+/** The disk is full or no descriptor is free. Other failures do not pass, so waiting would not help. */
 function isForNow(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"].includes(systemCode(error) ?? "");
 }
 
 function newPath({ record, clock }: SessionFileOptions, places: SessionDirectories): string {
-  return canonical(places.newPath(clock.now(), record.header.id)); // a place that is out of reach now may be mended later
+  return canonical(places.newPath(clock.now(), record.header.id)); // it may be out of reach now and back later
 }

@@ -46,7 +46,7 @@ it("F-32: a giant line is passed over", async () => {
   expect(problemCount).toBeGreaterThan(0);
 });
 
-it("F-33: of several processes on one session one holds it, and nobody's entry is lost", async () => {
+it("F-33: of several processes on one session one holds it, and no entry is lost", async () => {
   const { holders, problems, ...figures } = await runContention({ module, directory, rounds: 8, seed: 1 });
   expect(problems).toEqual([]);
   expect(figures).toMatchObject({ rounds: 8, doubleHolders: 0, interleaved: 0, lost: 0, damagedLines: 0 });

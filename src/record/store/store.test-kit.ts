@@ -7,7 +7,7 @@ import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import { EntryTree } from "../entry-tree.js";
 import { type ReadSession, SessionReader } from "../read/read-entries.js";
-import { nodeDisk, type SessionDisk } from "./disk-access.js";
+import { nodeDisk, type SessionDisk } from "./session-disk.js";
 
 export function heardLog(): Log & { heard: string[] } {
   const heard: string[] = [];

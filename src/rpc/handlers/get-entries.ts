@@ -1,5 +1,5 @@
-// `get_entries` and `get_tree`: the record itself, for a host that keeps a copy of it. Ids outlive the process, so one
-// that comes back names the last entry it has and gets exactly those that it missed.
+// `get_entries` and `get_tree`: the record itself, for a host that keeps a copy of it. Ids outlive the process, so a
+// host that reconnects names the last entry it has and gets exactly those that it missed.
 
 import { GalleyError } from "../../base/errors.js";
 import type { Handler } from "../handler.js";

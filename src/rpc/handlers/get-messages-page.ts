@@ -31,7 +31,7 @@ async function pageFrom(session: AgentSession, start: number, limit: number): Pr
   const page: AgentMessage[] = [];
   let bytes = 0;
   for (const recorded of session.messages.slice(start, start + limit)) {
-    const [message = recorded] = await session.withImages([recorded]); // one by one: a page may hold few that are large
+    const [message = recorded] = await session.withImages([recorded]); // one by one: few large ones fit a page
     bytes += Buffer.byteLength(JSON.stringify(message));
     if (page.length > 0 && bytes > maxPageBytes) break;
     page.push(message);
@@ -39,7 +39,7 @@ async function pageFrom(session: AgentSession, start: number, limit: number): Pr
   return page;
 }
 
-/** A short name of what the pages are cut from. */
+/** A short name of the state that the pages are cut from. */
 function stateOf({ sessionId, sessionManager, messages }: AgentSession): string {
   return sha256Of(JSON.stringify([sessionId, sessionManager.tree.leafId, messages.length])).slice(0, 32);
 }

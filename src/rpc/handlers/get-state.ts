@@ -37,7 +37,7 @@ function stateOf({ session, features, results }: HandlerContext): SessionState {
     autoRetryEnabled: session.autoRetryEnabled,
     isRetrying: session.isRetrying,
     pendingActionCount: session.pendingActionCount,
-    ...(features.has("prompt-result") ? { isSettled: results.isSettled } : {}),
+    ...(features.has("prompt-result") ? { isSettled: results.isIdle } : {}),
     sandbox: { mode: "off", mechanism: "none", reason: "This version has no sandbox: commands run with your rights." },
   };
 }

@@ -1,5 +1,5 @@
-// `prompt` and `abort_and_prompt`: answered on acceptance, never held for the length of a run. What fails after the
-// acceptance, or instead of it, is told by a second response with the same id.
+// `prompt` and `abort_and_prompt`: answered on acceptance, never held for the length of a run. A failure after the
+// acceptance, or instead of it, is a second response with the same id.
 
 import { type Clock, sleep } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
@@ -57,7 +57,7 @@ function submit(
       }
       accept();
       ticket.end();
-      commandListUpdates.tell(session); // a command of an extension may have brought others
+      commandListUpdates.tell(session); // a command of an extension may have changed the list
     };
     start({ onAccepted: accept, onPlaced: ticket.place }).then(ended, (error: unknown) => {
       accept(); // the success line always comes first

@@ -1,5 +1,5 @@
-// `set_host_tools`: the tools that the host lends, in place of those it lent before. Either all of them count, or nothing
-// has changed.
+// `set_host_tools`: the tools that the host lends; they replace the ones before. Either all of them are accepted, or
+// nothing changes.
 
 import type { Handler } from "../handler.js";
 import { readHostTools } from "../host-tool-definitions.js";

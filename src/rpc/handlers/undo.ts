@@ -1,4 +1,4 @@
-// `undo` and `redo`: staged for review, or decided by the host in the same breath.
+// `undo` and `redo`: staged for review, or decided by the host at once.
 
 import { GalleyError } from "../../base/errors.js";
 import type { ResolveDetails, RpcData } from "../../protocol/data.js";
@@ -25,7 +25,7 @@ export async function undone(
   return { details: result.details as ResolveDetails, text, change: told };
 }
 
-/** It happened, but what it replaced was too large to be kept, or nothing is. */
+/** It happened, but the replaced content was too large to be kept, or none is kept. */
 function unrecorded({ action, changeId = "", record }: Pick<Undone, "action" | "changeId" | "record">): Change {
   const { id: pendingId, label, sourceToolName, createdAt: at } = action;
   const files = record.files.map(({ shownPath: path, kind, before }) => ({

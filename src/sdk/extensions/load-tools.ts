@@ -1,14 +1,14 @@
-// Custom tools for a program that has no session of ours: found and loaded as a session would, with what could not be
-// loaded beside them. What is heavy is read when one of these is called.
+// Custom tools for a program without a session: found and loaded as a session would, together with the errors. Heavy
+// code is loaded when one of these is called.
 
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.js";
 import { silentLog } from "../../base/log.js";
-import type { ModuleSurvey } from "../../config/survey-modules.js";
+import type { ExtensionSurvey } from "../../config/survey-extensions.js";
 import type { GivenPush } from "../../extensions/api/tool-api-pending.js";
 import type { FoundModule, ModuleSource, ToolMetadata } from "../../extensions/discover/findings.js";
 import type { LoadedCustomTools, ModuleLoadError } from "../../extensions/load/load.js";
-import type { ModulePlace } from "./manage-modules.js";
+import type { ExtensionLocation } from "./manage-extensions.js";
 
 export interface CustomToolPath {
   readonly path: string;
@@ -30,29 +30,29 @@ export async function discoverCustomToolPaths(
   configuredPaths: readonly string[],
   cwd: string,
 ): Promise<CustomToolPaths> {
-  const { chosen, survey, errors } = await choose(configuredPaths, await placeAt(cwd, []));
+  const { chosen, survey, errors } = await choose(configuredPaths, await locationAt(cwd, []));
   const paths = chosen.map(({ path, source }) => ({ path, source }));
   return { paths, metadata: survey.discovery.metadata, errors };
 }
 
-/** Whoever names a path thereby runs it. Never rejects because of one. */
+/** Naming a path means running it. Never rejects because of one. */
 export async function loadCustomTools(
   paths: readonly (string | CustomToolPath)[],
   cwd: string,
   builtInToolNames: readonly string[],
   pushPendingAction?: GivenPush,
 ): Promise<CustomToolSet> {
-  const place = await placeAt(cwd, builtInToolNames);
+  const location = await locationAt(cwd, builtInToolNames);
   const named = paths.map((one) => (typeof one === "string" ? { path: one } : one));
   const { discoverModules } = await import("../../extensions/discover/discover-modules.js");
   const explicit = named.map(({ path }) => ({ kind: "tool" as const, path, namedBy: "user" as const }));
-  const { home } = place;
+  const { home } = location;
   const { modules, problems } = await discoverModules({ cwd, home, roots: [], kinds: ["tool"], explicit });
   const sourceOf = new Map(named.map(({ path, source }) => [path, source]));
   const wanted = modules
     .filter(({ source }) => source.provider === "config")
     .map((module) => ({ ...module, source: sourceOf.get(module.path) ?? module.source }));
-  return load(wanted, { place, pushPendingAction, errors: problems });
+  return load(wanted, { location, pushPendingAction, errors: problems });
 }
 
 /** A project's own only if it is trusted; else each is an error. */
@@ -62,25 +62,25 @@ export async function discoverAndLoadCustomTools(
   builtInToolNames: readonly string[],
   pushPendingAction?: GivenPush,
 ): Promise<CustomToolSet> {
-  const place = await placeAt(cwd, builtInToolNames);
-  const { chosen, survey, errors } = await choose(configuredPaths, place);
+  const location = await locationAt(cwd, builtInToolNames);
+  const { chosen, survey, errors } = await choose(configuredPaths, location);
   const coverage = survey.decision.state === "trusted" ? survey.project.coverage : undefined;
-  return load(chosen, { place, pushPendingAction, errors, coverage });
+  return load(chosen, { location, pushPendingAction, errors, coverage });
 }
 
-async function placeAt(cwd: string, builtInToolNames: readonly string[]): Promise<ModulePlace> {
-  const { findModulePlace } = await import("./manage-modules.js");
-  return findModulePlace({ cwd, log: silentLog, builtInToolNames });
+async function locationAt(cwd: string, builtInToolNames: readonly string[]): Promise<ExtensionLocation> {
+  const { findExtensionLocation } = await import("./manage-extensions.js");
+  return findExtensionLocation({ cwd, log: silentLog, builtInToolNames });
 }
 
-async function choose(configuredPaths: readonly string[], place: ModulePlace) {
-  const [{ surveyModules }, { chooseModules, untrustedText }] = await Promise.all([
-    import("../../config/survey-modules.js"),
+async function choose(configuredPaths: readonly string[], location: ExtensionLocation) {
+  const [{ surveyExtensions }, { chooseModules, untrustedText }] = await Promise.all([
+    import("../../config/survey-extensions.js"),
     import("../../extensions/discover/choose.js"),
   ]);
-  const named = [...place.settings.get("customTools"), ...configuredPaths];
+  const named = [...location.settings.get("customTools"), ...configuredPaths];
   const explicit = named.map((path) => ({ kind: "tool" as const, path, namedBy: "user" as const }));
-  const survey: ModuleSurvey = await surveyModules(place, { explicit });
+  const survey: ExtensionSurvey = await surveyExtensions(location, { explicit });
   const { modules, problems } = survey.discovery;
   const tools = modules.filter(({ kind }) => kind === "tool");
   const chosen = chooseModules(tools, { isProjectTrusted: survey.decision.state === "trusted" });
@@ -89,25 +89,25 @@ async function choose(configuredPaths: readonly string[], place: ModulePlace) {
 }
 
 interface LoadWork {
-  readonly place: ModulePlace;
+  readonly location: ExtensionLocation;
   readonly pushPendingAction: GivenPush | undefined;
   readonly errors: readonly ModuleLoadError[];
-  readonly coverage?: ModuleSurvey["project"]["coverage"] | undefined;
+  readonly coverage?: ExtensionSurvey["project"]["coverage"] | undefined;
 }
 
 async function load(modules: readonly FoundModule[], work: LoadWork): Promise<CustomToolSet> {
-  const [loader, { createToolAccess }, { sessionlessModules }] = await Promise.all([
+  const [loader, { createToolAccess }, { sessionlessHostModules }] = await Promise.all([
     import("../../extensions/load/load.js"),
     import("../tool-access.js"),
-    import("./sessionless-modules.js"),
+    import("./sessionless-host-modules.js"),
   ]);
-  const { place, pushPendingAction, coverage } = work;
-  const { cwd, agentDir, log, builtInToolNames } = place;
-  const { processes } = createToolAccess({ ...place, clock: systemClock });
+  const { location, pushPendingAction, coverage } = work;
+  const { cwd, agentDir, log, builtInToolNames } = location;
+  const { processes } = createToolAccess({ ...location, clock: systemClock });
   const loaded = await loader.loadCustomTools(modules, {
     ...{ cwd, processes, clock: systemClock, log, coverage, builtInToolNames, pending: pushPendingAction },
     cacheDirectory: join(agentDir, "cache", "tools"),
-    hostModules: sessionlessModules(place, processes),
+    hostModules: sessionlessHostModules(location, processes),
   });
   const { tools, setUIContext } = loaded;
   return { tools, errors: [...work.errors, ...loaded.errors], setUIContext };

@@ -1,5 +1,5 @@
-// Who writes a summary: one model after another, until one succeeds. Promises: every call is on the bill that is handed
-// back, also when all of them failed.
+// Which model writes a summary: one after another is asked until one succeeds. Promises: every call is on the returned
+// bill, also when all of them failed.
 
 import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
@@ -19,7 +19,7 @@ export interface SummaryRequest {
   /** In order of preference; the next one is asked when one fails or wants too long a wait. */
   readonly summarizers: readonly Summarizer[];
   readonly retry: RetrySettings;
-  /** What the user wants the summary to look at. */
+  /** What the user wants the summary to focus on. */
   readonly customInstructions?: string;
   readonly stream: StreamFunction;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export interface SummaryRequest {
 
 export const failedText = "Summarization failed: ";
 
-/** Throws with `details.usage` when calls were made in vain: they are billed all the same. */
+/** Throws with `details.usage` when all calls failed: they are billed all the same. */
 export async function askSummarizers(
   request: SummaryRequest,
   ask: (caller: SummaryCaller) => Promise<string | FailedReply>,
@@ -46,7 +46,7 @@ export async function askSummarizers(
   throw new GalleyError("unsupported", `${failedText}${problem}`, { details: { usage: bill.byModel } });
 }
 
-/** Throws if nobody is left who could write a summary. */
+/** Throws if no model is left that could write a summary. */
 export function usable(summarizers: readonly Summarizer[]): readonly Summarizer[] {
   if (summarizers.length === 0) throw new GalleyError("no_model", "No model selected");
   const models = summarizers.filter(({ model }) => capabilitiesOf(model).isLanguageModel);

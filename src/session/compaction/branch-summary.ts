@@ -36,7 +36,7 @@ export function branchOf(abandoned: readonly SessionEntry[]): Branch | undefined
   return branch.previous || serializeEntries(branch.entries).length > 0 ? branch : undefined;
 }
 
-/** Throws as a compaction does, with `details.usage` for calls that were made in vain. */
+/** Throws as a compaction does, with `details.usage` for calls that failed. */
 export async function summarizeBranch(request: BranchSummaryRequest): Promise<BranchNotes> {
   const { branch, reserveTokens, customInstructions } = request;
   const { previous, entries } = branch;

@@ -79,7 +79,7 @@ function openCalls(path: readonly SessionEntry[], start: number): boolean[] {
       for (const block of message.content) if (block.type === "toolCall") calls.set(block.id, index);
     } else if (message?.role === "toolResult") {
       const made = calls.get(message.toolCallId);
-      if (made === undefined) continue; // an orphan binds nobody
+      if (made === undefined) continue; // an orphan result has no call to stay with
       change[made + 1] = (change[made + 1] ?? 0) + 1;
       change[index + 1] = (change[index + 1] ?? 0) - 1;
     }

@@ -1,5 +1,5 @@
-// One compaction on which modules of others have a word: they may prevent it, write it themselves, or say what it should
-// mind. Promises: what they bring fits the conversation, and a cancelled compaction does not wait for them.
+// One compaction that extensions take part in: they may prevent it, write it themselves, or add instructions. Promises:
+// what they return fits the conversation, and a cancelled compaction does not wait for them.
 
 import { AbortRace } from "../../base/abort.js";
 import { GalleyError } from "../../base/errors.js";
@@ -26,9 +26,9 @@ export async function compactWithExtensions(
   if ("problem" in cut) throw new GalleyError("cannot_continue", cut.problem);
   const race = new AbortRace(request.signal);
   const asked = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
-    const heard = await race.next(answer);
-    if (heard === "aborted") throw cancelled();
-    return heard;
+    const result = await race.next(answer);
+    if (result === "aborted") throw cancelled();
+    return result;
   };
   try {
     const { cancel, compaction } = await asked(extensions.beforeCompact(planOf(cut, request)));
@@ -76,7 +76,7 @@ function messagesOf(entries: readonly SessionEntry[]): AgentMessage[] {
   return entries.map(messageOfEntry).filter((message) => message !== undefined);
 }
 
-/** A summary that keeps from nowhere, or from between a call and its result, would leave a context no service takes. */
+/** A summary that keeps from nowhere, or from between a call and its result, leaves a context no service accepts. */
 function fitting(compaction: CompactionResult, path: readonly SessionEntry[]): CompactionResult {
   const { firstKeptEntryId, summary } = compaction;
   if (summary.trim() === "") throw new GalleyError("invalid_argument", "An extension's summary is empty.");

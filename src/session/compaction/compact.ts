@@ -29,7 +29,7 @@ export interface CompactionRequest extends SummaryRequest {
   /** The context is known to be too large, whatever it is estimated at: a good part of it has to go. */
   readonly mustFree?: boolean;
   readonly additionalContext?: readonly string[];
-  /** In the place of the usual instruction. */
+  /** Replaces the usual instruction. */
   readonly instruction?: string;
 }
 
@@ -40,7 +40,7 @@ export interface CompactionDetails extends FileLists {
 
 export type Compacted = CompactionResult & { shortSummary: string; details: CompactionDetails };
 
-/** Throws with `details.usage` when calls were made in vain: they are billed all the same. */
+/** Throws with `details.usage` when all calls failed: they are billed all the same. */
 export async function compact(request: CompactionRequest): Promise<Compacted> {
   const cut = planCut(request);
   if ("problem" in cut) throw new GalleyError("cannot_continue", cut.problem);
@@ -71,7 +71,7 @@ async function summarizeCut(
   caller: SummaryCaller,
 ): Promise<string | FailedReply> {
   const { customInstructions, additionalContext, instruction, settings } = request;
-  const wishes = {
+  const instructions = {
     ...(customInstructions === undefined ? {} : { customInstructions }),
     ...(instruction === undefined ? {} : { instruction }),
     ...(additionalContext === undefined ? {} : { additionalContext }),
@@ -82,14 +82,14 @@ async function summarizeCut(
       pieces: serializeEntries(cut.history),
       maxTokens: settings.reserveTokens * 0.8,
       ...(cut.previous ? { previousSummary: withoutFileLists(cut.previous.summary) } : {}),
-      ...wishes,
+      ...instructions,
     },
     caller,
   );
   const pieces = serializeEntries(cut.turnHead);
   if (typeof history !== "string" || pieces.length === 0) return history;
   const maxTokens = settings.reserveTokens * 0.5;
-  const head = await summarize({ kind: "turn_head", pieces, maxTokens, ...wishes }, caller);
+  const head = await summarize({ kind: "turn_head", pieces, maxTokens, ...instructions }, caller);
   if (typeof head !== "string") return head;
   return `${history || "No prior history."}\n\n---\n\n**Turn Context (split turn):**\n\n${head}`;
 }

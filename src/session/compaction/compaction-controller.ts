@@ -1,4 +1,4 @@
-// When a summary is written, and what hosts hear of it. Promises: every `auto_compaction_start` has its one end;
+// When a summary is written, and what hosts are told about it. Promises: every `auto_compaction_start` has its one end;
 // one recovery from overflow per prompt; a summary that fails or is cancelled changes nothing.
 
 import { AbortRace, linkAbort } from "../../base/abort.js";
@@ -42,7 +42,7 @@ export interface CompactionDeps {
   summarizers(): readonly Summarizer[];
   /** An estimate of what requests carry besides messages: system prompt and tools. */
   overheadTokens(): number;
-  /** Modules of others; undefined where there are none. */
+  /** Undefined where there are no extensions. */
   extensions?(): CompactionExtensions | undefined;
   /** Appends the `compaction` entry and rebuilds the context. */
   appendCompaction(result: CompactionResult): CompactionEntry;
@@ -117,7 +117,7 @@ export class CompactionController {
     const model = this.#deps.model();
     if (!model) return false;
     const limit = contextLimit(model.contextWindow, this.#deps.settings());
-    // In this order: it is mostly not full, and who could write a summary is a question to every model there is.
+    // In this order: the context is mostly not full, and finding a summarizer asks about every model there is.
     if (this.#contextTokens() <= limit || !this.#isAutomatic()) return false;
     const pruned = choosePruned(this.#deps.path());
     if (pruned.length > 0) this.#deps.appendPrune(pruned);
@@ -140,7 +140,7 @@ export class CompactionController {
   async compactNow(options: { customInstructions?: string; stopRun(): Promise<void> }): Promise<CompactionResult> {
     const { customInstructions, stopRun } = options;
     const chosen = this.#deps.model();
-    const cut = chosen && planCut(this.#input(chosen)); // first: where there is nothing to do, nobody is needed for it
+    const cut = chosen && planCut(this.#input(chosen)); // first: with nothing to do, no model is needed
     if (cut && "problem" in cut) throw new GalleyError("cannot_continue", cut.problem);
     const model = this.#modelForCommand();
     return this.#run(undefined, async (signal) => {
@@ -155,13 +155,13 @@ export class CompactionController {
    */
   async summarizeBranch(
     abandoned: readonly SessionEntry[],
-    wishes: { reserveTokens: number; customInstructions?: string },
+    extra: { reserveTokens: number; customInstructions?: string },
   ): Promise<BranchNotes | undefined> {
     const branch = branchOf(abandoned);
     if (!branch) return undefined;
     const model = this.#modelForCommand();
     return this.#run(undefined, (signal) =>
-      this.#billed(summarizeBranch({ ...this.#request(model, signal), branch, ...wishes })),
+      this.#billed(summarizeBranch({ ...this.#request(model, signal), branch, ...extra })),
     );
   }
 
@@ -200,7 +200,7 @@ export class CompactionController {
   #input(model: ProviderModel) {
     const deps = this.#deps;
     return {
-      path: [...deps.path()], // a summary is about what there was when it began
+      path: [...deps.path()], // a summary covers what there was when it began
       contextWindow: model.contextWindow,
       overheadTokens: deps.overheadTokens(),
       settings: deps.settings(),
@@ -250,23 +250,23 @@ export class CompactionController {
   async #compact(
     model: ProviderModel,
     signal: AbortSignal,
-    wishes: Pick<CompactionRequest, "customInstructions" | "mustFree">,
+    extra: Pick<CompactionRequest, "customInstructions" | "mustFree">,
   ): Promise<CompactionResult> {
     const deps = this.#deps;
     const extensions = deps.extensions?.();
-    const request = { ...this.#request(model, signal), ...wishes };
+    const request = { ...this.#request(model, signal), ...extra };
     const result = await this.#billed<CompactionResult>(
       extensions ? compactWithExtensions(request, extensions) : compact(request),
     );
     const entry = deps.appendCompaction(result);
     const oversized = chooseOversized(deps.path(), contextLimit(model.contextWindow, deps.settings()));
     if (oversized.length > 0) deps.appendPrune(oversized);
-    // It is done: whoever cancels now only ends the telling.
-    if (extensions) await this.#heard(signal, extensions.compacted(entry));
+    // It is done: cancelling now only ends the announcements.
+    if (extensions) await this.#waitFor(signal, extensions.compacted(entry));
     return result;
   }
 
-  async #heard(signal: AbortSignal, told: Promise<void>): Promise<void> {
+  async #waitFor(signal: AbortSignal, told: Promise<void>): Promise<void> {
     const race = new AbortRace(signal);
     await race.next(told).finally(() => race.release());
   }
@@ -284,7 +284,7 @@ export class CompactionController {
     };
   }
 
-  /** Calls that led to nothing are paid for all the same. */
+  /** Failed calls are paid for all the same. */
   async #billed<Result>(work: Promise<Result>): Promise<Result> {
     try {
       return await work;
@@ -305,7 +305,7 @@ const failureTexts = {
   threshold: "Auto-compaction failed: ",
 };
 
-/** Without the prefix that the command's answer has: here another one stands before it. */
+/** Without the prefix of the command's answer: here another prefix is used. */
 function reasonOf(error: unknown): string {
   const text = messageOf(error);
   return text.startsWith(failedText) ? text.slice(failedText.length) : text;

@@ -1,5 +1,5 @@
-// What modules of others may say about summaries: before one is written, while it is asked for, and after it is on
-// record. A contract, so that the session need not know who they are. Nothing here rejects because of a module.
+// What extensions may say about summaries: before one is written, while it is requested, and after it is on record. A
+// contract, so that the session need not know the extensions. Nothing here rejects because of an extension.
 
 import type { BranchSummaryEntry, CompactionEntry, SessionEntry } from "../../protocol/entries.js";
 import type { CompactionResult } from "../../protocol/events.js";
@@ -27,10 +27,10 @@ export interface CompactionPlan {
   readonly signal: AbortSignal;
 }
 
-/** What they want said to whoever writes the summary. */
-export interface CompactionWishes {
+/** What extensions want the model that writes the summary to be told. */
+export interface CompactionInstructions {
   readonly context?: readonly string[];
-  /** In the place of the usual instruction. */
+  /** Replaces the usual instruction. */
   readonly prompt?: string;
   /** Kept in the entry. */
   readonly preserveData?: unknown;
@@ -39,11 +39,11 @@ export interface CompactionWishes {
 export interface CompactionExtensions {
   /** `compaction` is the whole result: then no model is asked. */
   beforeCompact(plan: CompactionPlan): Promise<{ readonly cancel: boolean; readonly compaction?: CompactionResult }>;
-  compacting(messages: readonly AgentMessage[]): Promise<CompactionWishes>;
+  compacting(messages: readonly AgentMessage[]): Promise<CompactionInstructions>;
   compacted(entry: CompactionEntry): Promise<void>;
 }
 
-/** Somebody wants to go elsewhere in the tree. */
+/** The session is about to move to another entry of the tree. */
 export interface TreePreparation {
   readonly targetId: string;
   readonly oldLeafId: string | null;
@@ -53,6 +53,6 @@ export interface TreePreparation {
 
 export interface TreeVerdict {
   readonly cancel: boolean;
-  /** Notes on what is left behind, in the place of a model's. */
+  /** Notes on the branch that is left, instead of a model's. */
   readonly summary?: Pick<BranchSummaryEntry, "summary" | "details">;
 }

@@ -15,7 +15,7 @@ export interface FileLists {
 
 export const maxListedFiles = 20;
 
-/** `earlier`: the details of the previous compaction, whoever wrote them. */
+/** `earlier`: the details of the previous compaction, ours or an extension's. */
 export function collectFiles(entries: readonly SessionEntry[], earlier: unknown): FileLists {
   const before = isObject(earlier) ? earlier : {};
   // A set keeps the order of insertion: a file that is touched again moves to the end.

@@ -7,7 +7,7 @@ import { contextStart, entryTokens, prunedIds } from "../context-usage.js";
 
 const keptOutputTokens = 40_000;
 const leastSavedTokens = 20_000;
-/** What was read on purpose is what the work rests on. */
+/** What was read on purpose is what the work depends on. */
 const protectedTools: ReadonlySet<string> = new Set(["read", "skill"]);
 
 /** The ids for a `prune` entry; empty when it would save too little to be worth a broken prompt cache. */

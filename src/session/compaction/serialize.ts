@@ -1,5 +1,5 @@
 // A conversation as plain text for a summary. Long outputs are cut: a summary needs to know that a file was read, not
-// what stood in it. One piece per message part, so that a long conversation can be cut between pieces.
+// what it contained. One piece per message part, so that a long conversation can be cut between pieces.
 
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.js";

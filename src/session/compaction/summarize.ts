@@ -1,5 +1,5 @@
 // One summary by one model. Promises: what does not fit the model's own window is summarised in chunks, each summary
-// fed into the next; every call is billed, a failed one too; an abort is heard at once, even by a stalled stream.
+// fed into the next; every call is billed, a failed one too; an abort takes effect at once, even in a stalled stream.
 
 import { AbortRace } from "../../base/abort.js";
 import { type Clock, sleep } from "../../base/clock.js";
@@ -60,7 +60,7 @@ const leastChunk = 4000;
 const maxSummaryCharacters = 400_000;
 
 function outputCap({ maxTokens }: SummaryTask, model: ProviderModel): number {
-  // A summary that fills the window it was made to clear helps nobody.
+  // A summary that fills the window it was made to clear is useless.
   return Math.max(1, Math.floor(Math.min(maxTokens, model.maxTokens, model.contextWindow / 4)));
 }
 
@@ -91,7 +91,7 @@ function lengthOf(pieces: readonly string[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** Waits and asks again after a passing failure: nobody else retries these calls. */
+/** Waits and asks again after a transient failure: these calls are not retried elsewhere. */
 async function callModel(text: string, maxTokens: number, caller: SummaryCaller): Promise<string | FailedReply> {
   const { summarizer, clock, random, retry, signal, maxWaitMs } = caller;
   for (let attempt = 1; ; attempt++) {
@@ -149,7 +149,7 @@ async function buildRequest(text: string, maxTokens: number, caller: SummaryCall
 }
 
 const aborted: FailedReply = { stopReason: "aborted", errorMessage: "Compaction cancelled" };
-/** The same request would bring the same again. */
+/** The same request would give the same result. */
 const unusable: FailedReply["error"] = { kind: "invalid_request" };
 
 function failure(errorMessage: string, error?: FailedReply["error"]): FailedReply {

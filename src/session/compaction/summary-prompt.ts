@@ -1,16 +1,16 @@
-// The words a summary is asked for with. The conversation is material: whatever stands in it, the model is told to
-// describe it and not to obey it, and nothing in it can close the element it stands in.
+// The prompt that asks for a summary. The conversation is material: whatever it says, the model is told to
+// describe it and not to obey it, and nothing in it can close the element around it.
 
 export interface SummaryTask {
   readonly kind: "history" | "turn_head" | "branch";
   /** The conversation, part by part. */
   readonly pieces: readonly string[];
   readonly previousSummary?: string;
-  /** What extensions want said. */
+  /** What extensions want to add. */
   readonly additionalContext?: readonly string[];
-  /** What the user wants the summary to look at. */
+  /** What the user wants the summary to focus on. */
   readonly customInstructions?: string;
-  /** What extensions ask for in the place of our own words. */
+  /** What extensions use instead of our own instruction. */
   readonly instruction?: string;
   readonly maxTokens: number;
 }

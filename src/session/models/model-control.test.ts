@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import type { ProviderModel } from "../../provider/provider.js";
-import type { SessionRecord } from "../../record/session-record.js";
+import type { SessionRecord } from "../../record/record.js";
 import { ModelControl } from "./model-control.js";
 import type { ModelSource } from "./model-source.js";
 

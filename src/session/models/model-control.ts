@@ -1,10 +1,10 @@
-// Which model a session talks to and how hard it thinks. Changes are recorded, count from the next run on, and are the
-// session's own: no settings file hears of them.
+// Which model a session talks to and how hard it thinks. Changes are recorded, apply from the next run on, and belong
+// to the session: no settings file is changed.
 
 import { GalleyError } from "../../base/errors.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import type { ProviderModel, StreamOptions } from "../../provider/provider.js";
-import type { SessionRecord } from "../../record/session-record.js";
+import type { SessionRecord } from "../../record/record.js";
 import type { Summarizer } from "../compaction/summarize.js";
 import type { ModelChoice, ModelSource } from "./model-source.js";
 import { availableLevels, clampLevel, levelNamed, nextLevel, splitLevel } from "./thinking.js";
@@ -15,7 +15,7 @@ export interface ModelControlDeps {
   readonly thinkingLevel: ThinkingLevel | undefined;
   /** For a record that says nothing; default: the same. */
   readonly usualThinkingLevel?: ThinkingLevel | undefined;
-  /** What was named for this start, whatever the record says. */
+  /** What was named for this start; it wins over the record. */
   readonly named?: { readonly model: boolean; readonly level: boolean } | undefined;
   /** The record of the moment. */
   record(): SessionRecord;
@@ -31,7 +31,7 @@ export class ModelControl {
   readonly #deps: ModelControlDeps;
   #model: ProviderModel | undefined;
   /** What was asked for; each model is given the nearest that it has. */
-  #wish: ThinkingLevel | undefined;
+  #requestedLevel: ThinkingLevel | undefined;
   #level: ThinkingLevel | undefined;
   #standIn: ModelChoice | undefined;
   #choices = 0;
@@ -41,8 +41,8 @@ export class ModelControl {
   constructor(deps: ModelControlDeps) {
     this.#deps = deps;
     this.#model = deps.model;
-    this.#wish = deps.thinkingLevel;
-    this.#level = deps.model && clampLevel(deps.model, this.#wish);
+    this.#requestedLevel = deps.thinkingLevel;
+    this.#level = deps.model && clampLevel(deps.model, this.#requestedLevel);
     const record = deps.record();
     if (deps.named?.model || deps.named?.level || record.context.path.length === 0) this.#untold = record;
   }
@@ -55,7 +55,7 @@ export class ModelControl {
     return this.#level;
   }
 
-  /** The one that is asked: the session's own, or who stands in for it. */
+  /** The model that is asked: the session's own, or its stand-in. */
   get active(): ProviderModel | undefined {
     return this.#standIn?.model ?? this.#model;
   }
@@ -112,14 +112,14 @@ export class ModelControl {
       : this.available().map((model) => ({ model }));
     const next = candidates[(Math.max(this.#indexIn(candidates), 0) + 1) % candidates.length];
     if (candidates.length < 2 || !next) return null;
-    if (next.thinkingLevel !== undefined) this.#wish = next.thinkingLevel;
+    if (next.thinkingLevel !== undefined) this.#requestedLevel = next.thinkingLevel;
     this.#use(next.model);
     return { model: next.model, ...(this.#level === undefined ? {} : { thinkingLevel: this.#level }), isScoped };
   }
 
-  /** A wish: stored as the nearest level the model has. `undefined` takes an explicit one back. */
+  /** A request: stored as the nearest level the model has. `undefined` takes an explicit one back. */
   setThinkingLevel(level: ThinkingLevel | undefined): void {
-    this.#wish = level;
+    this.#requestedLevel = level;
     this.#store(this.#model ? clampLevel(this.#model, level) : level);
   }
 
@@ -134,50 +134,50 @@ export class ModelControl {
     return this.#model ? availableLevels(this.#model) : ["off"];
   }
 
-  /** Writes the model down, so that who opens the record later finds it. */
+  /** Records the model, so that opening the record later finds it. */
   record(): void {
     if (!this.#model) return;
     const { provider, id } = this.#model;
     this.#deps.record().append({ type: "model_change", model: `${provider}/${id}`, role: "default" });
   }
 
-  /** The same for a record that is new, and how hard the model thinks. */
+  /** The same for a new record, with the thinking level. */
   recordAll(): void {
     this.record();
     if (this.#model?.reasoning && (this.#level ?? this.#deps.thinkingLevel) !== undefined) this.#recordLevel();
     else this.#recordNewLevel();
   }
 
-  /** Before a prompt: what the session began with. Not earlier: who only looks at a record leaves it as it is. */
+  /** Before a prompt: what the session began with. Not earlier: only looking at a record must not change it. */
   recordStart(): void {
     const record = this.#deps.record();
     if (record !== this.#untold) return;
     this.#untold = undefined;
     const { models, thinkingLevel } = record.context;
-    // Else the model is the record's, or only stands in for it.
+    // Otherwise the model comes from the record, or only stands in for it.
     if (this.#deps.named?.model || !models.has("default")) this.#recordNewModel();
-    // What was named now is no default for who opens the record later.
+    // What was named for this start is no default for opening the record later.
     if (thinkingLevel === undefined && this.#model?.reasoning && this.#level !== undefined) this.#recordLevel();
     else this.#recordNewLevel();
   }
 
-  /** In a record that is made of a part of another: what who opens it later would not come to. */
+  /** In a record that is made from a part of another: what opening it later would not find otherwise. */
   recordWhatIsNew(): void {
     this.#recordNewModel();
     this.#recordNewLevel();
   }
 
   /**
-   * After another record was opened: what it says, where it can still be had; else the sentence that says so.
-   * `named`: a level that was asked for now.
+   * After another record was opened: uses what it says, where that is still available; else returns the sentence that
+   * says so. `named`: a level that was requested now.
    */
   restore(named?: ThinkingLevel): string | undefined {
     const { models, thinkingLevel } = this.#deps.record().context;
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
     if (found && found !== this.#model) this.#choose(found);
-    this.#wish = named ?? this.#recorded(thinkingLevel);
-    if (this.#model) this.#level = clampLevel(this.#model, this.#wish);
+    this.#requestedLevel = named ?? this.#recorded(thinkingLevel);
+    if (this.#model) this.#level = clampLevel(this.#model, this.#requestedLevel);
     const { model } = this;
     const used = model ? `${model.provider}/${model.id}` : "none";
     return saved === undefined || found ? undefined : `Could not restore model ${saved}. Using ${used}`;
@@ -219,7 +219,7 @@ export class ModelControl {
     };
   }
 
-  /** Who may write a summary: who is asked anyway, the own model, those with a role, then who can take in most. */
+  /** Models that may write a summary: the active one, the session's own, those with a role, then the largest window. */
   summarizers(): Summarizer[] {
     const { models } = this.#deps;
     const named = [this.active, this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
@@ -239,7 +239,7 @@ export class ModelControl {
 
   #use(model: ProviderModel): void {
     this.#choose(model);
-    this.#level = clampLevel(model, this.#wish);
+    this.#level = clampLevel(model, this.#requestedLevel);
     this.record();
     this.#recordNewLevel();
   }

@@ -1,4 +1,4 @@
-// What a session needs to know of models, whoever keeps the list.
+// What a session needs to know about models, wherever the list comes from.
 
 import type { ThinkingLevel } from "../../protocol/model.js";
 import type { ProviderModel, StreamOptions } from "../../provider/provider.js";
@@ -22,7 +22,7 @@ export type RequestSettings = Pick<
 >;
 
 export interface ModelSource {
-  /** Models with a usable credential; asks nobody over the network. */
+  /** Models with a usable credential; makes no network request. */
   available(): readonly ProviderModel[];
   /** With a credential or without; absent where only usable ones are known. */
   all?(): readonly ProviderModel[];
@@ -31,7 +31,7 @@ export interface ModelSource {
   /** Asked when a request is made, since a key may come from a command. */
   apiKeyFor(model: ProviderModel): Promise<string | undefined>;
   headersFor(model: ProviderModel): Promise<Record<string, string>>;
-  /** What cycling keeps to, in order; without it, what is available. */
+  /** What cycling is limited to, in order; without it, everything available. */
   readonly scope?: readonly ModelChoice[];
   /** For other work than the conversation: what the user named for it, by role. */
   readonly roles?: ReadonlyMap<string, ModelChoice>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import type { Model, ThinkingLevel } from "../../protocol/model.js";
-import { SessionManager } from "../../record/record.js";
+import { openRecord } from "../../record/open-record.js";
 import { openSession, scriptedProviderModel } from "../../testing/open-session.js";
 import { call, say } from "../../testing/scripted-model.js";
 import { availableLevels, clampLevel, levelNamed, nextLevel, thinkingOf } from "./thinking.js";
@@ -100,7 +100,7 @@ it("a session that says nothing of its level has the usual one, and a branch kee
   await session.switchSession(first);
   expect(session.thinkingLevel).toBe("low");
   await session.dispose();
-  const reader = await SessionManager.open(branch, { cwd: folder, agentDir: folder });
+  const reader = await openRecord(branch, { cwd: folder, agentDir: folder });
   expect(reader.context.thinkingLevel).toBe("high");
   await reader.close();
 });

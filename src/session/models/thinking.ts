@@ -1,4 +1,4 @@
-// Which thinking levels a model has, and how a wish is fitted to them. Pure; asks nothing of the service.
+// Which thinking levels a model has, and how a requested level is fitted to them. Pure; asks nothing of the service.
 
 import type { Model, ThinkingLevel } from "../../protocol/model.js";
 import { capabilitiesOf } from "../../provider/provider.js";
@@ -28,8 +28,8 @@ export function availableLevels(model: ThinkingModel): ThinkingLevel[] {
 }
 
 /**
- * The level to store for a wish: the highest supported one not above it, else the lowest supported. `off` stays `off`;
- * undefined when there was no wish, or when the model cannot think.
+ * The level to store for a requested one: the highest supported one not above it, else the lowest supported. `off`
+ * stays `off`; undefined when none was requested, or when the model cannot think.
  */
 export function clampLevel(model: ThinkingModel, level: ThinkingLevel | undefined): ThinkingLevel | undefined {
   if (level === undefined || level === "off") return level;

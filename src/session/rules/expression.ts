@@ -41,11 +41,11 @@ export function compileExpression(source: string): Expression {
   if (paths > maxTranslatedPaths) throw new GalleyError("invalid_config", "too complex");
   // A match that may look at what follows it counts once enough has followed: `\bany\b` must not fire on the first
   // half of "anything". The matcher itself is told so, and finds a shorter match that is safe where a longer is not.
-  const settled = ahead < 0 ? source : `(?:${source})(?=[^]{${ahead + 1}})`;
-  const { work } = analyzeExpression(ahead <= maxAhead ? settled : source, windowLength);
+  const stable = ahead < 0 ? source : `(?:${source})(?=[^]{${ahead + 1}})`;
+  const { work } = analyzeExpression(ahead <= maxAhead ? stable : source, windowLength);
   return {
     source,
-    early: ahead < 0 ? plain : ahead <= maxAhead ? new RegExp(settled, "g") : undefined,
+    early: ahead < 0 ? plain : ahead <= maxAhead ? new RegExp(stable, "g") : undefined,
     final: ahead < 0 ? undefined : plain,
     overlap: Math.min(overlapLength, reach + Math.max(ahead, 0) + 1),
     literals,

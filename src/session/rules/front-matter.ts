@@ -50,7 +50,7 @@ async function parseFields(yaml: string): Promise<FrontMatter["fields"]> {
   return fields;
 }
 
-/** The parser takes half a second for some thousand brackets; nobody needs more than a few. */
+/** The parser takes half a second for some thousand brackets; a rule needs only a few. */
 function isDeep(yaml: string): boolean {
   let depth = 0;
   for (const character of yaml) {

@@ -1,5 +1,5 @@
 // All rules of a session, from its configuration directories. What a name means is decided by the first directory
-// that has it, even if its file turns out to be unusable: a lower place must not fill in for a higher one unseen.
+// that has it, even if its file turns out to be unusable: a lower directory must not silently replace a higher one.
 
 import type { Log } from "../../base/log.js";
 import { type PromptRule, parseRule, type RuleFile, ruleName, type StreamRule } from "./rule.js";
@@ -17,7 +17,7 @@ export interface Rules {
   readonly prompt: readonly PromptRule[];
 }
 
-/** Never throws for what stands in a file. */
+/** Never throws for the content of a file. */
 export async function loadRules({ directories, readDirectory, log }: LoadRulesOptions): Promise<Rules> {
   const names = new Set<string>();
   const stream: StreamRule[] = [];

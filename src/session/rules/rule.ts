@@ -32,7 +32,7 @@ export interface PromptRule extends RuleBase {
 }
 
 export interface StreamRule extends RuleBase {
-  /** As announced; what is tested stands in `triggers`. */
+  /** As announced; `triggers` holds what is tested. */
   readonly condition: readonly string[];
   readonly scope: readonly string[];
   /** Any of them is enough. */
@@ -158,7 +158,7 @@ async function usable<Value>(
   return made;
 }
 
-/** Scopes and globs may also stand in one text, with commas. An empty list is none. */
+/** Scopes and globs may also be one text, with commas. An empty list is none. */
 function list(fields: FrontMatter["fields"], name: string, warn: Warn): string[] | undefined {
   const value = fields.get(name);
   if (Array.isArray(value) && value.length === 0) return undefined;
@@ -172,7 +172,7 @@ function texts(fields: FrontMatter["fields"], names: readonly string[], warn: Wa
   const value = fields.get(name) ?? null;
   const members: readonly unknown[] = Array.isArray(value) ? value : [value];
   const found = members.filter((member) => typeof member === "string" && member !== "") as string[];
-  if (found.length < members.length) warn(`has a ${name} with a member that is no text`);
+  if (found.length < members.length) warn(`has a ${name} with a member that is not a text`);
   return found;
 }
 

@@ -1,5 +1,5 @@
 // Stream rules in a session: which rules count now, when a match stops the reply, what is injected, and when a rule
-// may speak again. It knows no session; whoever leads the runs feeds it what happens and does what it answers.
+// may fire again. It does not know the session; the run driver feeds it events and carries out its answers.
 //
 // The order for one turn: turnStart, messageUpdate for every event, messageEnd, turnEnd, and then, if `pending` says
 // so, takeInjection.
@@ -101,7 +101,7 @@ export class RulesController {
     return { rules: this.#broken.map(announced), contextMode: this.#settings.contextMode };
   }
 
-  /** A reply that failed or was aborted by somebody else is not held against the model; those before it still are. */
+  /** A reply that failed or was aborted from outside is not held against the model; those before it still are. */
   messageEnd(message: AssistantMessage): void {
     if (!this.#isInterrupted && !isComplete(message)) this.#broken.length = this.#brokenBefore;
   }
@@ -129,7 +129,7 @@ export class RulesController {
     return { message, injectedRules };
   }
 
-  /** The session is another one now, or stands at another place: its entries from the root to the leaf. */
+  /** The session is another one now, or at another entry: `path` runs from the root to the leaf. */
   restore(path: Iterable<{ readonly type: string }>): void {
     this.promptStart();
     this.#turns = 0;
@@ -195,7 +195,7 @@ function isComplete({ stopReason }: { readonly stopReason: unknown }): boolean {
   return stopReason !== "error" && stopReason !== "aborted";
 }
 
-/** Session files are not ours alone: nothing is taken for granted. */
+/** Other programs write session files too: nothing is taken for granted. */
 function isCompleteReply(message: unknown): boolean {
   return isObject(message) && message.role === "assistant" && isComplete({ stopReason: message.stopReason });
 }

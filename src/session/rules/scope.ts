@@ -2,7 +2,7 @@
 
 import { basename, isAbsolute, relative, resolve, sep } from "node:path";
 import { GalleyError } from "../../base/errors.js";
-import { isCostlyGlob } from "../../files/walk/glob-cost.js";
+import { compileInTime, isCostlyGlob } from "../../files/walk/glob-cost.js";
 
 export type Scope =
   | { readonly kind: "text" | "thinking" }
@@ -31,7 +31,8 @@ export async function parseGlob(glob: string): Promise<PathTest> {
   if (isCostlyGlob(glob))
     throw new GalleyError("invalid_config", `has a glob with too many wildcards: '${glob.slice(0, 80)}'`);
   const { default: picomatch } = await import("picomatch");
-  const isMatch = picomatch(glob.trim(), { dot: true, noextglob: true });
+  const isMatch = compileInTime(() => picomatch(glob.trim(), { dot: true, noextglob: true }));
+  if (!isMatch) throw new GalleyError("invalid_config", `has a glob that cannot be read: '${glob.slice(0, 80)}'`);
   return (path) => isMatch(path); // with a second argument, such as an index, it would answer with an object
 }
 

@@ -1,5 +1,5 @@
-// `todo.eager`: the first prompt of a session that asks for work is answered with a plan. The model gets a hidden word
-// about it, and its first call is forced to be `todo_write`. Off by default: it costs one model call.
+// `todo.eager`: the first prompt of a session that asks for work is answered with a plan. The model gets a hidden
+// instruction, and its first call is forced to be `todo_write`. Off by default: it costs one model call.
 
 import type { ToolChoiceQueue } from "../../loop/tool-choice-queue.js";
 import type { CustomMessage } from "../../protocol/messages.js";
@@ -11,7 +11,7 @@ export interface EagerTodoDeps {
   readonly hasTodos: boolean;
   readonly toolNames: readonly string[];
   readonly model: Pick<ProviderModel, "compat">;
-  /** What rides with the prompt. */
+  /** Adds a message to the prompt. */
   ride(message: CustomMessage): void;
   readonly toolChoice: Pick<ToolChoiceQueue, "pushOnce" | "removeByLabel">;
   readonly now: number;
@@ -20,7 +20,7 @@ export interface EagerTodoDeps {
 const label = "eager-todo";
 const forced = "todo_write";
 
-/** Call it before the prompt starts, and what it returns when the prompt has settled. */
+/** Call it before the prompt starts, and the returned function when the session is idle again. */
 export function startEagerTodos(prompt: string, deps: EagerTodoDeps): () => void {
   if (!isDue(prompt, deps)) return () => {};
   deps.ride(prelude(deps.now));

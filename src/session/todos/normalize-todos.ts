@@ -27,7 +27,7 @@ export function normalizeTodos(phases: readonly TodoPhaseInput[]): TodoPhase[] {
   }));
 }
 
-/** The first with an id keeps it. The others are numbered by their place, or with the next number that is free. */
+/** The first with an id keeps it. The others are numbered by their position, or with the next number that is free. */
 function idsFor(kind: "phase" | "task", items: readonly { id?: string }[]): string[] {
   const taken = new Set<string>();
   const own = items.map(({ id }) => {

@@ -59,7 +59,7 @@ export class TodoTracker {
     return [...this.#phases];
   }
 
-  /** A host's list takes the place of the old one. */
+  /** A host's list replaces the old one. */
   set(phases: readonly TodoPhaseInput[]): TodoPhase[] {
     this.#cancelTimers();
     this.#change(normalizeTodos(phases));
@@ -73,7 +73,7 @@ export class TodoTracker {
     return todoSummary(phases, errors);
   }
 
-  /** The session is another one now, or stands at another place: its entries from the root to the leaf. */
+  /** The session is another one now, or at another entry: `path` runs from the root to the leaf. */
   restore(path: Path): void {
     this.#reminders = 0;
     this.#take(lastPhases(path) ?? []);
@@ -85,7 +85,7 @@ export class TodoTracker {
     if (last) this.#take(last);
   }
 
-  /** The user speaks: reminders count anew. */
+  /** A prompt of the user: the count of reminders starts again. */
   promptStart(): void {
     this.#reminders = 0;
   }
@@ -130,7 +130,7 @@ export class TodoTracker {
     this.#cancelTimers();
   }
 
-  /** A list from the record: what was finished then has left it. */
+  /** A list from the record: tasks that were finished then are removed. */
   #take(phases: readonly TodoPhase[]): void {
     this.#cancelTimers();
     this.#phases = without(phases, (task) => !isOpen(task));
@@ -144,8 +144,8 @@ export class TodoTracker {
   }
 
   /**
-   * By the task itself and not by its id: a new list may use the old ids again, and its tasks must not leave at the
-   * hour of the old ones.
+   * By the task itself and not by its id: a new list may reuse the old ids, and its tasks must not be removed at the
+   * time of the old ones.
    */
   #clearLater(finished: ReadonlySet<TodoTask>): void {
     const { clearDelaySeconds } = this.#options.settings();
@@ -175,7 +175,7 @@ function without(phases: readonly TodoPhase[], isLeaving: (task: TodoTask) => bo
   });
 }
 
-/** The user is to answer, not the model. Closing quotes and marks may stand behind the question mark. */
+/** The user is to answer, not the model. Closing quotes and marks may follow the question mark. */
 function endsWithQuestion({ content }: AssistantMessage): boolean {
   const last = content.findLast((block) => block.type === "text" && block.text.trim() !== "");
   return last?.type === "text" && /[?？؟][\s"'”’»)\]*_`]*$/.test(last.text.slice(-200));
@@ -197,7 +197,7 @@ function phasesOf(message: unknown): TodoPhase[] | undefined {
   return Array.isArray(phases) && phases.every(isPhase) ? normalizeTodos(phases) : undefined;
 }
 
-/** Session files are not ours alone: nothing is taken for granted. */
+/** Other programs write session files too: nothing is taken for granted. */
 function isPhase(value: unknown): value is TodoPhase {
   return (
     isObject(value) && isText(value.id) && isText(value.name) && Array.isArray(value.tasks) && value.tasks.every(isTask)

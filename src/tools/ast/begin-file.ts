@@ -39,7 +39,7 @@ export interface PatternInUse {
 
 export type Result = FoundFile | { issue: string; isFatal?: true } | undefined;
 
-/** What became of a file that was read: the result, or one that the parser still has to find. */
+/** A file that was read: its result, or a promise of one from the parser. */
 export type Begun = { result: Result } | Parse;
 
 interface Parse {
@@ -116,7 +116,7 @@ function hasEqualRepetitions({ captures }: RuleMatch, { repeated }: CompiledPatt
 }
 
 function matchOf({ span, captures }: RuleMatch, { index, compiled }: PatternInUse): Match {
-  // Of names that come again only the first is the user's own.
+  // Of a repeated name only the first is the user's own.
   const standIns = new Set(compiled.repeated.flatMap((group) => group.slice(1)));
   const named = compiled.captures.flatMap((variable, place) => {
     const held = captures[place];

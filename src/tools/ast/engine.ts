@@ -1,5 +1,5 @@
-// The engine behind `ast_edit` for programs: the same search and the same bytes, told as data. It stages nothing: whoever
-// calls it with `dryRun: false` has decided.
+// The engine behind `ast_edit` for programs: the same search and the same bytes, as data. It stages nothing: a caller
+// with `dryRun: false` has decided.
 
 import { GalleyError } from "../../base/errors.js";
 import type { Workspace } from "../../files/workspace.js";

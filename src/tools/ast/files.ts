@@ -15,7 +15,7 @@ export interface FilesRequest {
   /** A name or alias; absent: each file's ending tells. */
   lang?: string | undefined;
   sieve?: Prefilter | undefined;
-  /** Told of files that may match while the others are still looked for. */
+  /** Called with files that may match while the others are still searched for. */
   ahead?: HeadStart | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -33,7 +33,7 @@ export interface FoundFiles {
 /** Throws for a language, or the language of a named file, that cannot be parsed here. */
 export async function findFiles(workspace: Workspace, parsers: Parsers, request: FilesRequest): Promise<FoundFiles> {
   const whenKnown = parsers.grammars();
-  whenKnown.catch(() => {}); // heard below, unless the paths are wrong
+  whenKnown.catch(() => {}); // awaited below, unless the paths are wrong
   const language = request.lang === undefined ? undefined : requireLanguage(request.lang, await whenKnown);
   const accepts = (path: string) => {
     const own = languageOf(path);
@@ -57,7 +57,7 @@ export async function findFiles(workspace: Workspace, parsers: Parsers, request:
     if (own === undefined) issues.add(`${target.displayPath}: parse error (unknown file ending; give lang)`);
     else if (isUsable(own, grammars)) files.push({ target, language: own });
     else if (isNamed) throw toolFailure(whyNot(own, grammars));
-    // One that is not installed is no news in a directory; one that is installed and damaged is.
+    // In a directory a missing grammar is not an issue; an installed but damaged one is.
     else if (own.grammar in grammars.broken) issues.add(whyNot(own, grammars));
   }
   for (const path of scope.unreadable) issues.add(`${path}: parse error (the directory cannot be read)`);
@@ -65,8 +65,8 @@ export async function findFiles(workspace: Workspace, parsers: Parsers, request:
 }
 
 /**
- * One file of several names is there once, under the first of them: each name would be replaced by itself, and the others
- * keep the old bytes. `otherNames` tells what was left out, by the path that stands for it.
+ * A file with several hard links is listed once, under the first name: a write replaces one name, and the others would
+ * keep the old bytes. `otherNames` holds what was left out, by the path that is listed.
  */
 export async function withoutOtherNames(
   workspace: Workspace,

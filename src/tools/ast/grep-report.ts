@@ -1,5 +1,5 @@
-// How structural matches are told: the text a model reads, and the details for people and programs. What will be shown
-// is written down as it is found, so that no file has to be kept.
+// How structural matches are shown: the text a model reads, and the details for people and programs. The output is
+// built while matches are found, so that no file has to be kept.
 
 import { stripEscapes } from "../../base/sanitize.js";
 import type { Target } from "../../files/workspace.js";

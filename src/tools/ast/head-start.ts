@@ -1,4 +1,4 @@
-// Files that are parsed before anybody knows which others there are: the parsers need not wait while we look at those.
+// Starts parsing the first files before the list of files is complete, so that the parsers need not wait for it.
 
 import { setMaxListeners } from "node:events";
 import { type LinkedAbort, linkAbort } from "../../base/abort.js";
@@ -9,18 +9,18 @@ import { literalsIn } from "./literals.js";
 import type { Parsers } from "./parsers.js";
 import { compilePattern } from "./pattern.js";
 
-/** Files that were given to the parsers, up to the first whose turn has not come: enough to keep two of them busy. */
+/** Enough files to keep two parsers busy until the list of files is complete. */
 export const maxHeldFiles = 32;
 export const maxHeldBytes = 16 * 1024 * 1024;
 
 export interface HeadStart {
-  /** Once for each language. A cause tells why a pattern, of those in their order, is none in it. */
+  /** Once for each language, in the order of the patterns. A cause says why a pattern is invalid in that language. */
   compile(language: Language): Promise<({ readonly inUse: PatternInUse } | { readonly cause: string })[]>;
-  /** As many of the files as a search holds. Never rejects. */
+  /** Begins as many of the files as a search holds at a time. Never rejects. */
   begin(files: readonly SearchFile[]): Promise<void>;
-  /** What was begun, if it was; from now on nothing is. */
+  /** The work on this file, if it has begun. After the first call no further file is begun. */
   take(file: SearchFile): Promise<Begun> | undefined;
-  /** Nobody takes any more. */
+  /** No more files are taken. */
   end(): void;
 }
 
@@ -63,13 +63,13 @@ export function createHeadStart(
       setMaxListeners(0, abort.signal); // each file in work listens
       const first = files.slice(0, maxHeldFiles);
       // All at once: a second language would have to wait until the files of the first are parsed.
-      await Promise.all(first.map(({ language }) => compile(language))).catch(() => {}); // whoever asks again hears of it
+      await Promise.all(first.map(({ language }) => compile(language))).catch(() => {}); // the search itself meets the failure again
       let heldBytes = 0;
       for (const file of first) {
         if (isOver || heldBytes >= maxHeldBytes) return;
         const work = beginOne(file, abort.signal);
         begun.set(file.target.path, { identity: file.target.identity, work });
-        const outcome = await work.catch(() => undefined); // heard by whoever takes it
+        const outcome = await work.catch(() => undefined); // `take` reports the failure
         if (!outcome || "result" in outcome) continue;
         outcome.parsed.catch(() => {}); // as well
         heldBytes += outcome.heldBytes;

@@ -1,5 +1,5 @@
 // The languages ast tools know: which grammar, which names, which file endings. Plain data, so asking costs nothing.
-// Whether an optional grammar is there is for the parser to say (`ast-parsers.ts`).
+// Whether an optional grammar is installed, the parser says (`parsers.ts`).
 
 export interface Language {
   /** What the parser calls its grammar. */
@@ -36,7 +36,7 @@ export const languages: readonly Language[] = [
   optional(["yaml", "yml"], ["yaml", "yml"]),
 ];
 
-/** Known by name; galley does not bring their grammars. */
+/** Known by name only: galley does not include their grammars. */
 const absent: readonly Language[] = [
   optional(["bash", "sh"], ["sh", "bash"]),
   optional(["cpp", "c++", "cc", "cxx"], ["cpp", "cc", "cxx", "hpp", "hh"]),

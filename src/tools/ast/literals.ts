@@ -2,7 +2,7 @@
 
 export interface Literal {
   word: string;
-  /** Nothing that could belong to the word stands before or behind it in the pattern, and so in no match. */
+  /** In the pattern, and so in every match, no character of a longer word comes before or after it. */
   isStart: boolean;
   isEnd: boolean;
 }

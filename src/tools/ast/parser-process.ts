@@ -9,7 +9,7 @@ import { type MatchReply, type MatchRequest, type WorkerReady, type WorkerSetup,
 export interface Job {
   readonly request: MatchRequest;
   readonly signal: AbortSignal | undefined;
-  settle(reply: MatchReply): void;
+  answer(reply: MatchReply): void;
 }
 
 export interface ParserProcessOptions {
@@ -27,7 +27,7 @@ export interface ParserProcessOptions {
 
 /** The next request waits in the pipe while the process answers the one before. */
 const depth = 2;
-/** Loading a damaged library may not even fail. */
+/** Loading a damaged library may hang instead of failing. */
 const startTimeoutMs = 20_000;
 
 export class ParserProcess {
@@ -111,7 +111,7 @@ export class ParserProcess {
     const job = this.#sent.shift();
     this.#watch();
     if (this.#sent.length === 0) this.#worker.hold(false);
-    job?.settle(reply);
+    job?.answer(reply);
     this.#options.onRoom();
   }
 
@@ -127,7 +127,7 @@ export class ParserProcess {
     clearTimeout(this.#timer);
     this.#onReady({ failure: this.#killedFor ?? reason });
     const [first, ...leftOver] = this.#sent.splice(0);
-    first?.settle({ problem: this.#killedFor ?? `the parser crashed: ${reason}`, isFatal: true });
+    first?.answer({ problem: this.#killedFor ?? `the parser crashed: ${reason}`, isFatal: true });
     this.#options.onEnd(leftOver);
   }
 }

@@ -1,5 +1,5 @@
 // The parsers: up to two processes that start with the first question, share the work of every call, and end when there
-// has been none for a while. Whatever happens in them (a damaged grammar, a crash, a parse without end) is an answer here.
+// has been none for a while. Any failure in them (a damaged grammar, a crash, an endless parse) becomes a reply.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { toolFailure } from "../tool.js";
@@ -20,16 +20,16 @@ export interface ParserOptions {
   maxProcesses?: number;
   /** Longest time for one file. */
   timeoutMs?: number;
-  /** A process that had nothing to do for so long is ended. */
+  /** A process that was idle for this long is ended. */
   idleMs?: number;
   /** A file from which grammar packages are resolved. Default: galley's own. */
   grammarsFrom?: string;
 }
 
-/** Of so little one process mostly makes an end before a second one could begin. */
+/** One process mostly finishes this little work before a second one could start. */
 const maxFewFiles = 8;
 const maxFewBytes = 2 * 1024 * 1024;
-/** It was not so little after all. */
+/** After this time a second process is started anyway. */
 const patienceMs = 250;
 
 let shared: ParserPool | undefined;
@@ -53,7 +53,7 @@ export class ParserPool implements Parsers {
     this.#options = { maxProcesses: 2, timeoutMs: 20_000, idleMs: 60_000, ...options };
   }
 
-  /** Of the processes that run, for whoever watches them. */
+  /** The pids of the processes that run, for monitoring. */
   get pids(): (number | undefined)[] {
     return this.#processes.map(({ pid }) => pid);
   }
@@ -72,8 +72,8 @@ export class ParserPool implements Parsers {
     if (signal?.aborted) throw aborted();
     let onAbort = () => {};
     try {
-      return await new Promise<MatchReply>((settle, reject) => {
-        const job: Job = { request, signal, settle };
+      return await new Promise<MatchReply>((answer, reject) => {
+        const job: Job = { request, signal, answer };
         onAbort = () => {
           const place = this.#queue.indexOf(job);
           if (place >= 0) this.#queue.splice(place, 1);
@@ -137,9 +137,9 @@ export class ParserPool implements Parsers {
       failure: messageOf(error),
     }));
     this.#starting--;
-    // What started before will not start now: whoever waits gets the reason.
+    // A parser that started before cannot start now: all waiting callers get the reason.
     if ("failure" in outcome && this.#processes.length === 0)
-      for (const job of this.#queue.splice(0)) job.settle({ problem: cannotStart(outcome.failure), isFatal: true });
+      for (const job of this.#queue.splice(0)) job.answer({ problem: cannotStart(outcome.failure), isFatal: true });
   }
 
   /** The first start, with every grammar. If it fails, one of them is damaged: each is tried alone. */
@@ -165,7 +165,7 @@ export class ParserPool implements Parsers {
     grammars: readonly string[],
     { isTrial = false }: { isTrial?: boolean } = {},
   ): Promise<WorkerReady | { failure: string }> {
-    // Loaded now: what starts processes costs time that a program without ast calls need not pay.
+    // Loaded only now: most runs make no ast calls and should not load the code that starts processes.
     const { ParserProcess } = await import("./parser-process.js");
     const process: ParserProcess = new ParserProcess({
       grammars,

@@ -33,7 +33,7 @@ export interface Metavariable extends Variable {
 
 const metavariable = /(?<![\w$])(\$\$\$|\$)([A-Z_][A-Z0-9_]*)(?![\w$])/g;
 
-/** Metavariables by the look of the text alone. */
+/** Metavariables, found in the text alone. */
 export function metavariablesIn(text: string): Metavariable[] {
   return [...text.matchAll(metavariable)].map((match) => ({
     name: match[2] ?? "",
@@ -53,7 +53,7 @@ export function spelled({ name, isMultiple }: Variable): string {
   return `${isMultiple ? "$$$" : "$"}${name}`;
 }
 
-/** The pattern for one grammar, or why it is none. */
+/** The pattern for one grammar, or why it is invalid. */
 export async function compilePattern(
   parsers: Parsers,
   { pat, sel, grammar, signal }: PatternText & { grammar: string; signal?: AbortSignal | undefined },

@@ -79,7 +79,7 @@ async function planWith(
   for (const path of paths) refuseUrl(path);
   const { glob, lang, sel } = params;
   const { language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, ahead, signal });
-  const isNameable = ({ target }: { target: Target }) => !/\p{Cc}/u.test(target.path); // no other is ever written
+  const isNameable = ({ target }: { target: Target }) => !/\p{Cc}/u.test(target.path); // other names are never written
   const { files, otherNames } = await withoutOtherNames(workspace, found.files.filter(isNameable));
   if (files.length === 0 && !language)
     throw toolFailure("`lang` is required for ast_edit when no files match path/glob");

@@ -1,4 +1,4 @@
-// How a rewrite plan is told: the text a model reads, and the details for people and programs.
+// How a rewrite plan is shown: the text a model reads, and the details for people and programs.
 
 import { stripEscapes } from "../../base/sanitize.js";
 import { cutNotice, diffFile } from "../../preview/file-diff.js";
@@ -43,7 +43,7 @@ export function previewText(plan: RewritePlan, { isSingleFile, headline, artifac
   return [...blocks, ...issueBlock(plan.issues)].join("\n\n");
 }
 
-/** More than this is only told as a number. */
+/** Further changes are only counted. */
 export const maxShownChanges = 200;
 
 export function previewDetails(plan: RewritePlan, scopePath: string): AstEditDetails {
@@ -101,7 +101,7 @@ function boundedDiff(files: readonly PlannedFile[]): string {
   return diff;
 }
 
-/** Made while the parsers are busy with the files behind it, so that nobody waits for it at the end. */
+/** Made while the parsers are busy with later files, so that the diff takes no extra time at the end. */
 export function prepareDiff(file: PlannedFile): void {
   const diff = makeDiff(file, maxOutputBytes);
   if (!diff.endsWith(cutNotice(maxOutputBytes))) prepared.set(file, diff);
@@ -114,7 +114,7 @@ export function fileDiff(file: PlannedFile, maxLength: number): string {
   return ready !== undefined && ready.length <= maxLength ? ready : makeDiff(file, maxLength);
 }
 
-/** The places are known: nothing has to be searched for. */
+/** The positions are known: nothing has to be searched for. */
 function makeDiff({ target, before, after, replacements }: PlannedFile, maxLength: number): string {
   const spans = replacements.map(({ byteStart: start, byteEnd: end, after: text }) => ({
     start,

@@ -1,5 +1,5 @@
-// What ripgrep does for a search through whole directories: it lists the files, and says which of them cannot match and
-// so need not be opened. It is a help and no more: where it fails, the directory is walked, and every file is read.
+// ripgrep's part in a search through whole directories: it lists the files and says which of them cannot match, so that
+// they need not be opened. It only saves time: if it fails, the directory is walked and every file is read.
 
 import { linkAbort, throwIfAborted } from "../../base/abort.js";
 import type { Target, Workspace } from "../../files/workspace.js";
@@ -15,20 +15,20 @@ export interface Prefilter {
   list(directory: Target, request: ListRequest): Promise<readonly Target[] | undefined>;
   /** The file has none of the words that a match must contain. */
   lacks(path: string): boolean;
-  /** Nobody asks any more. */
+  /** No more questions will come. */
   end(): void;
 }
 
 export interface ListRequest {
   accepts(path: string): boolean;
-  /** Hears of the files that may match before the others are looked at, which waits for it. */
+  /** Called with the files that may match. The others are checked after its promise has resolved. */
   onLikely(files: readonly Target[]): Promise<void>;
 }
 
 export interface PrefilterRequest {
   readonly pats: readonly string[];
   readonly sel?: string | undefined;
-  /** Of larger files something is told in any case. */
+  /** Larger files are never skipped: the search reports them. */
   readonly maxFileBytes: number;
   readonly signal?: AbortSignal | undefined;
 }

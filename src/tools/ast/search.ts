@@ -20,17 +20,17 @@ import type { Parsers } from "./parsers.js";
 import type { Prefilter } from "./ripgrep-prefilter.js";
 
 const progressStep = 200;
-/** Each costs a process, or all the time one may take. */
+/** Each such file costs a parser process or the whole time limit. */
 const maxFatalFiles = 5;
 
 export interface SearchRequest {
   files: readonly SearchFile[];
   pats: readonly string[];
   sel?: string | undefined;
-  /** Where patterns are tried although no file says so. */
+  /** Languages in which patterns are compiled even if no file has them. */
   language?: Language | undefined;
   sieve?: Prefilter | undefined;
-  /** Of the same patterns; default: nothing was begun. */
+  /** For the same patterns; default: no file has been begun. */
   ahead?: HeadStart | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: (filesSearched: number) => void;
@@ -62,7 +62,7 @@ export async function prepareSearch(workspace: Workspace, parsers: Parsers, requ
     filesSearched: () => filesSearched,
     async *results() {
       const fatal: string[] = [];
-      // A signal of our own: each file in work listens to it, which on the caller's would be a warning.
+      // A signal of our own: each open file listens to it, and on the caller's signal that would cause a warning.
       const abort = linkAbort(request.signal);
       setMaxListeners(0, abort.signal);
       const begin = (file: SearchFile) =>
@@ -105,7 +105,7 @@ async function compileAll(
       const outcome = outcomes[index];
       return outcome && "cause" in outcome ? [`${pat}: Invalid pattern: ${outcome.cause}`] : [];
     });
-    // In a mixed directory a pattern belongs to one language; that it is none in another is no news.
+    // In a mixed directory a pattern belongs to one language; that it is invalid in another is not an issue.
     if (causes.length === patterns.size) for (const cause of causes) issues.add(cause);
   }
   if (patterns.size > 0 && [...patterns.values()].every((inUse) => inUse.length === 0))
@@ -119,16 +119,16 @@ async function* inOrder(
   begin: (file: SearchFile) => Promise<Begun>,
 ): AsyncGenerator<Result> {
   const ahead: Begun[] = [];
-  const settled = new Set<Begun>();
+  const done = new Set<Begun>();
   let [next, heldFiles, heldBytes] = [0, 0, 0];
   for (;;) {
     const [first] = ahead;
     const file = files[next];
     if (first && "result" in first) yield (ahead.shift() as typeof first).result;
-    else if (first && (!file || settled.has(first) || heldFiles >= maxHeldFiles || heldBytes >= maxHeldBytes)) {
+    else if (first && (!file || done.has(first) || heldFiles >= maxHeldFiles || heldBytes >= maxHeldBytes)) {
       ahead.shift();
       yield await first.parsed;
-      settled.delete(first);
+      done.delete(first);
       heldFiles--;
       heldBytes -= first.heldBytes;
     } else if (file) {
@@ -136,8 +136,8 @@ async function* inOrder(
       const begun = await begin(file);
       ahead.push(begun);
       if ("result" in begun) continue;
-      const settle = () => settled.add(begun);
-      begun.parsed.then(settle, settle); // a failure is heard when its turn comes, or an earlier one ended the loop
+      const markDone = () => done.add(begun);
+      begun.parsed.then(markDone, markDone); // a failure is reported in its turn, unless an earlier one ended the loop
       heldFiles++;
       heldBytes += begun.heldBytes;
     } else return;

@@ -6,7 +6,7 @@ import { toolFailure } from "../tool.js";
 import { isBound, metavariablesIn, spelled, type Variable } from "./pattern.js";
 import type { Span } from "./worker.js";
 
-/** What goes beyond is no indentation that anybody meant. */
+/** More than this is not a real indentation. */
 const maxIndent = 1000;
 
 export interface Template {

@@ -55,7 +55,7 @@ export type MatchReply =
   /** It could not be done; `isFatal` when the attempt cost the process. */
   | { problem: string; isFatal?: true };
 
-/** More matches in one file are a pattern that was not meant. */
+/** A pattern with more matches in one file is surely a mistake. */
 export const maxMatchesPerFile = 100_000;
 
 export function workerScript(): string {
@@ -67,7 +67,7 @@ function serveParser(load: NodeJS.Require, setup: WorkerSetup, maxMatches: numbe
   const { createRequire } = load("node:module") as typeof import("node:module");
   const { existsSync } = load("node:fs") as { existsSync(path: string): boolean };
   const parser = createRequire(setup.parserFrom)("@ast-grep/napi") as typeof import("@ast-grep/napi");
-  // Trees live outside the heap, so nothing tells the collector how much they hold.
+  // Trees are outside the heap, so the garbage collector does not know their size.
   const collectEvery = 4 * 1024 * 1024;
   let parsedSinceCollection = 0;
 

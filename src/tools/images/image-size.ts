@@ -1,4 +1,4 @@
-// How many pixels an image has, told from its headers. Nothing is decoded.
+// The size of an image in pixels, from its headers. Nothing is decoded.
 
 export interface ImageSize {
   readonly width: number;

@@ -79,7 +79,7 @@ async function unpack({ width, height, colourType, packed }: Png): Promise<Buffe
   });
 }
 
-/** In place. False for a filter that there is none of. */
+/** In place. False for an unknown filter. */
 function unfilter(filter: number, row: Buffer, above: Buffer, distance: number): boolean {
   if (filter > 4) return false;
   for (let at = 0; at < row.length && filter !== 0; at++) {
@@ -122,7 +122,7 @@ function pixelReader({ colourType, palette, transparency }: Png): ReadPixel {
   };
 }
 
-/** Colours weigh as much as they cover, so that what is clear lends its neighbours no colour. */
+/** Colours are weighted by alpha, so that transparent pixels do not tint their neighbours. */
 class Averager {
   /** With a filter byte in front of each, as they are packed. */
   readonly rows: Buffer[] = [];
@@ -156,7 +156,7 @@ class Averager {
       for (const [part, sum] of [red, green, blue].entries()) row[1 + x * 4 + part] = Math.round(sum / (alpha || 1));
       row[1 + x * 4 + 3] = Math.round(alpha / (count || 1));
     }
-    // Told by the difference to the pixel on the left, which packs better than the pixels themselves.
+    // The difference to the pixel on the left compresses better than the pixel itself.
     for (let at = width * 4; at > 4; at--) row[at] = (row[at] ?? 0) - (row[at - 4] ?? 0);
     row[0] = 1;
     this.rows.push(row);

@@ -54,7 +54,7 @@ export function pngOf(
   return Buffer.concat([signature, pngChunk("IHDR", header), ...more, pngChunk("IDAT", packed), pngChunk("IEND")]);
 }
 
-/** Without a checksum that is right: nobody here looks at it. */
+/** The checksum is wrong: the code under test does not check it. */
 export function pngChunk(name: string, body: Uint8Array = Buffer.alloc(0)): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(body.length);

@@ -1,4 +1,4 @@
-// What a file is, told from its first bytes and never from its name.
+// The type of a file, from its first bytes and never from its name.
 
 import { isAscii } from "node:buffer";
 

@@ -73,7 +73,7 @@ export interface CapturedOutput {
   readonly truncation?: OutputTruncation;
 }
 
-/** More than a tail needs, since progress bars and colours shrink to little. */
+/** More than a tail needs, since removing progress bars and colours shrinks it. */
 const windowBytes = 256 * 1024;
 const snapshotBytes = 64 * 1024;
 
@@ -135,7 +135,7 @@ export class OutputCapture {
       const before = Buffer.from(this.#window.last());
       if (this.#options.head !== undefined)
         this.#head = Buffer.concat([before, bytes.subarray(0, maxOutputBytes)]).subarray(0, maxOutputBytes);
-      void this.#startSpill().write(before); // it never fails, and what follows waits for it
+      void this.#startSpill().write(before); // never rejects, and later writes wait for it
     }
     this.#totalBytes += bytes.length;
     this.#lineFeeds += countLineFeeds(bytes);

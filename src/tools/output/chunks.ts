@@ -1,4 +1,4 @@
-// Text for somebody who watches a command, chunk by chunk: whole characters, no escape sequences, wherever the bytes
+// The output of a command for a live view, chunk by chunk: whole characters, no escape sequences, wherever the bytes
 // were cut. Carriage returns stay, so that a progress bar can be drawn as one.
 
 import { StringDecoder } from "node:string_decoder";

@@ -36,7 +36,7 @@ export function recordingSink({ keepsBytes = true } = {}): RecordingSink & { wri
 export interface ScriptedChild {
   readonly request: ProcessRequest;
   print(output: string | Uint8Array, stream?: "stdout" | "stderr"): Promise<void>;
-  /** Resolves when somebody asks the child to stop. */
+  /** Resolves when the child is asked to stop. */
   readonly stopped: Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// What a program printed, as a model reads it: no escape sequences, no controls, and of a line that was written over
-// only what stood there in the end. Lines stay lines, so their numbers are those of the raw output.
+// What a program printed, as a model reads it: no escape sequences, no controls, and of an overwritten line only its last
+// state. Lines stay lines, so their numbers are those of the raw output.
 
 import { stripEscapes } from "../../base/sanitize.js";
 

@@ -25,7 +25,7 @@ export interface CommandRequest {
   readonly signal?: AbortSignal | undefined;
   readonly head?: number | undefined;
   readonly tail?: number | undefined;
-  /** Hears of new output; `snapshot` gives the newest lines. */
+  /** Called for new output; `snapshot` returns the newest lines. */
   onOutput?(snapshot: () => CapturedOutput): void;
   /** Gets the output as text while it comes. */
   onChunk?(text: string): void;

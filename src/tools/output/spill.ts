@@ -1,5 +1,5 @@
-// The way of an output to its artifact: in order, one write after another. A failure is kept and told at the end, never
-// thrown: a disk that is full must not fail a command that did its work.
+// Writes an output to its artifact: in order, one write after another. A failure is kept and reported at the end, never
+// thrown: a full disk must not fail a command that did its work.
 
 import type { ArtifactSink, ArtifactWriter } from "../tool.js";
 

@@ -21,7 +21,7 @@ export class RollingBytes {
     return this.#buffer.subarray(Math.max(0, this.#end - Math.min(maxBytes, this.#maxBytes)), this.#end);
   }
 
-  /** Twice what is kept is held, so that moving it to the front is paid for by as many bytes that came before. */
+  /** Twice as large as what is kept, so that bytes are moved to the front only once per `maxBytes`. */
   #makeRoom(length: number): void {
     const capacity = 2 * this.#maxBytes;
     if (this.#end + length > capacity) {

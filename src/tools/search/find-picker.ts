@@ -1,4 +1,4 @@
-// Which of the files that a search comes to are told, and which directories with them.
+// Picks the files, and their directories, that a search reports.
 
 import { isTempName } from "../../files/disk/temp-names.js";
 

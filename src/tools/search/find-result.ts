@@ -1,4 +1,4 @@
-// How a list of names is told: bounded lines, and in one bracket what was left out.
+// How a list of names is shown: a limited number of lines, and in one bracket what was left out.
 
 import type { ToolResult } from "../../protocol/events.js";
 import { maxOutputLines, notice } from "../output/text.js";

@@ -1,5 +1,5 @@
-// The files below a directory as ripgrep lists them, newest first. It sorts them itself, but looks at every file for it;
-// where the glob says something literally, only the paths with that text need a look, and we do it.
+// The files below a directory as ripgrep lists them, newest first. ripgrep can sort them, but reads the status of every
+// file for it. If the glob has literal text, only the paths with that text need it, and we sort them ourselves.
 
 import { throwIfAborted } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
@@ -8,7 +8,7 @@ import { toolFailure } from "../tool.js";
 import type { PathPicker } from "./find-picker.js";
 import { mentionedIn, type RipgrepEnd, runRipgrep, type SearchDeps, toldPath, wholeTexts } from "./ripgrep.js";
 
-/** Of more paths no list is kept. */
+/** With more paths no list is kept. */
 const maxKept = 20_000;
 
 export interface FindSearch {
@@ -104,7 +104,7 @@ async function listFiles(
 
 /** The longest text that is in the name of everything the glob matches. */
 function literalOf(glob: string): string {
-  // Sets, alternatives, negations and escapes promise nothing.
+  // Sets, alternatives, negations and escapes guarantee no literal text.
   if (/[^\w./*?-]/.test(glob)) return "";
   const plain = glob.replace(/\/+$/, "");
   const runs = plain.slice(plain.lastIndexOf("/") + 1).split(/[*?]+/);
@@ -112,8 +112,8 @@ function literalOf(glob: string): string {
 }
 
 /**
- * Most paths lack what the glob says literally, in their own name and in those of their directories: looked for in all
- * of them at once, that costs next to nothing. `add` gets those that have it, and says `false` when there is enough.
+ * Most paths do not have the glob's literal text, neither in their name nor in a directory's. One search over all paths
+ * at once finds those that have it and costs almost nothing. `add` gets them and returns `false` when it has enough.
  */
 function pathsWith(literal: string, add: (path: string) => boolean): (paths: string) => boolean {
   return (paths) => {

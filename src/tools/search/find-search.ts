@@ -1,5 +1,5 @@
-// Looks through the paths below a directory, newest first. ripgrep lists files alone: a directory is told where it holds
-// a file that a search would see, in the place of the newest one.
+// Searches the paths below a directory, newest first. ripgrep lists only files: a directory is reported if it holds a
+// file that a search would see, at the position of the newest one.
 
 import { join } from "node:path";
 import { linkAbort, throwIfAborted } from "../../base/abort.js";
@@ -21,7 +21,7 @@ export async function findPaths(deps: SearchDeps, search: FindSearch): Promise<{
   const picker = new PathPicker(await compile(glob), { onlyDirectories: glob.endsWith("/"), limit });
   const isBelowCwd = isInSession(deps.unattended, root);
   const isPartial = (await listWithRipgrep(deps, search, picker)) ?? (await listByWalking(deps, search, picker));
-  // Below the session's directory every name may be told; elsewhere lie other people's files.
+  // Below the session's directory every name may be shown; elsewhere a file may belong to another user.
   const { allowed, refusedCount } = (await isBelowCwd)
     ? { allowed: picker.picked, refusedCount: 0 }
     : await withoutRefused(deps.unattended, root, picker.picked);
@@ -78,7 +78,7 @@ async function listByWalking(
   return isPartial;
 }
 
-/** Asked while the search runs. Whoever cannot tell says no. */
+/** Called while the search runs. A failure means no. */
 async function isInSession(workspace: Workspace, root: Target): Promise<boolean> {
   const cwd = await workspace.resolveCwd().catch(() => undefined);
   return cwd !== undefined && isWithin(root.path, cwd.path);

@@ -1,7 +1,7 @@
 // Globs as functions, with a bound on what they may cost: the pattern comes from a model, the names from a disk.
 
 import { basename, sep } from "node:path";
-import { isCostlyGlob, matchInTime } from "../../files/walk/glob-cost.js";
+import { compileInTime, isCostlyGlob, matchInTime } from "../../files/walk/glob-cost.js";
 import { toolFailure } from "../tool.js";
 
 /** `anyDepth`: a glob without `/` is matched against the last component alone. */
@@ -12,7 +12,8 @@ export async function compileGlob(
   if (isCostlyGlob(glob)) throw toolFailure(`Glob '${glob.slice(0, 80)}' has too many wildcards.`);
   const { default: picomatch } = await import("picomatch");
   // Its own matcher asks this expression too, and takes ten times as long for what it wraps around the answer.
-  const expression = picomatch.makeRe(glob, { dot: true, noextglob: true, windows: sep === "\\" });
+  const expression = compileInTime(() => picomatch.makeRe(glob, { dot: true, noextglob: true, windows: sep === "\\" }));
+  if (!expression) throw toolFailure(`Glob '${glob.slice(0, 80)}' cannot be read; use fewer backslashes.`);
   const isName = anyDepth && !glob.includes("/");
   const test = matchInTime([glob], (path) => {
     if (path === "" || path === glob) return path !== "";

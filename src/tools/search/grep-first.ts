@@ -1,5 +1,5 @@
-// The first matches in the order of their paths, whatever order files are searched in. What cannot be among them is let
-// go at once, so a search of any size is held in a few megabytes.
+// The first matches in the order of their paths, in whatever order files are searched. Other matches are dropped at once,
+// so a search of any size needs only a few megabytes.
 
 const maxFileBytes = 2 * 1024 * 1024;
 const maxBytes = 16 * 1024 * 1024;
@@ -77,11 +77,11 @@ export class FirstMatches {
     this.#paths.add(file.path);
     this.#matchCount += file.matchCount;
     this.#sizeBytes += file.sizeBytes;
-    // Not at every chance: sorting has its price.
+    // Not every time: sorting is expensive.
     if (this.#matchCount >= 3 * this.#wanted || this.#sizeBytes > maxBytes) this.#trim();
   }
 
-  /** Whether a file stays depends on those before it alone, so the order of arrival leaves no trace. */
+  /** Whether a file stays depends only on those before it, so the order of arrival does not matter. */
   #trim(): void {
     this.#files.sort((a, b) => (a.path < b.path ? -1 : 1));
     let matches = 0;

@@ -41,7 +41,7 @@ export function checkQuery(params: GrepParams): GrepQuery {
   if (pattern === "") throw toolFailure("Pattern must not be empty");
   if (pattern.length > maxPatternLength)
     throw toolFailure(`Pattern must not be longer than ${maxPatternLength} characters`);
-  // An argument of a program ends there.
+  // A program's argument ends at a NUL.
   if (pattern.includes("\0")) throw toolFailure("Pattern must not contain a NUL character");
   if (type !== undefined && !/^[\w+-]{1,40}$/.test(type))
     throw toolFailure("Type must be a name such as ts, py or rust");
@@ -58,7 +58,7 @@ export function checkQuery(params: GrepParams): GrepQuery {
     glob: params.glob || undefined,
     gitignore: params.gitignore ?? true,
     offset,
-    // None asked for is no search; the usual number is meant. More lines than an answer holds are not looked for.
+    // A limit of 0 means the default. More lines than an answer can hold are not searched for.
     limit: Math.min(countOf(params.limit, "Limit") || defaultLimit, maxOutputLines),
   };
 }

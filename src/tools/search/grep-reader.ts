@@ -16,10 +16,10 @@ const newline = 0x0a;
 const separator = Buffer.from("\n\n");
 
 export interface GrepListener {
-  /** Bytes of its name that are no UTF-8 are U+FFFD. `false`: nothing more about this file, please. */
+  /** Invalid UTF-8 in its name becomes U+FFFD. `false`: skip the rest of this file. */
   onFile(path: string): boolean;
   onLine(line: GrepLine): void;
-  /** It turned out to be binary: what was told of it does not count. */
+  /** The file is binary: the lines that were reported do not count. */
   onBinary(): void;
   onFileEnd(): void;
 }
@@ -42,7 +42,7 @@ export class GrepReader {
       if (next === at) break;
       at = next;
     }
-    // A copy: the chunk belongs to whoever sent it.
+    // A copy: the chunk belongs to the sender.
     this.#rest = Buffer.from(bytes.subarray(at));
   }
 
@@ -96,7 +96,7 @@ export class GrepReader {
     const line = lineOf(bytes.subarray(at, at + Math.min(length, maxLineBytes)), length > maxLineBytes);
     if (line) this.#listener.onLine(line);
     else this.#listener.onBinary();
-    // Its one remark on a binary file is the last it has to say of it.
+    // ripgrep's one remark about a binary file is the last line for that file.
     if (!line) this.#state = "rest of file";
     else if (found === -1) this.#state = "rest of line";
     // The line feed may be the first half of the separator.
@@ -104,7 +104,7 @@ export class GrepReader {
   }
 }
 
-/** Undefined for what is no line of a file. */
+/** Undefined if it is not a line of a file. */
 function lineOf(bytes: Buffer, goesOn: boolean): GrepLine | undefined {
   let digits = 0;
   while (isDigit(bytes[digits])) digits++;

@@ -1,5 +1,5 @@
-// Runs a grep over its places: ripgrep in all directions at once, put into the order of paths as it answers; then what
-// was found is shown to the workspace, and nothing of a file that it would not open is told.
+// Runs a grep over its search roots: ripgrep with several threads, its output put into the order of paths; then what
+// was found is checked by the workspace, and nothing is shown of a file that it would not open.
 
 import { basename, join } from "node:path";
 import { throwIfAborted } from "../../base/abort.js";
@@ -9,12 +9,12 @@ import { shownBelow } from "../../files/paths/resolve-path.js";
 import type { Target } from "../../files/workspace.js";
 import { toolFailure } from "../tool.js";
 import { type FileMatches, FirstMatches } from "./grep-first.js";
-import { type GrepPlace, type GrepScan, prepareGrepPlace } from "./grep-place.js";
 import type { GrepQuery } from "./grep-query.js";
 import { GrepReader } from "./grep-reader.js";
+import { type GrepRoot, type GrepScan, prepareGrepRoot } from "./grep-root.js";
 import { searchByWalking } from "./grep-walk.js";
 import { runRipgrep, type SearchDeps, toldPath } from "./ripgrep.js";
-import type { Place } from "./search-roots.js";
+import type { SearchRoot } from "./search-roots.js";
 
 /** Each round is a whole search; more than a few are not worth the wait. */
 const maxRounds = 4;
@@ -36,22 +36,22 @@ export interface GrepFound {
 export async function searchFirst(
   deps: SearchDeps,
   query: GrepQuery,
-  { places, signal }: { places: readonly Place[]; signal: AbortSignal | undefined },
+  { roots, signal }: { roots: readonly SearchRoot[]; signal: AbortSignal | undefined },
 ): Promise<GrepFound> {
   const wanted = query.offset + query.limit + 1;
-  const prepared = await Promise.all(places.map((place) => prepareGrepPlace(place, query.glob)));
+  const prepared = await Promise.all(roots.map((root) => prepareGrepRoot(root, query.glob)));
   // These were asked for outright, and have passed.
-  const named = new Map(places.filter(isFile).map(({ target }) => [target.path, target]));
+  const named = new Map(roots.filter(isFile).map(({ target }) => [target.path, target]));
   const refused = new Set<string>();
   let isPartial = false;
   let isFallback = false;
   for (let round = 1; ; round++) {
     const first = new FirstMatches(wanted, refused);
-    for (const place of prepared) {
+    for (const root of prepared) {
       // A file that is named still has to pass the call's own glob.
-      if (isFile(place) && !place.accepts(basename(place.target.path))) continue;
+      if (isFile(root) && !root.accepts(basename(root.target.path))) continue;
       const scan = { query, first, signal };
-      const outcome = (await searchWithRipgrep(deps, place, scan)) ?? (await searchByWalking(deps, place, scan));
+      const outcome = (await searchWithRipgrep(deps, root, scan)) ?? (await searchByWalking(deps, root, scan));
       isPartial ||= outcome.isPartial;
       isFallback ||= outcome.isFallback;
     }
@@ -60,7 +60,7 @@ export async function searchFirst(
     const files = candidates.filter((_, index) => verdicts[index]);
     for (const file of candidates) if (!files.includes(file)) refused.add(file.path);
     const count = files.reduce((sum, { matchCount }) => sum + matchCount, 0);
-    // What was refused may have taken the place of others: look again without it.
+    // What was refused may have displaced other matches: search again without it.
     const isShort = files.length < candidates.length && first.hasMore && count < wanted;
     if (!isShort || round === maxRounds)
       return { files, hasMore: first.hasMore, refusedCount: refused.size, isPartial, isFallback };
@@ -73,10 +73,10 @@ function isFile({ target }: { target: Target }): boolean {
 
 async function searchWithRipgrep(
   deps: SearchDeps,
-  place: GrepPlace,
+  root: GrepRoot,
   { query, first, signal }: GrepScan,
 ): Promise<{ isPartial: boolean; isFallback: false } | undefined> {
-  const { target } = place;
+  const { target } = root;
   let file: FileMatches | undefined;
   const reader = new GrepReader({
     onFile(told) {
@@ -96,8 +96,8 @@ async function searchWithRipgrep(
   });
   const end = await runRipgrep(deps, {
     root: target,
-    args: argumentsOf(query, place),
-    mentioned: place.mentioned,
+    args: argumentsOf(query, root),
+    mentioned: root.mentioned,
     gitignore: query.gitignore,
     signal,
     onOutput(chunk) {
@@ -112,14 +112,14 @@ async function searchWithRipgrep(
   return { isPartial: end.exitCode === 2, isFallback: false };
 
   function openFile(relativePath: string): FileMatches | undefined {
-    if (isFile(place)) return first.wants(target.path) ? first.open(target.path, target.displayPath) : undefined;
-    if (!place.accepts(relativePath) || isTempName(basename(relativePath))) return undefined;
+    if (isFile(root)) return first.wants(target.path) ? first.open(target.path, target.displayPath) : undefined;
+    if (!root.accepts(relativePath) || isTempName(basename(relativePath))) return undefined;
     const path = join(target.path, relativePath);
     return first.wants(path) ? first.open(path, shownBelow(target.displayPath, relativePath)) : undefined;
   }
 }
 
-function argumentsOf(query: GrepQuery, { nameGlob }: GrepPlace): string[] {
+function argumentsOf(query: GrepQuery, { nameGlob }: GrepRoot): string[] {
   const args = [
     "--hidden",
     "--heading",
@@ -128,7 +128,7 @@ function argumentsOf(query: GrepQuery, { nameGlob }: GrepPlace): string[] {
     "--no-context-separator",
     "--crlf",
     "--engine=auto",
-    // No file needs to tell more.
+    // More matches of one file are never needed.
     `--max-count=${query.offset + query.limit + 1}`,
     `--before-context=${query.pre}`,
     `--after-context=${query.post}`,

@@ -1,5 +1,5 @@
 // The search without ripgrep: file after file in the order of paths, with JavaScript's regular expressions. A pattern
-// that would run for ever is stopped, and nothing is read whole that is larger than its bound.
+// that would run for ever is stopped, and no file is read beyond a limit.
 
 import { createContext, Script } from "node:vm";
 import { throwIfAborted } from "../../base/abort.js";
@@ -7,26 +7,25 @@ import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import type { Target } from "../../files/workspace.js";
 import { isBinary } from "../images/sniff.js";
 import { toolFailure } from "../tool.js";
-import type { GrepPlace, GrepScan } from "./grep-place.js";
 import type { GrepQuery } from "./grep-query.js";
 import { shownLine } from "./grep-reader.js";
+import type { GrepRoot, GrepScan } from "./grep-root.js";
 import type { SearchDeps } from "./ripgrep.js";
 
 const maxFileBytes = 8 * 1024 * 1024;
 const headBytes = 8192;
-/** For one file; the event loop waits as long. */
+/** For one file. The event loop is blocked for that time. */
 const maxMatchMs = 500;
 
 export async function searchByWalking(
   { workspace }: Pick<SearchDeps, "workspace">,
-  place: GrepPlace,
+  root: GrepRoot,
   { query, first, signal }: GrepScan,
 ): Promise<{ isPartial: boolean; isFallback: true }> {
   if (query.type !== undefined) throw toolFailure("type needs ripgrep, which is not available here. Use glob instead.");
   const pattern = compile(query);
   const bounded = createBounded();
-  const { target: root } = place;
-  const files = root.kind === "file" ? [root] : workspace.walk(root, walkOptions());
+  const files = root.target.kind === "file" ? [root.target] : workspace.walk(root.target, walkOptions());
   const wanted = query.offset + query.limit + 1;
   let isPartial = !query.gitignore;
   let found = 0;
@@ -49,7 +48,7 @@ export async function searchByWalking(
     const onUnreadable = () => {
       isPartial = true;
     };
-    return { signal, include: place.accepts, mentioned: place.mentioned, onUnreadable };
+    return { signal, include: root.accepts, mentioned: root.mentioned, onUnreadable };
   }
 
   /** Undefined for what is binary or must not be read. */

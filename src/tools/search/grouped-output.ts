@@ -1,4 +1,4 @@
-// Results told by file: files of one directory together under its name, and never more than a model can use.
+// Results grouped by file: files of one directory together under its name, and never more than a model can use.
 
 import { maxOutputBytes, maxOutputLines } from "../output/text.js";
 

@@ -1,5 +1,5 @@
-// ripgrep as a child: where it is, how it is always called, and how its end is told. It sees the files that
-// `Workspace.walk` sees, is given a place to search, and never reads a configuration of the user's.
+// ripgrep as a child process: where it is, how it is called, and how its end is reported. It sees the files that
+// `Workspace.walk` sees, gets a path to search, and never reads the user's configuration.
 
 import { createRequire } from "node:module";
 import { basename, dirname, join, parse, sep } from "node:path";
@@ -11,13 +11,13 @@ import type { Target, Workspace } from "../../files/workspace.js";
 import type { Processes } from "../../processes/processes.js";
 
 const maxProblemLength = 4000;
-/** To stop a child and make sure of it takes longer than to hear out one that is nearly done. */
+/** Stopping a child and waiting for its end takes longer than reading the rest of one that is nearly done. */
 const maxDroppedBytes = 4 * 1024 * 1024;
 
 export interface SearchDeps {
   /** For what the model named: it may ask the user. */
   readonly workspace: Workspace;
-  /** The same rules with nobody to ask, for what a search came across: finding a secret is no question to the user. */
+  /** The same rules without asking the user, for files that a search finds. */
   readonly unattended: Workspace;
   readonly processes: Processes;
   /** Default: what is installed. Without one we search ourselves. */
@@ -27,12 +27,12 @@ export interface SearchDeps {
 export type RipgrepDeps = Pick<SearchDeps, "processes" | "ripgrepPath">;
 
 export interface RipgrepRequest {
-  /** Searched from within, so that every path told begins with `./`. */
+  /** ripgrep runs in this directory, so that every path in its output begins with `./`. */
   readonly root: Target;
   readonly args: readonly string[];
   /** Directories to enter although they are usually skipped: `.git`, `node_modules`. */
   readonly mentioned: readonly string[];
-  /** `false`: ignore files have no say. */
+  /** `false`: ignore files do not count. */
   readonly gitignore?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -100,7 +100,7 @@ export function mentionedIn(...texts: (string | undefined)[]): string[] {
 
 const skippedNames = [".git", "node_modules"];
 
-/** `--no-messages`: a file that cannot be opened shows in the exit code; a bad pattern is told all the same. */
+/** `--no-messages`: a file that cannot be opened shows in the exit code; a bad pattern is still reported. */
 const fixedFlags = ["--no-config", "--color=never", "--no-messages", "--null"];
 
 /** What makes ripgrep see what a walk sees. */
@@ -115,7 +115,7 @@ function sightFlags(
   // Rules that hide what a glob mentions must not hide what is in it; the glob lets nothing else through.
   if (!gitignore || mentioned.length > 0) return [...flags, "--no-ignore"];
   flags.push("--no-require-git", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-exclude");
-  // Above a repository, or where there is none, an ignore file is somebody else's.
+  // Above a repository, or without one, an ignore file belongs to another project.
   const isBounded = entered.length === 0 && isInRepository(root.path);
   return isBounded ? flags : [...flags, "--no-ignore-parent"];
 }
@@ -136,7 +136,7 @@ function installedRipgrep(): string | undefined {
   }
 }
 
-/** To look for it again takes longer than many a search; one that is gone does not start. */
+/** Looked up once, because that takes longer than many a search. If ripgrep is removed later, it just does not start. */
 let foundRipgrep: string | undefined;
 
 function findRipgrep(): string {

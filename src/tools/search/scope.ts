@@ -1,10 +1,10 @@
 // Which files a call is about: paths, directories and globs become one sorted list in which no file comes twice.
 
-import { GalleyError } from "../../base/errors.js";
 import type { Target, Workspace } from "../../files/workspace.js";
 import { cutText } from "../output/text.js";
 import { toolFailure } from "../tool.js";
 import { compileGlob, hasWildcard, splitGlob } from "./glob.js";
+import { resolveExisting } from "./search-roots.js";
 
 const maxFiles = 50_000;
 
@@ -34,7 +34,7 @@ export interface Scope {
 }
 
 export async function findScope(workspace: Workspace, request: ScopeRequest): Promise<Scope> {
-  const places = (await Promise.all(request.paths.map((path) => placesOf(workspace, path)))).flat();
+  const roots = (await Promise.all(request.paths.map((path) => searchRootsOf(workspace, path)))).flat();
   const filter = request.glob ? await compileGlob(request.glob, { anyDepth: true }) : () => true;
   const found = new Map<string, ScopedFile>();
   const unreadable: string[] = [];
@@ -43,7 +43,7 @@ export async function findScope(workspace: Workspace, request: ScopeRequest): Pr
     if (found.size > maxFiles)
       throw toolFailure(`More than ${maxFiles} files in ${cutText(request.paths.join(", "), 200)}; narrow the paths.`);
   };
-  for (const { target, glob } of places) {
+  for (const { target, glob } of roots) {
     if (target.kind === "file") {
       if (filter(target.path.slice(target.path.lastIndexOf("/") + 1))) add({ target, isNamed: true });
       continue;
@@ -61,40 +61,31 @@ export async function findScope(workspace: Workspace, request: ScopeRequest): Pr
     for await (const file of walk) add({ target: file, isNamed: false });
   }
   const files = [...found.values()].sort((a, b) => (a.target.path < b.target.path ? -1 : 1));
-  return { files, isSingleFile: places.length === 1 && places[0]?.target.kind === "file", unreadable };
+  return { files, isSingleFile: roots.length === 1 && roots[0]?.target.kind === "file", unreadable };
 }
 
-interface Place {
+interface SearchRoot {
   target: Target;
   glob?: string;
 }
 
 /** A path that exists is meant literally, whatever characters it holds; then a list, then a glob is tried. */
-async function placesOf(workspace: Workspace, path: string): Promise<Place[]> {
+async function searchRootsOf(workspace: Workspace, path: string): Promise<SearchRoot[]> {
   const literal = await resolveExisting(workspace, path);
   if (literal) return [{ target: literal }];
   // Commas inside braces belong to a glob.
   const parts = path.split(/[\s,]+(?![^{}]*\})/).filter((part) => part !== "");
-  const places = await Promise.all(parts.map((part) => placeOf(workspace, part)));
-  if (places.length === 0 || places.includes(undefined)) throw toolFailure(`Path not found: ${cutText(path, 200)}`);
-  return places.filter((place) => place !== undefined);
+  const roots = await Promise.all(parts.map((part) => searchRootOf(workspace, part)));
+  if (roots.length === 0 || roots.includes(undefined)) throw toolFailure(`Path not found: ${cutText(path, 200)}`);
+  return roots.filter((root) => root !== undefined);
 }
 
-async function placeOf(workspace: Workspace, path: string): Promise<Place | undefined> {
+async function searchRootOf(workspace: Workspace, path: string): Promise<SearchRoot | undefined> {
   const literal = await resolveExisting(workspace, path);
   if (literal || !hasWildcard(path)) return literal && { target: literal };
   const { base, glob } = splitGlob(path);
   const target = await resolveExisting(workspace, base);
   return target?.kind === "directory" ? { target, glob } : undefined;
-}
-
-async function resolveExisting(workspace: Workspace, path: string): Promise<Target | undefined> {
-  try {
-    return await workspace.resolve(path, "read");
-  } catch (error) {
-    if (GalleyError.is(error, "not_found")) return undefined;
-    throw error;
-  }
 }
 
 function mentionedIn(...globs: (string | undefined)[]): string[] {

@@ -6,34 +6,34 @@ import { cutText } from "../output/text.js";
 import { toolFailure } from "../tool.js";
 import { hasWildcard } from "./glob.js";
 
-export interface Place {
+export interface SearchRoot {
   readonly target: Target;
   /** Which paths below the directory are meant; without one, all. */
   readonly glob?: string;
 }
 
 /** A path that exists is meant literally, whatever it holds; then a list with commas, then globs are tried. */
-export async function placesOf(workspace: Workspace, path: string): Promise<Place[]> {
+export async function searchRootsOf(workspace: Workspace, path: string): Promise<SearchRoot[]> {
   const literal = await resolveExisting(workspace, path);
   if (literal) return [{ target: literal }];
   // Commas inside braces belong to a glob.
   const parts = path.split(/,(?![^{}]*\})/).map((part) => part.trim());
-  const places: Place[] = [];
+  const roots: SearchRoot[] = [];
   for (const part of parts.filter((part) => part !== "")) {
-    const place = await placeOf(workspace, part);
-    if (place === undefined || (place.glob !== undefined && place.target.kind === "file")) throw notFound(part);
-    places.push(place);
+    const root = await searchRootOf(workspace, part);
+    if (root === undefined || (root.glob !== undefined && root.target.kind === "file")) throw notFound(part);
+    roots.push(root);
   }
-  if (places.length === 0) throw notFound(path);
-  return places;
+  if (roots.length === 0) throw notFound(path);
+  return roots;
 }
 
 /**
  * The longest beginning that exists, and the glob behind it: `app/[id]/*.ts` is about the directory `[id]` where there
  * is one. Undefined where not even the part without wildcards exists.
  */
-export async function placeOf(workspace: Workspace, path: string): Promise<Place | undefined> {
-  // Nobody calls a file `**`, and asking the disk takes time.
+export async function searchRootOf(workspace: Workspace, path: string): Promise<SearchRoot | undefined> {
+  // No real file is called `**`, and checking the disk takes time.
   const literal = path.includes("**") ? undefined : await resolveExisting(workspace, path);
   if (literal || !hasWildcard(path)) return literal && { target: literal };
   const components = path.split("/");
@@ -54,7 +54,8 @@ export function notFound(path: string): Error {
   return toolFailure(`Path not found: ${cutText(path, 200)}`);
 }
 
-async function resolveExisting(workspace: Workspace, path: string): Promise<Target | undefined> {
+/** Undefined for a path that does not exist. */
+export async function resolveExisting(workspace: Workspace, path: string): Promise<Target | undefined> {
   try {
     return await workspace.resolve(path, "read");
   } catch (error) {

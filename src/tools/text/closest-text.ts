@@ -1,5 +1,5 @@
-// For a text that is not in a file: what comes nearest, so that the next try can be right. The work is bounded whatever
-// the file: one pass over its first lines, then a close look at a few places.
+// For a text that is not in a file: the closest match, so that the next try can be right. The work is bounded for any
+// file: one pass over its first lines, then a precise comparison of a few blocks.
 
 import { editDistance } from "../../base/edit-distance.js";
 import { stripEscapes } from "../../base/sanitize.js";
@@ -30,7 +30,7 @@ export function closestMatch(text: string, wanted: string): string | undefined {
   ].join("\n");
 }
 
-/** Beginnings of blocks, told by the wanted text's longest line: what looks most like it is looked at closely. */
+/** Where blocks begin whose line is most similar to the longest line of the wanted text. */
 function likelyPlaces(lines: readonly string[], wanted: readonly string[]): number[] {
   let anchor = 0;
   for (const [index, line] of wanted.entries()) if (line.length > (wanted[anchor]?.length ?? 0)) anchor = index;

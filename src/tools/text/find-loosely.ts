@@ -1,6 +1,6 @@
-// Finds a text that is in a file but for what nobody sees: space at the ends of lines, and characters that look like
-// others (quotes, dashes, spaces). Never a guess: it counts only where it fits in one place, and indentation, letters
-// and digits have to be exact.
+// Finds a text that differs from the file only invisibly: space at the ends of lines, and characters that look alike
+// (quotes, dashes, spaces). Never a guess: the text must fit in exactly one position, and indentation, letters and
+// digits have to be exact.
 
 import { isUtf8 } from "node:buffer";
 import { blockSimilarity } from "./closest-text.js";

@@ -80,7 +80,7 @@ function preview(bytes: Buffer, place: number): string {
   return around.join("\n");
 }
 
-/** To `lastIndexOf` a place before the first byte would be one near the end. */
+/** `lastIndexOf` counts a negative position from the end. */
 function lineStart(bytes: Buffer, place: number): number {
   return place === 0 ? 0 : bytes.lastIndexOf(0x0a, place - 1) + 1;
 }

@@ -2,6 +2,7 @@
 
 import { isAscii } from "node:buffer";
 import { maxOutputBytes, maxOutputLines, sizeText } from "../output/text.js";
+import type { HeadTruncation } from "../search/grouped-output.js";
 import { toolFailure } from "../tool.js";
 
 /** Lines are counted from 1; `end` is inclusive. */
@@ -11,14 +12,7 @@ export interface LineSelection {
   maxLines: number;
 }
 
-export interface Truncation {
-  direction: "head";
-  truncatedBy: "lines" | "bytes";
-  totalLines: number;
-  totalBytes: number;
-  outputLines: number;
-  outputBytes: number;
-  shownRange: { start: number; end: number };
+export interface Truncation extends HeadTruncation {
   /** The first line that was not shown, where there is one. */
   nextOffset?: number;
 }
@@ -133,7 +127,7 @@ function decode(bytes: Uint8Array): { text: string; isLossy: boolean } {
   try {
     return { text: dropLast(new TextDecoder("utf-8", { fatal: true }).decode(bytes)), isLossy: false };
   } catch {
-    // Not UTF-8: shown as well as it goes, and said so.
+    // Not UTF-8: shown as well as possible, with a remark.
     return { text: dropLast(new TextDecoder().decode(bytes)), isLossy: true };
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Span } from "../../preview/file-diff.js";
 
-/** Put in the place of the bytes `[start, end)`. */
+/** Replaces the bytes `[start, end)`. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
@@ -25,7 +25,7 @@ export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer 
   return result;
 }
 
-/** One list for two steps: `later` speaks of the bytes that `earlier` left. Both are ascending, and so is the result. */
+/** One list for two steps: `later` refers to the bytes after `earlier`. Both are ascending, and so is the result. */
 export function composeSpans(earlier: readonly Span[], later: readonly Span[]): Span[] {
   if (earlier.length === 0) return [...later];
   // Everything is put on the bytes in the middle, where both lists meet: what overlaps or touches there is one span.

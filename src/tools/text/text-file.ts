@@ -1,5 +1,5 @@
-// The way from a path to a changed file, shared by the tools that change text: what is there is read under the file's
-// lock, guarded, and replaced only if it is still that.
+// From a path to a changed file, shared by the tools that change text: the file is read under its lock, checked, and
+// replaced only if it is still unchanged.
 
 import { sha256Of } from "../../base/digest.js";
 import { GalleyError } from "../../base/errors.js";
@@ -51,7 +51,7 @@ export interface TextChange {
   readonly after: Buffer;
 }
 
-/** With `all`, the way of every change: what it would become waits for review, on top of what already does. */
+/** With `all`, for every change: the new content waits for review, on top of what is staged already. */
 export async function stageText(
   { workspace, seen, staging }: TextFileDeps,
   changes: readonly TextChange[],
@@ -111,8 +111,8 @@ export function stagedText(id: string, paths: string): string {
 }
 
 /**
- * One file, with undo in mind: what is replaced is kept before the first byte is written, and forgotten again if nothing
- * came of it. Not abortable: what is begun here takes milliseconds.
+ * Writes one file so that it can be undone: the old content is kept before the first byte is written, and dropped again
+ * if the write fails. Not abortable, since it takes only milliseconds.
  */
 export async function writeNoted(
   deps: TextFileDeps,

@@ -127,7 +127,7 @@ describe("what is no frame", () => {
     client.onFrame((frame) => texts.push(frame.text));
     await client.abort();
     expect(problems).toHaveLength(3);
-    expect(problems[1]).toBe("The agent wrote what is no frame: no object with a type: [1]");
+    expect(problems[1]).toBe("The agent wrote a line that is not a frame: no object with a type: [1]");
     expect(texts).toEqual(["a\u2028b"]);
   });
 

@@ -258,11 +258,11 @@ describe("who may bring commands", () => {
   it("what was trusted is these very files: another text is another question", async () => {
     put("project/.galley/commands/theirs/index.ts", `import "./part.js";\n${trap("theirs")}`);
     put("project/.galley/commands/theirs/part.js", "globalThis.part = 1;");
-    const { reviewTrust, trustReviewed, findModulePlace } = await import(
-      "../../../src/sdk/extensions/manage-modules.js"
+    const { reviewTrust, trustReviewed, findExtensionLocation } = await import(
+      "../../../src/sdk/extensions/manage-extensions.js"
     );
     const cwd = join(home.base, "project");
-    const place = await findModulePlace({ cwd, log: { warn() {}, error() {} }, builtInToolNames: [] });
+    const place = await findExtensionLocation({ cwd, log: { warn() {}, error() {} }, builtInToolNames: [] });
     const review = await reviewTrust(place);
     expect(review.question.lines).toEqual([
       "Commands it would load:",

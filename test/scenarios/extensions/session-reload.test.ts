@@ -80,7 +80,7 @@ it("ends the old ones and begins the new ones, each once", async () => {
     ],
   });
   await Promise.all([session.reloadModules(), session.reloadModules()]);
-  expect(() => kept?.isIdle()).toThrow("This extension was loaded anew, or its session has ended.");
+  expect(() => kept?.isIdle()).toThrow("This extension was reloaded, or its session has ended.");
   await session.dispose();
   const [ends, begins] = [
     ["shutdown", "tool shutdown"],

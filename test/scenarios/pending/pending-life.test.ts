@@ -312,7 +312,12 @@ describe("a person who has a say", () => {
 
   it.each([
     [false, applied, ["Applied 2 replacements in 2 files."], 0],
-    [true, files, ["The user has to agree, and nobody can be asked here. Nothing was written; it stays pending."], 1],
+    [
+      true,
+      files,
+      ["The user has to agree, but cannot be asked here. Nothing was written; the action stays pending."],
+      1,
+    ],
   ])("is not there: resolve.requireUser %s", async (requireUser, left, told, pending) => {
     const values = { "resolve.decider": "both", "resolve.requireUser": requireUser };
     const open = await play([preview, resolve("apply"), say("ok")], { settings: withSettings(values) });

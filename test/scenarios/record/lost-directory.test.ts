@@ -2,7 +2,8 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { AgentMessage } from "../../../src/protocol/messages.js";
-import { SessionManager } from "../../../src/record/record.js";
+import { continueRecent, createRecord, openRecord } from "../../../src/record/open-record.js";
+import type { SessionRecord } from "../../../src/record/record.js";
 import { header, heardLog, linesOf, readFile, userEntry } from "../../../src/record/store/store.test-kit.js";
 import { temporaryDirectory } from "../../kit/temporary-directory.js";
 
@@ -15,9 +16,9 @@ function setUp() {
   const options = { cwd: join(home, "app"), agentDir: join(home, "agent"), home, log };
   const sessions = join(home, "agent", "sessions");
   mkdirSync(join(home, "agent"));
-  const close = (manager: SessionManager) => {
-    onTestFinished(() => manager.close());
-    return manager;
+  const close = (record: SessionRecord) => {
+    onTestFinished(() => record.close());
+    return record;
   };
   return {
     options,
@@ -32,58 +33,58 @@ function setUp() {
   };
 }
 
-async function expectSaved(manager: SessionManager): Promise<void> {
-  await manager.flush();
-  expect(manager.persistError).toBeUndefined();
-  expect(readFile(manager.sessionFile ?? "").entries).toEqual(manager.tree.entries);
+async function expectSaved(record: SessionRecord): Promise<void> {
+  await record.flush();
+  expect(record.persistError).toBeUndefined();
+  expect(readFile(record.sessionFile ?? "").entries).toEqual(record.tree.entries);
 }
 
 it("a session begins all the same, and is saved once there is a place for it", async () => {
   const { options, close, breakIt, mendIt } = setUp();
   breakIt();
-  const manager = close(SessionManager.create(options));
-  manager.appendMessage(said("a"));
-  await manager.flush();
-  expect(manager.persistError).toMatch(/ENOTDIR|EEXIST/);
+  const record = close(createRecord(options));
+  record.appendMessage(said("a"));
+  await record.flush();
+  expect(record.persistError).toMatch(/ENOTDIR|EEXIST/);
   mendIt();
-  manager.appendMessage(said("b"));
-  await expectSaved(manager);
+  record.appendMessage(said("b"));
+  await expectSaved(record);
 });
 
 it("a session whose file is lost with it goes on in memory, and misses nothing afterwards", async () => {
   const { options, close, breakIt, mendIt } = setUp();
-  const manager = close(SessionManager.create(options));
-  manager.appendMessage(said("a"));
-  await manager.flush();
+  const record = close(createRecord(options));
+  record.appendMessage(said("a"));
+  await record.flush();
   breakIt();
-  manager.appendMessage(said("b"));
-  await manager.flush();
-  expect(manager.persistError).toMatch(/ENOTDIR|EEXIST/);
+  record.appendMessage(said("b"));
+  await record.flush();
+  expect(record.persistError).toMatch(/ENOTDIR|EEXIST/);
   mendIt();
-  manager.appendMessage(said("c"));
-  await expectSaved(manager);
-  expect(manager.tree.entries).toHaveLength(3);
+  record.appendMessage(said("c"));
+  await expectSaved(record);
+  expect(record.tree.entries).toHaveLength(3);
 });
 
 it("a session that is only read moves on in memory, too", async () => {
   const { options, close, breakIt, mendIt, home } = setUp();
   const newer = join(home, "newer.jsonl");
   writeFileSync(newer, linesOf({ ...header, version: 4 }, userEntry("u1", null)));
-  const manager = close(await SessionManager.open(newer, options));
+  const record = close(await openRecord(newer, options));
   breakIt();
-  manager.appendMessage(said("b"));
-  await manager.flush();
-  expect(manager.persistError).toMatch(/ENOTDIR|EEXIST/);
+  record.appendMessage(said("b"));
+  await record.flush();
+  expect(record.persistError).toMatch(/ENOTDIR|EEXIST/);
   mendIt();
-  manager.appendMessage(said("c"));
-  await expectSaved(manager);
-  expect(manager.tree.entries).toHaveLength(3);
+  record.appendMessage(said("c"));
+  await expectSaved(record);
+  expect(record.tree.entries).toHaveLength(3);
 });
 
 it("nothing can be continued then, and a new session begins", async () => {
   const { options, close, log } = setUp();
   symlinkSync("sessions", join(options.agentDir, "sessions")); // it leads to itself: looking into it fails
-  const manager = close(await SessionManager.continueRecent(options));
+  const record = close(await continueRecent(options));
   expect(log.heard).toEqual([expect.stringMatching(/^cannot look for sessions to continue: ELOOP/)]);
-  expect(manager.tree.entries).toEqual([]);
+  expect(record.tree.entries).toEqual([]);
 });

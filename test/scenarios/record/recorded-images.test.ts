@@ -2,7 +2,8 @@
 // since the prompt came.
 
 import { expect, it } from "vitest";
-import { type EntryFields, SessionManager } from "../../../src/record/record.js";
+import { createRecordInMemory } from "../../../src/record/open-record.js";
+import type { EntryFields } from "../../../src/record/record-options.js";
 import { type OpenSession, openSession } from "../../../src/testing/open-session.js";
 import { fail, type ScriptStep, say } from "../../../src/testing/scripted-model.js";
 
@@ -11,7 +12,7 @@ const long = "four".repeat(25_000);
 const bytes = Buffer.from("an image");
 
 async function withImages(model: ScriptStep[], before: readonly string[] = []): Promise<OpenSession> {
-  const record = SessionManager.inMemory({ cwd: "/project" });
+  const record = createRecordInMemory({ cwd: "/project" });
   const image = { type: "image" as const, data: await record.blobs.put(bytes), mimeType: "image/png" };
   for (const text of before) record.appendMessage({ role: "user", content: text, timestamp: 1 });
   record.append({ type: "custom_message", customType: "shot", content: [image], display: true });

@@ -224,7 +224,10 @@ describe("the ask tool", () => {
     await dialog(host, "select");
     host.open.clock.advance(30_000);
     await settled(host);
-    expect(host.results()).toEqual(["User selected: Yes", "User selected: No (nobody answered; this was recommended)"]);
+    expect(host.results()).toEqual([
+      "User selected: Yes",
+      "User selected: No (no answer in time; this was recommended)",
+    ]);
   });
 
   it("is not there without anybody to ask", async () => {

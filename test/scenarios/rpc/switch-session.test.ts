@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { logTo } from "../../../src/base/log.js";
 import type { AgentMessage } from "../../../src/protocol/messages.js";
-import { SessionManager } from "../../../src/record/record.js";
+import { createRecord } from "../../../src/record/open-record.js";
 import { serveRpc } from "../../../src/rpc/server.js";
 import { openSession } from "../../../src/testing/open-session.js";
 import { say } from "../../../src/testing/scripted-model.js";
@@ -18,7 +18,7 @@ const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: 
 async function setUp({ texts = ["one", "two"], damage = "" } = {}) {
   const home = temporaryDirectory();
   const places = { cwd: home, agentDir: join(home, "agent") };
-  const record = SessionManager.create(places, {}, join(home, "a.jsonl"));
+  const record = createRecord(places, {}, join(home, "a.jsonl"));
   for (const text of texts) record.appendMessage(user(text));
   record.append({ type: "thinking_level_change", thinkingLevel: "high" });
   record.setName("A name");

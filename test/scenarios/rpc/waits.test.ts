@@ -221,7 +221,7 @@ describe("a module that takes its time", () => {
       host.clock.advance(1000);
       await host.ask();
       expect(host.story).toEqual(["a ok", "a failed", "result a aborted", "session_settled", "stop ok", "look ok"]);
-      expect(host.frames()[1]?.error).toBe("The prompt was aborted before it was taken in.");
+      expect(host.frames()[1]?.error).toBe("The prompt was aborted before it was accepted.");
       expect(host.answerTo("look")?.data).toMatchObject({ isStreaming: false, messageCount: 0 });
       expect(host.clock.pendingTimers).toBe(1); // the handler's own, which nobody waits for
     },

@@ -186,7 +186,7 @@ describe("an export", () => {
     await session.exportToHtml("page.html");
     await expect(session.exportToHtml("page.html")).rejects.toMatchObject({
       code: "file_changed",
-      message: "page.html was changed by somebody else meanwhile; nothing was written",
+      message: "page.html was changed by another program meanwhile; nothing was written",
     });
     await session.dispose();
   });
@@ -210,7 +210,8 @@ it("has no built-in tools for another directory, which would be on the disk", as
   await session.whenReady();
   expect(refusal).toMatchObject({
     code: "unsupported",
-    message: "The host brought the workspace of this session. Tools can be made for the session's own directory only.",
+    message:
+      "The host provides the workspace of this session, so tools can be made only for the session's own directory.",
   });
   await session.dispose();
 });

@@ -261,7 +261,7 @@ it("what is no file cannot be what a callback rests on, and what is not there ca
   expect(actions.map(({ label, status }) => [label, status])).toEqual([["later.txt", "pending"]]);
   const told = JSON.stringify(session.messages.filter(({ role }) => role === "toolResult"));
   for (const name of ["sub", "dangling"])
-    expect(told).toContain(`A pending action rests on files, and ${name} is none.`);
+    expect(told).toContain(`The pending action depends on ${name}, which is not a file.`);
   await session.dispose();
 });
 

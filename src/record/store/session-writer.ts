@@ -1,0 +1,361 @@
+// The only writer of one session file. Entries are queued at once and written in order. A disk error is reported once and
+// the write is tried again with the next entry; no queued entry is dropped meanwhile.
+
+import { dirname } from "node:path";
+import type { Clock } from "../../base/clock.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import { acquireLock, type FileLock, type LockKind, platformLock } from "../../base/path-lock.js";
+import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
+import { plainLine, type StoredFormSinks, storedLine } from "../stored-form.js";
+import { AppendFile } from "./append-file.js";
+import { createFile, type FileContent, replaceFile } from "./create-file.js";
+import { inUseText, isForbidden, type WriteAccess } from "./load-session.js";
+import { type MovePlace, moveFile } from "./move-file.js";
+import { nodeDisk, type SessionDisk } from "./session-disk.js";
+
+export interface WriterOptions {
+  /** The real path. */
+  readonly path: string;
+  readonly header: SessionHeader;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly disk?: SessionDisk;
+  readonly sinks: StoredFormSinks;
+  /** The exact lines of entries that are kept as another program wrote them. */
+  readonly originals?: ReadonlyMap<SessionEntry, string>;
+  ensureDirectory(path: string): void;
+  /** Runs once the lock is held, before the file comes into being. */
+  beforeCreate?(): Promise<void>;
+  onCreated?(): void;
+  /** Another program uses the file. Nothing more is written to it; the entries need another file. */
+  onReadOnly(reason: string): void;
+}
+
+type State =
+  /** Nothing on the disk yet. */
+  | { readonly kind: "unborn"; readonly lock: FileLock | undefined }
+  /** Written by an older program: converted to the current format before the first line is added. */
+  | {
+      readonly kind: "outdated";
+      readonly file: AppendFile;
+      readonly lock: FileLock;
+      readonly version: number;
+      readonly entries: readonly SessionEntry[];
+    }
+  | { readonly kind: "open"; readonly file: AppendFile; readonly lock: FileLock }
+  | { readonly kind: "over" };
+
+/** How long an entry may stay off the disk when no caller asks for a sync. */
+const lazySyncMs = 1000;
+
+export class SessionWriter {
+  #options: WriterOptions;
+  readonly #disk: SessionDisk;
+  #state: State;
+  readonly #queue: SessionEntry[] = [];
+  /** By text, the artifacts of entries that are not written yet: another attempt names them again. */
+  readonly #artifactIds = new Map<string, string>();
+  #isWorking = false;
+  #worked: Promise<void> = Promise.resolve();
+  #synced: Promise<void> = Promise.resolve();
+  #released: Promise<void> = Promise.resolve();
+  #syncedLength = 0;
+  #hasNewName = false;
+  #cancelLazySync: (() => void) | undefined;
+  #writeError: string | undefined;
+  #syncError: string | undefined;
+
+  private constructor(options: WriterOptions, state: State) {
+    this.#options = options;
+    this.#disk = options.disk ?? nodeDisk;
+    this.#state = state;
+  }
+
+  /** Makes no file before there is a message to put into it. */
+  static create(options: WriterOptions): SessionWriter {
+    return new SessionWriter(options, { kind: "unborn", lock: undefined });
+  }
+
+  /** Continues a loaded file. `outdated` holds its entries in the current format when the file is in an older one. */
+  static resume(
+    options: WriterOptions,
+    access: WriteAccess,
+    outdated?: { readonly version: number; readonly entries: readonly SessionEntry[] },
+  ): SessionWriter {
+    const { lock } = access;
+    const file = new AppendFile(options.disk ?? nodeDisk, options.path, access);
+    const state: State = outdated ? { kind: "outdated", file, lock, ...outdated } : { kind: "open", file, lock };
+    const writer = new SessionWriter(options, state);
+    writer.#syncedLength = access.length;
+    return writer;
+  }
+
+  /** The real path. */
+  get path(): string {
+    return this.#options.path;
+  }
+
+  /** Why the file lacks entries that were appended, or may lose them; undefined when all is well. */
+  get persistError(): string | undefined {
+    return this.#writeError ?? this.#syncError;
+  }
+
+  get lockKind(): LockKind {
+    return ("lock" in this.#state ? this.#state.lock?.kind : undefined) ?? platformLock;
+  }
+
+  /** Bytes in the file; 0 while there is none. */
+  get length(): number {
+    return "file" in this.#state ? this.#state.file.length : 0;
+  }
+
+  /** Never throws. Written when it returns, unless something has to be waited for: `flush` tells. */
+  append(entry: SessionEntry): void {
+    this.#queue.push(entry);
+    if (this.#state.kind === "open" && !this.#isWorking && this.#queue.length === 1) {
+      const line = this.#directLine(entry);
+      if (line) return this.#attempt(this.#state.file, line);
+    }
+    this.#work();
+  }
+
+  /** Resolves when every entry is in the file, or has failed to get there once more. */
+  async flush(): Promise<void> {
+    this.#work();
+    await this.#worked;
+  }
+
+  /** Resolves when every entry is on the disk, or has failed to get there: `persistError` tells. */
+  async sync(): Promise<void> {
+    await this.flush();
+    this.#synced = this.#synced.then(() => this.#syncNow());
+    await this.#synced;
+  }
+
+  async close(): Promise<void> {
+    await this.sync();
+    const isUnsaved = this.#queue.length > 0 && this.#writeError !== undefined;
+    if (isUnsaved) this.#options.log.error(`${this.#queue.length} session entries are lost: ${this.#writeError}`);
+    this.#release();
+    await this.#released;
+  }
+
+  /**
+   * Moves the file to the path of `options`, under their header; every other byte stays. `moveCompanions` moves the
+   * companion files and returns how to undo that. New entries wait meanwhile. A failure leaves everything as it was; a
+   * crash may leave both copies, never none.
+   */
+  async moveTo(options: WriterOptions, moveCompanions: MovePlace["moveCompanions"]): Promise<void> {
+    await this.flush();
+    while (this.#isWorking) await this.#worked;
+    this.#isWorking = true;
+    const moving = this.#move(options, moveCompanions).finally(() => {
+      this.#isWorking = false;
+    });
+    this.#worked = moving.catch(() => {}); // the caller of `moveTo` gets the error
+    await moving;
+    await this.sync();
+  }
+
+  async #move(options: WriterOptions, moveCompanions: MovePlace["moveCompanions"]): Promise<void> {
+    if (this.#state.kind === "outdated") await this.#renew(this.#state);
+    const state = this.#state;
+    if (state.kind === "unborn") {
+      await state.lock?.release();
+      this.#state = { kind: "unborn", lock: undefined };
+      this.#options = options;
+      return;
+    }
+    if (state.kind === "over") throw new GalleyError("file_refused", `Session ${this.path} is closed`);
+    if (this.#queue.length > 0) throw new GalleyError("file_refused", `Session not saved: ${this.#writeError}`);
+    const place = { disk: this.#disk, clock: options.clock, ensureDirectory: options.ensureDirectory, moveCompanions };
+    const isReplaced = options.path === this.path; // a move to another path has synced the new name
+    const { file, lock } = await moveFile(state, this.#options.path, options, place);
+    this.#options = options;
+    this.#state = { kind: "open", file, lock };
+    this.#syncedLength = file.length;
+    this.#hasNewName = isReplaced;
+    this.#releaseLater(state.file, lock === state.lock ? undefined : state.lock);
+  }
+
+  #work(): void {
+    if (this.#isWorking || !this.#hasWork()) return;
+    this.#isWorking = true;
+    this.#worked = this.#drain();
+  }
+
+  #hasWork(): boolean {
+    if (this.#state.kind === "over" || this.#queue.length === 0) return false;
+    return this.#state.kind !== "unborn" || this.#queue.some(({ type }) => type === "message");
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      if (this.#state.kind === "unborn") {
+        await afterNextInput(); // the request to the model goes first: the lock and the file take time
+        await this.#create(this.#state.lock);
+      }
+      if (this.#state.kind === "outdated")
+        await this.#renew(this.#state).catch((error) => this.#giveUpIfForbidden(error));
+      while (this.#state.kind === "open") {
+        const [entry] = this.#queue;
+        if (!entry) break;
+        this.#write(this.#state.file, await this.#lineOf(entry));
+      }
+    } catch (error) {
+      this.#noteWriteError(error);
+    } finally {
+      this.#isWorking = false;
+    }
+  }
+
+  async #create(held: FileLock | undefined): Promise<void> {
+    const { path, clock, header, onCreated, beforeCreate } = this.#options;
+    this.#options.ensureDirectory(dirname(path));
+    const attempt = held ? { lock: held } : await acquireLock(path, clock);
+    if (!attempt.lock) return this.#giveUp(inUseText(path, attempt.holderPid));
+    const { lock } = attempt;
+    this.#state = { kind: "unborn", lock };
+    await beforeCreate?.();
+    const entries = [...this.#queue];
+    const made = await createFile(this.#disk, path, { header, lines: this.#lines(entries) });
+    if (!made) return this.#giveUp(`Another file now exists at ${path}`);
+    this.#hasNewName = true;
+    this.#state = { kind: "open", file: new AppendFile(this.#disk, path, made), lock };
+    this.#noteWritten(entries.length);
+    onCreated?.();
+  }
+
+  async #renew({ file, lock, version, entries }: State & { kind: "outdated" }): Promise<void> {
+    const { path, header } = this.#options;
+    const content: FileContent & { backup: string } = {
+      header,
+      lines: this.#lines(entries),
+      backup: `${path}.v${version}.bak`,
+    };
+    const made = file.isOurs ? await replaceFile(this.#disk, path, content, () => file.isOurs) : undefined;
+    if (!made) return this.#giveUp(changedText(path));
+    file.close();
+    this.#hasNewName = true;
+    this.#state = { kind: "open", file: new AppendFile(this.#disk, path, made), lock };
+    this.#syncedLength = made.length;
+  }
+
+  #giveUpIfForbidden(error: unknown): void {
+    if (!isForbidden(error)) throw error;
+    this.#giveUp(`Session ${this.path} cannot be converted to the current format: ${messageOf(error)}`);
+  }
+
+  async *#lines(entries: readonly SessionEntry[]): AsyncGenerator<Buffer> {
+    for (const entry of entries) yield await this.#lineOf(entry);
+  }
+
+  async #lineOf(entry: SessionEntry): Promise<Buffer> {
+    return this.#directLine(entry) ?? storedLine(entry, this.#sinks);
+  }
+
+  get #sinks(): StoredFormSinks {
+    const { saveImage, saveText } = this.#options.sinks;
+    return {
+      saveImage,
+      saveText: async (text) => {
+        const id = this.#artifactIds.get(text) ?? (await saveText(text));
+        if (id !== undefined) this.#artifactIds.set(text, id);
+        return id;
+      },
+    };
+  }
+
+  #directLine(entry: SessionEntry): Buffer | undefined {
+    const original = this.#options.originals?.get(entry);
+    return original === undefined ? plainLine(entry) : Buffer.from(`${original}\n`);
+  }
+
+  #attempt(file: AppendFile, line: Buffer): void {
+    try {
+      this.#write(file, line);
+    } catch (error) {
+      this.#noteWriteError(error);
+    }
+  }
+
+  #write(file: AppendFile, line: Buffer): void {
+    if (!file.append(line)) return this.#giveUp(changedText(this.path));
+    this.#noteWritten(1);
+  }
+
+  #noteWritten(count: number): void {
+    this.#queue.splice(0, count);
+    this.#artifactIds.clear();
+    this.#writeError = undefined;
+    this.#cancelLazySync ??= this.#options.clock.after(lazySyncMs, () => {
+      this.#cancelLazySync = undefined;
+      void this.sync(); // never rejects
+    });
+  }
+
+  #noteWriteError(error: unknown): void {
+    if (this.#writeError === undefined) this.#options.log.warn(`session not saved: ${messageOf(error)} (${this.path})`);
+    this.#writeError = messageOf(error);
+  }
+
+  async #syncNow(): Promise<void> {
+    if (this.#state.kind !== "open") return;
+    const { file } = this.#state;
+    const { length } = file;
+    try {
+      if (length > this.#syncedLength) await file.sync();
+      if (this.#hasNewName) await this.#syncName();
+      this.#syncedLength = Math.max(length, this.#syncedLength);
+      this.#syncError = undefined;
+    } catch (error) {
+      if (this.#syncError === undefined)
+        this.#options.log.warn(`session not safe on disk: ${messageOf(error)} (${this.path})`);
+      this.#syncError = messageOf(error);
+    }
+  }
+
+  /** The directory, and the one above it, since both may be new. */
+  async #syncName(): Promise<void> {
+    const directory = dirname(this.path);
+    await this.#disk.syncDirectory(directory);
+    await this.#disk.syncDirectory(dirname(directory));
+    this.#hasNewName = false;
+  }
+
+  #giveUp(reason: string): void {
+    this.#release();
+    this.#queue.length = 0; // the record writes them to its next file
+    this.#writeError = undefined;
+    this.#options.onReadOnly(reason);
+  }
+
+  #release(): void {
+    this.#cancelLazySync?.();
+    this.#cancelLazySync = undefined;
+    const state = this.#state;
+    this.#state = { kind: "over" };
+    this.#releaseLater("file" in state ? state.file : undefined, "lock" in state ? state.lock : undefined);
+  }
+
+  /** Waits for a sync under way: a closed descriptor could be reused for another file. */
+  #releaseLater(file: AppendFile | undefined, lock: FileLock | undefined): void {
+    this.#released = this.#released
+      .then(() => this.#synced)
+      .then(async () => {
+        await lock?.release();
+        file?.close();
+      })
+      .catch((error: unknown) => this.#options.log.error(`closing ${this.path} failed`, error));
+  }
+}
+
+function changedText(path: string): string {
+  return `Session ${path} was changed by another program`;
+}
+
+/** After two rounds of the event loop: by then the request to the model is on its way. */
+function afterNextInput(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+}

@@ -1,0 +1,89 @@
+// What the loaded extensions answer when the session asks: before it accepts a prompt or changes its record, and around
+// its tool calls. Functions over the extensions that are live at that moment. Nothing here rejects because of an
+// extension.
+
+import type { ToolHooks } from "../../loop/run.js";
+import type { SlashCommand } from "../../protocol/data.js";
+import type {
+  InterceptedPrompt,
+  InterceptOptions,
+  RecordChange,
+  RequestedChange,
+} from "../../session/session-extensions.js";
+import type { LiveExtensions } from "./live-extensions.js";
+
+export function interceptsPrompts({ runner, customCommands }: LiveExtensions): boolean {
+  if (customCommands.list().length > 0) return true;
+  if (!runner) return false;
+  return runner.hasHandlers("input") || runner.hasHandlers("before_agent_start") || runner.commands().length > 0;
+}
+
+/** Undefined where a command or a handler took the prompt. */
+export async function interceptPrompt(
+  { runner, customCommands }: LiveExtensions,
+  prompt: InterceptedPrompt,
+  { source, signal, onAccepted }: InterceptOptions & Required<Pick<InterceptOptions, "source">>,
+): Promise<InterceptedPrompt | undefined> {
+  if (runner?.commandIn(prompt.text) !== undefined) {
+    onAccepted();
+    await runner.runCommand(prompt.text);
+    return undefined;
+  }
+  const { images } = prompt;
+  let text: string | undefined = prompt.text;
+  const command = customCommands.workFor(text);
+  if (command) {
+    onAccepted();
+    text = await command();
+  }
+  if (text === undefined || signal?.aborted) return undefined;
+  if (!runner) return { text, images };
+  const answer = await runner.emit({ type: "input", text, images, source }, signal);
+  if (answer.handled) return undefined;
+  return { text: answer.text, images: answer.images ?? images };
+}
+
+export async function preventsChange(
+  { runner }: LiveExtensions,
+  requested: RequestedChange,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!runner) return false;
+  const { kind, ...fields } = requested;
+  if ("entryId" in fields) return (await runner.emit({ type: "session_before_branch", ...fields }, signal)).cancel;
+  return (await runner.emit({ type: `session_before_${kind as "switch"}`, ...fields }, signal)).cancel;
+}
+
+export async function tellChange({ runner, tellTools }: LiveExtensions, change: RecordChange): Promise<void> {
+  if (change.kind === "tree") {
+    const { kind: _kind, ...fields } = change;
+    await runner?.emit({ type: "session_tree", ...fields });
+    return tellTools({ reason: "tree", previousSessionFile: undefined });
+  }
+  const { kind, previousSessionFile } = change;
+  if (kind === "switch") await runner?.emit({ type: "session_switch", reason: change.reason, previousSessionFile });
+  else await runner?.emit({ type: "session_branch", previousSessionFile });
+  await tellTools({ reason: kind, previousSessionFile });
+}
+
+/** The commands of custom command modules, except where an extension has one of the same name. */
+export function visibleCustomCommands({ runner, customCommands }: LiveExtensions): SlashCommand[] {
+  const taken = new Set(runner?.commands().map(({ name }) => name));
+  return customCommands.list().filter(({ name }) => !taken.has(name));
+}
+
+/** The program's own hooks decide first, and see a result last. `live` is asked at every call: a reload replaces it. */
+export function hooksAround(own: ToolHooks, live: () => LiveExtensions | undefined): ToolHooks {
+  return {
+    ...own,
+    reviseCall: async (tool, call, args) => {
+      const first = await own.reviseCall?.(tool, call, args);
+      if (first && "block" in first) return first;
+      return (await live()?.hooks?.reviseCall(tool, call, first?.args ?? args)) ?? first;
+    },
+    afterToolCall: async (call, result, ran) => {
+      const shown = (await live()?.hooks?.afterToolCall(call, result, ran)) ?? result;
+      return (await own.afterToolCall?.(call, shown, ran)) ?? shown;
+    },
+  };
+}

@@ -1,0 +1,165 @@
+// What extensions find under the names of the program: the package's exports, and the helpers that published extensions
+// import. Made for one session, because some of them use its tools, models and processes.
+
+import { resolve } from "node:path";
+import type { Clock } from "../../base/clock.js";
+import { GalleyError } from "../../base/errors.js";
+import { isObject } from "../../base/json.js";
+import * as texts from "../../extensions/compat/module-texts.js";
+import type { Processes } from "../../processes/processes.js";
+import type { CompactionResult } from "../../protocol/events.js";
+import type { AgentMessage } from "../../protocol/messages.js";
+import type { ProviderModel, StreamFunction } from "../../provider/provider.js";
+import { askSummarizers } from "../../session/compaction/ask-summarizers.js";
+import type { CompactionPreparation } from "../../session/compaction/compaction-extensions.js";
+import { serializeMessages } from "../../session/compaction/serialize.js";
+import { summarize } from "../../session/compaction/summarize.js";
+import { toModelMessages } from "../../session/model-messages.js";
+import { defaultSessionSettings } from "../../session/session-settings.js";
+import type { AnyTool } from "../../tools/tool.js";
+import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
+import * as door from "../exports.js";
+
+export interface ExtensionExportsDeps {
+  readonly cwd: string;
+  readonly agentDir: string;
+  readonly clock: Clock;
+  readonly processes: Processes;
+  readonly stream: StreamFunction;
+  /** On the files that the session works on. */
+  readonly astEdit: (request: AstEditRequest) => Promise<AstEditOutcome>;
+  /** The built-in tools, as they would be in another directory. */
+  toolsIn(cwd: string): readonly AnyTool[];
+}
+
+export function extensionExports(deps: ExtensionExportsDeps) {
+  const { agentDir } = deps;
+  return {
+    ...door,
+    ...texts,
+    ...toolMakers(deps),
+    astEdit: deps.astEdit,
+    getAgentDir: () => agentDir,
+    convertToLlm: (messages: readonly AgentMessage[]) => toModelMessages(messages),
+    serializeConversation: (messages: readonly AgentMessage[]) => serializeMessages(messages).join("\n\n"),
+    compact: compactor(deps),
+    copyToClipboard: (text: string) => copy(text, deps),
+    withFileMutationQueue: fileQueue(deps.cwd),
+  };
+}
+
+const makers = {
+  createBashTool: "bash",
+  createReadTool: "read",
+  createWriteTool: "write",
+  createEditTool: "edit",
+  createFindTool: "find",
+  createGrepTool: "grep",
+  createLsTool: "ls",
+} as const;
+
+interface MakerOptions {
+  /** Comes before every command. */
+  commandPrefix?: string;
+}
+
+type ToolMaker = (cwd?: string, options?: MakerOptions) => AnyTool;
+
+/** A built-in tool for another directory, to be wrapped and registered under its own or another name. */
+function toolMakers({ cwd: usual, toolsIn }: ExtensionExportsDeps): Record<keyof typeof makers, ToolMaker> {
+  const maker =
+    (name: string): ToolMaker =>
+    (cwd = usual, options = {}) => {
+      const { commandPrefix, ...others } = options;
+      const [unknown] = Object.keys(others);
+      if (unknown !== undefined)
+        throw new GalleyError("unsupported", `The ${name} tool cannot be made with ${unknown} in this version.`);
+      const tool = toolsIn(resolve(usual, cwd)).find((one) => one.name === name) as AnyTool;
+      return commandPrefix === undefined ? tool : prefixed(tool, commandPrefix);
+    };
+  return Object.fromEntries(Object.entries(makers).map(([key, name]) => [key, maker(name)])) as Record<
+    keyof typeof makers,
+    ToolMaker
+  >;
+}
+
+function prefixed(tool: AnyTool, prefix: string): AnyTool {
+  const execute = tool.execute as (id: string, params: Record<string, unknown>, ...rest: unknown[]) => unknown;
+  return {
+    ...tool,
+    execute: ((id: string, params: Record<string, unknown>, ...rest: unknown[]) =>
+      execute.call(tool, id, { ...params, command: `${prefix}\n${params.command}` }, ...rest)) as AnyTool["execute"],
+  };
+}
+
+/** Changes one file at a time, across all callers. */
+function fileQueue(cwd: string) {
+  const last = new Map<string, Promise<unknown>>();
+  return async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
+    const key = resolve(cwd, path);
+    const mine = (last.get(key) ?? Promise.resolve()).then(work);
+    const settled = mine.catch(() => {}); // the caller gets the error
+    last.set(key, settled);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(key) === settled) last.delete(key);
+    }
+  };
+}
+
+const clipboards = [
+  ["wl-copy", []],
+  ["xclip", ["-selection", "clipboard"]],
+  ["xsel", ["--clipboard", "--input"]],
+  ["pbcopy", []],
+] as const;
+
+async function copy(text: string, { cwd, processes }: ExtensionExportsDeps): Promise<void> {
+  for (const [file, args] of clipboards) {
+    const request = { command: { file, args }, cwd, stdin: text, timeoutMs: 5000 };
+    const ended = await processes.run(request).catch(() => undefined); // not installed: try the next
+    if (ended?.exitCode === 0) return;
+  }
+  throw new GalleyError("unsupported", "There is no clipboard here.");
+}
+
+type CompactArguments = [
+  preparation: CompactionPreparation,
+  model: ProviderModel,
+  apiKey?: string,
+  ...rest: (Record<string, string> | string | AbortSignal | undefined)[],
+];
+
+/** Headers, instructions and a signal may follow the key, in any order: versions differ. */
+function compactor({ stream, clock }: ExtensionExportsDeps) {
+  return async (...[preparation, model, apiKey, ...rest]: CompactArguments): Promise<CompactionResult> => {
+    const {
+      firstKeptEntryId,
+      tokensBefore,
+      messagesToSummarize,
+      turnPrefixMessages = [],
+      previousSummary,
+    } = preparation;
+    const signal = rest.find((one) => one instanceof AbortSignal) ?? new AbortController().signal;
+    const headers = rest.find((one) => isObject(one) && !(one instanceof AbortSignal)) as
+      | Record<string, string>
+      | undefined;
+    const customInstructions = rest.find((one) => typeof one === "string");
+    const { reserveTokens } = preparation.settings ?? defaultSessionSettings.compaction;
+    const options = async () => ({ ...(apiKey === undefined ? {} : { apiKey }), ...(headers ? { headers } : {}) });
+    const request = {
+      ...{ path: [], overheadTokens: 0, summarizers: [{ model, options }], retry: defaultSessionSettings.retry },
+      ...{ stream, clock, random: Math.random, signal },
+    };
+    const task = {
+      kind: "history" as const,
+      pieces: serializeMessages([...messagesToSummarize, ...turnPrefixMessages]),
+      maxTokens: reserveTokens * 0.8,
+      ...(previousSummary === undefined ? {} : { previousSummary }),
+      ...(customInstructions === undefined ? {} : { customInstructions }),
+    };
+    const { text, usage } = await askSummarizers(request, (caller) => summarize(task, caller));
+    return { summary: text, firstKeptEntryId, tokensBefore, details: { usage } };
+  };
+}

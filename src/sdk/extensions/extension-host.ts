@@ -1,0 +1,101 @@
+// The session as extensions see it: views for tools, and what extensions may do besides.
+
+import { isSettingKey } from "../../config/settings/schema.js";
+import type { Settings } from "../../config/settings/settings.js";
+import type { ToolHost } from "../../extensions/api/custom-tool-context.js";
+import { readonlySession } from "../../extensions/api/custom-tool-session.js";
+import type { ExtensionHost } from "../../extensions/api/extension.js";
+import type { ProviderModel } from "../../provider/provider.js";
+import type { AgentSession } from "../../session/agent-session.js";
+import type { ModelSource } from "../../session/models/model-source.js";
+import { textAndImages } from "../../session/session-messages.js";
+
+export interface ExtensionHostDeps {
+  readonly session: AgentSession;
+  readonly models: ModelSource;
+  readonly settings: Settings;
+  readonly mode: string;
+  isProjectTrusted(): boolean;
+  /** An extension registered another tool. */
+  toolsChanged(): void;
+  /** An extension wants all extensions to be loaded again. */
+  reload(): Promise<void>;
+  /** An extension wants the program to end. */
+  shutdown(): void;
+}
+
+export function createToolHost({ session, models, settings }: ExtensionHostDeps): ToolHost {
+  return {
+    cwd: session.cwd,
+    sessionManager: readonlySession(() => session.sessionManager),
+    modelRegistry: {
+      find: (provider, modelId) => models.find(provider, modelId),
+      getAll: () => models.all?.() ?? models.available(),
+      getAvailable: () => models.available(),
+      getApiKey: (model) => models.apiKeyFor(model as ProviderModel),
+      getApiKeyAndHeaders: async (model) => ({
+        apiKey: await models.apiKeyFor(model as ProviderModel),
+        headers: await models.headersFor(model as ProviderModel),
+      }),
+    },
+    get model() {
+      return session.model;
+    },
+    pending: {
+      list: () => session.pendingActions,
+      get hasPending() {
+        return session.pendingActionCount > 0;
+      },
+    },
+    settings: { get: (key) => (isSettingKey(key) ? settings.get(key) : undefined) },
+    isIdle: () => !session.isStreaming,
+    hasQueuedMessages: () => session.queuedMessageCount > 0,
+    abort: () => void session.abort(),
+  };
+}
+
+export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
+  const { session, mode } = deps;
+  return {
+    ...createToolHost(deps),
+    get model() {
+      return session.model; // copying the members above has read it once
+    },
+    get signal() {
+      return session.signal;
+    },
+    mode,
+    shutdown: () => deps.shutdown(),
+    getContextUsage: () => session.getContextUsage(),
+    compact: (customInstructions) => session.compact(customInstructions),
+    getSystemPrompt: () => session.systemPrompt,
+    isProjectTrusted: () => deps.isProjectTrusted(),
+    waitForIdle: () => session.waitForIdle(),
+    async newSession({ setup, ...options }) {
+      const cancelled = !(await session.newSession(options));
+      if (!cancelled) await setup?.(session.sessionManager);
+      return { cancelled };
+    },
+    switchSession: async (path) => ({ cancelled: !(await session.switchSession(path)) }),
+    branch: async (entryId) => ({ cancelled: (await session.branch(entryId)).cancelled }),
+    navigateTree: async (entryId, options) => ({ cancelled: (await session.navigateTree(entryId, options)).cancelled }),
+    reload: () => deps.reload(),
+    sendMessage: (message, options) => session.sendCustomMessage(message, options),
+    sendUserMessage(content, { deliverAs } = {}) {
+      const { text, images } = textAndImages(content);
+      const behaviour = deliverAs ? { streamingBehavior: deliverAs } : {};
+      return session.prompt(text, { images, source: "extension", ...behaviour });
+    },
+    appendEntry: (customType, data) => void session.sessionManager.append({ type: "custom", customType, data }),
+    getActiveTools: () => session.getActiveToolNames(),
+    getAllTools: () => session.allTools,
+    setActiveTools: (names) => session.setActiveToolsByName(names),
+    getSessionName: () => session.sessionName,
+    setSessionName: (name) => session.setSessionName(name),
+    setLabel: (entryId, label) => session.setLabel(entryId, label),
+    setModel: (provider, modelId) => session.setModel(provider, modelId),
+    getThinkingLevel: () => session.thinkingLevel,
+    setThinkingLevel: (level) => session.setThinkingLevel(level),
+    toolsChanged: () => deps.toolsChanged(),
+  };
+}

@@ -1,0 +1,396 @@
+// The custom tools and extensions of a session: found and loaded once, beside the session's own start, loaded again on
+// request, and shut down with it. Answers what the session asks of them. Where there are none, a session has no such
+// object, and it costs no time.
+
+import { atMost } from "../../base/clock.js";
+import { messageOf } from "../../base/errors.js";
+import { ShorteningClock } from "../../base/shortening-clock.js";
+import type { ConfigRoot } from "../../config/config-roots.js";
+import type { ConfigLocation } from "../../config/survey-extensions.js";
+import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
+import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
+import type { HostModules } from "../../extensions/compat/virtual-modules.js";
+import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
+import type { UserCommand } from "../../extensions/hooks/hooks-session.js";
+import type { ModuleLoadError } from "../../extensions/load/load.js";
+import type { FoundTool } from "../../extensions/load/load-factory.js";
+import type { LoadMemory } from "../../extensions/load/load-memory.js";
+import type { Coverage } from "../../extensions/trust/digest-project.js";
+import type { Workspace } from "../../files/workspace.js";
+import type { ToolHooks } from "../../loop/run.js";
+import type { ChangeWriter } from "../../preview/change-writer.js";
+import type { SlashCommand } from "../../protocol/data.js";
+import type { AgentMessage } from "../../protocol/messages.js";
+import type { AgentSession } from "../../session/agent-session.js";
+import type { BashRunOutcome } from "../../session/bash-execution.js";
+import type {
+  CompactionExtensions,
+  TreePreparation,
+  TreeVerdict,
+} from "../../session/compaction/compaction-extensions.js";
+import type { ModelSource } from "../../session/models/model-source.js";
+import type {
+  ExtensionReport,
+  InterceptedPrompt,
+  InterceptOptions,
+  RecordChange,
+  RequestedChange,
+  SessionExtensions,
+} from "../../session/session-extensions.js";
+import type { AnyTool } from "../../tools/tool.js";
+import {
+  hooksAround,
+  interceptPrompt,
+  interceptsPrompts,
+  preventsChange,
+  tellChange,
+  visibleCustomCommands,
+} from "./answer-session.js";
+import type { LiveExtensions } from "./live-extensions.js";
+import type { ExtensionOptions, LoadSessionExtensionsDeps, UndecidedProject } from "./load-session-extensions.js";
+
+export interface ExtensionManagerDeps
+  extends Pick<LoadSessionExtensionsDeps, "processes" | "clock" | "log" | keyof ConfigLocation> {
+  readonly workspace: Workspace;
+  readonly changes: ChangeWriter;
+  readonly models: ModelSource;
+  /** The configuration directories. */
+  readonly roots: readonly ConfigRoot[];
+  readonly hostModules: HostModules;
+  readonly givenTools: readonly FoundTool[];
+  /** `interactive`, `rpc`, `print` or `json`. */
+  readonly mode: string;
+  /** An extension wants the program to end. */
+  shutdown(): void;
+}
+
+/** How long extensions that are still being loaded may take when the session ends. */
+const loadPatienceMs = 2000;
+
+export class ExtensionManager implements SessionExtensions {
+  readonly #deps: ExtensionManagerDeps;
+  /** The clock for the time limits of extensions. */
+  readonly #clock: ShorteningClock;
+  readonly #options: ExtensionOptions;
+  readonly #listeners = new Set<(report: ExtensionReport) => void>();
+  #session: AgentSession | undefined;
+  #reserved: readonly string[] = [];
+  #loading: Promise<void> | undefined;
+  /** Until the loaded extensions have been told of the start. */
+  #beginning: Promise<void> | undefined;
+  #live: LiveExtensions | undefined;
+  #liveUI: LiveUI | undefined;
+  #memory: LoadMemory | undefined;
+  #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
+  #undecided: UndecidedProject | undefined;
+  #isOver = false;
+  /** The session has ended: no extension is told anything any more. */
+  #isGone = false;
+  readonly #over = new AbortController();
+  #coverage: Coverage | undefined;
+  #decide = () => {};
+  readonly #decided = new Promise<void>((resolve) => {
+    this.#decide = resolve;
+  });
+  #onRenewed: () => Promise<void> = async () => {};
+
+  constructor(deps: ExtensionManagerDeps, options: ExtensionOptions) {
+    this.#deps = deps;
+    this.#clock = new ShorteningClock(deps.clock);
+    this.#options = options;
+  }
+
+  /** Names that no custom tool may have. */
+  reserve(names: readonly string[]): void {
+    this.#reserved = names;
+  }
+
+  /** Call it before any other method. */
+  attach(session: AgentSession): void {
+    this.#session = session;
+  }
+
+  loaded(): Promise<void> {
+    this.#loading ??= this.#load().catch((error: unknown) => this.#broken(error));
+    return this.#loading;
+  }
+
+  async ready(): Promise<void> {
+    await this.loaded();
+    await this.#beginning;
+  }
+
+  beginShutdown(mostMs: number): void {
+    this.#clock.shorten(mostMs);
+  }
+
+  /** What the project is trusted with, for its texts; waits for the decision, not for what extensions do next. */
+  async projectCoverage(): Promise<Coverage | undefined> {
+    void this.loaded();
+    await this.#decided;
+    return this.#coverage;
+  }
+
+  /** Called after a reload, when the trusted files may have changed. Must not reject. */
+  onRenewed(listener: () => Promise<void>): void {
+    this.#onRenewed = listener;
+  }
+
+  get mayStage(): boolean {
+    return this.#live?.mayStage ?? false;
+  }
+
+  get interceptsPrompts(): boolean {
+    if (!this.#live) return false;
+    if (this.#beginning) return true; // handlers of the start may register others
+    return interceptsPrompts(this.#live);
+  }
+
+  async intercept(
+    prompt: InterceptedPrompt,
+    { source, signal, onAccepted }: InterceptOptions,
+  ): Promise<InterceptedPrompt | undefined> {
+    await this.#beginning;
+    if (signal?.aborted) return undefined; // the caller was told so
+    if (!this.#live) return prompt;
+    const usual = this.#deps.mode === "rpc" ? "rpc" : "interactive";
+    return interceptPrompt(this.#live, prompt, { source: source ?? usual, signal, onAccepted });
+  }
+
+  async beforeRun(
+    { text: prompt, images, systemPrompt }: InterceptedPrompt & { readonly systemPrompt: string },
+    signal: AbortSignal,
+  ) {
+    const runner = this.#live?.runner;
+    if (!runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
+    return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt }, signal);
+  }
+
+  get revisesContext(): boolean {
+    return this.#live?.runner?.hasHandlers("context") ?? false;
+  }
+
+  async reviseContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
+    const runner = this.#live?.runner;
+    return runner ? (await runner.emit({ type: "context", messages: [...messages] })).messages : messages;
+  }
+
+  get compaction(): CompactionExtensions | undefined {
+    return this.#live?.compaction();
+  }
+
+  async beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict> {
+    const runner = this.#live?.runner;
+    return runner ? runner.emit({ type: "session_before_tree", preparation, signal }) : { cancel: false };
+  }
+
+  async prevents(requested: RequestedChange, signal: AbortSignal): Promise<boolean> {
+    return this.#live ? preventsChange(this.#live, requested, signal) : false;
+  }
+
+  async changed(change: RecordChange): Promise<void> {
+    if (this.#live) await tellChange(this.#live, change);
+  }
+
+  commands(): SlashCommand[] {
+    return [...(this.#live?.runner?.commands() ?? []), ...this.customCommands()];
+  }
+
+  customCommands(): SlashCommand[] {
+    return this.#live ? visibleCustomCommands(this.#live) : [];
+  }
+
+  onReport(listener: (report: ExtensionReport) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  around(own: ToolHooks): ToolHooks {
+    return hooksAround(own, () => this.#live);
+  }
+
+  /** Undefined where no extension ran the command. */
+  async runUserBash(request: UserCommand, signal: AbortSignal): Promise<BashRunOutcome | undefined> {
+    return this.#live?.runUserBash(request, signal);
+  }
+
+  blame(error: unknown): string | undefined {
+    return this.#live?.blame(error);
+  }
+
+  setUIContext(ui: object | undefined, hasUI: boolean): void {
+    this.#ui = { ui, hasUI };
+    this.#liveUI?.set(ui, hasUI);
+  }
+
+  /** Never rejects. One reload after the other, and prompts wait for them. */
+  reload(): Promise<void> {
+    this.#loading = this.ready().then(() => this.#renew().catch((error: unknown) => this.#broken(error)));
+    return this.ready();
+  }
+
+  /** Never rejects. With a limit it is over by then, whatever the extensions do. */
+  async shutdown(limitMs?: number): Promise<void> {
+    this.#isOver = true;
+    this.#over.abort();
+    this.#clock.shorten(limitMs ?? loadPatienceMs);
+    const goodbye = async () => {
+      await this.#loading;
+      await this.#beginning;
+      await this.#live?.shutdown();
+    };
+    await (limitMs === undefined ? goodbye() : atMost(this.#deps.clock, limitMs, goodbye()));
+    this.#isGone = true;
+    this.#live?.runner?.close();
+  }
+
+  async #load(): Promise<void> {
+    this.#options.beforeModules?.();
+    const live = await this.#createLive([]);
+    if (!live || this.#isGone) return;
+    this.#live = live;
+    (this.#session as AgentSession).observe((event) => this.#live?.observe(event)?.then(() => {}));
+    this.#begin("startup");
+    void this.#askForTrust(); // not awaited: until there is an answer it is no
+  }
+
+  /** Never rejects. A yes is about what was shown: if that has changed since, the user is asked again. */
+  async #askForTrust(): Promise<void> {
+    const undecided = this.#undecided;
+    if (!undecided || !this.#liveUI?.hasUI || this.#isOver) return;
+    const { title, lines } = undecided.question;
+    const { signal } = this.#over;
+    if (!(await this.#liveUI.ui.confirm(title, lines.join("\n"), { signal })) || this.#isOver) return;
+    try {
+      await undecided.rememberYes();
+    } catch (error) {
+      return this.#deps.log.error("the decision about the project could not be kept, so it does not count", error);
+    }
+    await this.reload();
+    await this.#askForTrust();
+  }
+
+  /** The old ones answer until the new ones are loaded: there must be no moment without a guard. */
+  async #renew(): Promise<void> {
+    const old = this.#live;
+    if (this.#isOver || !old) return;
+    await old.shutdown();
+    const next = await this.#createLive(old.tools());
+    if (!next || this.#isOver) return;
+    this.#live = next;
+    old.runner?.close();
+    await this.#onRenewed();
+    this.#begin("reload");
+  }
+
+  /** Only prompts wait for it. */
+  #begin(reason: "startup" | "reload"): void {
+    const begin = async () => {
+      await this.#live?.runner?.emit({ type: "session_start", reason });
+      await this.#live?.tellTools({ reason: "start", previousSessionFile: undefined });
+    };
+    const beginning = begin()
+      .catch((error: unknown) => this.#broken(error))
+      .then(() => {
+        if (this.#beginning === beginning) this.#beginning = undefined;
+      });
+    this.#beginning = beginning;
+  }
+
+  /** Undefined where the command line has a flag that no extension knows. */
+  async #createLive(old: readonly AnyTool[]): Promise<LiveExtensions | undefined> {
+    const session = this.#session as AgentSession;
+    const [
+      { loadSessionExtensions },
+      { liveExtensions },
+      { createExtensionPending },
+      { createLiveUI },
+      { LoadMemory },
+    ] = await Promise.all([
+      import("./load-session-extensions.js"),
+      import("./live-extensions.js"),
+      import("./extension-pending.js"),
+      import("../../extensions/api/custom-tool-ui.js"),
+      import("../../extensions/load/load-memory.js"),
+    ]);
+    const { workspace, changes } = this.#deps;
+    const push = session.stagePendingAction.bind(session);
+    const nextId = session.nextPendingId.bind(session);
+    this.#memory ??= new LoadMemory();
+    this.#liveUI ??= createLiveUI(this.#deps);
+    this.#liveUI.set(this.#ui.ui, this.#ui.hasUI);
+    const loaded = await loadSessionExtensions(
+      {
+        ...this.#deps,
+        clock: this.#clock,
+        live: this.#liveUI,
+        memory: this.#memory,
+        builtInToolNames: this.#reserved,
+        pending: createExtensionPending({ workspace, changes, push, nextId }),
+        onError: (failure) => this.#failed(failure),
+        onSendFailure: ({ command, error }) => this.#report({ type: "response", command, success: false, error }),
+      },
+      this.#options,
+    );
+    this.#undecided = loaded.undecided;
+    this.#coverage = loaded.projectCoverage;
+    this.#decide();
+    for (const error of loaded.untrusted) this.#deps.log.error(lineOf(error));
+    for (const error of loaded.errors) {
+      this.#deps.log.error(lineOf(error));
+      this.#options.onLoadError?.(error);
+      this.#report(frameOf({ extensionPath: error.path, event: "load", error: error.error }));
+    }
+    if (!this.#setFlags(loaded.extensions?.runner)) return undefined;
+    const deps = {
+      ...this.#deps,
+      clock: this.#clock,
+      session,
+      isProjectTrusted: () => loaded.isProjectTrusted,
+      reload: () => this.reload(),
+      namedTools: this.#options.namedTools ?? [],
+      builtInToolNames: this.#reserved,
+      onToolError: (failure: ToolFailure) => this.#report(frameOf(failure)),
+      onCommandError: (failure: ToolFailure) => this.#failed(failure),
+    };
+    return liveExtensions(loaded, deps, old);
+  }
+
+  #setFlags(runner: ExtensionRunner | undefined): boolean {
+    const { resolveFlags } = this.#options;
+    if (!resolveFlags) return true;
+    const values = resolveFlags(runner?.flags() ?? new Map());
+    for (const [name, value] of values ?? []) runner?.flagValues.set(name, value);
+    return values !== undefined;
+  }
+
+  #broken(error: unknown): void {
+    this.#decide();
+    this.#deps.log.error("custom tools and extensions could not be loaded", error);
+  }
+
+  #failed(failure: ToolFailure): void {
+    const { extensionPath, event, error } = failure;
+    this.#deps.log.warn(`${extensionPath} ${event}: ${error}`);
+    this.#report(frameOf(failure));
+  }
+
+  #report(report: ExtensionReport): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(report);
+      } catch (error) {
+        this.#deps.log.error(`a listener failed: ${messageOf(error)}`);
+      }
+    }
+  }
+}
+
+/** Without the stack, which is for the log. */
+function frameOf({ extensionPath, event, error }: ToolFailure): ExtensionReport {
+  return { type: "extension_error", extensionPath, event, error };
+}
+
+function lineOf({ path, error }: ModuleLoadError): string {
+  return `${path}: ${error}`;
+}

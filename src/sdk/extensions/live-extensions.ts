@@ -1,0 +1,113 @@
+// Loaded extensions at work in a session: their tools are added, their commands can be called, extensions can act, and
+// listeners are told what happens.
+
+import type { Clock } from "../../base/clock.js";
+import type { Log } from "../../base/log.js";
+import { splitWords } from "../../config/prompts/template.js";
+import { findCommand } from "../../extensions/api/commands.js";
+import { customSlashCommand, type LoadedCommand, runCustomCommand } from "../../extensions/api/custom-command.js";
+import { adaptCustomTool } from "../../extensions/api/custom-tool-adapter.js";
+import { notifyTools } from "../../extensions/api/custom-tool-events.js";
+import { cameFrom, type ToolFailure } from "../../extensions/api/custom-tool-failure.js";
+import { compactionExtensions } from "../../extensions/hooks/hooks-compaction.js";
+import { runUserBash, toolSessionEvent, type UserCommand } from "../../extensions/hooks/hooks-session.js";
+import { extensionToolHooks } from "../../extensions/hooks/hooks-tools.js";
+import type { AddedTool } from "../../session/active-tools.js";
+import type { AnyTool } from "../../tools/tool.js";
+import { createExtensionHost, createToolHost, type ExtensionHostDeps } from "./extension-host.js";
+import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } from "./load-session-extensions.js";
+
+export interface LiveDeps extends Omit<ExtensionHostDeps, "toolsChanged">, Pick<ExtensionOptions, "namedTools"> {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The names of the built-in tools, including hidden ones. */
+  readonly builtInToolNames: readonly string[];
+  /** For hosts: what is also logged. */
+  onToolError(failure: ToolFailure): void;
+  onCommandError(failure: ToolFailure): void;
+}
+
+export type LiveExtensions = ReturnType<typeof liveExtensions>;
+
+/** `old` are the tools of the extensions that these replace. */
+export function liveExtensions(
+  { tools: custom, commands, extensions }: LoadedSessionExtensions,
+  deps: LiveDeps,
+  old: readonly AnyTool[] = [],
+) {
+  const { session, log, clock, onToolError: onError } = deps;
+  const runner = extensions?.runner;
+  const toolsChanged = () => session.addTools(registeredTools());
+  const host = createToolHost({ ...deps, toolsChanged });
+  const adapted = custom.tools.map((one) => adaptCustomTool(one, { live: custom.live, log, host: () => host }));
+  const others = new Set(session.allTools.filter((tool) => !old.includes(tool)).map(({ name }) => name));
+  for (const name of [...deps.builtInToolNames, ...adapted.map((tool) => tool.name)]) others.add(name);
+  const isNamed = (name: string) => deps.namedTools?.includes(name) ?? false;
+  const offered = ({ tool, startsActive = true }: AddedTool): AddedTool => {
+    if (!isNamed(tool.name)) return { tool, startsActive };
+    const { hidden: _hidden, ...shown } = tool;
+    return { tool: shown };
+  };
+  const registeredTools = () => {
+    const registered = runner?.tools() ?? [];
+    // Logged once: an extension that registers a tool again has replaced its own.
+    for (const { tool, path } of registered)
+      if (others.delete(tool.name)) log.warn(`${path} replaces the tool "${tool.name}"`);
+    return registered;
+  };
+  const added = [...adapted.map((tool) => ({ tool })), ...registeredTools()].map(offered);
+  session.replaceTools(old, added);
+  const extensionHost = createExtensionHost({ ...deps, toolsChanged });
+  runner?.initialize(extensionHost);
+  const taken = new Set(runner?.commands().map(({ name }) => name));
+  for (const { path, command } of commands)
+    if (taken.has(command.name)) log.warn(`${path}: /${command.name} is a command of an extension, which comes first`);
+  const told = { tools: custom.tools, clock, log, live: custom.live, host: () => host, onError };
+  const tellTools = (event: Parameters<typeof notifyTools>[1]) => notifyTools(told, event);
+  const hasListeners = custom.tools.some(({ tool }) => typeof tool.onSession === "function");
+  return {
+    runner,
+    customCommands: customCommands(commands, {
+      context: { cwd: session.cwd, live: custom.live, host: () => extensionHost },
+      log,
+      onError: deps.onCommandError,
+    }),
+    /** A module can stage; a tool that the program passed in cannot. */
+    mayStage: commands.length > 0 || custom.tools.some(({ resolvedPath }) => resolvedPath !== givenToolPath),
+    /** Everything they registered. */
+    tools: (): AnyTool[] => [...added, ...(runner?.tools() ?? [])].map(({ tool }) => tool),
+    hooks: runner && extensionToolHooks(runner),
+    compaction: () => runner && compactionExtensions(runner, () => session.sessionId),
+    tellTools,
+    /** The module in whose files an error was thrown. */
+    blame: (error: unknown): string | undefined =>
+      runner?.registry.blame(error) ??
+      custom.tools.find(({ resolvedPath }) => cameFrom(error, resolvedPath))?.path ??
+      commands.find(({ realPath }) => cameFrom(error, realPath))?.path,
+    /** All are told at once: they share the remaining time. Never rejects. */
+    async shutdown(): Promise<void> {
+      await Promise.all([
+        runner?.emit({ type: "session_shutdown" }),
+        tellTools({ reason: "shutdown", previousSessionFile: undefined }),
+      ]);
+    },
+    observe(event: Parameters<typeof toolSessionEvent>[0]): Promise<unknown> | undefined {
+      const forTools = hasListeners ? toolSessionEvent(event) : undefined;
+      const observed = runner?.observe(event);
+      return forTools ? Promise.all([observed, tellTools(forTools)]) : observed;
+    },
+    runUserBash: async (request: UserCommand, signal: AbortSignal) => runner && runUserBash(runner, request, signal),
+  };
+}
+
+function customCommands(commands: readonly LoadedCommand[], deps: Parameters<typeof runCustomCommand>[2]) {
+  const byName = new Map(commands.map((one) => [one.command.name, one]));
+  return {
+    list: () => commands.map(customSlashCommand),
+    /** The work of the command that a prompt begins with, which returns the prompt it made. */
+    workFor(text: string): (() => Promise<string | undefined>) | undefined {
+      const found = findCommand(byName, text);
+      return found && (() => runCustomCommand(found.command, splitWords(found.args), deps));
+    },
+  };
+}

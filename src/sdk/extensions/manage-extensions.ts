@@ -1,0 +1,152 @@
+// For users who manage custom tools and trust: which tools there are, whether a module is usable, what a project would
+// run, and what was decided about it.
+
+import { join } from "node:path";
+import { systemClock } from "../../base/clock.js";
+import { homedir } from "../../base/home.js";
+import type { Log } from "../../base/log.js";
+import { agentDirectory } from "../../config/agent-directory.js";
+import { discoverEnvironment, discoverSettings } from "../../config/discover.js";
+import {
+  type ConfigLocation,
+  type ExtensionSurvey,
+  surveyExtensions,
+  trustFile,
+} from "../../config/survey-extensions.js";
+import type { ExplicitPath } from "../../extensions/discover/discover-modules.js";
+import type { LoadedCustomTools, ModuleLoadError } from "../../extensions/load/load.js";
+import type { ToolCheck, ToolReport } from "../../extensions/load/tool-check.js";
+import type { TrustDecision } from "../../extensions/trust/trust.js";
+import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
+import type { TrustRecord } from "../../extensions/trust/trust-store.js";
+import { createToolAccess } from "../tool-access.js";
+import { sessionlessHostModules } from "./sessionless-host-modules.js";
+
+export type { ToolCheck, ToolReport, TrustDecision, TrustRecord };
+
+export interface ExtensionLocation extends ConfigLocation {
+  readonly log: Log;
+  /** Names that no custom tool may have. */
+  readonly builtInToolNames: readonly string[];
+}
+
+export async function findExtensionLocation(
+  given: Pick<ExtensionLocation, "cwd" | "log" | "builtInToolNames">,
+): Promise<ExtensionLocation> {
+  const { cwd, log } = given;
+  const agentDir = agentDirectory(process.env);
+  const env = discoverEnvironment({ cwd, agentDir, log });
+  const settings = await discoverSettings({ cwd, agentDir, log }, {});
+  return { ...given, home: homedir(), agentDir, env, settings };
+}
+
+export interface ToolList {
+  readonly tools: readonly ToolReport[];
+  readonly errors: readonly ModuleLoadError[];
+}
+
+/** The tools that a session started here would have. Runs the user's modules, and those of a trusted project. */
+export async function listTools(location: ExtensionLocation, options: { trustProject: boolean }): Promise<ToolList> {
+  const { chooseModules, untrustedText } = await import("../../extensions/discover/choose.js");
+  const explicit = location.settings.get("customTools").map((path) => asNamed(path));
+  const survey = await surveyExtensions(location, { explicit, isTrustedForThisRun: options.trustProject });
+  const isProjectTrusted = survey.decision.state === "trusted";
+  const chosen = chooseModules(survey.discovery.modules, { isProjectTrusted });
+  const ofTools = chosen.load.filter(({ kind }) => kind === "tool");
+  const untrusted = chosen.untrusted.map(({ path, source }) => ({ path, error: untrustedText, source }));
+  const errors = [...survey.discovery.problems, ...untrusted];
+  if (ofTools.length === 0) return { tools: [], errors };
+  const coverage = isProjectTrusted ? survey.project.coverage : undefined;
+  return withLoaded(location, { candidates: ofTools, coverage }, async (loaded) => {
+    const { reportTools } = await import("../../extensions/load/tool-check.js");
+    return { tools: reportTools(loaded), errors: [...errors, ...loaded.errors] };
+  });
+}
+
+/** Loads the module or the modules at a path. Naming a path means running it. */
+export async function checkModule(location: ExtensionLocation, path: string): Promise<ToolCheck> {
+  const [{ discoverModules }, { checkTools }] = await Promise.all([
+    import("../../extensions/discover/discover-modules.js"),
+    import("../../extensions/load/tool-check.js"),
+  ]);
+  const { cwd, home } = location;
+  const found = await discoverModules({ cwd, home, roots: [], kinds: ["tool"], explicit: [asNamed(path)] });
+  const candidates = found.modules.filter(({ source }) => source.provider === "config");
+  const problems = found.problems.map((problem) => `${problem.path}: ${problem.error}`);
+  return withLoaded(location, { candidates, coverage: undefined }, async (loaded) => {
+    const check = await checkTools(loaded);
+    return { ...check, problems: [...problems, ...check.problems] };
+  });
+}
+
+/** The text of a new tool and the path of its file. Throws `usage` for a name that no model accepts. */
+export async function newTool(
+  { cwd, agentDir }: ExtensionLocation,
+  name: string,
+  { isForProject }: { isForProject: boolean },
+): Promise<{ path: string; text: string }> {
+  const { toolTemplate } = await import("../../extensions/load/tool-template.js");
+  const { fileName, text } = toolTemplate(name);
+  return { path: join(isForProject ? join(cwd, ".galley") : agentDir, "tools", fileName), text };
+}
+
+export interface TrustReview {
+  readonly survey: ExtensionSurvey;
+  readonly decision: TrustDecision;
+  readonly question: TrustQuestion;
+}
+
+/** Runs nothing. */
+export async function reviewTrust(location: ExtensionLocation): Promise<TrustReview> {
+  const { trustQuestion } = await import("../../extensions/trust/trust-question.js");
+  const survey = await surveyExtensions(location);
+  return { survey, decision: survey.decision, question: trustQuestion(survey.decision) };
+}
+
+export async function trustReviewed(location: ExtensionLocation, { survey }: TrustReview): Promise<void> {
+  const { saveTrust } = await import("../../extensions/trust/save-trust.js");
+  await saveTrust(survey.project, "trusted", { file: trustFile(location), clock: systemClock });
+}
+
+/** False where nothing was decided about it. */
+export async function forgetTrust(location: ExtensionLocation): Promise<{ root: string; wasKnown: boolean }> {
+  const { revokeTrust } = await import("../../extensions/trust/save-trust.js");
+  const { root } = (await surveyExtensions(location)).decision;
+  return { root, wasKnown: await revokeTrust(root, { file: trustFile(location), clock: systemClock }) };
+}
+
+export async function listDecisions(
+  location: ExtensionLocation,
+): Promise<{ records: readonly TrustRecord[]; problem?: string }> {
+  const { listTrust } = await import("../../extensions/trust/trust-store.js");
+  return listTrust(trustFile(location));
+}
+
+function asNamed(path: string): ExplicitPath {
+  return { kind: "tool", path, namedBy: "user" };
+}
+
+type Wanted = Parameters<typeof import("../../extensions/load/load.js").loadCustomTools>;
+
+async function withLoaded<Result>(
+  location: ExtensionLocation,
+  { candidates, coverage }: { candidates: Wanted[0]; coverage: Wanted[1]["coverage"] },
+  use: (loaded: LoadedCustomTools) => Promise<Result>,
+): Promise<Result> {
+  const { loadCustomTools } = await import("../../extensions/load/load.js");
+  const { cwd, agentDir, log } = location;
+  const { processes } = createToolAccess({ ...location, clock: systemClock });
+  const parts = { cwd, processes, clock: systemClock, log, coverage };
+  try {
+    return await use(
+      await loadCustomTools(candidates, {
+        ...parts,
+        builtInToolNames: location.builtInToolNames,
+        cacheDirectory: join(agentDir, "cache", "tools"),
+        hostModules: sessionlessHostModules(location, processes),
+      }),
+    );
+  } finally {
+    await processes.shutdown();
+  }
+}

@@ -1,0 +1,136 @@
+// Models for extensions: what they import to ask one themselves. A request is sent as the session's own are, and a
+// failure is part of the answer, as published extensions expect.
+
+import type { Clock } from "../../base/clock.js";
+import { messageOf } from "../../base/errors.js";
+import { ReplyBuilder } from "../../loop/reply-builder.js";
+import type { AssistantMessage } from "../../protocol/messages.js";
+import type {
+  ModelContext,
+  ProviderModel,
+  StreamEvent,
+  StreamFunction,
+  StreamOptions,
+} from "../../provider/provider.js";
+import type { ModelSource } from "../../session/models/model-source.js";
+
+export interface ModelFunctionsDeps {
+  readonly models: ModelSource;
+  readonly stream: StreamFunction;
+  readonly clock: Clock;
+}
+
+/** The message so far comes with every event, the whole one with the last. */
+export type ModelStreamEvent = (Delta & { readonly partial: AssistantMessage }) | FinalEvent;
+
+type Delta = Exclude<StreamEvent, { type: "done" | "error" }>;
+
+type FinalEvent =
+  | { readonly type: "done"; readonly reason: string; readonly message: AssistantMessage }
+  | { readonly type: "error"; readonly reason: string; readonly error: AssistantMessage };
+
+export interface ModelStream extends AsyncIterable<ModelStreamEvent> {
+  /** A caller that wants only the message need not read the events. Never rejects. */
+  result(): Promise<AssistantMessage>;
+}
+
+type GivenContext = Pick<ModelContext, "messages"> & Partial<ModelContext>;
+
+export function modelFunctions({ models, stream: ask, clock }: ModelFunctionsDeps) {
+  const optionsFor = async (model: ProviderModel, given: Partial<StreamOptions>): Promise<StreamOptions> => {
+    const apiKey = given.apiKey ?? (await models.apiKeyFor(model));
+    return {
+      ...models.requestSettings,
+      ...given,
+      headers: { ...(await models.headersFor(model)), ...given.headers },
+      signal: given.signal ?? new AbortController().signal,
+      ...(apiKey === undefined ? {} : { apiKey }),
+    };
+  };
+
+  async function* read(
+    model: ProviderModel,
+    context: GivenContext,
+    given: Partial<StreamOptions>,
+    builder: ReplyBuilder,
+  ): AsyncGenerator<ModelStreamEvent, void> {
+    try {
+      const options = await optionsFor(model, given);
+      const whole = { systemPrompt: "", tools: [], ...context };
+      for await (const event of ask({ model, context: whole, options })) {
+        builder.apply(event);
+        if (event.type === "done") {
+          const { message } = builder.finish({ stopReason: event.reason });
+          yield { type: "done", reason: message.stopReason, message };
+          return;
+        }
+        if (event.type === "error") {
+          yield failed(builder, event.reason, event.errorMessage);
+          return;
+        }
+        yield withPartial(event, builder);
+      }
+      yield failed(builder, "error", "The model's stream ended early");
+    } catch (error) {
+      yield failed(builder, "error", messageOf(error));
+    }
+  }
+
+  const stream = (model: ProviderModel, context: GivenContext, options: Partial<StreamOptions> = {}): ModelStream => {
+    const builder = new ReplyBuilder(model, clock.now());
+    const events = read(model, context, options, builder);
+    let settle = (_message: AssistantMessage) => {};
+    const finished = new Promise<AssistantMessage>((resolve) => {
+      settle = resolve;
+    });
+    let isRead = false;
+    let hasEnded = false;
+    const iterate = async function* () {
+      isRead = true;
+      try {
+        for await (const event of events) {
+          hasEnded = event.type === "done" || event.type === "error";
+          if (event.type === "done") settle(event.message);
+          else if (event.type === "error") settle(event.error);
+          yield event;
+        }
+      } finally {
+        // The reader has left, and the stream will not be read further.
+        if (!hasEnded) settle(builder.finish({ stopReason: "aborted", errorMessage: "Request was aborted" }).message);
+      }
+    };
+    return {
+      [Symbol.asyncIterator]: iterate,
+      async result() {
+        if (!isRead) for await (const _event of iterate()); // no caller reads it, so it is read here
+        return finished;
+      },
+    };
+  };
+  const complete = (...args: Parameters<typeof stream>) => stream(...args).result();
+  return {
+    stream,
+    complete,
+    streamSimple: stream,
+    completeSimple: complete,
+    getModel: (provider: string, modelId: string) => models.find(provider, modelId),
+    getModels: (provider: string) => known(models).filter((model) => model.provider === provider),
+    getProviders: () => [...new Set(known(models).map(({ provider }) => provider))],
+  };
+}
+
+function known(models: ModelSource): readonly ProviderModel[] {
+  return models.all?.() ?? models.available();
+}
+
+/** As a getter: a caller that only wants the delta does not pay for the whole message. */
+function withPartial(event: Delta, builder: ReplyBuilder) {
+  const partial = builder.snapshot();
+  return Object.defineProperty({ ...event }, "partial", { enumerable: true, get: partial }) as typeof event & {
+    partial: AssistantMessage;
+  };
+}
+
+function failed(builder: ReplyBuilder, reason: "error" | "aborted", errorMessage: string): FinalEvent {
+  return { type: "error", reason, error: builder.finish({ stopReason: reason, errorMessage }).message };
+}

@@ -16,6 +16,7 @@ const alone = [
   "test/scenarios/extensions/**/*.test.ts",
   "test/scenarios/rpc/**/*.test.ts",
   "test/scenarios/sdk/**/*.test.ts",
+  "src/cli/run-rpc.test.ts",
   "src/config/**/*.test.ts",
   "src/extensions/**/*.test.ts",
   "src/files/**/*.test.ts",

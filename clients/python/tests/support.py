@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional
 from galley_rpc import AsyncRpcClient, RpcClient, RpcError
 
 ROOT = Path(__file__).resolve().parents[3]
-FAKE_AGENT = ROOT / "test" / "client-fake-agent.mjs"
+FAKE_AGENT = ROOT / "test" / "kit" / "client-fake-agent.mjs"
 GALLEY = ROOT / "bin" / "galley.js"
 NODE = shutil.which("node")
 

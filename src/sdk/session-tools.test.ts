@@ -8,8 +8,8 @@ import type { SessionToolDeps } from "../session/agent-session-deps.js";
 import { createMemoryChangeWriter } from "../testing/memory-change-writer.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
+import { findSessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
-import { findSessionPlace } from "./session-place.js";
 import { SessionTools, type SessionToolsDeps } from "./session-tools.js";
 import { createToolAccess } from "./tool-access.js";
 
@@ -17,7 +17,7 @@ async function setUp(options: CreateAgentSessionOptions = {}, deps: Partial<Sess
   const home = temporaryDirectory();
   const cwd = join(home, "project");
   mkdirSync(cwd);
-  const place = await findSessionPlace({
+  const place = await findSessionEnvironment({
     cwd,
     agentDir: join(home, "agent"),
     env: {},
@@ -28,7 +28,7 @@ async function setUp(options: CreateAgentSessionOptions = {}, deps: Partial<Sess
   const changes = createMemoryChangeWriter(createMemoryWorkspace({}));
   const given = { agent: [], custom: [] };
   const tools = new SessionTools(
-    { place, access, changes, given, permit: undefined, dialogs: undefined, ...deps },
+    { environment: place, access, changes, given, permit: undefined, dialogs: undefined, ...deps },
     options,
   );
   const undo = vi.fn();

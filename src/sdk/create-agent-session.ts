@@ -16,6 +16,7 @@ import { streamByApi } from "../provider/stream-by-api.js";
 import type { SessionRecord } from "../record/record.js";
 import { AgentSession } from "../session/agent-session.js";
 import type { AgentSessionDeps } from "../session/agent-session-deps.js";
+import type { ApprovalPolicy } from "../session/approval.js";
 import { levelNamed } from "../session/models/thinking.js";
 import type { AnyTool } from "../tools/tool.js";
 import { applyBeside, astEditBy } from "./ast-edit-function.js";
@@ -29,7 +30,7 @@ import { findSessionEnvironment, type SessionEnvironment } from "./session-envir
 import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 import { SessionTools } from "./session-tools.js";
-import { createUserQuestions } from "./session-ui.js";
+import { createUserQuestions, type UserQuestions } from "./session-ui.js";
 import { withStagingPolicy } from "./staging-policy.js";
 import { createToolAccess, type ToolAccess, toolSettingsOf } from "./tool-access.js";
 import { refuseUnsupportedOptions } from "./unsupported-options.js";
@@ -69,11 +70,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...workOf(options, joined, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
-    approve: withStagingPolicy(options.approve, {
-      isReviewed: environment.settings.get("staging") === "all",
-      allowExec: options.allowExec ?? false,
-      ask: user?.approveCall,
-    }),
+    approve: policyOf(options, environment, user),
     systemPrompt: (active) => prompt(active, prompts),
     settings: sessionSettingsOf(environment.settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
@@ -221,6 +218,16 @@ function sourceOf({ streamFn }: CreateAgentSessionOptions, { source }: SessionMo
 
 function isModelNamed({ model, provider, modelPattern }: CreateAgentSessionOptions): boolean {
   return (model ?? provider ?? modelPattern) !== undefined;
+}
+
+/** While every change is staged, commands run only with the user's consent. */
+function policyOf(
+  { approve, allowExec = false }: CreateAgentSessionOptions,
+  { settings }: SessionEnvironment,
+  user: UserQuestions | undefined,
+): ApprovalPolicy | undefined {
+  const isReviewed = settings.get("staging") === "all";
+  return withStagingPolicy(approve, { isReviewed, allowExec, ask: user?.approveCall });
 }
 
 /** What the session does on the disk and with programs besides its tools. */

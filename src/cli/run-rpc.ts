@@ -14,7 +14,6 @@ import type { CommandLine } from "./arguments.js";
 import { signalCodes } from "./exit-codes.js";
 import { resolveFlags } from "./extension-flags.js";
 import { guardStdout, ignoreBrokenStderr } from "./guard-stdout.js";
-import { chunksOf } from "./read-chunks.js";
 import { sessionOptions, unknownTools } from "./session-options.js";
 
 const log = logTo((line) => process.stderr.write(line));
@@ -52,7 +51,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
   const { serveRpc } = await import("../rpc/server.js");
   const session = early ? Promise.resolve(early) : createSession(options, line);
   session.catch((error: unknown) => finish(Promise.resolve(1), messageOf(error)));
-  const live = serveRpc({ input: chunksOf(process.stdin), output, session, ui, clock: systemClock, log });
+  const live = serveRpc({ input: process.stdin, output, session, ui, clock: systemClock, log });
   server = live;
   endWhenIdle = () => {
     void session

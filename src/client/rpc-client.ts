@@ -2,7 +2,7 @@
 // Every call ends: with its answer, with a typed error, or with the end of the process.
 
 import { messageOf } from "../base/errors.js";
-import type { JsonObject } from "../base/json.js";
+import { isObject, type JsonObject } from "../base/json.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { RpcCommandType } from "../protocol/commands.js";
 import type { RpcData } from "../protocol/data.js";
@@ -15,22 +15,12 @@ import { Dialogs, type HeadlessAnswers, headlessHandlers, type UiHandlers } from
 import { type AgentEvent, isAgentEvent } from "./events.js";
 import { type HostTool, HostTools } from "./host-tools.js";
 import { failureOf, PendingRequests } from "./pending-requests.js";
+import type { RpcClientOptions } from "./rpc-client-options.js";
 import { RpcError } from "./rpc-error.js";
-import { type ClientExit, type EventOptions, RpcEvents } from "./rpc-events.js";
-import { SessionFile } from "./session-file.js";
-import { type SpawnOptions, spawnAgent } from "./spawn.js";
+import { type ClientExit, RpcEvents } from "./rpc-events.js";
+import { spawnAgent } from "./spawn.js";
 
-export interface RpcClientOptions extends SpawnOptions, EventOptions {
-  /** Until `ready`; 30,000. */
-  startTimeoutMs?: number | undefined;
-  /** For each request that names no deadline of its own; 30,000. `bash`, `compact` and `export_html` have none. */
-  requestTimeoutMs?: number | undefined;
-  /** Lent to the model from the start. */
-  customTools?: readonly HostTool[] | undefined;
-  /** Asked for where the agent offers them. `delta-updates` saves bytes and leaves `message_update.message` empty. */
-  features?: readonly string[] | undefined;
-  maxStderrBytes?: number | undefined;
-}
+export type { RpcClientOptions };
 
 const usualFeatures = ["prompt-result", "message-ids", "echo-ids", "queue-events"];
 const withoutDeadline = /^(bash|compact|export_html)$/;
@@ -44,12 +34,15 @@ export class RpcClient extends RpcEvents {
   readonly #activity: Activity;
   readonly #hostTools: HostTools;
   readonly #dialogs: Dialogs;
-  readonly #sessionFile = new SessionFile(() => this.getState());
   #connection: Connection | undefined;
   #ready: ReadyFrame | undefined;
   #starting: { resolve(frame: ReadyFrame): void; reject(error: RpcError): void } | undefined;
   #lastExit: ClientExit | undefined;
   #requests = 0;
+  #sessionFile: string | undefined;
+  #isSessionFileSure = false;
+  /** Ends when the agent has told its session file, or does not. */
+  #asking: Promise<unknown> | undefined;
 
   constructor(options: RpcClientOptions = {}) {
     super(options);
@@ -58,7 +51,7 @@ export class RpcClient extends RpcEvents {
     this.#activity = new Activity({
       askState: () => this.getState(),
       onLateFailure: (error) => this.tell(error),
-      onCommandEnd: () => this.#sessionFile.ask(),
+      onCommandEnd: () => this.#askSessionFile(),
     });
     const isClogged = () => this.#connection?.isClogged ?? true;
     this.#hostTools = new HostTools({ send, isClogged }, options.customTools ?? []);
@@ -97,7 +90,7 @@ export class RpcClient extends RpcEvents {
       const text = reason.includes(stderr.trim()) ? reason : `${reason}\n${stderr.trim()}`;
       throw new RpcError("start_failed", text, { command: "start", exitCode: code, cause: error });
     }
-    this.#sessionFile.ask();
+    this.#askSessionFile();
     return this.#ready;
   }
 
@@ -125,12 +118,12 @@ export class RpcClient extends RpcEvents {
    */
   async restart(): Promise<boolean> {
     await this.stop();
-    const sessionFile = this.#sessionFile.path;
+    const sessionFile = this.#sessionFile;
     try {
       await this.start();
       return sessionFile !== undefined && !(await this.switchSession(sessionFile)).cancelled;
     } catch (error) {
-      this.#sessionFile.path = sessionFile; // for the next attempt
+      this.#sessionFile = sessionFile; // for the next attempt
       throw error;
     }
   }
@@ -155,7 +148,7 @@ export class RpcClient extends RpcEvents {
 
   /** The file the session is kept in, as far as it is known; `restart` opens it again. */
   get sessionFile(): string | undefined {
-    return this.#sessionFile.path;
+    return this.#sessionFile;
   }
 
   /** The last part of what the agent wrote to stderr. */
@@ -174,8 +167,8 @@ export class RpcClient extends RpcEvents {
     const since = performance.now();
     const data = await this.#issue(type, fields, options).answer;
     if (sessionTypes.test(type)) {
-      this.#sessionFile.ask();
-      await this.#sessionFile.known(since, options.timeoutMs ?? this.#usualMs, options.signal);
+      this.#askSessionFile();
+      await this.#sessionFileKnown(since, options.timeoutMs ?? this.#usualMs, options.signal);
     }
     return data;
   }
@@ -211,7 +204,7 @@ export class RpcClient extends RpcEvents {
     const what = { command: "prompt", requestId: id };
     if (!work) throw new RpcError("refused", `No prompt has the id ${id}`, what);
     const outcome = await bounded(work, { ...options, ...what });
-    if (!outcome.agentInvoked) await this.#sessionFile.known(since, options.timeoutMs, options.signal);
+    if (!outcome.agentInvoked) await this.#sessionFileKnown(since, options.timeoutMs, options.signal);
     return outcome;
   }
 
@@ -322,7 +315,7 @@ export class RpcClient extends RpcEvents {
     const { timeoutMs, signal, ...fields } = options;
     const { id, answer } = this.#issue(type, { message, ...fields } as CommandFields<"prompt">, options);
     const accepted = answer.then(() => {
-      this.#sessionFile.makeSure();
+      if (!this.#isSessionFileSure) this.#askSessionFile(true);
       return id;
     });
     return { id, accepted };
@@ -334,11 +327,28 @@ export class RpcClient extends RpcEvents {
     await this.negotiateProtocol(2, { features });
   }
 
+  /**
+   * Asks for the session file, since it may be another one. A new session may have none before its first prompt, which
+   * makes sure. The answer comes by `#receive`; without one the file known so far stays.
+   */
+  #askSessionFile(isSure = false): void {
+    this.#isSessionFileSure = isSure;
+    this.#asking = this.getState().catch(() => {});
+  }
+
+  /** Waits for the last answer, within the time of a caller that already has its own. Never rejects. */
+  #sessionFileKnown(since: number, timeoutMs = Number.NaN, signal?: AbortSignal): Promise<unknown> {
+    const leftMs = since + timeoutMs - performance.now();
+    return bounded(Promise.resolve(this.#asking), { timeoutMs: leftMs, signal, command: "" }).catch(() => {});
+  }
+
   #receive(frame: TypedObject): void {
     if (this.#starting) return this.#receiveFirst(frame);
     this.#activity.see(frame);
     if (frame.type === "response") {
-      this.#sessionFile.see(frame);
+      const { command, data } = frame;
+      if (command === "get_state" && isObject(data))
+        this.#sessionFile = typeof data.sessionFile === "string" ? data.sessionFile : undefined;
       if (this.#pending.answer(frame)) return;
       // A second answer is the late failure of a prompt, which the activity knows; a late success is useless.
       if (frame.success !== true && typeof frame.id !== "string") this.tell(failureOf(frame, "protocol"));

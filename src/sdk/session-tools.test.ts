@@ -135,6 +135,6 @@ describe("the tools of another directory", () => {
     const { tools, home, cwd, create } = await setUp({ workspace: createMemoryWorkspace({}) as never });
     create();
     expect(names(tools.in(cwd))).toContain("read");
-    expect(() => tools.in(home)).toThrow("Tools can be made for the session's own directory only.");
+    expect(() => tools.in(home)).toThrow("tools can be made only for the session's own directory.");
   });
 });

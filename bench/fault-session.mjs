@@ -1,4 +1,4 @@
-// `npm run fault:session [-- SCALE [SEED]]`: the long form of src/record/store/store.fault.test.ts. Prints the figures; the
+// `npm run fault:session [-- SCALE [SEED]]`: the long form of src/record/store/session-writer.fault.test.ts. Prints the figures; the
 // exit code says whether the session files kept their promises.
 
 import { mkdtempSync, rmSync } from "node:fs";

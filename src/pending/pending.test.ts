@@ -10,14 +10,14 @@ import type { Decision } from "../preview/settle.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentSessionEvent, ToolResult } from "../protocol/events.js";
 import { EntryTree } from "../record/entry-tree.js";
+import type { SessionRecord } from "../record/record.js";
 import { createMemoryArtifacts } from "../record/store/artifacts.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { PendingActions, type PendingActionsDeps } from "./pending.js";
 import { defaultPendingSettings } from "./pending-settings.js";
-import type { ActionsRecord } from "./recorded-actions.js";
 
 let events: AgentSessionEvent[];
-let record: ActionsRecord;
+let record: SessionRecord;
 let queues: MessageQueues;
 beforeEach(() => {
   events = [];
@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 /** A record of entries without a file; one process after the other may use it. */
-function fakeRecord(): ActionsRecord {
+function fakeRecord(): SessionRecord {
   const tree = new EntryTree();
   return {
     tree,
@@ -40,7 +40,7 @@ function fakeRecord(): ActionsRecord {
     },
     moveLeaf: (id: string) => tree.moveLeaf(id),
     sync: async () => {},
-  } as unknown as ActionsRecord;
+  } as unknown as SessionRecord;
 }
 
 function openPending(deps: Partial<PendingActionsDeps> = {}): PendingActions {

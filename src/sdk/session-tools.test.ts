@@ -8,8 +8,8 @@ import type { SessionToolDeps } from "../session/agent-session-deps.js";
 import { createMemoryChangeWriter } from "../testing/memory-change-writer.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
+import { findSessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
-import { findSessionPlace } from "./session-place.js";
 import { SessionTools, type SessionToolsDeps } from "./session-tools.js";
 import { createToolAccess } from "./tool-access.js";
 
@@ -17,18 +17,18 @@ async function setUp(options: CreateAgentSessionOptions = {}, deps: Partial<Sess
   const home = temporaryDirectory();
   const cwd = join(home, "project");
   mkdirSync(cwd);
-  const place = await findSessionPlace({
+  const environment = await findSessionEnvironment({
     cwd,
     agentDir: join(home, "agent"),
     env: {},
     settings: new Settings(),
     ...options,
   });
-  const access = createToolAccess({ ...place, permit: undefined });
+  const access = createToolAccess({ ...environment, permit: undefined });
   const changes = createMemoryChangeWriter(createMemoryWorkspace({}));
   const given = { agent: [], custom: [] };
   const tools = new SessionTools(
-    { place, access, changes, given, permit: undefined, dialogs: undefined, ...deps },
+    { environment, access, changes, given, permit: undefined, dialogs: undefined, ...deps },
     options,
   );
   const undo = vi.fn();
@@ -135,6 +135,6 @@ describe("the tools of another directory", () => {
     const { tools, home, cwd, create } = await setUp({ workspace: createMemoryWorkspace({}) as never });
     create();
     expect(names(tools.in(cwd))).toContain("read");
-    expect(() => tools.in(home)).toThrow("Tools can be made for the session's own directory only.");
+    expect(() => tools.in(home)).toThrow("tools can be made only for the session's own directory.");
   });
 });

@@ -2,6 +2,7 @@
 // kept as they came and play no part in the context.
 
 import Type, { type Static, type TProperties } from "typebox";
+import { compactionFields } from "./compaction-fields.js";
 import { InputContent } from "./content.js";
 import { AgentMessage } from "./messages.js";
 
@@ -56,18 +57,6 @@ export const ServiceTierChangeEntry = entry("service_tier_change", {
   serviceTier: Type.Union([Type.String(), Type.Null()]),
 });
 export type ServiceTierChangeEntry = Static<typeof ServiceTierChangeEntry>;
-
-/** What a compaction made, in its entry and in its event. */
-export const compactionFields = {
-  summary: Type.String(),
-  shortSummary: Type.Optional(Type.String()),
-  firstKeptEntryId: Type.String(),
-  tokensBefore: Type.Number(),
-  details: Type.Optional(Type.Unknown()),
-  preserveData: Type.Optional(Type.Unknown()),
-  /** An extension wrote the summary. */
-  fromExtension: Type.Optional(Type.Boolean()),
-};
 
 export const CompactionEntry = entry("compaction", {
   ...compactionFields,

@@ -2,8 +2,8 @@
 // given to a subscriber never changes afterwards.
 
 import Type, { type Static, type TSchema } from "typebox";
+import { compactionFields } from "./compaction-fields.js";
 import { InputContent, ToolCall } from "./content.js";
-import { compactionFields } from "./entries.js";
 import { AgentMessage, AssistantMessage, ToolResultMessage } from "./messages.js";
 import { Decider, FileStamp, PendingAction, PendingOutcome, PendingStatus } from "./pending.js";
 import { TodoStatus } from "./todos.js";

@@ -248,7 +248,9 @@ describe("galley trust in a terminal", () => {
 
   it("shows what would run, asks, and keeps a plain yes", async () => {
     const asked = await ask("y");
-    expect(asked.stdout).toMatch(/\.galley\/tools\/own\.ts.*Trust it\? \[y\/N\].*Trusted\. When any of it changes/s);
+    expect(asked.stdout).toMatch(
+      /\.galley\/tools\/own\.ts.*Trust it\? \[y\/N\].*Trusted\. If any of it changes, galley asks again/s,
+    );
     expect(asked.code).toBe(0);
     expect((await galley(["trust"])).stdout).toContain("It is trusted in its current state.");
   });

@@ -53,7 +53,7 @@ class Life(FakeCase):
         dies = [NODE, "-e", "console.error('no such model');process.exit(3)", "--"]
         cases = [
             (RpcClient(dies), "The agent ended with code 3: no such model", 3),
-            (self.fake(first="Welcome!\n"), "no frame", None),
+            (self.fake(first="Welcome!\n"), "a line that is not a frame", None),
             (self.fake(first='{"type":"agent_start"}\n'), 'began with "agent_start"', None),
             (self.fake(first="", start_timeout=0.3), "No answer to start within 0.3 s", None),
             (RpcClient(["/no/such/galley"]), "No such file", None),
@@ -466,7 +466,7 @@ class Events(FakeCase):
         with self.assertLogs("galley_rpc", "WARNING") as logs:
             client.abort()
             self.assertEqual([event.get("mark") for event in client.history], ["€"])
-        self.assertIn("no frame", logs.output[0])
+        self.assertIn("a line that is not a frame", logs.output[0])
         self.assertEqual(client.get_tree(), {"leafId": "x"})
         client.redo()
         client.stop()

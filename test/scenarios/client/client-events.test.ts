@@ -135,7 +135,7 @@ describe("what is no frame", () => {
     const warning = new Promise<Error>((resolve) => process.once("warning", resolve));
     const client = await startFake(writes({ $raw: "hello\n" }));
     await client.abort();
-    expect((await warning).message).toContain("no frame");
+    expect((await warning).message).toContain("a line that is not a frame");
   });
 
   it("on stderr is kept, the last part of it", async () => {

@@ -74,7 +74,7 @@ describe("start", () => {
       /code 3: no such model/,
       3,
     ],
-    ["a line that is no JSON", { first: "Welcome!\n" }, undefined, /no frame: .*Welcome/, null],
+    ["a line that is no JSON", { first: "Welcome!\n" }, undefined, /not a frame: .*Welcome/, null],
     ["another first frame", { first: '{"type":"agent_start"}\n' }, undefined, /began with "agent_start"/, null],
     ["silence", { first: "" }, undefined, /No answer to start within 300 ms/, null],
   ])("fails on %s, leaves nothing running, and can be tried again", async (_, script, argv, text, exitCode) => {

@@ -388,7 +388,7 @@ describe("hook programs", () => {
   it.each([
     ["that fails", "echo broken >&2; exit 1", 0o755, /it ended with code 1: broken/],
     ["that cannot be started", "", 0o644, /ended with code 126/],
-    ["that prints no JSON", "echo hello", 0o755, /no JSON/],
+    ["that prints no JSON", "echo hello", 0o755, /its output is not JSON/],
     ["that prints without end", "head -c 2000000 /dev/zero", 0o755, /more than 1 MiB/],
   ])("before a call, one %s lets nothing pass", async (_name, text, mode, problem) => {
     putHook(".galley/agent/hooks/pre/x.sh", text, mode);

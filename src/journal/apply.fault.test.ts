@@ -16,13 +16,13 @@ import { runForeign } from "./foreign-runs.test-kit.js";
 import { runDamagedRecords } from "./record-runs.test-kit.js";
 
 describe("a change set on a simulated disk", () => {
-  it("F-20, P2, J-5: is all-old or all-new wherever the process is killed, also while recovering", async () => {
+  it("F-20, J-5: is all-old or all-new wherever the process is killed, also while recovering", async () => {
     const { points, problems } = await runKills({ points: 200, seed: 1 });
     expect(problems.slice(0, 5)).toEqual([]);
     expect(points).toBeGreaterThanOrEqual(200);
   });
 
-  it("F-21, P2: is all-old or all-new when the power goes", async () => {
+  it("F-21: is all-old or all-new when the power goes", async () => {
     const { points, problems } = await runPowerCuts({ points: 400, seed: 2 });
     expect(problems.slice(0, 5)).toEqual([]);
     expect(points).toBeGreaterThanOrEqual(400);
@@ -34,7 +34,7 @@ describe("a change set on a simulated disk", () => {
     expect(points).toBe(400);
   });
 
-  it("F-26, P4: never loses what somebody else writes meanwhile", async () => {
+  it("F-26: never loses what somebody else writes meanwhile", async () => {
     const { inWindow, problems } = await runForeign({ points: 400, seed: 4 });
     expect(problems.slice(0, 5)).toEqual([]);
     // The one moment that stays: after the last look, before the rename.

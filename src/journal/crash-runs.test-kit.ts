@@ -17,7 +17,7 @@ export interface RunResult {
   problems: string[];
 }
 
-/** P2, J-5, the process killed. Every step of every scene is a point. */
+/** J-5, the process killed. Every step of every scene is a point. */
 export async function runKills({ points, seed, stopsEarly = false }: RunOptions): Promise<RunResult> {
   const random = seeded(seed);
   const run: RunResult = { points: 0, problems: [] };
@@ -34,7 +34,7 @@ export async function runKills({ points, seed, stopsEarly = false }: RunOptions)
   return run;
 }
 
-/** P2, the power gone, or the process killed and the power gone while somebody recovers. */
+/** The power gone, or the process killed and the power gone while somebody recovers. */
 export async function runPowerCuts({ points, seed, stopsEarly = false }: RunOptions): Promise<RunResult> {
   const random = seeded(seed);
   const run: RunResult = { points: 0, problems: [] };

@@ -17,18 +17,18 @@ async function setUp(options: CreateAgentSessionOptions = {}, deps: Partial<Sess
   const home = temporaryDirectory();
   const cwd = join(home, "project");
   mkdirSync(cwd);
-  const place = await findSessionEnvironment({
+  const environment = await findSessionEnvironment({
     cwd,
     agentDir: join(home, "agent"),
     env: {},
     settings: new Settings(),
     ...options,
   });
-  const access = createToolAccess({ ...place, permit: undefined });
+  const access = createToolAccess({ ...environment, permit: undefined });
   const changes = createMemoryChangeWriter(createMemoryWorkspace({}));
   const given = { agent: [], custom: [] };
   const tools = new SessionTools(
-    { environment: place, access, changes, given, permit: undefined, dialogs: undefined, ...deps },
+    { environment, access, changes, given, permit: undefined, dialogs: undefined, ...deps },
     options,
   );
   const undo = vi.fn();

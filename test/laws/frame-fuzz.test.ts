@@ -1,5 +1,5 @@
-// Mutated frames through the reader and the schemas: no line throws, none takes long, every line is at most one frame or
-// one refusal, and what comes after a bad line is read as if it had not been there.
+// F-42: mutated frames through the reader and the schemas: no line throws, none takes long, every line is at most one
+// frame or one refusal, and what comes after a bad line is read as if it had not been there.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";

@@ -1,6 +1,6 @@
-// How a host's bytes are cut means nothing: every transcript tells the same story when they come in any two pieces, and
-// when they come one by one. `npm run fault:rpc` plays every cut through the server; here the quick ones, and every cut
-// through the reader of frames.
+// F-41: how a host's bytes are cut means nothing: every transcript tells the same story when they come in any two
+// pieces, and when they come one by one. `npm run fault:rpc` plays every cut through the server; here the quick ones,
+// and every cut through the reader of frames.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

@@ -18,7 +18,7 @@ describe.skipIf(browserPath === undefined)(`an exported page in a browser${why}`
   }, 60_000);
   afterAll(() => rig.stop());
 
-  it("F-72, P11: runs no script, asks for nothing and holds no strange part, with its policy and without", async () => {
+  it("F-72: runs no script, asks for nothing and holds no strange part, with its policy and without", async () => {
     const { pages, problems, ...figures } = await runAttacks({ rig, exportPage, count: 20, seed: 1 });
     expect(problems).toEqual([]);
     expect(figures).toEqual({ scriptRuns: 0, requests: 0, dialogs: 0, violations: 0, strangeParts: 0 });

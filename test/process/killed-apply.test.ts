@@ -1,4 +1,4 @@
-// 21: an apply whose process is killed, at a step that the test picks, and the next start that finds what it left.
+// An apply whose process is killed, at a step that the test picks, and the next start that finds what it left.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ const count = (word: string) =>
   [1, 2, 3, 4, 5].filter((n) => readFileSync(join(cwd, `f${n}.ts`), "utf8") === `${word}(${n});\n`).length;
 const preview = () => galley("-p", "replace old($A) with fresh($A) in .");
 
-describe("21: a process that is killed", () => {
+describe("a process that is killed", () => {
   it("between the second and the third rename: the next start makes all five new, and settles the action", async () => {
     expect((await preview()).code).toBe(5);
     const killed = await killedAt("rename", 3, "apply", "pa_1");

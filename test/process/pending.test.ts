@@ -46,7 +46,7 @@ function state() {
   });
 }
 
-describe("38: a preview", () => {
+describe("a preview", () => {
   it("is applied, undone and redone from processes of their own: bytes, modes and times", async () => {
     const original = state();
     expect((await preview()).code).toBe(5);
@@ -119,7 +119,7 @@ describe("38: a preview", () => {
   });
 });
 
-describe("39: every verb", () => {
+describe("every verb", () => {
   it("speaks text and JSON", async () => {
     expect(await galley("pending")).toEqual({ code: 0, stdout: "Nothing pending.\n", stderr: "" });
     await preview();

@@ -1,4 +1,5 @@
-// Answers of a host out of order, twice, missing, late and of the wrong kind. The long form is `npm run fault:rpc`.
+// F-43: answers of a host out of order, twice, missing, late and of the wrong kind. The long form is `npm run
+// fault:rpc`.
 
 import { beforeAll, expect, it } from "vitest";
 import { runAnswers } from "../../bench/kit-rpc/answers.mjs";

@@ -1,5 +1,5 @@
-// The ways out of the real program, a third of them: every phase and every ending is there. All of them, again and again
-// at random moments, is what `npm run fault:rpc` does.
+// F-44: the ways out of the real program, a third of them: every phase and every ending is there. All of them, again
+// and again at random moments, is what `npm run fault:rpc` does.
 
 import { beforeAll, expect, it } from "vitest";
 import { endings, phases, runExits } from "../../bench/kit-rpc/exits.mjs";

@@ -1,5 +1,5 @@
-// Hostile lines, ten to one good command, into the real program. Every line gets exactly the answer it is owed, in
-// order, and the program lives on. The long form is `npm run fault:rpc`.
+// F-40: hostile lines, ten to one good command, into the real program. Every line gets exactly the answer it is owed,
+// in order, and the program lives on. The long form is `npm run fault:rpc`.
 
 import { beforeAll, expect, it } from "vitest";
 import { runHostile } from "../kit/hostile-run.mjs";

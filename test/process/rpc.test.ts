@@ -146,7 +146,7 @@ describe("a line that is no command", () => {
     expect(answers).toHaveLength(2 * kinds.length);
   });
 
-  it("of 100 MB is dropped in constant memory", async () => {
+  it("F-45: of 100 MB is dropped in constant memory", async () => {
     const host = start();
     host.send({ id: "before", type: "abort" });
     await host.waitForResponse("before");
@@ -332,7 +332,7 @@ describe("a model that misbehaves", () => {
 describe("a reader that stops", () => {
   const boundBytes = 128 * 1024 * 1024; // most of it is what the garbage collector leaves for later
 
-  it("during a long reply: memory stays bounded, and nothing but merged updates is lost", async () => {
+  it("F-46: during a long reply: memory stays bounded, and nothing but merged updates is lost", async () => {
     const count = 50_000; // with the whole message in every update some 15 GB
     const host = await startWith([openAi.manyDeltas(count, "word ")]);
     host.send({ id: "p", type: "prompt", message: "Talk" });

@@ -1,5 +1,5 @@
-// Nothing but frames reaches stdout, whoever writes there: the guard against a program that tries everything, with
-// stdout as each kind of thing a host hands over.
+// nothing but frames reaches stdout, whatever code writes there: the guard against a program that tries
+// everything, with stdout as each kind of thing a host hands over.
 
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

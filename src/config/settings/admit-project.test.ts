@@ -5,7 +5,7 @@ import { readLayer } from "./layers.js";
 
 const file = "/a/config.yml";
 
-describe("admitProject", () => {
+describe("admitProject (T-8)", () => {
   const admit = (
     project: JsonObject,
     { user = {}, isTrusted = false }: { user?: JsonObject; isTrusted?: boolean } = {},

@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 
 const directory = temporaryDirectory();
 
-it("F-10: nothing of a hostile repository runs, and no program is started", async () => {
+it("F-10, T-11: nothing of a hostile repository runs, and no program is started", async () => {
   const { repositories, visits, ...rest } = await runHostile({ directory, seed: 1, visitsEvery: 15 });
   expect(rest).toEqual({ executions: 0, hung: 0, silent: 0, caught: [], problems: [] });
   expect(kindNames.length).toBeGreaterThanOrEqual(40);

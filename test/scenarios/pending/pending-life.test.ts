@@ -169,7 +169,7 @@ describe("where it was staged", () => {
 });
 
 describe("what hosts and callbacks are told", () => {
-  it("14: the producer's details, in the event and in the result", async () => {
+  it("the producer's details, in the event and in the result", async () => {
     const details = { files: ["a.md"], nested: { n: 1 } };
     const open = await playStaged([{ ...closure("A"), details }], [resolve("apply")]);
     expect(open.events.find(({ type }) => type === "pending_action_added")).toMatchObject({
@@ -178,7 +178,7 @@ describe("what hosts and callbacks are told", () => {
     expect(results(open)[0]?.details).toMatchObject({ id: "pa_1", sourceDetails: details, remaining: 0 });
   });
 
-  it("11: what the model adds, or that it adds nothing", async () => {
+  it("what the model adds, or that it adds nothing", async () => {
     const apply = vi.fn(() => ({ content: [] }));
     const reject = vi.fn(() => undefined);
     await playStaged(
@@ -196,7 +196,7 @@ describe("what hosts and callbacks are told", () => {
     ]);
   });
 
-  it("3: a discard speaks for itself where the producer has nothing to say", async () => {
+  it("a discard speaks for itself where the producer has nothing to say", async () => {
     const open = await playStaged(
       [closure("A"), closure("B", { reject: () => undefined })],
       [resolve("discard"), resolve("discard", {}, "r2")],
@@ -208,7 +208,7 @@ describe("what hosts and callbacks are told", () => {
     expect(results(open)[0]?.details).not.toHaveProperty("sourceResultDetails");
   });
 
-  it("4: the oldest first with `fifo`", async () => {
+  it("the oldest first with `fifo`", async () => {
     const open = await playStaged(
       ["A", "B", "C"].map((label) => closure(label)),
       ["r1", "r2", "r3"].map((id) => resolve("apply", {}, id)),
@@ -217,7 +217,7 @@ describe("what hosts and callbacks are told", () => {
     expect(results(open).map((result) => texts(result)?.[0])).toEqual(["A!", "B!", "C!"]);
   });
 
-  it("37: a part of a plan is refused where it is unknown, and of a closure always", async () => {
+  it("a part of a plan is refused where it is unknown, and of a closure always", async () => {
     const open = await playStaged([closure("A")], [say("Later.")].slice(1), { "resolve.forcing": "off" });
     const decision = { action: "apply", reason: "", by: "host", pendingId: "pa_1" } as const;
     await expect(open.session.resolvePendingAction({ ...decision, files: ["a.ts"] })).rejects.toThrow(

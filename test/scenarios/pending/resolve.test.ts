@@ -60,7 +60,7 @@ function withSettings(values: Record<string, unknown>): Settings {
 }
 
 describe("a preview of ast_edit", () => {
-  it("5: is forced to be resolved by the next request, with one reminder, and applied as it was shown", async () => {
+  it("is forced to be resolved by the next request, with one reminder, and applied as it was shown", async () => {
     const open = await play([preview, resolve("apply"), say("Done.")]);
     expect(open.workspace.files).toEqual(applied);
     expect(texts(results(open, "ast_edit")[0])?.[0]).toMatch(
@@ -91,7 +91,7 @@ describe("a preview of ast_edit", () => {
     open.model.verify();
   });
 
-  it("16: refuses when a file changed, and touches none of them", async () => {
+  it("refuses when a file changed, and touches none of them", async () => {
     const change: ScriptStep = [
       async () => {
         const target = await open.workspace.resolve("src/b.ts", "write");
@@ -123,7 +123,7 @@ describe("a preview of ast_edit", () => {
     expect(open.workspace.files).toEqual({ "src/a.ts": "fresh(1);\n", "src/b.ts": "fresh(9);\n" });
   });
 
-  it("6: is still pending when the model answers with text, and the next prompt is forced again", async () => {
+  it("is still pending when the model answers with text, and the next prompt is forced again", async () => {
     const open = await play([preview, say("I would rather not."), resolve("discard"), say("Fine.")]);
     expect(open.session.pendingActionCount).toBe(1);
     expect(open.events.at(-2)).toEqual({ type: "pending_action_stalled", ids: ["pa_1"] });
@@ -137,7 +137,7 @@ describe("a preview of ast_edit", () => {
     expect(open.workspace.files).toEqual(files);
   });
 
-  it("7: survives an abort of the forced turn", async () => {
+  it("survives an abort of the forced turn", async () => {
     const stop: ScriptStep = [{ type: "start" }, () => open.session.abort()];
     const open: Open = await openSession({ files, model: [preview, stop, resolve("apply"), say("ok")] });
     await open.session.prompt("go");
@@ -148,7 +148,7 @@ describe("a preview of ast_edit", () => {
     expect(open.workspace.files).toEqual(applied);
   });
 
-  it("9: of two decisions in one message one works and the other finds nothing", async () => {
+  it("of two decisions in one message one works and the other finds nothing", async () => {
     const twice = calls(
       { name: "resolve", args: { action: "apply", reason: "a" }, id: "r1" },
       { name: "resolve", args: { action: "apply", reason: "b" }, id: "r2" },
@@ -169,14 +169,14 @@ describe("a preview of ast_edit", () => {
 });
 
 describe("resolve", () => {
-  it("1: has nothing to do without a preview", async () => {
+  it("has nothing to do without a preview", async () => {
     const open = await play([resolve("apply"), say("ok")]);
     const [result] = results(open, "resolve");
     expect(texts(result)).toEqual(["No pending action to resolve. Nothing to apply or discard."]);
     expect(result?.isError).toBe(true);
   });
 
-  it("4: takes previews in reverse order, a named one, or all; id and all together are refused", async () => {
+  it("takes previews in reverse order, a named one, or all; id and all together are refused", async () => {
     const run = async (decisions: ScriptStep[]) => {
       closures = ["A", "B", "C"].map((label) => ({
         label,
@@ -204,7 +204,7 @@ describe("resolve", () => {
     expect(texts(results(both, "resolve")[0])).toEqual(["Use either id or all, not both."]);
   });
 
-  it("8: tries again after an apply that threw, with the reminder again", async () => {
+  it("tries again after an apply that threw, with the reminder again", async () => {
     let attempts = 0;
     closures = [
       {
@@ -230,7 +230,7 @@ describe("resolve", () => {
     expect(attempts).toBe(2);
   });
 
-  it("12: asks the standing handler only when nothing is pending, and again and again", async () => {
+  it("asks the standing handler only when nothing is pending, and again and again", async () => {
     const open: Open = await openSession({
       files,
       model: [preview, resolve("discard"), resolve("apply", {}, "r2"), resolve("apply", {}, "r3"), say("ok")],
@@ -265,7 +265,7 @@ describe("a model that cannot be forced", () => {
     session: { model: { ...scriptedProviderModel, compat } },
   });
 
-  it("13: by name gets only the tool and has to use it", async () => {
+  it("by name gets only the tool and has to use it", async () => {
     const open = await play([preview, resolve("apply"), say("ok")], withCompat({ supportsNamedToolChoice: false }));
     expect(forced(open)).toEqual([undefined, "required", undefined]);
     expect(open.model.requests[1]?.context.tools.map(({ name }) => name)).toEqual(["resolve"]);
@@ -372,7 +372,7 @@ describe("a host", () => {
   });
 });
 
-describe("36: with every change staged", () => {
+describe("with every change staged", () => {
   const staged = (more: object = {}) => ({ session: { settings: withSettings({ staging: "all" }), ...more } });
   const script = [
     call("write", { path: "new.txt", content: "one\n" }, "w1"),

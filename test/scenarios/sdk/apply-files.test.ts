@@ -67,7 +67,7 @@ const five = () => {
 const journals = () =>
   readdirSync(join(home, "agent/journal")).flatMap((key) => readdirSync(join(home, "agent/journal", key)));
 
-describe("15: an apply", () => {
+describe("an apply", () => {
   it("writes what was shown and nothing else: BOM, line ends, the missing last one, modes, links", async () => {
     write("bom.ts", Buffer.from("\u00ef\u00bb\u00bfold(1);\r\nx();\n old(2)", "latin1"));
     write("run.ts", "#!/usr/bin/env node\nold(3);\n");
@@ -94,7 +94,7 @@ describe("15: an apply", () => {
     expect(journals()).toEqual([]);
   });
 
-  it("16: touches no file that came after the preview", async () => {
+  it("touches no file that came after the preview", async () => {
     write("a.ts", "old(1);\n");
     const meanwhile: ScriptStep = [() => write("b.ts", "old(2);\n"), ...resolve("apply")];
     const session = await open([preview, meanwhile, say("Done.")]);
@@ -104,7 +104,7 @@ describe("15: an apply", () => {
   });
 });
 
-describe("17: when the last of five files cannot be written", () => {
+describe("when the last of five files cannot be written", () => {
   const inTheWay: [string, () => void, () => void, string][] = [
     [
       "because it is read-only",
@@ -246,7 +246,7 @@ describe("a chain of stages", () => {
   });
 });
 
-describe("37: two of three hunks", () => {
+describe("two of three hunks", () => {
   const lines = (one: string, two: string, three: string) =>
     [`${one}(1);`, ...Array(20).fill("x();"), `${two}(2);`, ...Array(20).fill("x();"), `${three}(3);`, ""].join("\n");
 
@@ -337,7 +337,7 @@ describe("what a change did", () => {
   });
 });
 
-it("38: no more changes are kept than the setting says, the oldest go first", async () => {
+it("no more changes are kept than the setting says, the oldest go first", async () => {
   write("a.ts", "old(1);\n");
   const settings = new Settings({ overrides: new Map([["undo.keep", 1]]) as never });
   const back = call("ast_edit", { ops: [{ pat: "fresh($A)", out: "last($A)" }], paths: ["."] }, "edit_2");

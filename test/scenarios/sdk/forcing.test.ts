@@ -60,7 +60,7 @@ async function secondRequest(dialect: Dialect, changes: Partial<ProviderModel> =
 }
 
 describe("the request after a preview", () => {
-  it("5: names the tool to Anthropic, once, and reminds once", async () => {
+  it("names the tool to Anthropic, once, and reminds once", async () => {
     const { choice, tools, reminders, others } = await secondRequest(anthropic);
     expect(choice).toMatchObject({ type: "tool", name: "resolve" });
     expect(tools).toBeGreaterThan(1);
@@ -68,14 +68,14 @@ describe("the request after a preview", () => {
     expect([others[0], others[2]]).toEqual([undefined, undefined]);
   });
 
-  it("5: names the function to the OpenAI family", async () => {
+  it("names the function to the OpenAI family", async () => {
     const { choice, tools, reminders } = await secondRequest(openAi);
     expect(choice).toEqual({ type: "function", function: { name: "resolve" } });
     expect(tools).toBeGreaterThan(1);
     expect(reminders).toBe(1);
   });
 
-  it("13: carries only `resolve` where a service knows no more than `required`", async () => {
+  it("carries only `resolve` where a service knows no more than `required`", async () => {
     const { choice, tools, offersResolve } = await secondRequest(openAi, {
       compat: { supportsNamedToolChoice: false },
     });

@@ -150,6 +150,25 @@ describe("tools", () => {
   });
 });
 
+describe("the source", () => {
+  const files = (readdirSync(join(root, "src"), { recursive: true }) as string[])
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => file.endsWith(".ts") && !/\.test(-kit)?\.ts$/.test(file));
+
+  it("has no file over 400 lines", () => {
+    expect(files.filter((file) => read(`src/${file}`).split("\n").length > 401)).toEqual([]);
+  });
+
+  it("has no folder with more than 30 files directly in it", () => {
+    const counts = new Map<string, number>();
+    for (const file of files) {
+      const folder = file.slice(0, file.lastIndexOf("/"));
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > 30)).toEqual([]);
+  });
+});
+
 describe("tests", () => {
   it("a test in src stands beside the source file whose name it bears", () => {
     const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });

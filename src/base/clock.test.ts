@@ -11,7 +11,7 @@ afterEach(() => {
 
 describe.each([
   ["the system's clock", systemClock],
-  ["a clock in a hurry", new ShorteningClock(systemClock)],
+  ["a shortening clock", new ShorteningClock(systemClock)],
 ])("%s", (_name, clock) => {
   it("keeps the process alive for a wait that work goes on with, and for no other", () => {
     const before = held();

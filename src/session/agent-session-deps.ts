@@ -14,7 +14,7 @@ import type { KeptPageSource } from "../record/page-source.js";
 import type { SessionRecord } from "../record/record.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
 import type { ApprovalPolicy } from "./approval.js";
-import type { BashRunOutcome, BashRunRequest } from "./bash-execution.js";
+import type { BashRunOutcome, BashRunRequest } from "./bash/bash-execution.js";
 import type { ModelSource } from "./models/model-source.js";
 import type { PromptLibrary } from "./prompt-library.js";
 import type { StreamRule } from "./rules/rule.js";

@@ -5,8 +5,8 @@ import type { InputContent } from "../protocol/content.js";
 import type { AgentMessage, FileMentionMessage, UserMessage } from "../protocol/messages.js";
 import type { ModelMessage } from "../provider/provider.js";
 import type { SessionContext } from "../record/build-context.js";
+import { executionText } from "./bash/execution-text.js";
 import { estimateTokens, prunedText } from "./context-usage.js";
-import { executionText } from "./execution-text.js";
 
 export class ModelMessages {
   readonly #blocksImages: boolean;

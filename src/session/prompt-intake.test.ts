@@ -1,4 +1,4 @@
-// A prompt that modules of others still look at, and somebody who stops the session meanwhile.
+// A prompt that extensions still look at while the session is stopped.
 
 import { describe, expect, it } from "vitest";
 import { GalleyError } from "../base/errors.js";

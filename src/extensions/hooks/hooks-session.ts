@@ -3,7 +3,7 @@
 
 import { AbortRace } from "../../base/abort.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
-import type { BashRunOutcome } from "../../session/bash-execution.js";
+import type { BashRunOutcome } from "../../session/bash/bash-execution.js";
 import type { CustomToolSessionEvent } from "../api/custom-tool.js";
 import type { ExtensionRunner } from "./extension-runner.js";
 import type { UserBashResult } from "./hooks.js";

@@ -22,7 +22,7 @@ import type { ChangeWriter } from "../../preview/change-writer.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { AgentSession } from "../../session/agent-session.js";
-import type { BashRunOutcome } from "../../session/bash-execution.js";
+import type { BashRunOutcome } from "../../session/bash/bash-execution.js";
 import type {
   CompactionExtensions,
   TreePreparation,

@@ -2,11 +2,11 @@
 // when no run is active, otherwise after it, so that nothing comes between a call and its result. It belongs to the
 // conversation in which it was requested, even when the session has switched to another one meanwhile.
 
-import type { Clock } from "../base/clock.js";
-import { messageOf } from "../base/errors.js";
-import type { Log } from "../base/log.js";
-import type { BashResult } from "../protocol/data.js";
-import type { BashExecutionMessage } from "../protocol/messages.js";
+import type { Clock } from "../../base/clock.js";
+import { messageOf } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import type { BashResult } from "../../protocol/data.js";
+import type { BashExecutionMessage } from "../../protocol/messages.js";
 
 export interface BashExecutionDeps {
   readonly clock: Clock;

@@ -1,14 +1,14 @@
 // Where a user's command belongs: the record that is current when it is requested, even when the session has switched
 // to another one by the time it ends.
 
-import { GalleyError } from "../base/errors.js";
-import type { PendingActions } from "../pending/pending.js";
-import type { AgentSessionDeps } from "./agent-session-deps.js";
+import { GalleyError } from "../../base/errors.js";
+import type { PendingActions } from "../../pending/pending.js";
+import type { AgentSessionDeps } from "../agent-session-deps.js";
+import { artifactsOf, type CurrentRecord } from "../current-record.js";
+import type { DetachedSessions } from "../detached-sessions.js";
+import type { ModelControl } from "../models/model-control.js";
+import type { RunDriver } from "../run-driver.js";
 import type { BashHome } from "./bash-execution.js";
-import { artifactsOf, type CurrentRecord } from "./current-record.js";
-import type { DetachedSessions } from "./detached-sessions.js";
-import type { ModelControl } from "./models/model-control.js";
-import type { RunDriver } from "./run-driver.js";
 
 interface BashSession {
   readonly deps: Pick<AgentSessionDeps, "runBash">;

@@ -1,8 +1,8 @@
 // A command that the user ran, as a model reads it. Its output is in a fence that it cannot close itself, so
 // that an output is never taken for what the user says.
 
-import { isObject } from "../base/json.js";
-import type { BashExecutionMessage } from "../protocol/messages.js";
+import { isObject } from "../../base/json.js";
+import type { BashExecutionMessage } from "../../protocol/messages.js";
 
 type Execution = Pick<BashExecutionMessage, "output" | "cancelled" | "truncated" | "exitCode" | "meta">;
 

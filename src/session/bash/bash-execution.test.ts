@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { BashExecutionMessage } from "../protocol/messages.js";
-import { manualClock } from "../testing/manual-clock.js";
+import type { BashExecutionMessage } from "../../protocol/messages.js";
+import { manualClock } from "../../testing/manual-clock.js";
 import { BashExecutions, type BashHome, type BashRunOutcome, type BashRunRequest } from "./bash-execution.js";
 
 function captured(text: string, more: Partial<BashRunOutcome["output"]> = {}): BashRunOutcome["output"] {

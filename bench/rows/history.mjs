@@ -12,7 +12,7 @@ const entries = 5000;
 const rounds = 7;
 const laterPrompts = 6;
 const lastText = "The last word of the conversation.";
-const sizes = { "2.5 MB": 290, "21.9 MB": 4170 };
+const sizes = { "2.5 MB": 330, "21.9 MB": 5500 };
 
 export async function history() {
   const scratch = mkdtempSync(join(tmpdir(), "galley-bench-history-"));
@@ -129,7 +129,10 @@ async function startWith(program) {
   }
 }
 
-/** Questions and answers in turn. The service told of few tokens, so nothing has to be summarised. */
+/**
+ * As an agent works: a question, a call, its result, an answer. The service told of few tokens, so nothing has to be
+ * summarised.
+ */
 function makeSession(path, characters) {
   const timestamp = "2026-01-01T00:00:00.000Z";
   const header = { type: "session", version: 3, id: "bench", timestamp, cwd: workspace };
@@ -139,7 +142,7 @@ function makeSession(path, characters) {
     id: idOf(index),
     parentId: index === 0 ? null : idOf(index - 1),
     timestamp,
-    message: index % 2 === 0 ? question(text, index) : answer(index < entries - 1 ? text : lastText, index),
+    message: messageAt(index, index < entries - 1 ? text : lastText),
   }));
   writeFileSync(path, [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
   return path;
@@ -147,6 +150,26 @@ function makeSession(path, characters) {
 
 function idOf(index) {
   return index.toString(16).padStart(8, "0");
+}
+
+function messageAt(index, text) {
+  const kind = index % 4;
+  if (kind === 0) return question(text, index);
+  const name = "read";
+  const id = `call_${index - (index % 4)}`;
+  const call = { type: "toolCall", id, name, arguments: { path: `src/${index}.ts`, limit: 100 } };
+  if (kind === 1)
+    return { ...answer(text, index), content: [{ type: "text", text: "Looking." }, call], stopReason: "toolUse" };
+  if (kind === 2)
+    return {
+      role: "toolResult",
+      toolCallId: id,
+      toolName: name,
+      content: [{ type: "text", text }],
+      isError: false,
+      timestamp: index,
+    };
+  return answer(text, index);
 }
 
 function question(text, timestamp) {

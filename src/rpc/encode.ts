@@ -46,7 +46,7 @@ function jsonOf(value: object): string {
   try {
     const text = JSON.stringify(value);
     // Two brackets a level: a shorter text cannot be too deep.
-    if (text.length < 2 * maxWholeDepth || !isDeeper(value, maxWholeDepth)) return text;
+    if (!serializesAnyDepth || text.length < 2 * maxWholeDepth || !isDeeper(value, maxWholeDepth)) return text;
   } catch {
     // below
   }
@@ -58,6 +58,7 @@ function jsonOf(value: object): string {
  * hosts could read.
  */
 const maxWholeDepth = 4000;
+const serializesAnyDepth = Number.parseInt(process.versions.node, 10) > 24;
 
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;

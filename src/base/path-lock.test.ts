@@ -123,7 +123,7 @@ describe.each(strategies)("the lock of kind $kind", (strategy) => {
       const holder = await startContender(strategy);
       await holder.acquire(path);
       process.kill(holder.pid, "SIGSTOP");
-      // A holder that answers nobody may keep its pid to itself.
+      // A holder that does not answer cannot tell its pid.
       expect((await acquire(path)).lock).toBeUndefined();
       process.kill(holder.pid, "SIGCONT");
     });

@@ -34,7 +34,7 @@ describe("a change set on a simulated disk", () => {
     expect(points).toBe(400);
   });
 
-  it("F-26: never loses what somebody else writes meanwhile", async () => {
+  it("F-26: never loses what another program writes meanwhile", async () => {
     const { inWindow, problems } = await runForeign({ points: 400, seed: 4 });
     expect(problems.slice(0, 5)).toEqual([]);
     // The one moment that stays: after the last look, before the rename.

@@ -34,7 +34,7 @@ export async function runKills({ points, seed, stopsEarly = false }: RunOptions)
   return run;
 }
 
-/** The power gone, or the process killed and the power gone while somebody recovers. */
+/** The power gone, or the process killed and the power gone during recovery. */
 export async function runPowerCuts({ points, seed, stopsEarly = false }: RunOptions): Promise<RunResult> {
   const random = seeded(seed);
   const run: RunResult = { points: 0, problems: [] };

@@ -137,7 +137,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
       log,
       settings: () => session.settings.ttsr,
       path,
-      load: deps.loadRules && (() => deps.loadRules?.() ?? Promise.resolve([])),
+      load: deps.loadRules?.bind(deps),
     }),
     tools,
     systemPrompt,

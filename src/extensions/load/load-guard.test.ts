@@ -127,7 +127,7 @@ describe("the running", () => {
     await expect(callTool(loaded, "leaver")).rejects.toThrow(/tool\.ts called process\.exit\(1\)/);
   });
 
-  it("is nobody's running any more where it asks something of us", async () => {
+  it("no longer counts as a running module where it asks something of us", async () => {
     const expression = `(await ui.input("t"), onUpdate({ content: [] }), ctx.abort(), pi.logger.warn("w"), await pi.exec("x", []),
       pi.pushPendingAction({ label: "L", apply: async () => ({ content: [{ type: "text", text: String(process.stdout === process.stderr) }] }) }),
       process.stdout === process.stderr)`;

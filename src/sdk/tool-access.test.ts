@@ -22,7 +22,7 @@ function callTool(settings: Settings, name: string, params: object, env = {}) {
   const parts = toolDeps(createMemoryWorkspace(files));
   const tool = createBuiltInTools({
     ...parts,
-    settings: { ...toolSettingsOf(settings, env), checksSeenFiles: false },
+    settings: toolSettingsOf(settings, env),
   }).find((one) => one.name === name);
   return tool?.execute("call_1", params as never, undefined, () => {}, { cwd: "/project" });
 }

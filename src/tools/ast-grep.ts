@@ -7,7 +7,6 @@ import type { ToolResult } from "../protocol/events.js";
 import { type Match, maxFileBytes } from "./ast/begin-file.js";
 import { findFiles } from "./ast/files.js";
 import { AstGrepReport } from "./ast/grep-report.js";
-import { createHeadStart } from "./ast/head-start.js";
 import { type Parsers, sharedParsers } from "./ast/parsers.js";
 import { maxPatternLength } from "./ast/pattern.js";
 import { createPrefilter } from "./ast/ripgrep-prefilter.js";
@@ -67,9 +66,8 @@ export function createAstGrep(
       const { path = ".", glob, lang, sel } = params;
       const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { pats, sel, maxFileBytes, signal });
       const parsers = given ?? sharedParsers();
-      const ahead = createHeadStart(workspace, parsers, { pats, sel, signal });
       try {
-        const found = await findFiles(workspace, parsers, { paths: [path], glob, lang, sieve, ahead, signal });
+        const found = await findFiles(workspace, parsers, { paths: [path], glob, lang, sieve, signal });
         const { files, language } = found;
         const report = new AstGrepReport({ context: Math.min(context, maxContext) });
         const search = await prepareSearch(workspace, parsers, {
@@ -78,7 +76,6 @@ export function createAstGrep(
           language,
           sel,
           sieve,
-          ahead,
           signal,
           onProgress: (filesSearched) => onUpdate(progress(filesSearched, files.length, report.matchCount)),
         });
@@ -88,7 +85,6 @@ export function createAstGrep(
         return report.matchCount === 0 ? { ...output, isWarning: true } : output;
       } finally {
         sieve?.end();
-        ahead.end();
       }
     },
   };

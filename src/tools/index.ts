@@ -43,8 +43,6 @@ export interface ToolSettings {
   readonly ask?: { readonly timeoutMs: number };
   readonly edit?: EditLeniency;
   readonly astEdit?: { readonly maxFiles?: number };
-  /** Refuse to change a file that changed since the model saw it; default yes. */
-  readonly checksSeenFiles?: boolean;
 }
 
 const unseen: Pick<Staging, "staged" | "stagedPaths"> = { staged: () => [], stagedPaths: () => [] };
@@ -52,7 +50,7 @@ const unseen: Pick<Staging, "staged" | "stagedPaths"> = { staged: () => [], stag
 /** In the order in which a model is offered them. */
 export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
   const { processes, artifacts, todos, clock, dialogs, settings } = deps;
-  const seen = new SeenFiles({ isEnforced: settings.checksSeenFiles ?? true });
+  const seen = new SeenFiles();
   // While everything waits for review, tools see what is staged; ripgrep would only see the disk.
   const isReviewed = deps.staging.mode() === "all";
   // A tool's changes cannot depend on files that it does not see.

@@ -43,7 +43,7 @@ export interface ReadOptions {
 }
 
 export function createRead(workspace: Workspace, options: ReadOptions = {}): AgentTool<ReadParams> {
-  const { clock = systemClock, seen = new SeenFiles({ isEnforced: false }), artifacts, defaultLimit } = options;
+  const { clock = systemClock, seen = new SeenFiles(), artifacts, defaultLimit } = options;
   return {
     name: "read",
     label: "Read",

@@ -40,9 +40,3 @@ it("forgets what was seen longest ago", async () => {
   const changed = await Promise.all(["/a", "/b", "/c"].map((path) => seen.hasChanged(path, Buffer.from("new"))));
   expect(changed).toEqual([true, false, true]);
 });
-
-it("can be switched off", async () => {
-  const seen = new SeenFiles({ isEnforced: false });
-  seen.note("/a", whole("one"));
-  expect(seen.hasChanged("/a", Buffer.from("two"))).toBe(false);
-});

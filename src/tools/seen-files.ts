@@ -4,13 +4,6 @@
 import { sha256Of } from "../base/digest.js";
 import type { FileBytes } from "../files/workspace.js";
 
-export interface SeenFilesOptions {
-  /** Off, every file counts as unchanged. */
-  isEnforced?: boolean;
-  /** The files seen longest ago are forgotten first, and a forgotten file may be changed. */
-  maxFiles?: number;
-}
-
 interface Seen {
   /** How many bytes were hashed. More than those may follow when the file was too long to be read whole. */
   readonly length: number;
@@ -19,18 +12,16 @@ interface Seen {
 }
 
 export class SeenFiles {
-  readonly #isEnforced: boolean;
   readonly #maxFiles: number;
   readonly #files = new Map<string, Seen>();
 
-  constructor({ isEnforced = true, maxFiles = 10_000 }: SeenFilesOptions = {}) {
-    this.#isEnforced = isEnforced;
+  /** The files seen longest ago are forgotten first, and a forgotten file may be changed. */
+  constructor({ maxFiles = 10_000 } = {}) {
     this.#maxFiles = maxFiles;
   }
 
   /** `path` is canonical. */
   note(path: string, { bytes, isTruncated }: FileBytes): void {
-    if (!this.#isEnforced) return;
     this.#files.delete(path); // so that it moves to the end
     this.#files.set(path, { length: bytes.length, isWhole: !isTruncated, hash: sha256Of(bytes) });
     for (const oldest of this.#files.keys()) {

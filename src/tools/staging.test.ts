@@ -48,7 +48,7 @@ it("a rewrite is made again on top of what was staged meanwhile", async () => {
 
 it("a write says that the file is not what it was", async () => {
   const { workspace, staging, actions } = raced("one\n", "two\n");
-  const tool = createWrite({ workspace, staging, seen: new SeenFiles({ isEnforced: false }) });
+  const tool = createWrite({ workspace, staging, seen: new SeenFiles() });
   const written = tool.execute("c1", { path: "a.ts", content: "three\n" }, undefined, () => {}, {} as never);
   await expect(written).rejects.toThrow("File changed since it was last read: a.ts. Read it again.");
   expect(actions).toEqual([]);

@@ -135,7 +135,7 @@ it("lists what a walk finds, or nothing", async () => {
           attempt(() => mkdirSync(join(cwd, path)));
           const sieve = createPrefilter({ processes, workspace }, { pats: ["$A"], maxFileBytes: 1000 });
           const root = await workspace.resolve(path, "read");
-          const listed = await sieve.list(root, { accepts, onLikely: async () => {} });
+          const listed = await sieve.list(root, accepts);
           sieve.end();
           if (!listed) return;
           listings++;

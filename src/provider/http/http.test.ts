@@ -11,7 +11,6 @@ import {
 } from "../../testing/scripted-server.js";
 import { mergeHeaders, postJson, retryAfterMs } from "./http.js";
 import { EncodedJson } from "./json-body.js";
-import { RequestStop } from "./request-stop.js";
 
 const servers: ScriptedServer[] = [];
 afterEach(async () => {
@@ -24,8 +23,8 @@ async function serve(...script: Reply[]): Promise<ScriptedServer> {
   return server;
 }
 
-function post(url: string, { headers = {}, payload = {} as unknown, stop = new RequestStop() } = {}) {
-  return postJson({ url, headers, payload, stop, clock: systemClock });
+function post(url: string, { headers = {}, payload = {} as unknown, signal = new AbortController().signal } = {}) {
+  return postJson({ url, headers, payload, signal, clock: systemClock });
 }
 
 const key = { authorization: "Bearer sk-secret" };
@@ -169,7 +168,13 @@ describe("postJson", () => {
       },
     };
     const server = await serve();
-    const attempt = postJson({ url: server.url, headers: {}, payload: {}, stop: new RequestStop(), clock });
+    const attempt = postJson({
+      url: server.url,
+      headers: {},
+      payload: {},
+      signal: new AbortController().signal,
+      clock,
+    });
     await expect(attempt).rejects.toThrow(new GalleyError("timeout", "No connection to the service within 10 s."));
   });
 
@@ -185,14 +190,10 @@ describe("postJson", () => {
   it("stops when asked, before it begins and while it waits", async () => {
     const reason = new GalleyError("aborted", "Enough");
     const server = await serve({ steps: [stall], mayBeLeft: true });
-    const early = new RequestStop();
-    early.now(reason);
-    await expect(post(server.url, { stop: early })).rejects.toBe(reason);
-    const late = new RequestStop();
-    const answer = await post(server.url, { stop: late });
-    late.now(reason);
-    late.now(new GalleyError("timeout", "Too late"));
-    expect(late.reason).toBe(reason);
+    await expect(post(server.url, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const late = new AbortController();
+    const answer = await post(server.url, { signal: late.signal });
+    late.abort(reason);
     await expect(answer.ok && answer.body[Symbol.asyncIterator]().next()).rejects.toThrow();
   });
 });

@@ -8,9 +8,7 @@ import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import { type Problem, problemOfJson, problemOfResponse } from "../failures.js";
 import { isLoopback } from "../models/config-checks.js";
-import { BodyChunks } from "./body-chunks.js";
 import { encodeBody } from "./json-body.js";
-import type { RequestStop } from "./request-stop.js";
 
 export interface PostRequest {
   url: string;
@@ -18,7 +16,7 @@ export interface PostRequest {
   payload: unknown;
   /** Default: the process's. */
   proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
-  stop: RequestStop;
+  signal: AbortSignal;
   clock: Clock;
 }
 
@@ -28,21 +26,19 @@ export type PostResult = { ok: true; body: AsyncIterable<Uint8Array> } | { ok: f
 const connectTimeoutMs = 10_000;
 const maxErrorBytes = 64 * 1024;
 const maxRedirects = 3;
-/** A body up to this size is sent in one piece. Joining a longer one would copy a long conversation for every request. */
-const maxJoinedBytes = 64 * 1024;
 
 /** Throws when no answer came (no connection, stopped, refused by our own rules). */
 export async function postJson(request: PostRequest): Promise<PostResult> {
-  let address = allowedAddress(request.url);
+  let url = checkedUrl(request.url);
   const body = encodeBody(request.payload);
   for (let hops = 0; ; hops += 1) {
-    const answer = await send(address, body, request);
+    const answer = await send(url, body, request);
     const status = answer.statusCode ?? 0;
     const { location } = answer.headers;
     if (status < 300 || status >= 400 || location === undefined) return read(answer, request.clock);
     answer.destroy();
     if (hops === maxRedirects) throw new GalleyError("invalid_config", `The service redirected ${hops + 1} times.`);
-    address = addressOf(redirected(address.url, location));
+    url = redirected(url, location);
   }
 }
 
@@ -64,24 +60,6 @@ export function retryAfterMs(headers: IncomingMessage["headers"], now: number): 
     rough === undefined ? Number.NaN : Math.max(0, Date.parse(rough) - now),
   ];
   return candidates.find((value) => Number.isFinite(value) && value >= 0);
-}
-
-interface Address {
-  readonly url: URL;
-  /** The same in the words of node:http. */
-  readonly options: RequestOptions;
-}
-
-/** Parsed for the last request; the next one mostly has the same address. */
-let latest: (Address & { readonly text: string }) | undefined;
-
-function allowedAddress(text: string): Address {
-  if (latest?.text !== text) latest = { text, ...addressOf(checkedUrl(text)) };
-  return latest;
-}
-
-function addressOf(url: URL): Address {
-  return { url, options: urlToHttpOptions(url) };
 }
 
 function checkedUrl(text: string): URL {
@@ -115,37 +93,35 @@ function redirected(from: URL, location: string): URL {
   );
 }
 
-async function send(address: Address, body: readonly Buffer[], request: PostRequest): Promise<IncomingMessage> {
-  const { url } = address;
-  const bytes = body.reduce((sum, { length }) => sum + length, 0);
-  const pieces = bytes > maxJoinedBytes ? body : [Buffer.concat(body, bytes)];
+async function send(url: URL, body: readonly Buffer[], request: PostRequest): Promise<IncomingMessage> {
   const options: RequestOptions = {
-    ...address.options,
+    ...urlToHttpOptions(url),
     method: "POST",
+    signal: request.signal,
     headers: {
       accept: "text/event-stream",
       // A server or proxy that compresses a stream would delay it.
       "accept-encoding": "identity",
       "content-type": "application/json",
       ...request.headers,
-      "content-length": bytes,
+      "content-length": body.reduce((sum, { length }) => sum + length, 0),
     },
   };
   if (url.protocol === "http:") {
     const { request: open } = process.getBuiltinModule("node:http");
-    return exchange(open(options), pieces, request);
+    return exchange(open(options), body, request);
   }
   const [{ request: open }, proxy] = await Promise.all([import("node:https"), import("./proxy.js")]);
   const via = proxy.proxyFor(url, request.proxyVariables ?? process.env);
-  if (via === undefined) return exchange(open(options), pieces, request);
+  if (via === undefined) return exchange(open(options), body, request);
   const socket = await proxy.openTunnel({ proxy: via, target: url, timeoutMs: connectTimeoutMs, ...request });
-  return exchange(open({ ...options, createConnection: () => socket }), pieces, request);
+  return exchange(open({ ...options, createConnection: () => socket }), body, request);
 }
 
 function exchange(
   call: ClientRequest,
-  pieces: readonly Buffer[],
-  { clock, stop }: PostRequest,
+  body: readonly Buffer[],
+  { clock, signal }: PostRequest,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let cancel = () => {};
@@ -160,12 +136,12 @@ function exchange(
     // Stays for the life of the call: a late error without a listener would end the process.
     call.on("error", (error) => {
       cancel();
-      reject(error);
+      reject(signal.aborted ? signal.reason : error);
     });
     call.once("response", resolve);
-    stop.own(call);
-    for (const piece of pieces.slice(0, -1)) call.write(piece);
-    call.end(pieces.at(-1));
+    call.cork(); // a short body goes out in one piece with its headers
+    for (const piece of body) call.write(piece);
+    call.end();
   });
 }
 
@@ -174,7 +150,7 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
   // Only HTML is surely not a stream: wrong and missing content types are common among services that work.
   const type = answer.headers["content-type"] ?? "";
   const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
-  if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: new BodyChunks(answer) };
+  if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: answer };
   const waitMs = retryAfterMs(answer.headers, clock.now());
   const told = {
     status,
@@ -186,7 +162,7 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
 
 /** What calls itself JSON and begins like it is an answer in one piece, mostly an error; the rest are streams. */
 async function readUnlessJson(answer: IncomingMessage): Promise<PostResult> {
-  const chunks = new BodyChunks(answer);
+  const chunks: AsyncIterableIterator<Uint8Array> = answer[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done) return { ok: true, body: chunks };
   const body = startingWith(first.value, chunks);
@@ -194,7 +170,7 @@ async function readUnlessJson(answer: IncomingMessage): Promise<PostResult> {
   return isJson ? { ok: false, problem: problemOfJson(await readHead(body, { mayBeCut: false })) } : { ok: true, body };
 }
 
-async function* startingWith(first: Uint8Array, rest: BodyChunks): AsyncGenerator<Uint8Array> {
+async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield first;
   yield* rest;
 }

@@ -11,7 +11,6 @@ import { GalleyError } from "../../base/errors.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { postJson } from "./http.js";
 import { openTunnel, proxyFor } from "./proxy.js";
-import { RequestStop } from "./request-stop.js";
 
 describe("proxyFor", () => {
   const target = new URL("https://api.example.com/v1");
@@ -90,12 +89,12 @@ describe("openTunnel", () => {
     }
   });
 
-  function tunnel(host: string, changes: { ca?: string; stop?: RequestStop; clock?: typeof systemClock } = {}) {
+  function tunnel(host: string, changes: { ca?: string; signal?: AbortSignal; clock?: typeof systemClock } = {}) {
     return openTunnel({
       proxy: new URL(`http://me:h%40sh@127.0.0.1:${(proxy.address() as AddressInfo).port}`),
       target: new URL(`https://${host}/v1`),
       timeoutMs: 10_000,
-      stop: new RequestStop(),
+      signal: new AbortController().signal,
       clock: systemClock,
       ...changes,
     });
@@ -130,7 +129,7 @@ describe("openTunnel", () => {
       url: "https://api.example.test:8443/",
       headers: {},
       payload: {},
-      stop: new RequestStop(),
+      signal: new AbortController().signal,
       clock: systemClock,
     });
     await expect(call).rejects.toThrow("self-signed certificate");
@@ -147,7 +146,7 @@ describe("openTunnel", () => {
         headers: {},
         payload: {},
         proxyVariables,
-        stop: new RequestStop(),
+        signal: new AbortController().signal,
         clock: systemClock,
       });
     await expect(ask({ HTTPS_PROXY: address })).rejects.toThrow("self-signed certificate");
@@ -168,9 +167,9 @@ describe("openTunnel", () => {
     const late = tunnel("silent.test", { clock });
     clock.advance(10_000);
     await expect(late).rejects.toThrow("No connection through the proxy within 10 s.");
-    const stop = new RequestStop();
-    const asked = tunnel("silent.test", { stop });
-    stop.now(new GalleyError("aborted", "Request was aborted"));
+    const stop = new AbortController();
+    const asked = tunnel("silent.test", { signal: stop.signal });
+    stop.abort(new GalleyError("aborted", "Request was aborted"));
     await expect(asked).rejects.toThrow("Request was aborted");
   });
 });

@@ -4,10 +4,11 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
 import { connect as startTls, type TLSSocket } from "node:tls";
+import { linkAbort } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
-import type { RequestStop } from "./request-stop.js";
 
 /** The proxy for an https address, from the usual variables; undefined means a direct connection. */
 export function proxyFor(target: URL, environment: { [name: string]: string | undefined }): URL | undefined {
@@ -28,7 +29,7 @@ export interface TunnelOptions {
   proxy: URL;
   target: URL;
   timeoutMs: number;
-  stop: RequestStop;
+  signal: AbortSignal;
   clock: Clock;
   /** Trusted in place of the system's authorities. */
   ca?: string;
@@ -36,18 +37,23 @@ export interface TunnelOptions {
 
 /** A checked TLS connection to the target, through the proxy. It closes when the request is stopped. */
 export async function openTunnel(options: TunnelOptions): Promise<TLSSocket> {
-  const { stop, clock, timeoutMs } = options;
+  const { clock, timeoutMs } = options;
+  const stop = linkAbort(options.signal);
+  const { signal } = stop;
   const cancel = clock.after(timeoutMs, () =>
-    stop.now(new GalleyError("timeout", `No connection through the proxy within ${timeoutMs / 1000} s.`)),
+    stop.abort(new GalleyError("timeout", `No connection through the proxy within ${timeoutMs / 1000} s.`)),
   );
   try {
-    return await encrypt(await connect(options), options);
+    return await encrypt(await connect({ ...options, signal }), { ...options, signal });
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
   } finally {
     cancel();
+    stop.release(); // from here on the request owns the connection
   }
 }
 
-function connect({ proxy, target, stop, ca }: TunnelOptions): Promise<Socket> {
+function connect({ proxy, target, signal, ca }: TunnelOptions): Promise<Socket> {
   const request = proxy.protocol === "https:" ? httpsRequest : httpRequest;
   const authority = `${target.hostname}:${target.port || 443}`;
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
@@ -57,13 +63,13 @@ function connect({ proxy, target, stop, ca }: TunnelOptions): Promise<Socket> {
     port: proxy.port || (proxy.protocol === "https:" ? 443 : 80),
     path: authority,
     agent: false,
+    signal,
     headers: {
       host: authority,
       ...(credentials === ":" ? {} : { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` }),
     },
     ...(ca === undefined ? {} : { ca }),
   });
-  stop.own(call);
   return new Promise((resolve, reject) => {
     call.on("error", reject);
     // Node calls this for every answer to CONNECT, refusals included.
@@ -82,7 +88,7 @@ function connect({ proxy, target, stop, ca }: TunnelOptions): Promise<Socket> {
 }
 
 /** Starts in the same turn in which the tunnel opened: no other code listens for the socket's errors. */
-function encrypt(socket: Socket, { target, stop, ca }: TunnelOptions): Promise<TLSSocket> {
+function encrypt(socket: Socket, { target, signal, ca }: TunnelOptions): Promise<TLSSocket> {
   const host = bare(target.hostname);
   const secure = startTls({
     socket,
@@ -91,7 +97,7 @@ function encrypt(socket: Socket, { target, stop, ca }: TunnelOptions): Promise<T
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });
-  stop.own(secure);
+  addAbortSignal(signal, secure);
   return new Promise((resolve, reject) => {
     secure.on("error", reject);
     secure.once("secureConnect", () => resolve(secure));

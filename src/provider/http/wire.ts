@@ -1,8 +1,8 @@
 // What every wire API shares: one request, one stream of events, one terminal event. A dialect says how to ask and how
 // to read; this file owns the connection, the time limits, the abort, and the promise that a stream ends exactly once.
 
+import { linkAbort } from "../../base/abort.js";
 import { type Clock, systemClock } from "../../base/clock.js";
-import { GalleyError } from "../../base/errors.js";
 import { randomIds } from "../../base/ids.js";
 import type { JsonObject } from "../../base/json.js";
 import type { ProviderFailure, Usage } from "../../protocol/messages.js";
@@ -11,7 +11,6 @@ import { maskSecrets } from "../mask-secrets.js";
 import { mergeDeltas } from "../merge-deltas.js";
 import { maxCallsPerReply, type StreamEvent, type StreamRequest, type ToolChoice, type ToolSpec } from "../provider.js";
 import { postJson } from "./http.js";
-import { RequestStop } from "./request-stop.js";
 import { readSse } from "./sse.js";
 import { createWatchdog } from "./watchdog.js";
 
@@ -44,22 +43,19 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
   const told = (event: StreamEvent) => (event.type === "error" ? withoutSecrets(event, request) : event);
   const clock = systemClock;
   const reader = dialect.reader(request);
-  const stop = new RequestStop();
-  const leave = () => stop.now(new GalleyError("aborted", "Request was aborted", { cause: signal.reason }));
-  if (signal.aborted) leave();
-  else signal.addEventListener("abort", leave);
+  const stop = linkAbort(signal);
   const watchdog = createWatchdog({
     clock,
     firstEventTimeoutMs: options.firstEventTimeoutMs ?? 120_000,
     idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
-    onExpired: (error) => stop.now(error),
+    onExpired: (error) => stop.abort(error),
   });
   let rest: AsyncIterator<Uint8Array> | undefined;
   try {
     const wire = dialect.request(request);
     options.onPayload?.(JSON.parse(JSON.stringify(wire.payload)));
     const { proxyVariables } = options;
-    const answer = await postJson({ ...wire, proxyVariables, stop, clock });
+    const answer = await postJson({ ...wire, proxyVariables, signal: stop.signal, clock });
     signal.throwIfAborted();
     if (!answer.ok) return yield told(failed(answer.problem, reader.known));
     const chunks = answer.body[Symbol.asyncIterator]();
@@ -73,17 +69,17 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
       }
       if (rest) return;
     }
-    if (stop.reason) throw stop.reason; // a body that was closed under us may look like one that ended
+    stop.signal.throwIfAborted(); // a body that was closed under us may look like one that ended
     yield* ending(reader).map(told);
   } catch (error) {
     if (signal.aborted) yield aborted(reader.known);
     else if (reader.isComplete) yield* ending(reader).map(told);
-    else yield told(failed(problemOfException(stop.reason ?? error), reader.known));
+    else yield told(failed(problemOfException(stop.signal.aborted ? stop.signal.reason : error), reader.known));
   } finally {
     watchdog.stop();
-    signal.removeEventListener("abort", leave); // it lives longer than the request
-    if (rest === undefined) leave();
-    else drain(rest, leave, clock);
+    stop.release();
+    if (rest === undefined) stop.abort();
+    else drain(rest, () => stop.abort(), clock);
   }
 }
 

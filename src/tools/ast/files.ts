@@ -4,7 +4,6 @@ import type { Target, Workspace } from "../../files/workspace.js";
 import { findScope } from "../search/scope.js";
 import { toolFailure } from "../tool.js";
 import type { SearchFile } from "./begin-file.js";
-import type { HeadStart } from "./head-start.js";
 import { type Language, languageNamed, languageOf, languages } from "./languages.js";
 import type { Grammars, Parsers } from "./parsers.js";
 import type { Prefilter } from "./ripgrep-prefilter.js";
@@ -15,8 +14,6 @@ export interface FilesRequest {
   /** A name or alias; absent: each file's ending tells. */
   lang?: string | undefined;
   sieve?: Prefilter | undefined;
-  /** Called with files that may match while the others are still searched for. */
-  ahead?: HeadStart | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -39,15 +36,7 @@ export async function findFiles(workspace: Workspace, parsers: Parsers, request:
     const own = languageOf(path);
     return language ? own === language : own !== undefined;
   };
-  const onLikely = async (targets: readonly Target[]) => {
-    const grammars = await whenKnown;
-    await request.ahead?.begin(targets.flatMap((target) => inLanguage(target, grammars)));
-  };
-  const inLanguage = (target: Target, grammars: Grammars): SearchFile[] => {
-    const own = language ?? languageOf(target.path);
-    return own && isUsable(own, grammars) ? [{ target, language: own }] : [];
-  };
-  const listAll = async (directory: Target) => request.sieve?.list(directory, { accepts, onLikely });
+  const listAll = async (directory: Target) => request.sieve?.list(directory, accepts);
   const scope = await findScope(workspace, { ...request, accepts, listAll });
   const grammars = await whenKnown;
   const files: SearchFile[] = [];

@@ -6,7 +6,6 @@ import type { RipgrepDeps } from "../search/ripgrep.js";
 import { type OnUpdate, textResult, toolFailure } from "../tool.js";
 import { maxFileBytes } from "./begin-file.js";
 import { findFiles, withoutOtherNames } from "./files.js";
-import { createHeadStart, type HeadStart } from "./head-start.js";
 import { type Parsers, sharedParsers } from "./parsers.js";
 import { maxPatternLength } from "./pattern.js";
 import { type AstEditDetails, prepareDiff, previewDetails } from "./preview.js";
@@ -54,31 +53,28 @@ export async function planFor(deps: SearchDeps, params: AstEditRequest, progress
   const { workspace, ripgrep, parsers = sharedParsers() } = deps;
   const search = { pats: ops.map(({ pat }) => pat), sel: params.sel, signal: progress.signal };
   const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { ...search, maxFileBytes });
-  const ahead = createHeadStart(workspace, parsers, search);
   try {
-    return await planWith({ ...deps, parsers }, { ...params, ops, sieve, ahead }, progress);
+    return await planWith({ ...deps, parsers }, { ...params, ops, sieve }, progress);
   } finally {
     sieve?.end();
-    ahead.end();
   }
 }
 
 interface PreparedParams extends Omit<AstEditRequest, "ops"> {
   readonly ops: RewriteOp[];
   readonly sieve: Prefilter | undefined;
-  readonly ahead: HeadStart;
 }
 
 async function planWith(
   { workspace, parsers, maxFiles = 1000 }: SearchDeps & { readonly parsers: Parsers },
-  { ops, sieve, ahead, ...params }: PreparedParams,
+  { ops, sieve, ...params }: PreparedParams,
   { signal, onUpdate }: Progress,
 ): Promise<Found> {
   const maxReplacements = checkLimit(params.limit);
   const paths = params.paths?.length ? params.paths : ["."];
   for (const path of paths) refuseUrl(path);
   const { glob, lang, sel } = params;
-  const { language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, ahead, signal });
+  const { language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, signal });
   const isNameable = ({ target }: { target: Target }) => !/\p{Cc}/u.test(target.path); // other names are never written
   const { files, otherNames } = await withoutOtherNames(workspace, found.files.filter(isNameable));
   if (files.length === 0 && !language)
@@ -90,7 +86,6 @@ async function planWith(
     language,
     sel,
     sieve,
-    ahead,
     maxReplacements,
     maxFiles,
     signal,

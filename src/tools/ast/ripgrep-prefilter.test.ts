@@ -38,7 +38,7 @@ async function lackingOf(names: readonly string[], pats: readonly string[], deps
   const workspace = createNodeWorkspace({ cwd });
   const sieve = createPrefilter({ ...deps, workspace }, { pats, maxFileBytes: 1000 });
   const accepts = (path: string) => languageOf(path) !== undefined;
-  await sieve.list(await workspace.resolve(".", "read"), { accepts, onLikely: async () => {} });
+  await sieve.list(await workspace.resolve(".", "read"), accepts);
   sieve.end();
   return names.filter((name) => sieve.lacks(join(cwd, name)));
 }

@@ -1,6 +1,7 @@
 // ripgrep's part in a search through whole directories: it lists the files and says which of them cannot match, so that
 // they need not be opened. It only saves time: if it fails, the directory is walked and every file is read.
 
+import { join } from "node:path";
 import { linkAbort, throwIfAborted } from "../../base/abort.js";
 import type { Target, Workspace } from "../../files/workspace.js";
 import { type RipgrepDeps, runRipgrep, toldPath, wholeTexts } from "../search/ripgrep.js";
@@ -12,17 +13,11 @@ const maxPaths = 100_000;
 
 export interface Prefilter {
   /** The files that a walk would give; undefined where only a walk can tell. */
-  list(directory: Target, request: ListRequest): Promise<readonly Target[] | undefined>;
+  list(directory: Target, accepts: (path: string) => boolean): Promise<readonly Target[] | undefined>;
   /** The file has none of the words that a match must contain. */
   lacks(path: string): boolean;
   /** No more questions will come. */
   end(): void;
-}
-
-export interface ListRequest {
-  accepts(path: string): boolean;
-  /** Called with the files that may match. The others are checked after its promise has resolved. */
-  onLikely(files: readonly Target[]): Promise<void>;
 }
 
 export interface PrefilterRequest {
@@ -43,7 +38,7 @@ export function createPrefilter(
   const stop = linkAbort(signal);
   return {
     lacks: (path) => lacking.has(path),
-    async list(directory, { accepts: include, onLikely }) {
+    async list(directory, include) {
       const survey = await deps.workspace.survey(directory);
       if (!survey) return undefined;
       const pathsWith = (...args: string[]) =>
@@ -57,13 +52,10 @@ export function createPrefilter(
         isOpen ? undefined : pathsWith(...wordArguments(words), `--max-filesize=${maxFileBytes}`),
       ]);
       throwIfAborted(signal);
-      const rules = paths?.filter((path) => path.endsWith(".gitignore"));
-      const likely = rules && having && (await survey.pick([...rules, ...having], { include, signal }));
-      if (likely) await onLikely(likely);
       const files = paths && (await survey.pick(paths, { include, signal }));
-      const kept = new Set(likely?.map(({ path }) => path));
+      const likely = having && new Set(having.map((path) => join(directory.path, path)));
       for (const { path, sizeBytes } of (likely && files) ?? [])
-        if (sizeBytes <= maxFileBytes && !kept.has(path)) lacking.add(path);
+        if (sizeBytes <= maxFileBytes && !likely?.has(path)) lacking.add(path);
       return files;
     },
     end() {

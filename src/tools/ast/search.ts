@@ -14,11 +14,15 @@ import {
   type Result,
   type SearchFile,
 } from "./begin-file.js";
-import { createHeadStart, type HeadStart, maxHeldBytes, maxHeldFiles, usable } from "./head-start.js";
 import type { Language } from "./languages.js";
+import { literalsIn } from "./literals.js";
 import type { Parsers } from "./parsers.js";
+import { compilePattern } from "./pattern.js";
 import type { Prefilter } from "./ripgrep-prefilter.js";
 
+/** Enough files to keep two parsers busy. */
+const maxHeldFiles = 32;
+const maxHeldBytes = 16 * 1024 * 1024;
 const progressStep = 200;
 /** Each such file costs a parser process or the whole time limit. */
 const maxFatalFiles = 5;
@@ -30,8 +34,6 @@ export interface SearchRequest {
   /** Languages in which patterns are compiled even if no file has them. */
   language?: Language | undefined;
   sieve?: Prefilter | undefined;
-  /** For the same patterns; default: no file has been begun. */
-  ahead?: HeadStart | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: (filesSearched: number) => void;
 }
@@ -51,8 +53,8 @@ export interface Search {
 }
 
 export async function prepareSearch(workspace: Workspace, parsers: Parsers, request: SearchRequest): Promise<Search> {
-  const { files, sieve, onProgress, ahead = createHeadStart(workspace, parsers, request) } = request;
-  const { patterns, issues } = await compileAll(ahead, request);
+  const { files, sieve, onProgress } = request;
+  const { patterns, issues } = await compileAll(parsers, request);
   let filesSearched = 0;
   const pass = (count: number) => {
     while (filesSearched < count) if (++filesSearched % progressStep === 0) onProgress?.(filesSearched);
@@ -66,7 +68,6 @@ export async function prepareSearch(workspace: Workspace, parsers: Parsers, requ
       const abort = linkAbort(request.signal);
       setMaxListeners(0, abort.signal);
       const begin = (file: SearchFile) =>
-        ahead.take(file) ??
         beginFile(workspace, parsers, { file, patterns: patterns.get(file.language) ?? [], signal: abort.signal });
       // The others are only counted.
       const wanted = [...files.entries()].filter(([, { target }]) => !sieve?.lacks(target.path));
@@ -93,12 +94,20 @@ export async function prepareSearch(workspace: Workspace, parsers: Parsers, requ
 
 /** Each pattern in each language. One that compiles nowhere is an issue; if that is all of them, there is nothing to do. */
 async function compileAll(
-  ahead: HeadStart,
-  { pats, files, language }: SearchRequest,
+  parsers: Parsers,
+  { pats, sel, files, language, signal }: SearchRequest,
 ): Promise<{ patterns: Map<Language, PatternInUse[]>; issues: string[] }> {
   const all = [...new Set([...(language ? [language] : []), ...files.map((file) => file.language)])];
-  const compiled = await Promise.all(all.map((each) => ahead.compile(each)));
-  const patterns = new Map(all.map((each, index) => [each, usable(compiled[index] ?? [])]));
+  const compile = async ({ grammar }: Language, [index, pat]: [number, string]) => {
+    const outcome = await compilePattern(parsers, { pat, sel, grammar, signal });
+    return "cause" in outcome ? outcome : { index, compiled: outcome, literals: literalsIn({ pat, sel }) };
+  };
+  const compiled = await Promise.all(
+    all.map((each) => Promise.all([...pats.entries()].map((pat) => compile(each, pat)))),
+  );
+  const usable = (outcomes: (typeof compiled)[number] = []) =>
+    outcomes.flatMap((outcome) => ("cause" in outcome ? [] : [outcome]));
+  const patterns = new Map(all.map((each, index) => [each, usable(compiled[index])]));
   const issues = new Set<string>();
   for (const [index, pat] of pats.entries()) {
     const causes = compiled.flatMap((outcomes) => {

@@ -5,17 +5,27 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import subprocess
 import threading
 import time
 from dataclasses import dataclass
-from typing import Callable, Mapping, Optional, Sequence
+from pathlib import Path
+from typing import Callable, List, Mapping, Optional, Sequence
 
 from ._wire import MAX_RECORD_BYTES, ChunkAssembler, Frame, LineReader, Problem, Read, encode
 from .errors import RpcError
 
 #: A grandchild that holds the pipes open keeps nobody waiting longer than this after the agent's end.
 LINGER_SECONDS = 1.0
+
+
+def galley_command(env: Optional[Mapping[str, str]]) -> List[str]:
+    """`galley` on the PATH of the agent; without one, the program of the npm package that this client is part of."""
+    own = Path(__file__).resolve().parents[3] / "bin" / "galley.js"
+    if own.is_file() and shutil.which("galley", path=os.pathsep.join(os.get_exec_path(env))) is None:
+        return ["node", str(own)]
+    return ["galley"]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ._calls import HostTool
 from ._commands import given
 from ._core import Attempt, Future, error_of, waitable
 from ._dialogs import UiHandlers, headless_handlers
-from ._process import AgentExit, Connection
+from ._process import AgentExit, Connection, galley_command
 from ._questions import RpcQuestions
 from ._wire import Frame
 from .errors import RpcError
@@ -65,7 +65,7 @@ class RpcClient(RpcQuestions):
         all_args = ["--mode", "rpc", *named, *self._args]
         if callable(self._command):
             return list(self._command(all_args))
-        return [*(self._command or ["galley"]), *all_args]
+        return [*(self._command or galley_command(self._env)), *all_args]
 
     def start(self) -> types.ReadyFrame:
         """Returns when the agent is ready, the features are agreed and the tools are registered."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import Any, Callable, Dict, List
 from unittest import mock
 
 from galley_rpc import AgentExit, HostTool, HostToolContext, PromptOutcome, RpcClient, RpcError, types
 
-from .support import END, NODE, SETTLED, START, FakeCase, Frame, asked, ok, refused, rule, said
+from .support import END, GALLEY, NODE, SETTLED, START, FakeCase, Frame, asked, ok, refused, rule, said
 
 
 def text(value: str) -> List[Frame]:
@@ -20,9 +24,18 @@ class Life(FakeCase):
     def test_the_command_line(self) -> None:
         tail = ["--mode", "rpc", "--provider", "acme", "--model", "m", "--session-dir", "s", "--no-tools"]
         options: Dict[str, Any] = dict(provider="acme", model="m", session_dir="s", args=["--no-tools"])
-        self.assertEqual(RpcClient(**options).command_line(), ["galley", *tail])
+        installed = {"PATH": self.directory_with_galley()}
+        self.assertEqual(RpcClient(**options, env=installed).command_line(), ["galley", *tail])
+        self.assertEqual(RpcClient(**options, env={"PATH": "/nowhere"}).command_line(), ["node", str(GALLEY), *tail])
         self.assertEqual(RpcClient(["ssh", "box", "galley"], **options).command_line(), ["ssh", "box", "galley", *tail])
         self.assertEqual(RpcClient(lambda args: ["sh", *args]).command_line(), ["sh", "--mode", "rpc"])
+
+    def directory_with_galley(self) -> str:
+        directory = tempfile.mkdtemp(prefix="galley-python-")
+        self.addCleanup(shutil.rmtree, directory)
+        program = Path(directory, "galley.exe" if os.name == "nt" else "galley")
+        program.touch(0o755)
+        return directory
 
     def test_start_agrees_on_what_both_sides_offer(self) -> None:
         client = self.fake(ready={"features": ["prompt-result", "echo-ids", "delta-updates"]})

@@ -1,15 +1,19 @@
+// @ts-check
 // A host in sixty lines: reads prompts from the terminal, shows what the agent says and does, asks before it goes on,
 // stops a run with Ctrl-C, and survives a crash of the agent.
-// Run: npx tsx examples/hosts/host.ts   (or bun examples/hosts/host.ts)
+// Run: node examples/hosts/host.mjs
 
 import { stdin, stdout } from "node:process";
 import { createInterface } from "node:readline/promises";
+import { fileURLToPath } from "node:url";
 import { RpcClient, RpcError } from "galley/client";
 
-const client = new RpcClient();
+// The program of the package that the client belongs to; `new RpcClient()` takes the galley on the PATH.
+const cliPath = fileURLToPath(new URL("bin/galley.js", import.meta.resolve("galley/package.json")));
+const client = new RpcClient({ cliPath });
 const terminal = createInterface({ input: stdin, output: stdout });
 const lines = terminal[Symbol.asyncIterator](); // from now on, so that no line is lost
-let recovery: Promise<unknown> = Promise.resolve();
+let recovery = Promise.resolve();
 
 client.on("message_update", ({ assistantMessageEvent: update }) => {
   if (update.type === "text_delta") stdout.write(update.delta);
@@ -33,7 +37,9 @@ client.setUiHandlers({
 client.onExit(({ isExpected, stderr }) => {
   if (isExpected) return;
   stdout.write(`\nThe agent ended. ${stderr}`);
-  recovery = client.restart().then((isSame) => stdout.write(`It is back${isSame ? ", in the same session" : ""}.\n`));
+  recovery = client.restart().then((isSame) => {
+    stdout.write(`It is back${isSame ? ", in the same session" : ""}.\n`);
+  });
 });
 terminal.on("SIGINT", () => {
   if (client.isRunning) void client.abort();

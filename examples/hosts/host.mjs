@@ -1,6 +1,6 @@
 // @ts-check
-// A host in sixty lines: reads prompts from the terminal, shows what the agent says and does, asks before it goes on,
-// stops a run with Ctrl-C, and survives a crash of the agent.
+// A terminal host: reads prompts, shows what the agent says and does, asks before it goes on, stops a run with
+// Ctrl-C, and survives a crash of the agent.
 // Run: node examples/hosts/host.mjs
 
 import { stdin, stdout } from "node:process";

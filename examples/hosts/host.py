@@ -1,7 +1,7 @@
 """A Python host with a tool of its own and an approval dialog.
 
-The model may look up tickets through the host, and before anything that an extension asks about, the person at the
-terminal decides. Run: PYTHONPATH=clients/python python3 examples/hosts/host.py "What is ticket 7 about?"
+The model may look up tickets through the host. What an extension asks is decided by the user at the terminal.
+Run: PYTHONPATH=clients/python python3 examples/hosts/host.py "What is ticket 7 about?"
 """
 
 import sys

@@ -74,7 +74,8 @@ describe("the package", () => {
       /^clients\/python\/(README\.md|pyproject\.toml|galley_rpc\/(\w+\.py|py\.typed))$/,
     ];
     expect(paths.filter((path) => !allowed.some((pattern) => pattern.test(path)))).toEqual([]);
-    const unwanted = /\.test\.|\.test-kit\.|\.map$|\.pyc$|^dist\/types\/(cli|rpc)\/|^dist\/types\/.*(?<!\.d)\.m?ts$/;
+    const unwanted =
+      /^(?!examples\/).*\.test\.|\.test-kit\.|\.map$|\.pyc$|^dist\/types\/(cli|rpc)\/|^dist\/types\/.*(?<!\.d)\.m?ts$/;
     expect(paths.filter((path) => unwanted.test(path))).toEqual([]);
   });
 

@@ -15,7 +15,7 @@ function printVersion() {
   try {
     writeSync(1, `${require("../package.json").version}\n`);
   } catch (error) {
-    if (error.code === "EPIPE") return; // whoever asked has gone
+    if (error.code === "EPIPE") return; // the reader has gone
     process.stderr.write(`galley: Cannot write the output: ${error.message}\n`);
     process.exitCode = 3;
   }

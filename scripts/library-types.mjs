@@ -1,4 +1,4 @@
-// The declarations must stand alone: the libraries that they speak of are bundled, so nobody installs them with us. What
+// The declarations must stand alone: the libraries that they speak of are bundled, so they are not installed with us. What
 // is needed of a library's own declarations goes into the package, and the imports lead there.
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -44,7 +44,7 @@ function bring(module, place) {
   for (const [, , , specifier] of readFileSync(file, "utf8").matchAll(specifiers)) {
     const next = resolve(dirname(file), specifier);
     if (specifier.startsWith(".")) bring(next, place);
-    else throw new Error(`${file} imports ${specifier}, which nobody installs with us`);
+    else throw new Error(`${file} imports ${specifier}, which is not installed with us`);
   }
 }
 

@@ -28,7 +28,7 @@ export async function findUnits(entry, { root, options }) {
     const external = isProgram ? target : `./lib/${libraryFile(target)}.js`;
     return `$(${idOf(target, { external })})`;
   };
-  // Each member of a table is a unit: whoever reads one of them does not pay for the others.
+  // Each member of a table is a unit: a reader of one of them does not pay for the others.
   const member = (path, key, code) => `$(${idOf(`${path}#${key}`, { name: `${relative(root, path)}#${key}`, code })})`;
   idOf(entry, { path: entry, name: relative(root, entry) });
   for (const unit of units) {

@@ -22,7 +22,7 @@ describe("transcripts", () => {
     expect((await play(lines.slice(0, -1).join("\n"))).surplus).toHaveLength(1);
   });
 
-  it("a frame that a strict host refuses fails whoever receives or closes", async () => {
+  it("a frame that a strict host refuses fails the next receive or close", async () => {
     const host = await serveInProcess();
     host.send('{"id":"1","type":"abort"}');
     host.strict.read("a stray line");

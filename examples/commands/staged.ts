@@ -1,5 +1,5 @@
-// `/staged [what to look for]` makes a prompt of the changes that are staged in git. With nothing staged it tells the
-// host so and asks nobody.
+// `/staged [what to look for]` makes a prompt of the changes that are staged in git. With nothing staged it says
+// so, and the model is not asked.
 
 import type { CustomCommandFactory } from "galley";
 

@@ -1,4 +1,4 @@
-// Asks before a shell command deletes or publishes something. Where nobody can be asked, the command does not run.
+// Asks before a shell command deletes or publishes something. Where the user cannot be asked, the command does not run.
 
 import type { ExtensionFactory } from "galley";
 

@@ -46,7 +46,7 @@ describe.each([
     vi.advanceTimersByTime(2 ** 32);
   });
 
-  it("keeps it alive while somebody sleeps, and no longer", async () => {
+  it("a sleep keeps the process alive, and only while it lasts", async () => {
     const before = held();
     const awake = new AbortController();
     const sleeping = sleep(clock, 60_000, awake.signal);

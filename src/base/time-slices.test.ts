@@ -6,7 +6,7 @@ function setUp() {
   return { clock, slices: new TimeSlices({ sliceMs: 8, nowMs: () => clock.ms }) };
 }
 
-it("waits for nobody within a slice, and for the event loop after it", async () => {
+it("does not wait within a slice, and yields to the event loop after it", async () => {
   const { clock, slices } = setUp();
   await slices.turn();
   clock.ms = 7;

@@ -26,7 +26,7 @@ describe("flags of extensions", () => {
     });
   });
 
-  it("that nobody has, or that are used wrongly, are told in order", () => {
+  it("that no extension has, or that are misused, are reported in order", () => {
     expect(resolve("-p", "--modell", "x", "--loud=very", "--greeting", "--frob")).toEqual({
       values: {},
       words: ["x"],

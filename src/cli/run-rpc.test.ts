@@ -39,7 +39,7 @@ it("writes no frame where the model that was named cannot be had", async () => {
   expect(host.stderr).toContain("no-such-model");
 });
 
-it("lets options and tools pass that it does not know, and tells of them on stderr", async () => {
+it("accepts unknown options and tools, with a warning on stderr", async () => {
   const host = start({ args: ["-q", "--tools", "read,raed"] });
   host.send({ id: "s", type: "get_state" });
   await host.waitFor(({ id }) => id === "s");

@@ -44,7 +44,7 @@ it("reads the scope, the role models, the cache id and the switch of the rules, 
   expect([lines, warnings]).toEqual([[], []]);
 });
 
-it("reads a prompt's file at the start, and a file that comes later has no say", () => {
+it("reads a prompt file at the start; a file that appears later is ignored", () => {
   const cwd = temporaryDirectory();
   writeFileSync(join(cwd, "own.md"), "Mine.");
   const words = ["--cwd", cwd, "--system-prompt", "own.md", "--append-system-prompt", "Be brief"];
@@ -66,7 +66,7 @@ it("reads what is said of skills, templates and context files, without a warning
   expect([...off.warnings, ...named.warnings]).toEqual([]);
 });
 
-it("takes every built-in tool by its name, and ask only where somebody can be asked", () => {
+it("accepts every built-in tool by name, and ask only where the user can be asked", () => {
   const named = (line: string[], hasUI: boolean, lenient = true) => {
     const lines: string[] = [];
     const log = logTo((text) => lines.push(text));

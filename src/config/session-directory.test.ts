@@ -28,7 +28,7 @@ it("begins at home where it is written so, else in the working directory", () =>
   ]);
 });
 
-it("is found by whoever has no session: in the settings, in the environment, on the command line", async () => {
+it("the session directory is found without a session: from settings, environment or command line", async () => {
   const { home, ...place } = emptyHome();
   expect(await findSessionDirectory(place)).toBeUndefined();
   writeFileSync(join(place.agentDir, "config.yml"), "sessionDir: ~/by-setting\n");

@@ -43,7 +43,7 @@ it.each([
   expect(told).toEqual(["\u001b[31mtwo\nlines\u001b[0m", "broken"]);
 });
 
-it("a line tells when and who, and is for its user alone", () => {
+it("a line has the time and the process, and is readable by its user only", () => {
   const { log } = open("galley.txt");
   log.warn("hello");
   const path = join(home, "galley.txt");
@@ -61,7 +61,7 @@ it("goes on behind what is there, and bounds what one line may hold", () => {
   expect(statSync(join(home, "galley.txt")).size).toBeLessThan(20_000);
 });
 
-it.each(["a directory", "a pipe that nobody reads", "stdout"])("%s costs one warning", async (kind) => {
+it.each(["a directory", "a pipe without a reader", "stdout"])("%s costs one warning", async (kind) => {
   const path = join(home, "target");
   if (kind === "a directory") mkdirSync(path);
   else if (kind === "stdout") symlinkSync("/dev/stdout", path);

@@ -51,7 +51,7 @@ describe("special files are refused before they are opened", () => {
   });
 });
 
-it("looks at the working directory in one go and finds what anybody finds", async () => {
+it("resolveCwd gives the same result as resolving the working directory", async () => {
   const target = { path: cwd, displayPath: ".", kind: "directory" };
   expect(await workspace.resolveCwd()).toEqual(await workspace.resolve(cwd, "read"));
   expect(await workspace.resolveCwd()).toMatchObject(target);
@@ -108,7 +108,7 @@ it("refuses what the credential file leads to, from the moment it is there", asy
   await expect(read("hard.json")).rejects.toThrow("it holds credentials.");
 });
 
-it("knows its directory by both names where it lies in somebody's home", async () => {
+it("knows a working directory in another user's home by both names", async () => {
   const canonical = (path: string) => path.replace(cwd, "/home/somebody/project");
   const back = (path: string) => path.replace("/home/somebody/project", cwd);
   const disk = {

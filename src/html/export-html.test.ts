@@ -275,7 +275,7 @@ describe("what is left out", () => {
 });
 
 describe("what a page costs", () => {
-  it("is in proportion to the session, and nobody else has to wait for it", async () => {
+  it("is proportional to the session, and does not block other work", async () => {
     const entries = chain(
       ...Array.from({ length: 200 }, (_, index) => reply(`## Part ${index}\n\n${"Some *words*. ".repeat(200)}`)),
     );

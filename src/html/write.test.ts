@@ -63,7 +63,7 @@ describe("writeExport", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("follows no link and writes over no directory, whoever asks", async () => {
+  it("never follows a link and never replaces a directory, even with overwrite", async () => {
     const victim = join(directory, "victim");
     writeFileSync(victim, "mine");
     symlinkSync(victim, path);
@@ -125,7 +125,7 @@ describe("writeExport", () => {
     expect(readdirSync(directory)).toEqual(["out.html"]);
   });
 
-  it("tells what the disk says, without the name of its draft", async () => {
+  it("reports the error of the disk without the name of its temporary file", async () => {
     const message = "Cannot write a/out.html: ENOTDIR: not a directory";
     writeFileSync(join(directory, "a"), "");
     const request = { path: join(directory, "a/b/out.html"), displayPath: "a/out.html", pieces: pieces() };

@@ -380,7 +380,7 @@ describe("a change set on the real disk", () => {
     expect(project.settled).toMatchObject([{ result: "reverted", foreign: [] }]);
   });
 
-  it("J-3: names a file that somebody else changed in the meantime, and leaves it", async () => {
+  it("J-3: names a file that another program changed meanwhile, and leaves it alone", async () => {
     project.write("a", "old");
     project.write("b", "old");
     project.disk = failingDisk((name, path) => {

@@ -44,7 +44,7 @@ it("many at once keep as much as one after the other, and none of them fails", a
   expect((await kept()).filter((label) => label.startsWith("f") && !label.startsWith("first"))).toEqual([]);
 });
 
-it("what does not fit leaves nothing, and is told with the file that is not written for it", async () => {
+it("a change that does not fit on the disk leaves nothing behind, and names the file", async () => {
   await changes.note(created("a.ts"));
   const undoDir = join(home, "agent/undo", readdirSync(join(home, "agent/undo"))[0] ?? "");
   const before = readdirSync(undoDir);

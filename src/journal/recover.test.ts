@@ -45,7 +45,7 @@ describe("recovery on the real disk", () => {
     expect([project.tree(), project.journals()]).toEqual([{ ...before, a: "new" }, []]);
   });
 
-  it("goes back before the commit, and tells nobody", async () => {
+  it("rolls back before the commit and reports nothing", async () => {
     await dieAt(
       (name, path) => name === "link" && path.endsWith("/c"),
       [project.modify("a", "new"), project.create("n/m", "new"), project.delete("c")],
@@ -56,7 +56,7 @@ describe("recovery on the real disk", () => {
     expect([...project.journals(), ...project.undoRecords(), ...project.settled]).toEqual([]);
   });
 
-  it("goes forward after it, and tells the owner", async () => {
+  it("rolls forward after the commit, and reports to the owner", async () => {
     const ops = [project.modify("a", "new"), project.create("n/m", "new"), project.delete("c")];
     let renames = 0;
     await dieAt((name) => name === "rename" && ++renames > 0, ops);
@@ -78,7 +78,7 @@ describe("recovery on the real disk", () => {
     expect(project.tree()).toEqual({ a: "edited since", b: "new", c: "old" });
   });
 
-  it("goes back when somebody else is in the way, and leaves what is his", async () => {
+  it("rolls back when another program wrote a file, and leaves that file alone", async () => {
     await dieAt(
       (name, path) => name === "rename" && path.includes("/.b."),
       [project.modify("a", "new"), project.modify("b", "new")],
@@ -135,7 +135,7 @@ describe("recovery on the real disk", () => {
     expect([project.tree(), project.journals()]).toEqual([before, []]);
   });
 
-  it("leaves a directory that somebody has put something into", async () => {
+  it("keeps a directory into which another program put a file", async () => {
     await dieAt((name) => name === "link", [project.create("n/m", "new"), project.modify("a", "new")]);
     project.write("n/theirs", "theirs");
     await project.recover();
@@ -161,7 +161,7 @@ describe("recovery on the real disk", () => {
     expect(project.tree()).toEqual({ a: "new", b: "new", c: "old" });
   });
 
-  it("J-7: asks again while the owner cannot be told, whether he says so or fails", async () => {
+  it("J-7: tries again while the owner cannot record the outcome", async () => {
     project.settles = async () => false;
     await project.apply([project.modify("a", "new")]);
     expect(project.journals()).toHaveLength(1);

@@ -474,7 +474,7 @@ describe("what a tool hands over", () => {
     expect((await open([tool]).call()).details).toBe(details);
   });
 
-  it("is read without escape sequences, whoever made it and however it ended", async () => {
+  it("has no escape sequences, for every tool and every outcome", async () => {
     const red = "\u001b[31mred\u001b[0m \u001b]0;title\u0007end";
     for (const givesAway of [true, false]) {
       const details = { raw: red };

@@ -12,7 +12,7 @@ function open() {
 }
 
 describe("EventStream", () => {
-  it("delivers within emit when nobody is slow", () => {
+  it("delivers within emit when no subscriber is slow", () => {
     const { stream } = open();
     const seen: number[] = [];
     stream.subscribe((event) => void seen.push(event));

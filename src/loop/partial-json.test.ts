@@ -75,7 +75,7 @@ describe("parsePartialObject", () => {
     });
   });
 
-  it("gives nobody a value too deep to write down again, finished or not", () => {
+  it("never returns a value that is too deep to serialize, complete or not", () => {
     const open = `{"a":${"[".repeat(20_000)}`;
     for (const text of [open, `${open}${"]".repeat(20_000)}}`]) {
       expect(() => JSON.stringify(parsePartialObject(text))).not.toThrow();

@@ -270,7 +270,7 @@ describe("streamReply", () => {
   describe("abort", () => {
     const aborted = { stopReason: "aborted", errorMessage: "Request was aborted" };
 
-    it("before the start asks nobody", async () => {
+    it("before the start sends no request", async () => {
       const stream = vi.fn<StreamFunction>(() => streamOf([done]));
       const { run, abort, events } = open(stream);
       abort.abort();

@@ -145,7 +145,7 @@ describe("ToolChoiceQueue", () => {
     expect(queue.peekInvoker()).toBeUndefined();
   });
 
-  it("treats a choice that nobody settled as failed when the next one is due", () => {
+  it("treats an unresolved choice as failed when the next one is due", () => {
     const queue = new ToolChoiceQueue();
     const { heard, ...callbacks } = listener("requeue");
     queue.pushOnce(named("a"), callbacks);

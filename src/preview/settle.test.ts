@@ -229,7 +229,7 @@ describe("settling a plan", () => {
     expect(result.details).toMatchObject({ sourceResultDetails: { applied: true, changeId: "ch_1" } });
   });
 
-  it("asks whoever staged it for the last word, and stays applied whatever becomes of that", async () => {
+  it("calls the tool's afterApply or reject, and stays applied when afterApply fails", async () => {
     const { store, context } = setUp();
     const stage = (more: object) =>
       store.push({ ...planned("P", plan("a", "1", "2")), work: { kind: "plan", plan: plan("a", "1", "2"), ...more } });
@@ -402,7 +402,7 @@ describe("settling a plan", () => {
     ]);
   });
 
-  it("waits for nobody who is at a lower plan, and leaves it to him", async () => {
+  it("refuses at once while a lower plan is being applied", async () => {
     const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
@@ -460,7 +460,7 @@ describe("who decides", () => {
     expect(changes.at(-1)).toMatchObject({ outcome: "discarded", by: "user", reason: "User declined: looks right" });
   });
 
-  it("refuses and stays pending where a user is required and nobody can be asked", async () => {
+  it("refuses and stays pending where a user is required and cannot be asked", async () => {
     const { store, context } = setUp({ decider: "both", requireUser: true });
     const work = vi.fn(() => text("done"));
     const id = store.push(closure("A", work));

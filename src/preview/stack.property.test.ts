@@ -248,7 +248,7 @@ it("leads everywhere where the diffs did, and everything can be applied at the e
   );
 });
 
-it("loses nothing when somebody else writes, and when plans are made for the disk", async () => {
+it("loses nothing when another program writes, or when plans are made for the files on disk", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stepOf([...ours, "module", "outside"]), { maxLength: 16 }), async (steps) => {
       const scene = new Scene();

@@ -329,7 +329,7 @@ describe("stopping", () => {
     "used nohup": (tag: string) => `nohup sleep 100 >/dev/null 2>&1 & echo ready; sleep 100 # ${tag}`,
     "emptied the environment": (tag: string) => `env -i sh -c 'sleep 100; : ${tag}' & echo ready; sleep 100`,
   };
-  it.each(Object.entries(stubborn))("C-2: leaves nobody of one that %s", async (_, line) => {
+  it.each(Object.entries(stubborn))("C-2: leaves no process of a command that %s", async (_, line) => {
     const tag = newTag();
     const controller = new AbortController();
     const { heard, onOutput } = onLine("ready");
@@ -347,7 +347,7 @@ describe("stopping", () => {
     expect(alive(tag)).toEqual([]);
   });
 
-  it("answers although somebody who escaped holds the pipes and nobody takes the output", async () => {
+  it("answers although an escaped process holds the pipes and nothing reads the output", async () => {
     const tag = newTag();
     const controller = new AbortController();
     let hold = () => {};
@@ -376,7 +376,7 @@ describe("stopping", () => {
 });
 
 describe("the end", () => {
-  it("C-2: comes 500 ms after the command's, whoever holds the pipes", async () => {
+  it("C-2: comes 500 ms after the end of the command, whatever holds the pipes", async () => {
     const clock = manualClock();
     const after = vi.spyOn(clock, "after");
     const processes = open({ clock });
@@ -433,7 +433,7 @@ describe("the end", () => {
     expect([end, bytes]).toEqual([{ exitCode: 0 }, 600_000]);
   });
 
-  it("comes although somebody writes for ever and the reader is slow", async () => {
+  it("comes although a process writes without end and the reader is slow", async () => {
     const end = await open().run({
       command: { shell: "yes & echo now" },
       cwd: directory,
@@ -442,7 +442,7 @@ describe("the end", () => {
     expect(end).toEqual({ exitCode: 0 });
   });
 
-  it("is an error where the reader failed, and nobody is left", async () => {
+  it("is an error when the reader failed, and leaves no process", async () => {
     const tag = newTag();
     for (const onOutput of [
       () => Promise.reject(new Error("disk full")),

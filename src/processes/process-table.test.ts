@@ -50,7 +50,7 @@ it("knows a group that outlived its founder", async () => {
   expect(await whenGroupGone(group, systemClock, 3000)).toBe(true);
 });
 
-it("does not wait for the dead that nobody collects", async () => {
+it("does not wait for zombie processes", async () => {
   // The one who started the group becomes a program that never looks after children.
   const { said } = await start("setsid sh -c 'echo $$; exec sleep 0.2' & exec sleep 100");
   const group = groupOf(Number(said));
@@ -59,7 +59,7 @@ it("does not wait for the dead that nobody collects", async () => {
   expect(() => process.kill(-group.pid, 0)).not.toThrow(); // the system still counts it
 });
 
-it("C-2: kills whoever carries the marker, and nobody else", async () => {
+it("C-2: kills the processes with the marker, and no others", async () => {
   const marker = `test-${process.pid}:1;`;
   const line = "setsid sh -c 'echo ready; exec sleep 100'";
   const marked = await start(line, { GALLEY_RUN: marker });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   module = await buildProcessesModule(directory);
 });
 
-it("F-50: SIGKILL to galley leaves nobody, and no watcher", async () => {
+it("F-50: SIGKILL to galley leaves no process and no watcher", async () => {
   const {
     kills,
     seen,
@@ -43,7 +43,7 @@ it("the watcher does not keep a program from its end", async () => {
   expect(await once(child, "close")).toEqual([0, null]);
 });
 
-it("F-51: aborts and timeouts are answered in 3 s and leave nobody", async () => {
+it("F-51: aborts and timeouts are answered in 3 s and leave no process", async () => {
   const { stops, slowestMs: _slowestMs, ...rest } = await runStops({ module, directory, count: 10, seed: 1 });
   expect(rest).toEqual({ survivors: 0, late: 0, descriptorsLeaked: 0, problems: [] });
   expect(stops).toBe(10);

@@ -48,7 +48,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-it("answers messages, bytes included, and prints to nobody", async () => {
+it("a worker answers messages, bytes included, and prints nothing", async () => {
   vi.stubEnv("EXAMPLE_API_KEY", "secret");
   const { worker, messages, ended, received } = start(echo, ["--one", "two"]);
   vi.unstubAllEnvs();

@@ -71,7 +71,7 @@ describe("signatures", () => {
 });
 
 describe("calls and results", () => {
-  it("answers what nobody answered", () => {
+  it("adds results for calls that have none", () => {
     const texts = (stopReason: StopReason) =>
       prepareReplay([reply([call("a")], stopReason), user("next")], model).map((message) => [
         message.role,
@@ -83,7 +83,7 @@ describe("calls and results", () => {
     expect(texts("error")[1]).toEqual(["toolResult", [{ type: "text", text: "aborted" }], true]);
   });
 
-  it("brings late results home, in the order of the calls, and drops strangers", () => {
+  it("moves late results to their calls, in the order of the calls, and drops unknown ones", () => {
     const turn = reply([call("a"), call("b")], "toolUse");
     const messages = [
       result("a", "too early"),

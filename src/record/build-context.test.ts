@@ -150,7 +150,7 @@ describe("state along the path", () => {
     });
   });
 
-  it("the last reply's model stands in only while none was chosen", () => {
+  it("the model of the last reply is used only if none was chosen", () => {
     const fallback = reply("x", { provider: "other", model: "fallback" });
     expect(buildContext(chain(reply("a"), fallback)).models.get("default")).toBe("other/fallback");
     const chosen = { type: "model_change", model: "acme/fable-2" } as const;

@@ -383,7 +383,7 @@ describe("moving the leaf", () => {
 });
 
 describe("names and labels", () => {
-  it("a name is one clean line, and a person's beats an automatic one for ever", () => {
+  it("a name is one clean line, and a user's name always wins over an automatic one", () => {
     const record = setUp().create();
     record.setName("auto", "auto");
     expect(record.setName("  two\n\twords\u0000 ")).toMatchObject({ name: "two words", source: "user" });

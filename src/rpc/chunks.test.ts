@@ -146,7 +146,7 @@ describe("while the host reads slowly", () => {
     expect(assembled(output.frames)).toEqual([large, { type: "agent_start" }]);
   });
 
-  it("a broken stream ends it in the middle, and nobody waits", async () => {
+  it("a broken stream ends it in the middle, and no caller waits", async () => {
     const { output, outbox } = slowRig(1000);
     outbox.send(frameOf(3_000_000));
     await tick();

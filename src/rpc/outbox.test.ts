@@ -86,7 +86,7 @@ describe("writing", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("gives up when the stream breaks: nobody waits, nothing more is written", async () => {
+  it("gives up when the stream breaks: no caller waits, nothing more is written", async () => {
     const { output, outbox } = rig({ budgetBytes: 10 });
     output.isReading = false;
     outbox.send({ type: "response", id: "1" });

@@ -48,7 +48,7 @@ describe("a failure", () => {
     expect(await answers((request) => request.fail(thrown), { features: ["echo-ids"] })).toEqual([refused]);
   });
 
-  it("B: a surprise is told as parse without id, with hints", async () => {
+  it("B: an internal error is reported as parse without id, with hints", async () => {
     const told = {
       type: "response",
       command: "parse",

@@ -132,7 +132,7 @@ describe.each(each)("$method", ({ method, ask, none }) => {
     expect(await asked).toBe(none);
   });
 
-  it("ends when its time is up: the asker hears it, the host is told to close it", async () => {
+  it("ends at its timeout: the caller gets the default, the host is told to close it", async () => {
     const { ui, clock, answer, frames } = open();
     const onTimeout = vi.fn();
     const asked = ask(ui, { timeout: 1000, onTimeout });
@@ -189,7 +189,7 @@ describe.each(each)("$method", ({ method, ask, none }) => {
     },
   );
 
-  it("has its default while nobody is connected", async () => {
+  it("has its default while no host is connected", async () => {
     const bridge = new UiBridge({ clock: manualClock(), emitsTitle: false });
     expect(await ask(bridge.ui as Ui)).toBe(none);
   });

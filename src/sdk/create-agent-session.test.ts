@@ -205,7 +205,7 @@ describe("keys", () => {
 });
 
 describe("context files", () => {
-  it("follow the prompt, whoever wrote it; an empty list means none", async () => {
+  it("follow the system prompt, whatever its source; an empty list means none", async () => {
     const files = { "AGENTS.md": "Use tabs." };
     const prompt = async (session: CreateAgentSessionOptions) =>
       (await openSession({ files, session: { cwd: "/project", ...session } })).session.systemPrompt;

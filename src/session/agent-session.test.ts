@@ -98,7 +98,7 @@ it("what was staged is seen with its figures and decided by the host", async () 
   expect(events.at(-1)).toMatchObject({ type: "pending_action_resolved", id, outcome: "applied" });
 });
 
-it("a subscriber hears events until it no longer wants to", async () => {
+it("a subscriber receives events until it unsubscribes", async () => {
   const { session } = await openSession({ model: [say("One."), say("Two.")] });
   const heard: string[] = [];
   const unsubscribe = session.subscribe(({ type }) => void heard.push(type));

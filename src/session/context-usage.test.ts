@@ -93,7 +93,7 @@ describe("contextTokens", () => {
     expect(contextTokens(path)).toEqual({ tokens: 101, isReported: true });
   });
 
-  it("estimates everything where nobody reported", () => {
+  it("estimates everything when no usage was reported", () => {
     const custom = { type: "custom_message" as const, customType: "x", content: words(2), display: false };
     const branch = { type: "branch_summary" as const, fromId: "root", summary: words(3) };
     expect(contextTokens(chain(user(words(10)), reply(words(5)), custom, branch))).toEqual({

@@ -117,7 +117,7 @@ describe("while a conversation that is too long is summarised", () => {
 });
 
 describe("a series of retries", () => {
-  it("is closed with the prompt, also when a stream rule cut the repeated reply and somebody stops there", async () => {
+  it("is closed with the prompt, also when a stream rule cut the repeated reply and the run is stopped there", async () => {
     const file = { path: "/rules/no-any.md", text: "---\ncondition: ': any'\nscope: text\n---\nDo not use any." };
     const parsed = await parseRule(file, silentLog);
     const rules = parsed?.kind === "stream" ? [parsed.rule] : [];
@@ -142,7 +142,7 @@ describe("a series of retries", () => {
   });
 });
 
-describe("a conversation that is full, where nobody wants to be asked to go on", () => {
+describe("a full conversation without automatic continuation", () => {
   const counted = (step: ScriptStep): ScriptStep =>
     step.map((event) => ("type" in event && event.type === "done" ? { ...event, usage: usageOf(80_000, 10) } : event));
   async function play(steps: ScriptStep[], prepare: (open: OpenSession) => void) {

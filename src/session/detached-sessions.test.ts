@@ -65,7 +65,7 @@ describe("a command that runs on", () => {
     await session.dispose();
   });
 
-  it("is found again by whoever comes back", async () => {
+  it("is found again when the session is opened again", async () => {
     const { session, first, bash, end } = await open();
     await session.newSession();
     await session.switchSession(first);
@@ -78,7 +78,7 @@ describe("a command that runs on", () => {
     expect(await isFree(first)).toBe(true);
   });
 
-  it("is waited for by whoever comes back while its record is being closed", async () => {
+  it("is awaited when the session is opened again while its record is closing", async () => {
     const { session, first, bash, end } = await open();
     await session.newSession();
     end("built");
@@ -154,7 +154,7 @@ describe("a command that runs on", () => {
   });
 });
 
-it("a record that was left stays open while anybody uses it, and each use ends once", async () => {
+it("a detached record stays open while it is in use, and each use ends once", async () => {
   const record = createRecord({ cwd: "/project", agentDir: folder });
   record.appendMessage({ role: "user", content: "x", timestamp: 1 });
   const path = record.sessionFile as string;

@@ -86,7 +86,7 @@ describe("a prompt that is looked at", () => {
 });
 
 describe("idle", () => {
-  it("is a session that nobody has a prompt for either", async () => {
+  it("also requires that no prompt is on its way", async () => {
     const looked = gate();
     const { session, model } = await openSession({
       model: [say("one"), say("two"), say("three")],

@@ -228,7 +228,7 @@ describe("a prompt", () => {
 });
 
 describe("active tools", () => {
-  it("are all but the hidden ones, until somebody chooses", async () => {
+  it("are all but the hidden ones, until they are chosen explicitly", async () => {
     const tools = [tool("a"), tool("b"), tool("h", { hidden: true })];
     const open = await openSession({ model: [say("ok"), say("ok")], tools, session: { toolNames: [] } });
     const { session } = open;
@@ -300,7 +300,7 @@ describe("a plan before the work", () => {
     ).toBeUndefined();
   });
 
-  it("is not for whoever speaks for a program, or chose the first tool", async () => {
+  it("is not made for synthetic prompts, or where the first tool is chosen", async () => {
     expect(await firstChoice([["todo.eager", true]], { synthetic: true })).toBeUndefined();
     expect(await firstChoice([["todo.eager", true]], { toolChoice: "none" })).toBe("none");
   });

@@ -126,7 +126,7 @@ function nextDelay({ events }: OpenSession): number {
 const minute = 60_000;
 
 describe("a model that is overloaded", () => {
-  it("is stood in for by the next of its chain, and everything is told in order", async () => {
+  it("is replaced by the next model of its chain, with events in order", async () => {
     const opened = await open([overloaded, say("hi")]);
     await prompt(opened);
     opened.model.verify();
@@ -192,7 +192,7 @@ describe("a model that is overloaded", () => {
 });
 
 describe("the chain", () => {
-  it("passes over what cannot be used, each told once, and over the model that failed", async () => {
+  it("skips models that cannot be used, each reported once, and the model that failed", async () => {
     const chain = ["acme/missing", "nonsense", "acme/one", "rival/a:free"];
     const opened = await open([overloaded, say("hi"), overloaded, say("hi")], { chain });
     await prompt(opened);
@@ -237,7 +237,7 @@ describe("the chain", () => {
   });
 });
 
-describe("the model that stands in", () => {
+describe("the fallback model", () => {
   it("is asked first while the other one cools down, by its own word or for a minute", async () => {
     const opened = await open([limited(90_000), say("1"), say("2"), overloaded, say("3"), say("4"), say("5")]);
     await prompt(opened);
@@ -272,7 +272,7 @@ describe("the model that stands in", () => {
     expect(asked(opened)).toEqual(["acme/one", "acme/two", "acme/one"]);
   });
 
-  it("is itself stood in for, and comes back while the first choice cools down", async () => {
+  it("is itself replaced when it fails, and returns while the first choice cools down", async () => {
     const opened = await open([overloaded, say("1"), overloaded, overloaded, say("2")], {
       chain: ["acme/two", "acme/plain"],
       settings: { "retry.maxRetries": 1 },
@@ -281,7 +281,7 @@ describe("the model that stands in", () => {
     expect(asked(opened)).toEqual(["acme/one", "acme/two", "acme/two", "acme/plain", "acme/two"]);
   });
 
-  it("stays for what else the same prompt needs, though the time is over", async () => {
+  it("stays for the rest of the same prompt, even after the time is over", async () => {
     const queue = gate();
     const opened = await open([overloaded, [queue.wait, ...say("1")], say("2")]);
     const running = prompt(opened);

@@ -94,7 +94,7 @@ describe("retryDecision", () => {
     expect(decide("slow down", { ...limit, retryAfterMs: 500 })).toMatchObject({ delayMs: 2000 });
   });
 
-  it("waits for nobody where another model is asked: the plain delay, whatever the attempt", () => {
+  it("ignores the service's wait when another model is asked: the plain delay, for every attempt", () => {
     const error: ProviderFailure = { kind: "rate_limit", status: 429, retryAfterMs: 900_000 };
     const options = { settings: retrySettings, random: middle, isElsewhere: true };
     expect([1, 2, 3, 4].map((attempt) => retryDecision(failed("slow down", error), { ...options, attempt }))).toEqual([
@@ -304,7 +304,7 @@ describe("RetryController", () => {
     expect(it.events).toEqual([start(1, 2000), cancelled]);
   });
 
-  it("refuses to wait for a retry that nobody decided", () => {
+  it("refuses to wait for a retry without a decision", () => {
     const { controller, signal } = open();
     expect(() => controller.wait(signal.signal)).toThrow("No retry is due");
   });

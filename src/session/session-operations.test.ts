@@ -165,7 +165,7 @@ describe("going elsewhere with notes on what is left", () => {
     expect(session.getSessionStats().tokens.total).toBe(730);
   });
 
-  it("asks no model when nothing is left behind, or nobody wants notes", async () => {
+  it("asks no model when nothing is left behind, or no notes are wanted", async () => {
     const { session, second, model } = await conversation();
     const leaf = await session.navigateTree(second);
     expect(leaf).toEqual({ editorText: "second", cancelled: false });
@@ -268,7 +268,7 @@ describe("changes of the record", () => {
     expect(await isFree(last)).toBe(true);
   });
 
-  it("is refused once the session has ended, and nobody hears of it; one that came before is not", async () => {
+  it("is refused without events once the session has ended; one that began before is not", async () => {
     const heard: string[] = [];
     const { session } = await openSession({
       model: [say("one")],
@@ -450,7 +450,7 @@ describe("a branch", () => {
     expect(await session.branch(first)).toEqual({ text: "  indented\n    code\n", cancelled: false });
   });
 
-  it("that is prevented tells the text all the same, and a wrong id is an error before anybody is asked", async () => {
+  it("that is prevented still returns the text, and a wrong id is an error before extensions are asked", async () => {
     const asked: string[] = [];
     const { session } = await openSession({
       model: [say("one")],

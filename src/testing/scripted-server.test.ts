@@ -88,7 +88,7 @@ describe("the scripted server", () => {
     await expect(server.close()).rejects.toThrow("beyond the script");
   });
 
-  it("fails on replies nobody asked for", async () => {
+  it("fails on replies that were never requested", async () => {
     await start({ status: 200 });
     await expect(server.close()).rejects.toThrow("1 of 1 scripted replies were never asked for");
   });

@@ -65,7 +65,7 @@ describe("ask", () => {
     await expect(askWith(["Purple"], { ...colour, multi: true })).rejects.toThrow("Ask tool was cancelled by the user");
   });
 
-  it("takes the recommendation when nobody answers, and never invents one", async () => {
+  it("takes the recommendation when the user does not answer, and never invents one", async () => {
     expect((await askWith(["late"], { ...colour, recommended: 1 })).text).toBe(
       "User selected: Blue (no answer in time; this was recommended)",
     );

@@ -70,7 +70,7 @@ describe("examples/tools/changelog-entry.ts", () => {
     expect(await play(module, script)).toBe(script);
   });
 
-  it("leaves a changelog alone that somebody else changed", async () => {
+  it("leaves a changelog alone that another program changed", async () => {
     const script = `${call("Quicker start")}Proposed for log.md:\n+- Quicker start\n> edit log.md\n> apply yes\n! Preview is stale: 1 of 1 files changed since the preview (log.md). Nothing was written. Run changelog_entry again or discard.\n`;
     expect(await play(module, script)).toBe(script);
   });

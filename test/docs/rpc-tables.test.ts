@@ -16,7 +16,7 @@ it("the page is up to date", () => {
   expect(fillTables(page, schema) === page, "docs/rpc.md is old: npm run docs").toBe(true);
 });
 
-it("the document is the same for whoever loads the sources, definitions in order", async () => {
+it("the schema document is the same however the sources are loaded, with definitions in order", async () => {
   const bundled = await currentSchema();
   expect(JSON.stringify(bundled)).toBe(JSON.stringify(schema));
   const names = Object.keys(schema.$defs as object);

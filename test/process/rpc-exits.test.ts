@@ -7,7 +7,7 @@ import { ensureBuilt } from "../kit/rpc-host.js";
 
 beforeAll(ensureBuilt, 150_000);
 
-it("however it ends: in time, with its code, nobody left behind, and the session opens", async () => {
+it("every exit is in time, has its code, leaves no process, and the session opens", async () => {
   const place = (table: object, name: string) => Object.keys(table).indexOf(name);
   const only = (phase: string, ending: string) => (place(phases, phase) + place(endings, ending)) % 3 === 0;
   const { points, problems } = await runExits({ only, lanes: 4 });

@@ -150,7 +150,7 @@ class Activity:
         self._wake_if_idle()
 
     def fail(self, error: RpcError) -> None:
-        """The process is gone: nobody waits any longer."""
+        """The process is gone: no caller waits any longer."""
         self._phase, self._is_run_over = "idle", False
         for prompt in list(self._live):
             self._close(prompt).set_exception(error)

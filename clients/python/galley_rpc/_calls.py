@@ -122,7 +122,7 @@ class OpenCalls:
             context.cancel()
 
     def take_all(self) -> List[CallContext]:
-        """For whoever cancels them: they are not open any more."""
+        """For the caller that cancels them: they are not open any more."""
         with self._lock:
             contexts, self._open = list(self._open.values()), {}
         return contexts

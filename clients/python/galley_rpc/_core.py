@@ -57,7 +57,7 @@ class RpcCore(RpcEvents):
         raise NotImplementedError
 
     def _poke(self) -> None:
-        """Somebody waits: whoever watches the time looks again."""
+        """A caller waits: the watch looks again."""
         raise NotImplementedError
 
     def _give_up(self, attempt: Attempt) -> Optional[Connection]:
@@ -79,7 +79,7 @@ class RpcCore(RpcEvents):
         return connection is None or connection.is_clogged
 
     def _send_quietly(self, frame: Frame) -> None:
-        """An answer that nobody can take any more is not missed."""
+        """An answer that no caller can take any more is not missed."""
         connection = self._connection
         if connection is not None:
             connection.send(frame)
@@ -170,7 +170,7 @@ class RpcCore(RpcEvents):
         if is_event:
             self._host_tools.see(frame)
             if frame["type"] == "extension_ui_request":
-                # A question that its listeners miss is cancelled, as one that nobody hears.
+                # A question that its listeners miss is cancelled, like one without listeners.
                 self._dialogs.see(frame, is_heard and bool(self._listeners["ui"]))
 
     def _receive_first(self, frame: Frame) -> None:
@@ -223,7 +223,7 @@ class RpcCore(RpcEvents):
 
     def _ended(self, exit: AgentExit) -> None:
         with self._lock:
-            # What belongs to this process is taken here: whoever hears of its end may start the next one at once.
+            # What belongs to this process is taken here: a listener that learns of its end may start the next one at once.
             tasks, calls = self._tasks, [*self._host_tools.take_all(), *self._dialogs.take_all()]
             self._connection, self._last_exit = None, exit
             how = "The agent was stopped" if exit.is_expected else f"The agent ended with code {exit.code}"

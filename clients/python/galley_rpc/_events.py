@@ -29,7 +29,7 @@ Task = Optional[Tuple[str, Any]]
 
 class EventStream:
     """Events as a loop reads them. A loop that falls behind by more than the limit gets an error, never a gap. One that is
-    left keeps nothing: the client holds no stream that nobody else holds; `with` closes it at once."""
+    left keeps nothing: the client holds no stream that the program has dropped; `with` closes it at once."""
 
     def __init__(self, limit: int, on_close: Callable[["EventStream"], None]) -> None:
         self._limit, self._on_close = limit, on_close
@@ -131,7 +131,7 @@ class RpcEvents(SyncCommands):
         return self._listen("exit", listener)
 
     def on_protocol_error(self, listener: Callable[[RpcError], object]) -> Remove:
-        """What no call can tell: unreadable lines, failures of no request, late failures nobody awaits, listeners that
+        """What no call can tell: unreadable lines, failures of no request, late failures that no caller awaits, listeners that
         raise. Without a listener it goes to the log `galley_rpc`."""
         return self._listen("problem", listener)
 

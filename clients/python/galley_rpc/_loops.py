@@ -16,11 +16,11 @@ from .errors import RpcError
 
 #: How many calls of listeners may be on their way or under way in a loop.
 MAX_IN_LOOP = 1000
-#: After so many events without a pause, whoever reads lets the others in the loop work.
+#: After so many events without a pause, a reader lets the other tasks of the loop work.
 MAX_WITHOUT_PAUSE = 100
 #: How often a thread that waits for a loop looks whether it is closed.
 LOOK_SECONDS = 1.0
-#: Streams that somebody waits for: a loop holds its tasks only weakly, and the client its streams.
+#: Streams that a task waits for: a loop holds its tasks only weakly, and the client its streams.
 _awaited: "Set[AsyncEventStream]" = set()
 
 
@@ -61,7 +61,7 @@ class AsyncEventStream:
             self._is_asleep = False
             try:
                 self._loop.call_soon_threadsafe(self._news.set)
-            except RuntimeError:  # the loop is closed: nobody reads this any more
+            except RuntimeError:  # the loop is closed: nothing reads this any more
                 _awaited.discard(self)
 
     async def aclose(self) -> None:
@@ -99,8 +99,8 @@ class AsyncEventStream:
 
 
 class LoopCalls:
-    """Calls listeners in one loop, in order. Who calls waits while too many are under way; when the loop is closed, nobody
-    is left to hear."""
+    """Calls listeners in one loop, in order. The caller waits while too many are under way; when the loop is closed,
+    nothing is called."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, report: Callable[[BaseException], None]) -> None:
         self.loop, self._report = loop, report
@@ -176,6 +176,6 @@ def in_thread(work: Callable[..., Any], *args: Any) -> "asyncio.Future[Any]":
 
 
 def heard(future: "asyncio.Future[Any]") -> "asyncio.Future[Any]":
-    """Nobody is warned of a failure that comes when whoever waited has given up."""
+    """No warning about a failure that comes after the caller has given up."""
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
     return future

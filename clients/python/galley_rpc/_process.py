@@ -16,7 +16,7 @@ from typing import Callable, List, Mapping, Optional, Sequence
 from ._wire import MAX_RECORD_BYTES, ChunkAssembler, Frame, LineReader, Problem, Read, encode
 from .errors import RpcError
 
-#: A grandchild that holds the pipes open keeps nobody waiting longer than this after the agent's end.
+#: A grandchild that holds the pipes open keeps no caller waiting longer than this after the agent's end.
 LINGER_SECONDS = 1.0
 
 
@@ -127,13 +127,13 @@ class Connection:
                         self._take(read)
                     if not chunk:
                         break
-        except BaseException as raised:  # nobody reads on: the agent's end tells everybody who waits
+        except BaseException as raised:  # nothing reads on: the agent's end tells every caller that waits
             self._process.kill()
             self._on_failure(raised)
         try:
             self._process.wait(LINGER_SECONDS)
         except subprocess.TimeoutExpired:
-            self._process.kill()  # an agent that no longer writes can answer nobody
+            self._process.kill()  # an agent that no longer writes cannot answer
 
     def _take(self, read: Read) -> None:
         for frame in [read] if isinstance(read, Problem) else self._chunks.take(read):

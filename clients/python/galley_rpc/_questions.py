@@ -13,7 +13,7 @@ from ._core import Future, RpcCore
 from ._process import AgentExit
 from .errors import RpcError
 
-#: How often the watch looks while somebody waits.
+#: How often the watch looks while a caller waits.
 LOOK_SECONDS = 0.1
 
 
@@ -82,7 +82,7 @@ class RpcQuestions(RpcCore):
         try:
             self._learning = self._ask()
         except RpcError:
-            pass  # it has ended already, and whoever calls next hears it
+            pass  # it has ended already, and the next call says so
 
     def _make_sure(self) -> None:
         """A new session may have no file before its first prompt."""
@@ -110,7 +110,7 @@ class RpcQuestions(RpcCore):
             wake.set()
 
     def _ended(self, exit: AgentExit) -> None:
-        self._end_watch()  # first: behind the end somebody may start the next one
+        self._end_watch()  # first: after the end another thread may start the next one
         super()._ended(exit)
 
     def _poke(self) -> None:

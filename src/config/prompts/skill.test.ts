@@ -36,7 +36,7 @@ describe("parseSkill", () => {
     await expect(parse(text)).rejects.toThrow(problem);
   });
 
-  it("tells what is odd and goes on", async () => {
+  it("reports invalid values and continues", async () => {
     lines.length = 0;
     const skill = await parse(`---\nname: other\ndescription: ${"d".repeat(1100)}\u200b\n---\nx`);
     expect([skill.name, skill.description.length]).toEqual(["other", 1024]);

@@ -72,7 +72,7 @@ describe("parseTemplate", () => {
     expect(await parse("---\r\nallowed-tools: Bash(git:*)\r\n---\r\nDo it.\r\n")).toMatchObject({ content: "Do it." });
   });
 
-  it("is told what nobody sees, and does not keep it", async () => {
+  it("removes invisible characters and reports them", async () => {
     lines.length = 0;
     expect((await parse("Do\u200b \u{e0041}it\u001b[31m.")).content).toBe("Do it.");
     expect(lines).toEqual(["galley: /home/prompts/review.md: removed 1 tag character, 1 zero-width character"]);

@@ -19,7 +19,7 @@ describe("admitProject (T-8)", () => {
   };
   const untilTrusted = "is ignored until the project is trusted";
 
-  it("lets any project set what can do no harm", () => {
+  it("lets any project set harmless settings", () => {
     expect(admit({ "ttsr.repeatGap": 5 })).toEqual({ values: { "ttsr.repeatGap": 5 }, problems: [] });
   });
 

@@ -37,7 +37,7 @@ it("nameOf knows settings and members only", () => {
   expect(() => nameOf("todo")).toThrow(usage('Unknown setting "todo".'));
 });
 
-it("layerOf: the last word wins, members add up", () => {
+it("layerOf: the last assignment wins, members are merged", () => {
   const words = ["todo.eager=1", "modelRoles.a=x", "todo.eager=0", "modelRoles.b=y"];
   expect(Object.fromEntries(layerOf(words.map(parseAssignment)))).toEqual({
     "todo.eager": false,

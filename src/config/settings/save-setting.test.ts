@@ -146,7 +146,7 @@ describe("saveSetting", () => {
     expect(await edit("", "bash.environment.A.B=1")).toBe('bash:\n  environment:\n    A.B: "1"\n');
   });
 
-  it("goes round an alias, which is somebody else's", async () => {
+  it("adds a dotted key instead of changing a YAML alias", async () => {
     expect(await edit("a: &r {maxRetries: 3}\nretry: *r\n", "retry.maxRetries=5")).toBe(
       "a: &r {maxRetries: 3}\nretry: *r\nretry.maxRetries: 5\n",
     );

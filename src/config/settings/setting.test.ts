@@ -34,7 +34,7 @@ describe("checkValue", () => {
     expect(check(choice, "old")).toEqual({ ok: true, value: "a", notice: '"old" is not supported, "a" is used' });
   });
 
-  it("gives a frozen copy, so that nobody changes a setting from outside", () => {
+  it("returns a frozen copy, so that callers cannot change a setting", () => {
     const given = ["a"];
     const checked = check(list, given);
     given.push("b");

@@ -28,7 +28,7 @@ function adapt(custom: CustomTool, host: Partial<ToolHost> = {}) {
   );
 }
 
-it("is described without what a person would not see, and somebody hears of it", () => {
+it("removes invisible characters from descriptions and reports it", () => {
   const lines: string[] = [];
   const log = { ...silentLog, warn: (line: string) => void lines.push(line) };
   const custom = tool({ description: "Reads\u200b files\u{e0041}" });

@@ -11,7 +11,7 @@ function liveUI() {
   return { live: createLiveUI({ clock, log }), clock, warnings };
 }
 
-describe("without anybody to ask", () => {
+describe("when the user cannot be asked", () => {
   it("every question has its plain answer", async () => {
     const { live, warnings } = liveUI();
     const { ui } = live;
@@ -32,7 +32,7 @@ describe("without anybody to ask", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("an unknown method does nothing and is told of; the object can be awaited", async () => {
+  it("an unknown method does nothing and is logged; the object can be awaited", async () => {
     const { live, warnings } = liveUI();
     const unknown = live.ui as unknown as { shake(): unknown };
     expect(unknown.shake()).toBeUndefined();

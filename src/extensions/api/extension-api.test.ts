@@ -84,7 +84,7 @@ describe("actions", () => {
     expect(outcome).toEqual([["read"], ["read"], "a session", "low", true]);
   });
 
-  it("a message that is refused is told, and hurts nobody", async () => {
+  it("a refused message is reported and affects nothing else", async () => {
     const { sendFailures, told } = await acting(
       (pi) => {
         pi.sendMessage({ customType: "", content: "c", display: false });
@@ -154,7 +154,7 @@ describe("ctx", () => {
     expect(kept?.cwd).toBe("/project");
   });
 
-  it("gives the UI of the moment; a method that nobody knows does nothing", async () => {
+  it("returns the current UI; an unknown method does nothing", async () => {
     const notes: unknown[] = [];
     const { told, outcome } = await acting(async (_pi, ctx, live) => {
       (ctx.ui as unknown as { sparkle(): void }).sparkle();
@@ -168,7 +168,7 @@ describe("ctx", () => {
     expect(outcome).toEqual([true, undefined, { success: false, error: "UI not available" }]);
   });
 
-  it("compact tells of its end, or is waited for", async () => {
+  it("compact calls back at its end, or can be awaited", async () => {
     const heard: unknown[] = [];
     const compact = async (instructions?: string) => {
       if (instructions === "fail") throw new Error("too small");
@@ -246,7 +246,7 @@ describe("commands", () => {
     ]);
   });
 
-  it("one that throws is told as a command's failure", async () => {
+  it("one that throws is reported as a command's failure", async () => {
     const { runner, failures } = await openExtensions([
       (pi) => pi.registerCommand("x", { handler: () => Promise.reject(new Error("no")) }),
     ]);
@@ -341,7 +341,7 @@ describe("the event bus", () => {
     expect(heard).toEqual(["one early", "two early", "two again"]);
   });
 
-  it("a listener that fails is told as its extension's failure", async () => {
+  it("a listener that fails is reported as its extension's failure", async () => {
     const opened = await openExtensions([
       (pi) => {
         pi.events.on("x", () => {
@@ -401,7 +401,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("of two with one name the first stays, and the other is told of once", async () => {
+  it("of two with one name the first stays, and the other is reported once", async () => {
     const registers =
       (description: string): ExtensionFactory =>
       (pi) =>

@@ -153,7 +153,7 @@ describe("discoverModules", () => {
     expect(await paths()).toContain("home/.galley/agent/tools/u.ts");
   });
 
-  it("tells of explicit paths that lead nowhere, and takes directories and odd spaces", async () => {
+  it("reports explicit paths that do not exist, and accepts directories and unusual spaces", async () => {
     place.write({
       "home/repo/my tools/a.ts": tool,
       "home/repo/one/index.ts": tool,

@@ -13,7 +13,7 @@ const turnStart: AgentSessionEvent = { type: "turn_start" };
 const agentEnd: AgentSessionEvent = { type: "agent_end", messages: [], isTerminal: true };
 
 describe("order", () => {
-  it("is that of loading and of registration, whoever is slow", async () => {
+  it("is the order of loading and registration, also with slow handlers", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { maxLength: 6 }), async (delays) => {
         const order: string[] = [];
@@ -39,7 +39,7 @@ describe("order", () => {
     );
   });
 
-  it("of a session's events is kept, though nobody waits", async () => {
+  it("of session events is kept, although the session does not wait", async () => {
     const order: string[] = [];
     const { runner } = await openExtensions([
       (pi) => {
@@ -201,7 +201,7 @@ it("a guard still answers after the end: a call may be under way", async () => {
 });
 
 describe("the end", () => {
-  it("is told once, to all at the same time, within two seconds", async () => {
+  it("is sent once, to all extensions at the same time, within two seconds", async () => {
     const heard: string[] = [];
     const opened = await openExtensions([
       (pi) => pi.on("session_shutdown", () => new Promise(() => {})),

@@ -23,7 +23,7 @@ it("a command that an extension ran has the outcome it says", async () => {
   expect(seen).toEqual([{ type: "user_bash", ...request }]);
 });
 
-it("one that was cancelled there was stopped; one that nobody ran is ours", async () => {
+it("a command that a handler cancelled counts as cancelled; one that no handler ran is run here", async () => {
   const cancelled = await openExtensions([
     (pi) => pi.on("user_bash", () => ({ result: { output: "", cancelled: true } })),
   ]);

@@ -82,8 +82,8 @@ describe("project code", () => {
   });
 });
 
-describe("the running", () => {
-  it("gets an empty stdin, and nobody else does", async () => {
+describe("a running module", () => {
+  it("gets an empty stdin, while galley keeps its own", async () => {
     modules.write({
       "tool.ts": moduleThatSays(
         "reader",

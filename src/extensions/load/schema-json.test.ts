@@ -35,7 +35,7 @@ describe("the same parameters, from every library", () => {
     );
   });
 
-  it("arktype, and whoever else follows the convention", async () => {
+  it("arktype, and any library that follows the same convention", async () => {
     const ark = Object.assign(() => {}, {
       "~standard": { version: 1, vendor: "arktype", validate: (value: unknown) => ({ value }) },
       toJsonSchema: () => ({ $schema: "https://json-schema.org/draft/2020-12/schema", ...expected }),

@@ -32,7 +32,7 @@ const record = async (decision: "trusted" | "untrusted", cwd?: string) =>
   saveTrust((await survey(cwd)).project, decision, { file, clock });
 
 describe("decideTrust", () => {
-  it("T-1, T-5: is undecided without anybody's word", async () => {
+  it("T-1, T-5: is undecided without a decision of the user", async () => {
     expect(await state()).toBe("undecided");
   });
 
@@ -96,7 +96,7 @@ describe("decideTrust", () => {
 });
 
 describe("the file of decisions", () => {
-  it("T-2: does not count when it lies in the project", async () => {
+  it("T-2: does not count if it is inside the project", async () => {
     const inside = join(place.repo, "trust.json");
     await record("trusted");
     writeFileSync(inside, readFileSync(file));

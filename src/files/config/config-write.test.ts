@@ -79,7 +79,7 @@ describe("replaceConfigFile", () => {
 });
 
 describe("withConfigLock", () => {
-  it("lets one at a time work, whoever comes first, and all in the end", async () => {
+  it("lets one caller work at a time, and every caller in the end", async () => {
     let inside = 0;
     let most = 0;
     const work = async () => {

@@ -6,7 +6,7 @@ import { makeDirectories } from "./make-directories.js";
 
 const scratch = () => temporaryDirectory();
 
-it("makes what is missing and tells the first", () => {
+it("creates missing directories and returns the first one", () => {
   const root = scratch();
   mkdirSync(join(root, "a"));
   expect(makeDirectories(join(root, "a/b/c"), 0o700)).toBe(join(root, "a/b"));

@@ -186,7 +186,7 @@ describe("every step fails once", () => {
     ["creating with directories", ["d/e/b", "new"]],
   ];
 
-  it.each(cases)("%s: then all is as before, and the cause is told", async (_case, [name, content, request]) => {
+  it.each(cases)("%s: everything is as before, and the cause is named", async (_case, [name, content, request]) => {
     const counted = stepping();
     put("a", before.a);
     await write(name, content, { ...request, disk: counted.disk });
@@ -217,7 +217,7 @@ describe("every step fails once", () => {
   });
 });
 
-describe("somebody else at every step before the last look", () => {
+describe("another program writes at each step before the last check", () => {
   const deeds: Record<string, (name: string) => void> = {
     "writes into the file": (name) => fs.appendFileSync(at(name), "!"),
     "puts another in its place": (name) => {
@@ -299,7 +299,7 @@ describe("somebody else at every step before the last look", () => {
   });
 });
 
-it("J-13: without hard links a new file still never replaces somebody's", async () => {
+it("J-13: without hard links, a new file still never replaces an existing one", async () => {
   const without: Disk = {
     ...nodeDisk,
     link: () => Promise.reject(Object.assign(new Error(), { code: "EPERM" })),

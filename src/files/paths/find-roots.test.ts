@@ -69,7 +69,7 @@ describe("findProject", () => {
     expect(findProject({ cwd: home, home: join(base, "home-link") }).directories).toEqual([]);
   });
 
-  it("bears a working directory that is not there", () => {
+  it("accepts a working directory that does not exist", () => {
     expect(find("home/gone/away")).toEqual({ root: undefined, directories: ["home/gone/away", "home/gone"] });
   });
 });

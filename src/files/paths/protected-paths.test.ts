@@ -107,7 +107,7 @@ describe("W-4: known by what it leads to", () => {
     expect(await workspace.resolve(join(base, "temp/x"), "write")).toMatchObject({ kind: "absent" });
   });
 
-  it("denies a file with a second name where the other one cannot be told", async () => {
+  it("denies a file with a second hard link where the other name cannot be found", async () => {
     await writeFile(join(base, "me/.ssh/config"), "");
     await link(join(base, "project/b.ts"), join(base, "project/other.ts"));
     const workspace = on(failing("lstat", "me/.ssh/config"));

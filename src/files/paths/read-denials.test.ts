@@ -46,7 +46,7 @@ describe("denialOf", () => {
     expect(denialOf(path, policy)).toBe(reason);
   });
 
-  it("lets a session work in somebody's home, in its own directory only", () => {
+  it("allows a session in another user's home, in its own directory only", () => {
     const asRoot = { ...policy, home: "/root", cwds: ["/home/node/app"] };
     expect(denialOf("/home/node/app/src/a.ts", asRoot)).toBeUndefined();
     expect(denialOf("/home/node/.bashrc", asRoot)).toBe(home);

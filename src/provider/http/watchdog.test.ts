@@ -37,7 +37,7 @@ it("limits each silence afterwards, from its own start", () => {
   expect(errors).toEqual(["The service timed out: nothing more came for 60 s."]);
 });
 
-it("does not count the time in which nobody reads", () => {
+it("does not count time while the consumer is not reading", () => {
   const { clock, errors, watchdog } = watch(1000, 1000);
   watchdog.fed();
   clock.advance(3_600_000);

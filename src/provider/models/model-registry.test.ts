@@ -230,7 +230,7 @@ describe("built-in models", () => {
     expect(found.warnings).toEqual([]);
   });
 
-  it("that an override names but nobody knows are told", () => {
+  it("that an override names but that do not exist are reported", () => {
     expect(
       registry({ builtIns: [builtIn], providers: { anthropic: { modelOverrides: { sonet: {} } } } }).warnings,
     ).toEqual(["models.yml: providers.anthropic.modelOverrides.sonet: names no built-in model and is not used"]);

@@ -317,7 +317,7 @@ describe("the file", () => {
     expect(file.problems[0]?.about).toEqual({ kind: "file" });
   });
 
-  it("warns of fields that nobody reads", () => {
+  it("warns about unknown fields", () => {
     const file = readModelsFile(
       { version: 1, providers: { acme: { ...good, apikey: "x", models: [{ id: "m", contextwindow: 5 }] } } },
       "models.yml",

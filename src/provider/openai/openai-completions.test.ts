@@ -369,7 +369,7 @@ describe("a failure", () => {
     ]);
   });
 
-  it("of a redirect keeps the key at home", async () => {
+  it("of a redirect does not send the key on", async () => {
     const stranger = await startScriptedServer([]);
     const [event] = await ask({ status: 302, headers: { location: `${stranger.url}/v1` } }, { apiKey: "sk-secret" });
     expect(event).toMatchObject({ type: "error", failure: { kind: "invalid_request" } });
@@ -414,7 +414,7 @@ describe("stopping", () => {
     expect(await events).toEqual([{ type: "error", reason: "aborted", errorMessage: "Request was aborted" }]);
   });
 
-  it("with a signal that fired before asks nobody", async () => {
+  it("with a signal that has already fired sends no request", async () => {
     server = await startScriptedServer([]);
     const signal = AbortSignal.abort();
     const events = await collect(streamOpenAiCompletions(streamRequest(openAi.model(server.url), { signal })));

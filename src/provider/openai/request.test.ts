@@ -39,7 +39,7 @@ const result = (toolCallId: string, content: InputContent[]): ToolResultMessage 
 const text = (value: string): InputContent => ({ type: "text", text: value });
 const question: ModelMessage = { role: "user", content: "q", timestamp: 1 };
 
-it("tells how to draw a reply: the inventor of the API what he knows, the others all of it", () => {
+it("sends sampling parameters: to OpenAI those it supports, to other services all of them", () => {
   const sampling = { topP: 0.9, topK: 40, minP: 0.1, presencePenalty: -0.5, repetitionPenalty: 1.1 };
   const own = { top_p: 0.9, presence_penalty: -0.5 };
   expect(payload(base, { sampling })).toMatchObject(own);
@@ -71,7 +71,7 @@ describe("the whole body", () => {
     });
   });
 
-  it("for a service nobody knows", () => {
+  it("for an unknown service", () => {
     expect(payload(elsewhere, { sessionId: "s1" }, undefined, [read])).toEqual({
       model: "scripted",
       messages: [

@@ -224,7 +224,7 @@ Say "apply pa_1" or "discard pa_1"; on the command line: galley apply pa_1, gall
     expect(await answer(messages, ["resolve"], { toolChoice })).toMatch(/^Previewed 1 replacement in 1 file as pa_1\./);
   });
 
-  it("a failed tool ends the run, and nobody tries again", async () => {
+  it("a failed tool ends the run without a retry", async () => {
     const failed = result("plan_1", "read", "Path 'a' not found", { isError: true });
     expect(await ask([user("show a"), called(["plan_1", "read"]), failed])).toEqual([
       {

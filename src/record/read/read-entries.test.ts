@@ -133,7 +133,7 @@ describe("bad lines in the middle (S-3)", () => {
     expect(JSON.stringify(read.entries[0])).toContain("Gr\ufffd");
   });
 
-  it("is told the same way however the bytes are cut", () => {
+  it("is reported the same way however the bytes are split", () => {
     const torn = Buffer.from(line(userEntry("d", "c", "Grüße")));
     torn[torn.indexOf("ü")] = 0xff;
     const theirs = '{"type":"their_own","id":"f","parentId":"c","timestamp":"t","n":1.0}';

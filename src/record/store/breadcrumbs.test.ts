@@ -37,7 +37,7 @@ describe("a breadcrumb", () => {
     expect(await readBreadcrumb(directory, "pts-3")).toEqual({ cwd: "/work", sessionFile: "/s/b.jsonl" });
   });
 
-  it("is none when it cannot be told, or is damaged", async () => {
+  it("is undefined when it cannot be determined or is damaged", async () => {
     const directory = temporaryDirectory();
     await writeBreadcrumb(directory, "a", { cwd: "/two\nlines", sessionFile: "/s" });
     expect(await readBreadcrumb(directory, "a")).toBeUndefined();

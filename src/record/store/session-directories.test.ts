@@ -58,7 +58,7 @@ it("sessions of compatible programs come along, with their images", async () => 
   expect(await places.blobs(path).get(`blob:sha256:${sha256Of(image)}`)).toEqual(image);
 });
 
-it("only where new ones go does a directory that cannot be read stop anybody", async () => {
+it("an unreadable directory is an error only where new sessions are created", async () => {
   const { home, put, find } = setUp("chosen");
   put("chosen/a.jsonl", "aaa");
   for (const agent of [".pi/agent", "agent"]) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   module = await buildSessionModule(directory);
 });
 
-it("F-30: SIGKILL while appending loses nothing that was told, and no file", async () => {
+it("F-30: SIGKILL while appending loses nothing that was acknowledged, and no file", async () => {
   const { told, kills, problems, ...figures } = await runKills({ module, directory, count: 12, seed: 1 });
   expect(problems).toEqual([]);
   expect(figures).toMatchObject({ lost: 0, unopenable: 0, damagedLines: 0, lockLeft: 0 });

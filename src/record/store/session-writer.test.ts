@@ -488,7 +488,7 @@ describe("opening", () => {
     expect((await look(path)).access).toBeDefined();
   });
 
-  it("closes a file that stands open to others, and says so (S-10)", async () => {
+  it("makes a file private that other users can read, and says so (S-10)", async () => {
     const { store, path } = await withFile();
     await store.close();
     chmodSync(path, 0o664);

@@ -53,7 +53,7 @@ it("loads each file once, under whatever names, and tells what is wrong with the
   ]);
 });
 
-it("hands what tools stage to the program, or says that nobody keeps it; the UI can come later", async () => {
+it("passes staged actions to the program, or says that they cannot be kept; the UI can be set later", async () => {
   home.put(
     "stage.ts",
     `export default (pi) => ({ name: "stage", description: "d", parameters: { type: "object", properties: {} },

@@ -220,7 +220,7 @@ describe("while a run is active", () => {
     expect(commands()).toEqual(["one", "two"]);
   });
 
-  it("a result that cannot be added is told to somebody", async () => {
+  it("a result that cannot be recorded is reported", async () => {
     const { executions, warnings, begin, end } = session(async () => exited(""), {
       append: () => {
         throw new Error("closed");

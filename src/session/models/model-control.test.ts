@@ -187,8 +187,8 @@ describe("summarizers", () => {
   });
 });
 
-describe("who stands in", () => {
-  it("is named with a level or without; what is unknown or has no credential is nobody", () => {
+describe("a fallback model", () => {
+  it("is named with or without a level; an unknown model or one without a credential is skipped", () => {
     const free = modelOf("b:low");
     const { models } = control({
       find: (provider, id) => [a, b, c, free].find((model) => model.provider === provider && model.id === id),

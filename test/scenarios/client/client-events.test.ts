@@ -21,7 +21,7 @@ const call = (id: string, toolName: string, params: object = {}) => ({
 });
 
 describe("listeners", () => {
-  it("hear everything, one type, what is unknown; a throwing one disturbs nobody", async () => {
+  it("receive everything, one type, or unknown frames; one that throws does not affect the others", async () => {
     const known = { type: "todo_auto_clear" };
     const unknown = { type: "weather_update", degrees: 21 };
     const failure = { type: "extension_error", extensionPath: "e.ts", event: "input", error: "boom" };
@@ -131,7 +131,7 @@ describe("what is no frame", () => {
     expect(texts).toEqual(["a\u2028b"]);
   });
 
-  it("becomes a warning of the process when nobody listens", async () => {
+  it("becomes a process warning without a listener", async () => {
     const warning = new Promise<Error>((resolve) => process.once("warning", resolve));
     const client = await startFake(writes({ $raw: "hello\n" }));
     await client.abort();
@@ -344,7 +344,7 @@ describe("dialogs", () => {
     return log.filter(({ type }) => type === "extension_ui_response").map(({ type: _, ...answer }) => answer);
   };
 
-  it("are cancelled when nobody answers them, and never agreed to", async () => {
+  it("are cancelled when the host does not answer, and never count as a yes", async () => {
     const client = await startFake(writes(...questions, ...passive));
     await client.abort();
     expect(await answers(client)).toEqual(["1", "2", "3", "4"].map((id) => ({ id, cancelled: true })));

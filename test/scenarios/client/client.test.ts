@@ -320,7 +320,7 @@ describe("a prompt", () => {
     expect(await client.promptAndWait("a")).toMatchObject({ status: "aborted", text: "Hm" });
   });
 
-  it("fails at once, late, or late with nobody waiting", async () => {
+  it("fails at once, late, or late without a waiting caller", async () => {
     const late = [accepted, failed("Agent is already processing.")];
     const client = await startFake({
       rules: [
@@ -425,7 +425,7 @@ describe("waitForIdle", () => {
     await client.waitForIdle({ timeoutMs: 10_000 });
   });
 
-  it("waits for a run that somebody else began, and for a prompt that is only just sent", async () => {
+  it("waits for a run that this caller did not begin, and for a prompt that was just sent", async () => {
     const client = await startFake({
       rules: [
         { on: "get_tree", do: [start, { ...accepted, command: "get_tree" }] },

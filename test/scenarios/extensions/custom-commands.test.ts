@@ -236,7 +236,7 @@ describe("where names meet", () => {
   });
 });
 
-describe("who may bring commands", () => {
+describe("where commands come from", () => {
   const trap = (name: string) => `globalThis.imported = "${name}";\n${command(name, '() => "of the project"')}`;
   const imported = () => (globalThis as { imported?: string }).imported;
   afterEach(() => void delete (globalThis as { imported?: string }).imported);
@@ -255,7 +255,7 @@ describe("who may bring commands", () => {
     await trusted.session.dispose();
   });
 
-  it("what was trusted is these very files: another text is another question", async () => {
+  it("trust covers these exact files: a changed text is a new question", async () => {
     put("project/.galley/commands/theirs/index.ts", `import "./part.js";\n${trap("theirs")}`);
     put("project/.galley/commands/theirs/part.js", "globalThis.part = 1;");
     const { reviewTrust, trustReviewed, findExtensionLocation } = await import(
@@ -290,7 +290,7 @@ describe("who may bring commands", () => {
     await session.dispose();
   });
 
-  it("a plugin that names them; not what lies beside the texts of another program", async () => {
+  it("a plugin that names them; not code beside the texts of another program", async () => {
     put("plugin/package.json", JSON.stringify({ name: "p", galley: { commands: ["c.ts", "texts"] } }));
     put("plugin/c.ts", command("plugged", '() => "plugged"'));
     put("plugin/texts/note.md", "A text.");
@@ -302,7 +302,7 @@ describe("who may bring commands", () => {
     await session.dispose();
   });
 
-  it("nobody whose provider is switched off", async () => {
+  it("not from a provider that is switched off", async () => {
     put(`${own}/one.ts`, trap("one"));
     const settings = new Settings();
     settings.override("disabledProviders", ["native"]);

@@ -123,7 +123,7 @@ describe("a plan that is being written", () => {
   });
 });
 
-describe("somebody's callback", () => {
+describe("a callback of a tool", () => {
   const open = () => openSession({ session: { persist: true, sessionDir: folder, agentDir: folder } });
   const settled = ({ events }: OpenSession) =>
     events.flatMap((event) => (event.type === "pending_action_resolved" ? [`${event.id} ${event.outcome}`] : []));
@@ -159,7 +159,7 @@ describe("somebody's callback", () => {
     expect(opened.session.exportSource.tree.entries.filter(({ type }) => type === "custom")).toEqual([]);
   });
 
-  it("that never ends holds nobody for ever, and its last word comes too late", async () => {
+  it("that never ends does not block forever, and its late result is ignored", async () => {
     const opened = await open();
     const { opened: done, open: finish } = gate();
     opened.session.stagePendingAction(closure({ apply: () => done.then(() => ({ content: [] })) }));

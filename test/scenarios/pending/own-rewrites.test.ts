@@ -39,7 +39,7 @@ describe.each([
   });
 });
 
-it("what somebody else wrote after that has to be read again", async () => {
+it("a file that another program wrote afterwards has to be read again", async () => {
   const opened = await open("auto", [read, rewrite, resolve, say("Done."), edit, say("Done.")]);
   await opened.session.prompt("go");
   const target = await opened.workspace.resolve("a.ts", "write");

@@ -185,7 +185,7 @@ describe("modules", () => {
     expect(host.frames.at(-1)).toMatchObject({ type: "response", id: "n1", data: { cancelled: true } });
   });
 
-  it("without anybody to ask there are no frames, and every question has its default", async () => {
+  it("without a UI there are no frames, and every question has its default answer", async () => {
     const asks = (pi: ExtensionAPI) =>
       pi.registerCommand("ask", {
         handler: async (_args, ctx) =>
@@ -230,7 +230,7 @@ describe("the ask tool", () => {
     ]);
   });
 
-  it("is not there without anybody to ask", async () => {
+  it("is absent when the user cannot be asked", async () => {
     const host = await answeringHost({});
     expect(host.open.session.getAllToolNames()).not.toContain("ask");
     await host.close();
@@ -273,7 +273,7 @@ describe("approval", () => {
     expect(host.frames.filter(({ type }) => type === "host_tool_call")).toHaveLength(1);
   });
 
-  it("is a no at once where there is nobody to ask", async () => {
+  it("is a no at once when the user cannot be asked", async () => {
     const host = await answeringHost({ model: [call("bash", evil), say("Done.")], session: staged() });
     host.tell({ id: "p", type: "prompt", message: "Go" });
     await settled(host);

@@ -130,7 +130,7 @@ const lost = {
   reason: "Pending action pa_2 (Rename) did not survive the restart. Run rename again.",
 };
 
-it("a host that resumes hears what was lost, though it was found out before there was anybody to tell", async () => {
+it("a host that resumes is told what was lost, although it was found before the host subscribed", async () => {
   const told = await serve(await withClosure(), [getState], { isLate: true });
   expect(told).toMatchObject({ counts: [0], lost: [lost] });
 });

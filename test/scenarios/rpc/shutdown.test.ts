@@ -103,7 +103,7 @@ describe.each(["EOF", "signal"] as const)("%s", (how) => {
     expect([host.told, host.model.requests.length]).toEqual([["shutdown"], 0]);
   });
 
-  it("a command that never ends keeps nobody from being told", async () => {
+  it("a command that never ends does not keep extensions from session_shutdown", async () => {
     const host = await serve();
     host.session.getSessionStats = forEver as never;
     host.send({ type: "get_session_stats", id: "a" });

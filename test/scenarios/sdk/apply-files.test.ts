@@ -322,7 +322,7 @@ describe("what a change did", () => {
     await session.dispose();
   });
 
-  it("is not guessed where somebody else went on from there", async () => {
+  it("is not guessed when another program changed the file afterwards", async () => {
     const session = await open([rewrite("one\n", "w1"), rewrite("two\n", "w2"), say("Done.")]);
     await session.prompt("go");
     write("a.txt", "elsewhere\n");

@@ -100,7 +100,7 @@ it.each([
   await session.dispose();
 });
 
-it("what is applied at once waits as well, unless whoever asks holds the file already", async () => {
+it("a direct apply waits too, unless the caller already holds the file", async () => {
   const place = { cwd: join(home, "project"), agentDir: join(home, "agent") };
   const disk = createNodeWorkspace({ ...place, home });
   const asked = gate();

@@ -72,7 +72,7 @@ it("an earlier session that is opened with others, and only what is new", async 
   expect((await run({ resume })).began).toBe("three:high");
 });
 
-it("not where nobody says anything: no file of a new session, no byte in that of an earlier one", async () => {
+it("nothing without a prompt: no file for a new session, no byte in an earlier one", async () => {
   expect(existsSync((await run({ modelPattern: "two", thinkingLevel: "high" })).file)).toBe(false);
   const { file } = await run({ modelPattern: "two" }, "hello");
   const before = readFileSync(file, "utf8");

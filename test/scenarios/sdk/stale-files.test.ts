@@ -82,7 +82,7 @@ it("a preview that was made anew has its new name and numbers, also over a resta
   await again.session.dispose();
 });
 
-it("whoever lists what is pending sees what is stale, as the session does that is opened again", async () => {
+it("listing pending actions shows stale ones, as does reopening the session", async () => {
   write("a.ts", "old(1);\n");
   const { session } = await open([preview, say("Waiting.")]);
   await session.prompt("go");
@@ -193,7 +193,7 @@ it("what was discarded does not come back: a preview that was decided in part is
   await session.dispose();
 });
 
-it("a part is applied or it fails: it is not made anew, and nobody is told that it was written", async () => {
+it("a part is applied or fails: it cannot be refreshed, and no outcome is reported", async () => {
   for (const name of ["a.ts", "b.ts"]) write(name, "old(1);\n");
   const { session, decide } = await open([preview, say("Waiting."), say("So it is.")]);
   await session.prompt("go");

@@ -56,7 +56,7 @@ describe("a hunk of an undo", () => {
     await session.dispose();
   });
 
-  it("brings nothing back that somebody else wrote and took away again", async () => {
+  it("cannot be chosen if the file was different when the preview was made", async () => {
     write("a.txt", lines());
     const session = await open([twoEdits, say("Done.")]);
     await session.prompt("go");
@@ -94,7 +94,7 @@ describe("a file that may hold secrets", () => {
     await session.dispose();
   });
 
-  it("is not shown where somebody put something else into it", async () => {
+  it("is not shown when another program changed its content", async () => {
     const session = await open(steps);
     await session.prompt("go");
     write(".env.example", "KEY=hunter2\n");

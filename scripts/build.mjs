@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { build, transform } from "esbuild";
+import { bundledLicenses } from "./bundled-licenses.mjs";
 import { bringLibraryTypes } from "./library-types.mjs";
 import { findUnits, libraryFile, packUnits } from "./pack-program.mjs";
 import { runPrompts, runSession, runStart, runTools } from "./run-program.mjs";
@@ -18,12 +19,16 @@ const dist = join(root, "dist");
 const target = "node20.19";
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
+/** Everything that a bundle was made from. */
+const bundledFiles = new Set();
+
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
 await writeSchemas();
 await bundleDoors();
 await bundleClient();
 await packProgram();
+writeFileSync(join(dist, "LICENSES.txt"), bundledLicenses(bundledFiles, root));
 declarations();
 
 async function writeSchemas() {
@@ -37,17 +42,24 @@ async function writeSchemas() {
 
 /** What other programs import. */
 async function bundleDoors() {
-  await build({
+  const { metafile } = await build({
     ...common(),
+    metafile: true,
     entryPoints: Object.fromEntries(
       ["sdk", "protocol", "testing"].map((door) => [door, join(root, `src/${door}/index.ts`)]),
     ),
+    absWorkingDir: root,
     splitting: true,
     outdir: dist,
     chunkNames: "chunks/[name]-[hash]",
     // Its build for Node is CommonJS, whose names an ES module cannot import lazily.
     alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
   });
+  noteFiles(metafile);
+}
+
+function noteFiles({ inputs }) {
+  for (const file of Object.keys(inputs)) bundledFiles.add(file);
 }
 
 /** Small, because hosts carry it along. */
@@ -96,8 +108,9 @@ function cacheTable(filename) {
 }
 
 async function writeLibrary(library) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...common(),
+    metafile: true,
     entryPoints: { [libraryFile(library)]: library },
     outdir: join(dist, "cli/lib"),
     absWorkingDir: root,
@@ -106,6 +119,7 @@ async function writeLibrary(library) {
     supported: { "dynamic-import": false },
     write: false,
   });
+  noteFiles(metafile);
   for (const { path, text } of outputFiles)
     if (path.endsWith(".js")) writeScript(path, text);
     else writeFileSync(path, text);

@@ -36,6 +36,7 @@ let paths: string[] = [];
 
 const probe = spawnSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]);
 const noPython = probe.error ? "python3 is not on the PATH" : probe.status === 0 ? "" : "python3 is older than 3.9";
+if (noPython) console.log(`Skipped: the Python client of the package, because ${noPython}.`);
 
 beforeAll(async () => {
   await ensureBuilt();
@@ -67,10 +68,10 @@ describe("the package", () => {
     const allowed = [
       /^(package\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/,
       /^bin\/(galley\.js|package\.json)$/,
-      /^dist\/[\w.-]+\.(js|json)$/,
+      /^dist\/(LICENSES\.txt|[\w.-]+\.(js|json))$/,
       /^dist\/(chunks|cli|types)\//,
       /^docs\/[\w-]+\.md$/,
-      /^examples\/[\w-]+\/[\w.-]+\.(md|mjs|ts|py|sh)$/,
+      /^examples\/([\w-]+\/)?[\w.-]+\.(md|mjs|ts|py|sh)$/,
       /^clients\/python\/(README\.md|pyproject\.toml|galley_rpc\/(\w+\.py|py\.typed))$/,
     ];
     expect(paths.filter((path) => !allowed.some((pattern) => pattern.test(path)))).toEqual([]);
@@ -83,6 +84,16 @@ describe("the package", () => {
     const { bin: programs, exports } = manifest();
     const targets = [...Object.values(programs), ...Object.values(exports).flatMap(targetsOf)];
     expect(targets.filter((path) => !existsSync(join(galley, path)))).toEqual([]);
+  });
+
+  it("holds the licence of every library that is bundled", () => {
+    const text = readFileSync(join(galley, "dist/LICENSES.txt"), "utf8");
+    const named = [...text.matchAll(/^==== (\S+) /gm)].map(([, name]) => name);
+    expect(named).toEqual([...named].sort());
+    expect(named).toEqual(
+      expect.arrayContaining(["@sinclair/typebox", "diff", "linkify-it", "markdown-it", "typebox", "yaml", "zod"]),
+    );
+    expect(named.filter((name) => name && name in manifest().dependencies)).toEqual([]);
   });
 
   it("stays small enough to install in a moment", () => {

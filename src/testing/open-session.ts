@@ -50,6 +50,15 @@ export const scriptedProviderModel: ProviderModel = {
   maxTokens: 16_384,
 };
 
+/** What is found in the home of the user who runs the tests: a session without directories of its own must not use it. */
+const foundSources = ["native", "claude", "codex", "gemini", "plugin"];
+
+function settingsOf({ agentDir, settings = new Settings() }: CreateAgentSessionOptions): Settings {
+  if (agentDir === undefined && settings.sourceOf("disabledProviders") === "default")
+    settings.override("disabledProviders", foundSources);
+  return settings;
+}
+
 export async function openSession(options: OpenSessionOptions = {}): Promise<OpenSession> {
   const model = scriptedModel(options.model ?? []);
   const workspace = createMemoryWorkspace(options.files ?? {});
@@ -68,12 +77,11 @@ export async function openSession(options: OpenSessionOptions = {}): Promise<Ope
     customTools: (options.tools ?? []).map(defineAgentTool),
     clock,
     ids: countedIds(),
-    settings: new Settings(),
     loadRules: async () => [],
-    // A session without directories of its own must not use those of the user who runs the tests.
-    ...(options.session?.agentDir ? {} : { skills: [], promptTemplates: [], slashCommands: [] }),
     random: () => 0.5,
+    ...(options.session?.agentDir ? {} : { skills: [], promptTemplates: [], slashCommands: [] }),
     ...options.session,
+    settings: settingsOf(options.session ?? {}),
   });
   const events: AgentSessionEvent[] = [];
   session.subscribe((event) => {

@@ -121,7 +121,8 @@ describe("examples/hosts", () => {
     expect([crashed.code, crashed.stderr]).toEqual([0, ""]);
   });
 
-  it.skipIf(!hasPython)("host.py lends its tool, and asks before it agrees", async () => {
+  it("host.py lends its tool, and asks before it agrees", async ({ skip }) => {
+    skip(!hasPython, "there is no python3");
     const call = { type: "host_tool_call", id: "h", toolCallId: "c", toolName: "ticket", arguments: { number: 7 } };
     const ask = { type: "extension_ui_request", id: "u", method: "confirm", title: "Close it?", message: "ticket 7" };
     const ends = [{ type: "agent_end", messages: [], isTerminal: true }, settled];

@@ -113,10 +113,7 @@ describe("examples/testing", () => {
   it("word-count.test.mjs passes with node --test, and fails for a tool that counts wrongly", async () => {
     const runTests = (file: string) => run(process.execPath, ["--test", file], { env });
     const passed = await runTests(join(examples, "testing/word-count.test.mjs"));
-    expect([passed.code, /# pass (\d+)|pass (\d+)/.exec(passed.stdout)?.[0]]).toEqual([
-      0,
-      expect.stringContaining("pass 3"),
-    ]);
+    expect([passed.code, passed.stdout]).toEqual([0, expect.stringContaining("pass 3")]);
     const copy = temporaryDirectory();
     cpSync(join(examples, "testing"), copy, { recursive: true });
     mkdirSync(join(copy, "node_modules"));

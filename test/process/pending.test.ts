@@ -71,7 +71,7 @@ describe("a preview", () => {
     expect(await galley("redo")).toEqual({ code: 3, stdout: "", stderr: "galley: Nothing to redo.\n" });
   });
 
-  it("is stale after another program edits the file, and so is its undo", async () => {
+  it("is stale once somebody edited, and its undo as well", async () => {
     await preview();
     const path = join(cwd, "hello/main.ts");
     const text = readFileSync(path, "utf8");
@@ -239,7 +239,7 @@ describe("every verb", () => {
     expect(readFileSync(join(elsewhere, "x.ts"), "utf8")).toBe("fresh(1);\n");
   });
 
-  it("says why a session is read-only, and names the process only if one has it open", async () => {
+  it("says why a session may only be read, and who has it open only where somebody has", async () => {
     const kept = ["--session-dir", join(cwd, "kept")];
     await galley("-p", "replace shout($A) with loud($A) in hello", ...kept);
     const [name = ""] = readdirSync(join(cwd, "kept")).filter((file) => file.endsWith(".jsonl"));

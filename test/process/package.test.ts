@@ -110,8 +110,10 @@ describe("what it starts", () => {
 
   it("galley -p help, and a search with the grammar that is a dependency", async () => {
     const help = await start("-p", "help");
-    expect([help.code, help.stderr]).toEqual([0, ""]);
-    expect(help.stdout).toMatch(/^I am galley's planner, not a language model\./);
+    expect([help.code, help.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^I am galley's planner, not a language model\./),
+    ]);
     writeFileSync(join(project, "a.js"), "log(1);\nlog(2);\n");
     const found = await start("-p", "find log($A) in a.js");
     expect([found.code, found.stdout.match(/log\(\d\)/g)]).toEqual([0, ["log(1)", "log(2)"]]);

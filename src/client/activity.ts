@@ -3,6 +3,7 @@
 
 import { isObject, type JsonObject } from "../base/json.js";
 import type { TypedObject } from "../base/ndjson.js";
+import type { Disposition } from "../protocol/data.js";
 import type { PromptResult } from "../protocol/frames.js";
 import { failureOf } from "./pending-requests.js";
 import type { RpcError } from "./rpc-error.js";
@@ -14,6 +15,8 @@ export interface PromptOutcome {
   agentInvoked: boolean;
   /** The text of the last reply. */
   text: string;
+  /** What the agent said of it when it accepted it; older agents say nothing. */
+  disposition?: Disposition;
   error?: Partial<NonNullable<PromptResult["error"]>> & { message: string };
 }
 
@@ -29,6 +32,7 @@ interface Prompt {
   isSteering: boolean;
   /** Its message has gone to the model; until then the replies are to others. */
   isBegun?: boolean;
+  disposition?: Disposition;
   /** The last reply to it, known when the message of another prompt follows. */
   reply?: Reply;
   outcome: Promise<PromptOutcome>;
@@ -158,7 +162,9 @@ export class Activity {
     if (prompt.state !== "sent") return;
     prompt.state = this.#phase === "running" ? "taken" : "open";
     prompt.isBehind = this.#phase === "closing";
-    if (isObject(data) && data.agentInvoked === false) this.#resolve(prompt, { ...noReply, agentInvoked: false });
+    if (!isObject(data)) return;
+    if (data.disposition) prompt.disposition = data.disposition as Disposition;
+    if (data.agentInvoked === false) this.#resolve(prompt, { ...noReply, agentInvoked: false });
   }
 
   #started(): void {
@@ -220,7 +226,8 @@ export class Activity {
 
   #resolve(prompt: Prompt, outcome: PromptOutcome): void {
     if (!outcome.agentInvoked || /^\//.test(prompt.message as string)) this.#deps.onCommandEnd();
-    this.#close(prompt).resolve(outcome);
+    const { disposition } = prompt;
+    this.#close(prompt).resolve({ ...outcome, ...(disposition && { disposition }) });
   }
 
   #close(prompt: Prompt): Prompt {

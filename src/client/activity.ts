@@ -16,7 +16,7 @@ export interface PromptOutcome {
   /** The text of the last reply. */
   text: string;
   /** What the agent said of it when it accepted it; older agents say nothing. */
-  disposition?: Disposition;
+  disposition?: Disposition | undefined;
   error?: Partial<NonNullable<PromptResult["error"]>> & { message: string };
 }
 
@@ -32,7 +32,7 @@ interface Prompt {
   isSteering: boolean;
   /** Its message has gone to the model; until then the replies are to others. */
   isBegun?: boolean;
-  disposition?: Disposition;
+  disposition?: Disposition | undefined;
   /** The last reply to it, known when the message of another prompt follows. */
   reply?: Reply;
   outcome: Promise<PromptOutcome>;
@@ -141,15 +141,13 @@ export class Activity {
   }
 
   #seeResponse(response: TypedObject): void {
-    const { command, data } = response;
-    if (isObject(data)) {
-      const { isStreaming, features } = data;
-      if (command === "get_state") {
-        if (isStreaming === false) this.#phase = "idle";
-        else if (isStreaming === true && this.#phase === "idle") this.#phase = "running";
-      }
-      if (command === "negotiate_protocol") this.hasResults = [features].flat().includes("prompt-result");
+    const { command } = response;
+    const { isStreaming, features, disposition, agentInvoked } = (response.data ?? {}) as JsonObject;
+    if (command === "get_state") {
+      if (isStreaming === false) this.#phase = "idle";
+      else if (isStreaming === true && this.#phase === "idle") this.#phase = "running";
     }
+    if (command === "negotiate_protocol" && features) this.hasResults = [features].flat().includes("prompt-result");
     const id = response.id ?? response.requestId;
     const prompt = this.#prompts.get(id as string);
     if (!prompt || prompt.state === "done") return;
@@ -162,9 +160,8 @@ export class Activity {
     if (prompt.state !== "sent") return;
     prompt.state = this.#phase === "running" ? "taken" : "open";
     prompt.isBehind = this.#phase === "closing";
-    if (!isObject(data)) return;
-    if (data.disposition) prompt.disposition = data.disposition as Disposition;
-    if (data.agentInvoked === false) this.#resolve(prompt, { ...noReply, agentInvoked: false });
+    prompt.disposition = disposition as Disposition | undefined;
+    if (agentInvoked === false) this.#resolve(prompt, { ...noReply, agentInvoked: false });
   }
 
   #started(): void {
@@ -226,8 +223,7 @@ export class Activity {
 
   #resolve(prompt: Prompt, outcome: PromptOutcome): void {
     if (!outcome.agentInvoked || /^\//.test(prompt.message as string)) this.#deps.onCommandEnd();
-    const { disposition } = prompt;
-    this.#close(prompt).resolve({ ...outcome, ...(disposition && { disposition }) });
+    this.#close(prompt).resolve({ ...outcome, disposition: prompt.disposition });
   }
 
   #close(prompt: Prompt): Prompt {

@@ -201,12 +201,11 @@ export class AgentSession extends SessionView {
   }
 
   /**
-   * Writes the session, which must be kept in a file, as one HTML page and returns its absolute path. Without a path
-   * the page gets a generated name in the working directory. Throws where a tool could not write either.
+   * Writes the session as one HTML page and returns its absolute path. Without a path the page gets a generated name in
+   * the working directory. Throws where a tool could not write either.
    */
-  async exportToHtml(outputPath?: string): Promise<string> {
+  exportToHtml(outputPath?: string): Promise<string> {
     const { sessionId, sessionFile } = this;
-    if (sessionFile === undefined) throw new GalleyError("unsupported", "Cannot export in-memory session to HTML");
     return this.internals.deps.exportPage({ ...this.exportSource, sessionId, sessionFile }, outputPath);
   }
 

@@ -27,6 +27,8 @@ export const ContextUsage = Type.Object({
   tokens: numberOrNull,
   contextWindow: Type.Number(),
   percent: numberOrNull,
+  /** Why the context is above its limit and was not compacted, as a sentence. */
+  compactionSkipped: Type.Optional(Type.String()),
 });
 export type ContextUsage = Static<typeof ContextUsage>;
 

@@ -84,7 +84,12 @@ const dialog = tagged("method", {
 });
 
 const queueMode = oneOf("all", "one-at-a-time");
-const contextUsage = members({ tokens: numberOrNull, contextWindow: number, percent: numberOrNull });
+const contextUsage = members({
+  tokens: numberOrNull,
+  contextWindow: number,
+  percent: numberOrNull,
+  "compactionSkipped?": text,
+});
 const state = members({
   isStreaming: flag,
   isCompacting: flag,

@@ -72,7 +72,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
     approve: policyOf(options, environment, user),
     systemPrompt: (active) => prompt(active, prompts),
-    settings: sessionSettingsOf(environment.settings),
+    settings: sessionSettingsOf(environment.settings, options.mode),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });

@@ -71,6 +71,8 @@ export interface AgentSessionDeps {
   release?(modulesMs?: number): Promise<void>;
   /** Built again when the active tools change. */
   systemPrompt(tools: readonly AnyTool[]): string;
+  /** Finds out what the system prompt says about the surroundings; undefined once that is done. Never rejects. */
+  learnSurroundings?(): Promise<void> | undefined;
   readonly model?: ProviderModel | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
   /** For a record that says nothing; default: the same. */

@@ -19,7 +19,11 @@ async function ask(script: Reply[], args: readonly string[], settings = "{}") {
   const provider = { baseUrl: `${server.url}/v1`, api: "openai-completions", auth: "none", models: [{ id: "m" }] };
   writeFileSync(join(agentDir, "models.json"), JSON.stringify({ providers: { local: provider } }));
   writeFileSync(join(agentDir, "config.yml"), settings);
-  const outcome = await run(process.execPath, [galleyBin, "--model", "local/m", ...args], { env, cwd: home, input: "" });
+  const outcome = await run(process.execPath, [galleyBin, "--model", "local/m", ...args], {
+    env,
+    cwd: home,
+    input: "",
+  });
   await server.close(); // throws for a reply that was not asked for, and for one that was asked for beyond the script
   return outcome;
 }

@@ -69,5 +69,5 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "stage", help: "stage every change for review" },
   { name: "allow-exec", help: "allow commands while staging" },
   { name: "yes", help: "apply what is pending at the end" },
-  { name: "export", value: "FILE [OUT]", help: "write a session file as an HTML page and exit" },
+  { name: "export", value: "FILE|ID [OUT]", help: "write a session as an HTML page and exit" },
 ];

@@ -3,6 +3,7 @@
 
 import { isObject, type JsonObject } from "../base/json.js";
 import type { TypedObject } from "../base/ndjson.js";
+import type { Disposition } from "../protocol/data.js";
 import type { PromptResult } from "../protocol/frames.js";
 import { failureOf } from "./pending-requests.js";
 import type { RpcError } from "./rpc-error.js";
@@ -14,6 +15,8 @@ export interface PromptOutcome {
   agentInvoked: boolean;
   /** The text of the last reply. */
   text: string;
+  /** What the agent said of it when it accepted it; older agents say nothing. */
+  disposition?: Disposition | undefined;
   error?: Partial<NonNullable<PromptResult["error"]>> & { message: string };
 }
 
@@ -29,6 +32,7 @@ interface Prompt {
   isSteering: boolean;
   /** Its message has gone to the model; until then the replies are to others. */
   isBegun?: boolean;
+  disposition?: Disposition | undefined;
   /** The last reply to it, known when the message of another prompt follows. */
   reply?: Reply;
   outcome: Promise<PromptOutcome>;
@@ -137,15 +141,13 @@ export class Activity {
   }
 
   #seeResponse(response: TypedObject): void {
-    const { command, data } = response;
-    if (isObject(data)) {
-      const { isStreaming, features } = data;
-      if (command === "get_state") {
-        if (isStreaming === false) this.#phase = "idle";
-        else if (isStreaming === true && this.#phase === "idle") this.#phase = "running";
-      }
-      if (command === "negotiate_protocol") this.hasResults = [features].flat().includes("prompt-result");
+    const { command } = response;
+    const { isStreaming, features, disposition, agentInvoked } = (response.data ?? {}) as JsonObject;
+    if (command === "get_state") {
+      if (isStreaming === false) this.#phase = "idle";
+      else if (isStreaming === true && this.#phase === "idle") this.#phase = "running";
     }
+    if (command === "negotiate_protocol" && features) this.hasResults = [features].flat().includes("prompt-result");
     const id = response.id ?? response.requestId;
     const prompt = this.#prompts.get(id as string);
     if (!prompt || prompt.state === "done") return;
@@ -158,7 +160,8 @@ export class Activity {
     if (prompt.state !== "sent") return;
     prompt.state = this.#phase === "running" ? "taken" : "open";
     prompt.isBehind = this.#phase === "closing";
-    if (isObject(data) && data.agentInvoked === false) this.#resolve(prompt, { ...noReply, agentInvoked: false });
+    prompt.disposition = disposition as Disposition | undefined;
+    if (agentInvoked === false) this.#resolve(prompt, { ...noReply, agentInvoked: false });
   }
 
   #started(): void {
@@ -220,7 +223,7 @@ export class Activity {
 
   #resolve(prompt: Prompt, outcome: PromptOutcome): void {
     if (!outcome.agentInvoked || /^\//.test(prompt.message as string)) this.#deps.onCommandEnd();
-    this.#close(prompt).resolve(outcome);
+    this.#close(prompt).resolve({ ...outcome, disposition: prompt.disposition });
   }
 
   #close(prompt: Prompt): Prompt {

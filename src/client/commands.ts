@@ -61,6 +61,7 @@ get_messages
 get_messages_page
 get_pending_actions
 resolve_pending_action action reason
+get_diff
 undo
 redo
 get_changes`;
@@ -137,6 +138,7 @@ export abstract class RpcCommands {
     reason: string,
     options?: CommandOptions<"resolve_pending_action">,
   ) => Answer<"resolve_pending_action">;
+  declare readonly getDiff: (options?: CommandOptions<"get_diff">) => Answer<"get_diff">;
   declare readonly undo: (options?: CommandOptions<"undo">) => Answer<"undo">;
   declare readonly redo: (options?: CommandOptions<"redo">) => Answer<"redo">;
   declare readonly getChanges: (options?: CommandOptions<"get_changes">) => Answer<"get_changes">;

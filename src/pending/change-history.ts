@@ -4,6 +4,7 @@
 import { sha256Of } from "../base/digest.js";
 import { type ErrorCode, GalleyError } from "../base/errors.js";
 import type { ChangeWriter, FileSeen, UndoFile, UndoRecord } from "../preview/change-writer.js";
+import type { ShownFile } from "../preview/diff-page.js";
 import type { PlannedChange } from "../preview/plan.js";
 import { diffOf } from "../preview/plan-diff.js";
 import type { ToolResult } from "../protocol/events.js";
@@ -66,6 +67,8 @@ export function changeIdOf(txid: string): string {
 
 export class ChangeHistory {
   readonly #deps: ChangeHistoryDeps;
+  /** The change whose diff is being read page by page. */
+  #shown: { readonly changeId: string; readonly files: readonly ShownFile[] } | undefined;
 
   constructor(deps: ChangeHistoryDeps) {
     this.#deps = deps;
@@ -128,6 +131,30 @@ export class ChangeHistory {
     const shown = (ids ? own.filter(({ txid }) => ids.includes(changeIdOf(txid))) : own).slice(0, limit);
     const left = leftBytes(all, this.#deps.changes);
     return Promise.all(shown.map((record) => this.#describe(record, { all, withDiff, left })));
+  }
+
+  /**
+   * What a change of this project did to each of its files; undefined when it is no longer known. The next pages of a
+   * diff are cut from the same list: the records are not read again for each of them.
+   */
+  async show(changeId: string, { isNextPage = false } = {}): Promise<readonly ShownFile[] | undefined> {
+    if (isNextPage && this.#shown?.changeId === changeId) return this.#shown.files;
+    const all = await this.#deps.changes.history();
+    const record = all.find(({ txid }) => changeIdOf(txid) === changeId);
+    if (!record) return undefined;
+    const left = leftBytes(all, this.#deps.changes);
+    const files: ShownFile[] = [];
+    for (const file of record.files) {
+      const after = await left(file);
+      files.push({ path: file.shownPath, kind: file.kind, change: after && forward(file, after) });
+    }
+    this.#shown = { changeId, files };
+    return files;
+  }
+
+  /** The last page was read. */
+  endShowing(): void {
+    this.#shown = undefined;
   }
 
   async owners(): Promise<ChangeOwnership[]> {

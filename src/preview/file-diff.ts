@@ -26,7 +26,8 @@ export interface FileDiff {
   firstChangedLine: number;
 }
 
-const contextLines = 3;
+/** Around each change. Hunks are cut, and numbered, with this many. */
+export const contextLines = 3;
 const defaultMaxLength = 51_200;
 
 export function diffFile(file: ChangedFile, maxLength = defaultMaxLength): FileDiff {
@@ -54,18 +55,29 @@ export interface Hunk {
 }
 
 /** The hunks of `diffFile`'s diff, in its order. Putting the bytes of all of them in place gives the new file. */
-export function hunksOf({ before, after, spans }: Omit<ChangedFile, "displayPath">): Hunk[] {
-  const sides = { before: indexLines(before), after: indexLines(after) };
+export function hunksOf(file: Omit<ChangedFile, "displayPath">): Hunk[] {
+  const { hunks, ...sides } = hunkBlocks(file);
   const at = (lines: Lines, line: number) => lines.starts[line] ?? lines.bytes.length;
-  return groupBlocks(changedBlocks(spans, sides)).map((blocks) => ({
+  return hunks.map((blocks) => ({
     added: blocks.reduce((sum, { newStart, newEnd }) => sum + newEnd - newStart, 0),
     removed: blocks.reduce((sum, { oldStart, oldEnd }) => sum + oldEnd - oldStart, 0),
     changes: blocks.map(({ oldStart, oldEnd, newStart, newEnd }) => ({
       start: at(sides.before, oldStart),
       end: at(sides.before, oldEnd),
-      bytes: after.subarray(at(sides.after, newStart), at(sides.after, newEnd)),
+      bytes: file.after.subarray(at(sides.after, newStart), at(sides.after, newEnd)),
     })),
   }));
+}
+
+/** The lines of both sides, and the blocks of each hunk. */
+export interface HunkBlocks extends Sides {
+  readonly hunks: readonly (readonly Block[])[];
+}
+
+/** The hunks of `diffFile`'s diff as ranges of lines. */
+export function hunkBlocks({ before, after, spans }: Omit<ChangedFile, "displayPath">): HunkBlocks {
+  const sides = { before: indexLines(before), after: indexLines(after) };
+  return { ...sides, hunks: groupBlocks(changedBlocks(spans, sides)) };
 }
 
 /** Several diffs as one, within the limit of one. */
@@ -83,20 +95,20 @@ export function cutNotice(maxLength: number): string {
   return `… diff cut at ${maxLength} characters\n`;
 }
 
-interface Lines {
+export interface Lines {
   readonly bytes: Buffer;
   /** Where each line begins, and the end of the text. */
   readonly starts: readonly number[];
   readonly count: number;
 }
 
-interface Sides {
+export interface Sides {
   readonly before: Lines;
   readonly after: Lines;
 }
 
 /** Whole lines that change together; indexes from 0, ends exclusive. */
-interface Block {
+export interface Block {
   oldStart: number;
   oldEnd: number;
   newStart: number;
@@ -213,16 +225,21 @@ function hunkText(
   return { text: isCut && !isChangeShown ? "" : text, isCut };
 }
 
-/** An empty range is named by the line before it. */
 function range(from: number, length: number): string {
-  return `${length === 0 ? from : from + 1},${length}`;
+  return `${rangeStart(from, length)},${length}`;
+}
+
+/** Lines are counted from 1; an empty range is named by the line before it. */
+export function rangeStart(from: number, length: number): number {
+  return length === 0 ? from : from + 1;
 }
 
 function lineBytes({ bytes, starts }: Lines, line: number): Buffer {
   return bytes.subarray(starts[line], starts[line + 1]);
 }
 
-function lineText(lines: Lines, line: number, maxLength: number): string {
+/** With its newline, or with the note that there is none. */
+export function lineText(lines: Lines, line: number, maxLength = Number.POSITIVE_INFINITY): string {
   const bytes = lineBytes(lines, line);
   // A line that alone breaks the limit is not decoded to find that out: a byte makes at most one character.
   const shown = bytes.subarray(0, 4 * maxLength + 4);

@@ -3,8 +3,8 @@
 
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
-import { compareTexts } from "./compare-texts.js";
-import { diffFile, type Hunk, hunksOf, type Span } from "./file-diff.js";
+import { type ComparedChange, compareChange } from "./compare-change.js";
+import { diffFile, type Hunk } from "./file-diff.js";
 import { type Plan, type PlannedChange, stampOf } from "./plan.js";
 
 export interface ChangeDiff {
@@ -15,22 +15,17 @@ export interface ChangeDiff {
 }
 
 export async function diffOf(change: PlannedChange): Promise<ChangeDiff> {
-  const sides = await sidesOf(change);
-  const hunks = hunksOf(sides);
-  return {
-    added: hunks.reduce((sum, { added }) => sum + added, 0),
-    removed: hunks.reduce((sum, { removed }) => sum + removed, 0),
-    hunks: hunks.length,
-    diff: (maxLength) => diffText(change, sides, maxLength),
-  };
+  const sides = await compareChange(change);
+  const { added, removed, hunks } = sides;
+  return { added, removed, hunks: hunks.length, diff: (maxLength) => diffText(change, sides, maxLength) };
 }
 
-function diffText(change: PlannedChange, sides: Sides, maxLength: number): string {
+function diffText(change: PlannedChange, { before, after, spans }: ComparedChange, maxLength: number): string {
   const { kind, stamp } = change;
   const modes = modeLines(change);
-  if (modes !== "" && sides.spans.length === 0) return modes;
+  if (modes !== "" && spans.length === 0) return modes;
   const side = kind === "create" || kind === "delete" ? kind : undefined;
-  return modes + diffFile({ ...sides, displayPath: stamp.path, kind: side }, maxLength).diff;
+  return modes + diffFile({ before, after, spans, displayPath: stamp.path, kind: side }, maxLength).diff;
 }
 
 /** As git writes them; nothing where the permissions stay. */
@@ -96,8 +91,8 @@ interface FilePart {
 }
 
 async function partOf(change: PlannedChange, choice: "all" | readonly number[] | undefined): Promise<FilePart> {
-  const sides = await sidesOf(change);
-  const hunks = hunksOf(sides);
+  const sides = await compareChange(change);
+  const { hunks } = sides;
   const totalHunks = Math.max(hunks.length, 1);
   const { path } = change.stamp;
   if (choice === undefined) return { restIfApplied: change, restIfDiscarded: change, chosenHunks: 0, totalHunks };
@@ -138,19 +133,6 @@ async function partOf(change: PlannedChange, choice: "all" | readonly number[] |
   };
 }
 
-interface Sides {
-  before: Buffer;
-  after: Buffer;
-  spans: Span[];
-}
-
-async function sidesOf({ before, after }: PlannedChange): Promise<Sides> {
-  const [old, fresh] = [asBuffer(before), asBuffer(after)];
-  const replacements = await compareTexts(old, fresh);
-  const spans = replacements.map(({ start, end, newStart, newEnd }) => ({ start, end, length: newEnd - newStart }));
-  return { before: old, after: fresh, spans };
-}
-
 function withHunks(before: Buffer, hunks: readonly Hunk[]): Buffer {
   const pieces: Buffer[] = [];
   let position = 0;
@@ -159,8 +141,4 @@ function withHunks(before: Buffer, hunks: readonly Hunk[]): Buffer {
     position = end;
   }
   return Buffer.concat([...pieces, before.subarray(position)]);
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -120,6 +120,13 @@ export const commandSchemaByType = {
       }),
     ),
   }),
+  get_diff: command("get_diff", {
+    pendingId: Type.Optional(text),
+    changeId: Type.Optional(text),
+    paths: Type.Optional(texts),
+    cursor: Type.Optional(text),
+    context: Type.Optional(Type.Integer({ minimum: 0, expectation: "an integer from 0" })),
+  }),
   undo: command("undo", { changeId: Type.Optional(text), apply: Type.Optional(flag) }),
   redo: command("redo", { apply: Type.Optional(flag) }),
   get_changes: command("get_changes", {

@@ -1,8 +1,9 @@
 // What a successful response carries, command by command. The record says it to programs, the type of the same name
 // to the compiler: a handler for command C returns RpcData[C], and `void` means that the response has no `data`.
 
-import Type, { type Static, type TOptional, type TSchema } from "typebox";
+import Type, { type Static, type TSchema } from "typebox";
 import { InterruptMode, QueueMode, type RpcCommandType } from "./commands.js";
+import { DiffPage } from "./diff.js";
 import { EntryBase } from "./entries.js";
 import { CompactionResult } from "./events.js";
 import { AgentMessage } from "./messages.js";
@@ -14,11 +15,20 @@ const count = Type.Integer({ minimum: 0 });
 const numberOrNull = Type.Union([Type.Number(), Type.Null()]);
 const stringOrNull = Type.Union([Type.String(), Type.Null()]);
 
+/**
+ * What became of a message: a run begins with it, it waits for a run, or no run comes of it (a command took it, or a
+ * failure follows).
+ */
+export const Disposition = Type.Union([Type.Literal("started"), Type.Literal("queued"), Type.Literal("handled")]);
+export type Disposition = Static<typeof Disposition>;
+
 /** `tokens` and `percent` are null right after a compaction, until the next reply tells. */
 export const ContextUsage = Type.Object({
   tokens: numberOrNull,
   contextWindow: Type.Number(),
   percent: numberOrNull,
+  /** Why the context is above its limit and was not compacted, as a sentence. */
+  compactionSkipped: Type.Optional(Type.String()),
 });
 export type ContextUsage = Static<typeof ContextUsage>;
 
@@ -188,10 +198,13 @@ const undone = Type.Union([
 export const RpcData = {
   negotiate_protocol: Type.Object({ protocolVersion: Type.Integer(), features: Type.Array(Type.String()) }),
 
-  /** Only with the feature `prompt-result`, and only when the prompt was dealt with before it was acknowledged. */
-  prompt: Type.Optional(Type.Object({ agentInvoked: Type.Literal(false) })),
-  steer: undefined,
-  follow_up: undefined,
+  prompt: Type.Object({
+    disposition: Disposition,
+    /** Only with the feature `prompt-result`, and only when the prompt was dealt with before it was acknowledged. */
+    agentInvoked: Type.Optional(Type.Literal(false)),
+  }),
+  steer: Type.Object({ disposition: Disposition }),
+  follow_up: Type.Object({ disposition: Disposition }),
   abort: undefined,
   abort_and_prompt: undefined,
   new_session: cancelled,
@@ -246,6 +259,7 @@ export const RpcData = {
 
   get_pending_actions: Type.Object({ actions: Type.Array(PendingActionView) }),
   resolve_pending_action: Type.Object({ details: ResolveDetails, text: Type.String() }),
+  get_diff: DiffPage,
   undo: undone,
   redo: undone,
   get_changes: Type.Object({ changes: Type.Array(Change) }),
@@ -253,9 +267,4 @@ export const RpcData = {
 
 export type RpcData = { [C in RpcCommandType]: DataOf<(typeof RpcData)[C]> };
 
-type DataOf<Data> =
-  Data extends TOptional<infer Inner extends TSchema>
-    ? Static<Inner> | void
-    : Data extends TSchema
-      ? Static<Data>
-      : void;
+type DataOf<Data> = Data extends TSchema ? Static<Data> : void;

@@ -9,9 +9,12 @@ describe("a success response", () => {
 
   test("carries data exactly as its command says", () => {
     expect(Check(RpcResponse, success("abort"))).toBe(true);
-    expect(Check(RpcResponse, success("prompt"))).toBe(true);
-    expect(Check(RpcResponse, success("prompt", { data: { agentInvoked: false } }))).toBe(true);
-    expect(Check(RpcResponse, success("prompt", { data: { agentInvoked: true } }))).toBe(false);
+    const disposition = "handled";
+    expect(Check(RpcResponse, success("prompt"))).toBe(false);
+    expect(Check(RpcResponse, success("prompt", { data: { disposition } }))).toBe(true);
+    expect(Check(RpcResponse, success("prompt", { data: { disposition, agentInvoked: false } }))).toBe(true);
+    expect(Check(RpcResponse, success("prompt", { data: { disposition, agentInvoked: true } }))).toBe(false);
+    expect(Check(RpcResponse, success("steer", { data: { disposition: "lost" } }))).toBe(false);
     expect(Check(RpcResponse, success("cycle_model", { data: null }))).toBe(true);
     expect(Check(RpcResponse, success("get_last_assistant_text", { data: { text: null } }))).toBe(true);
     expect(Check(RpcResponse, success("get_last_assistant_text"))).toBe(false);
@@ -27,7 +30,10 @@ describe("a success response", () => {
   test("has the same data for the compiler", () => {
     expectTypeOf<RpcSuccessOf<"set_model">["data"]>().toEqualTypeOf<Model>();
     expectTypeOf<RpcSuccessOf<"abort">["data"]>().toEqualTypeOf<undefined>();
-    expectTypeOf<RpcSuccessOf<"prompt">["data"]>().toEqualTypeOf<{ agentInvoked: false } | undefined>();
+    expectTypeOf<RpcSuccessOf<"prompt">["data"]>().toEqualTypeOf<{
+      disposition: "started" | "queued" | "handled";
+      agentInvoked?: false;
+    }>();
     expectTypeOf<Extract<RpcCommand, { type: "set_model" }>["modelId"]>().toEqualTypeOf<string>();
     expectTypeOf<Extract<OutboundFrame, { type: "rpc_chunk" }>["count"]>().toEqualTypeOf<number>();
   });

@@ -3,6 +3,7 @@
 export * from "./commands.js";
 export * from "./content.js";
 export * from "./data.js";
+export * from "./diff.js";
 export * from "./entries.js";
 export * from "./events.js";
 export * from "./frames.js";

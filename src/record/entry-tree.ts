@@ -179,13 +179,18 @@ export class EntryTree {
 
   #take(text: string, source: NameSource): void {
     const clean = cleanName(text); // another program may have written anything
-    this.#name = clean === "" ? undefined : { text: clean, source };
+    this.#name = isBlank(clean) ? undefined : { text: clean, source };
   }
 }
 
-/** One line without control characters; empty when nothing is left. */
+/** One line without control characters; every other character stays as it was chosen. */
 export function cleanName(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return text.replace(/[\p{Cc} ]+/gu, " ").replace(/^ | $/g, "");
+}
+
+/** Nothing in it can be seen. */
+export function isBlank(name: string): boolean {
+  return name.trim() === "";
 }
 
 /** Entries that do not move the leaf. */

@@ -8,8 +8,8 @@ export interface PageSource extends Pick<SessionRecord, "header" | "tree" | "blo
   readonly live: { readonly systemPrompt: string; readonly tools: readonly AnyTool[] };
 }
 
-/** One that is kept in a file, from which its page has its name. */
-export interface KeptPageSource extends PageSource {
+/** A page has its name from the session's file, or from its id where it has none. */
+export interface NamedPageSource extends PageSource {
   readonly sessionId: string;
-  readonly sessionFile: string;
+  readonly sessionFile: string | undefined;
 }

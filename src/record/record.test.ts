@@ -389,7 +389,9 @@ describe("names and labels", () => {
     expect(record.setName("  two\n\twords\u0000 ")).toMatchObject({ name: "two words", source: "user" });
     expect(record.setName("again", "auto")).toBeUndefined();
     expect(record.tree.name).toBe("two words");
-    for (const empty of ["", " \n\t", "\u0000\u001b"])
+    record.setName("a \u2028 b\u00a0c  d\u3000");
+    expect(record.tree.name).toBe("a \u2028 b\u00a0c d\u3000");
+    for (const empty of ["", " \n\t", "\u0000\u001b", "\u2028\u00a0"])
       expect(() => record.setName(empty)).toThrow("Session name cannot be empty");
   });
 

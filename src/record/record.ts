@@ -15,6 +15,7 @@ import {
   cleanName,
   EntryTree,
   entryNotFound,
+  isBlank,
   isBookkeeping,
   type NameSource,
   userText,
@@ -140,7 +141,7 @@ export class SessionRecord {
   /** Undefined when an automatic name would replace the user's. */
   setName(name: string, source: NameSource = "user"): SessionEntry | undefined {
     const clean = cleanName(name);
-    if (clean === "") throw new GalleyError("invalid_argument", "Session name cannot be empty");
+    if (isBlank(clean)) throw new GalleyError("invalid_argument", "Session name cannot be empty");
     if (source === "auto" && this.#tree.nameSource === "user") return undefined;
     const entry = this.#placed({ type: "session_info", name: clean, source }, this.#tree.leafId);
     this.#add(entry);

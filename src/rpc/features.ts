@@ -1,6 +1,15 @@
 // What a host has agreed on, or filtered out. All off at first: a host that never asks sees the plain protocol.
 
-export const knownFeatures = ["delta-updates", "prompt-result", "message-ids", "echo-ids", "queue-events"] as const;
+import type { Decider } from "../protocol/pending.js";
+
+export const knownFeatures = [
+  "delta-updates",
+  "prompt-result",
+  "message-ids",
+  "echo-ids",
+  "queue-events",
+  "person",
+] as const;
 export type Feature = (typeof knownFeatures)[number];
 
 /** For a host that negotiates without naming features. */
@@ -14,6 +23,11 @@ export class Features {
 
   has(feature: Feature): boolean {
     return this.#on.has(feature);
+  }
+
+  /** Who decides where this host does: with `person` it passes on what a person chose. */
+  get decider(): Extract<Decider, "host" | "user"> {
+    return this.has("person") ? "user" : "host";
   }
 
   /** Agrees on version 2. Replaces the set; unknown names are dropped. Returns what is on now. */

@@ -32,7 +32,10 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     return level === null ? null : { level };
   },
   export_html: async ({ session }, { outputPath }) => ({ path: await session.exportToHtml(outputPath) }),
-  follow_up: ({ session }, command) => session.followUp(command.message, boundedImages(command)),
+  follow_up: async ({ session }, command) => {
+    await session.followUp(command.message, boundedImages(command));
+    return { disposition: "queued" };
+  },
   fork: ({ session }, { entryId }) => session.branch(entryId),
   get_available_commands: ({ session }) => ({ commands: availableCommands(session) }),
   get_available_models: ({ session }) => ({ models: session.getAvailableModels().map(toWireModel) }),
@@ -47,6 +50,7 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   get_changes: async ({ session }, { all = false, diff = false, limit }) => ({
     changes: await session.getChanges({ isWholeRoot: all, withDiff: diff, ...(limit === undefined ? {} : { limit }) }),
   }),
+  get_diff: ({ session }, { type: _type, id: _id, ...request }) => session.getDiff(request),
   get_pending_actions: async ({ session }, { ids, diff }) => ({
     actions: await session.getPendingActions({ ids, diff }),
   }),
@@ -58,9 +62,9 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     cancelled: !(await session.newSession(parentSession === undefined ? {} : { parentSession })),
   }),
   prompt,
-  redo: async ({ session }, command) => undone(await session.redo(decisionOf(command)), session),
-  resolve_pending_action: ({ session }, { type: _type, id: _id, ...decision }) =>
-    session.resolvePendingAction({ ...decision, by: "host" }),
+  redo: async (context, command) => undone(context, await context.session.redo(decisionOf(command, context.features))),
+  resolve_pending_action: ({ session, features }, { type: _type, id: _id, ...decision }) =>
+    session.resolvePendingAction({ ...decision, by: features.decider }),
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
   set_event_filter: ({ features, request }, { events }) => {
@@ -85,9 +89,14 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   switch_session: async ({ session }, { sessionPath }) => ({
     cancelled: !(await session.switchSession(sessionPath)),
   }),
-  steer: ({ session }, command) => session.steer(command.message, boundedImages(command)),
-  undo: async ({ session }, command) =>
-    undone(await session.undo({ changeId: command.changeId, ...decisionOf(command) }), session),
+  steer: async ({ session }, command) => {
+    await session.steer(command.message, boundedImages(command));
+    return { disposition: "queued" };
+  },
+  undo: async (context, command) => {
+    const { changeId } = command;
+    return undone(context, await context.session.undo({ changeId, ...decisionOf(command, context.features) }));
+  },
 };
 
 type AnyHandler = (context: HandlerContext, command: RpcCommand) => unknown;

@@ -32,6 +32,7 @@ import type { CreateAgentSessionOptions } from "./session-options.js";
 import { SessionTools } from "./session-tools.js";
 import { createUserQuestions, type UserQuestions } from "./session-ui.js";
 import { withStagingPolicy } from "./staging-policy.js";
+import { createSurroundings } from "./surroundings.js";
 import { createToolAccess, type ToolAccess, toolSettingsOf } from "./tool-access.js";
 import { refuseUnsupportedOptions } from "./unsupported-options.js";
 
@@ -54,7 +55,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const permit = options.permit ?? user?.permit;
   const access = createToolAccess({ ...environment, permit }, options);
   const models = await findSessionModels(options, environment);
-  const prompt = await createSystemPrompt(options, environment, access.workspace);
+  const prompt = await createSystemPrompt(options, environment, access);
   const changes = changesOf(options, environment, access.workspace);
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
@@ -71,8 +72,9 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
     approve: policyOf(options, environment, user),
-    systemPrompt: (active) => prompt(active, prompts),
-    settings: sessionSettingsOf(environment.settings),
+    systemPrompt: (active) => prompt.text(active, prompts),
+    learnSurroundings: prompt.learn,
+    settings: sessionSettingsOf(environment.settings, options.mode),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
@@ -127,7 +129,7 @@ async function openRecords(
 async function createSystemPrompt(
   options: CreateAgentSessionOptions,
   environment: SessionEnvironment,
-  workspace: Workspace,
+  { workspace, processes }: ToolAccess,
 ) {
   const { cwd, agentDir, env, log, roots, home, project } = environment;
   const disabled = environment.settings.get("disabledProviders");
@@ -138,8 +140,12 @@ async function createSystemPrompt(
       ...(options.workspace ? {} : { mayExist }),
     }));
   const promptFiles = readPromptFiles(agentDir, log);
-  const defaultPrompt = defaultPromptIn(cwd);
-  return (active: readonly AnyTool[], prompts: SessionPrompts | undefined): string => {
+  const surroundings = createSurroundings({
+    ...{ cwd, project, settings: environment.settings, clock: environment.clock, path: env.PATH },
+    processes: options.workspace ? undefined : processes, // a workspace of the host is not where our programs run
+  });
+  const defaultPrompt = defaultPromptIn(surroundings.text);
+  const text = (active: readonly AnyTool[], prompts: SessionPrompts | undefined): string => {
     const { replaced, added } = { ...promptFiles, ...prompts?.system };
     const base = replaced ?? defaultPrompt(active);
     const standard = added === undefined ? base : `${base}\n\n${added}`;
@@ -148,6 +154,7 @@ async function createSystemPrompt(
     const texts = { skills: prompts?.skills ?? [], rules: prompts?.rules.prompt ?? [] };
     return withContextFiles(withPromptTexts(chosen, texts, active), contextFiles);
   };
+  return { text, learn: typeof options.systemPrompt === "string" ? () => undefined : surroundings.learn };
 }
 
 /** Undefined where there are none. */

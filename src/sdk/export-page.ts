@@ -6,7 +6,7 @@ import { GalleyError } from "../base/errors.js";
 import type { Workspace, WriteTarget } from "../files/workspace.js";
 import { exportPieces } from "../html/export-html.js";
 import { beginsAsExport, changedMeanwhile, exportName, notAnExport, writeExport } from "../html/write.js";
-import type { KeptPageSource } from "../record/page-source.js";
+import type { NamedPageSource } from "../record/page-source.js";
 
 export interface ExportPageRequest {
   readonly outputPath: string | undefined;
@@ -17,7 +17,7 @@ export interface ExportPageRequest {
 }
 
 /** Returns the page's absolute path. */
-export async function exportPage(source: KeptPageSource, request: ExportPageRequest): Promise<string> {
+export async function exportPage(source: NamedPageSource, request: ExportPageRequest): Promise<string> {
   const { outputPath, workspace, isHostWorkspace } = request;
   const target = await workspace.resolve(outputPath ?? exportName(source), "write");
   const { path, displayPath } = target;

@@ -2,8 +2,12 @@
 
 import type { Settings } from "../config/settings/settings.js";
 import type { SessionSettings } from "../session/session-settings.js";
+import type { CreateAgentSessionOptions } from "./session-options.js";
 
-export function sessionSettingsOf(settings: Settings): SessionSettings {
+/** In a one-shot run an open todo causes no further replies, which the user would pay for, unless the user wants them. */
+export function sessionSettingsOf(settings: Settings, mode?: CreateAgentSessionOptions["mode"]): SessionSettings {
+  const isOneShot = mode === "print" || mode === "json";
+  const mayRemind = !isOneShot || settings.isSetByUser("todo.reminders");
   return {
     retry: {
       enabled: settings.get("retry.enabled"),
@@ -31,7 +35,7 @@ export function sessionSettingsOf(settings: Settings): SessionSettings {
     },
     todos: {
       enabled: settings.get("todo.enabled"),
-      reminders: settings.get("todo.reminders"),
+      reminders: mayRemind && settings.get("todo.reminders"),
       remindersMax: settings.get("todo.reminders.max"),
       clearDelaySeconds: settings.get("tasks.todoClearDelay"),
       eager: settings.get("todo.eager"),

@@ -38,7 +38,10 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   hooks?: ToolHooks;
   /** Do not wait for custom tools and extensions: `session.whenReady()` does, and a prompt. */
   deferModules?: boolean;
-  /** What extensions are told about how the session is driven; default `print`. */
+  /**
+   * What extensions are told about how the session is driven; default `print`. Where it is named `print` or `json`, the
+   * model is not reminded of open todos unless the user set `todo.reminders`.
+   */
   mode?: "interactive" | "rpc" | "print" | "json";
   /** How the user is asked: by the `ask` tool, by extensions, and where only the user may decide; default: not at all. */
   ui?: SessionUI;

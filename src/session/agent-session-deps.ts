@@ -10,7 +10,7 @@ import type { SettleContext } from "../preview/settle.js";
 import type { FileMentionMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
-import type { KeptPageSource } from "../record/page-source.js";
+import type { NamedPageSource } from "../record/page-source.js";
 import type { SessionRecord } from "../record/record.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
 import type { ApprovalPolicy } from "./approval.js";
@@ -66,11 +66,13 @@ export interface AgentSessionDeps {
   /** Runs a command for the user; absent where there are no processes. */
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
   /** Writes the session as an HTML page, and returns its absolute path. */
-  exportPage(source: KeptPageSource, outputPath: string | undefined): Promise<string>;
+  exportPage(source: NamedPageSource, outputPath: string | undefined): Promise<string>;
   /** Ends what lives as long as the session; extensions get `modulesMs` for their shutdown. Never rejects. */
   release?(modulesMs?: number): Promise<void>;
   /** Built again when the active tools change. */
   systemPrompt(tools: readonly AnyTool[]): string;
+  /** Finds out what the system prompt says about the surroundings; undefined once that is done. Never rejects. */
+  learnSurroundings?(): Promise<void> | undefined;
   readonly model?: ProviderModel | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
   /** For a record that says nothing; default: the same. */

@@ -133,11 +133,6 @@ it("a new session has an empty record and the tools and model of the old one", a
   expect([session.model, session.tools.map(({ name }) => name)]).toEqual([model, tools]);
 });
 
-it("a session that is only in memory is not exported", async () => {
-  const { session } = await openSession();
-  await expect(session.exportToHtml()).rejects.toThrow("Cannot export in-memory session to HTML");
-});
-
 it("after dispose no prompt is taken in", async () => {
   const { session, events } = await openSession();
   await session.dispose();

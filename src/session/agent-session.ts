@@ -5,11 +5,13 @@ import { GalleyError } from "../base/errors.js";
 import type { Subscriber } from "../loop/event-stream.js";
 import type { ChangeListOptions, ChangeOwnership, Undone, UndoRequest } from "../pending/change-history.js";
 import { decidePending, type PendingDecision } from "../pending/decide-pending.js";
+import type { DiffRequest } from "../pending/get-diff.js";
 import type { StandingHandler } from "../pending/standing-handler.js";
 import { type PendingViewOptions, viewPending } from "../pending/view-pending.js";
 import type { NewAction } from "../preview/pending-action-store.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
 import type { BashResult, ResolveDetails } from "../protocol/data.js";
+import type { DiffPage } from "../protocol/diff.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
@@ -199,12 +201,11 @@ export class AgentSession extends SessionView {
   }
 
   /**
-   * Writes the session, which must be kept in a file, as one HTML page and returns its absolute path. Without a path
-   * the page gets a generated name in the working directory. Throws where a tool could not write either.
+   * Writes the session as one HTML page and returns its absolute path. Without a path the page gets a generated name in
+   * the working directory. Throws where a tool could not write either.
    */
-  async exportToHtml(outputPath?: string): Promise<string> {
+  exportToHtml(outputPath?: string): Promise<string> {
     const { sessionId, sessionFile } = this;
-    if (sessionFile === undefined) throw new GalleyError("unsupported", "Cannot export in-memory session to HTML");
     return this.internals.deps.exportPage({ ...this.exportSource, sessionId, sessionFile }, outputPath);
   }
 
@@ -214,6 +215,13 @@ export class AgentSession extends SessionView {
   async getPendingActions(options: PendingViewOptions = {}): Promise<PendingActionView[]> {
     await this.internals.restored.done;
     return viewPending(this.internals.pending.store, options);
+  }
+
+  /** The complete diff of a plan or of an applied change, in pages of about 768 KiB: go on with `nextCursor`. */
+  async getDiff(request: DiffRequest): Promise<DiffPage> {
+    await this.internals.restored.done;
+    const { getDiff } = await import("../pending/get-diff.js");
+    return getDiff(this.internals, request);
   }
 
   /** A decision of the host or the user; the model is told with its next request. Throws when it cannot be done. */

@@ -7,7 +7,7 @@ import type { RunEnd } from "../loop/run.js";
 import { runPrompt } from "../loop/run-prompt.js";
 import type { ImageContent } from "../protocol/content.js";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.js";
-import type { ProviderModel, ToolChoice } from "../provider/provider.js";
+import { capabilitiesOf, type ProviderModel, type ToolChoice } from "../provider/provider.js";
 import { announced, carryOut, decideContinuation, type Verdict } from "./continuation.js";
 import { createRun } from "./create-run.js";
 import { askExtensionsBeforeRun, beginEagerTodos, expandTemplate, withToolChoice } from "./prompt-additions.js";
@@ -156,6 +156,8 @@ async function prepare(session: SessionInternals, signal: AbortSignal): Promise<
   const { restored, bash, todos, rules } = session;
   const { extensions, library } = session.deps;
   session.wasForced = false;
+  const { active: model } = session.models;
+  const learning = model && capabilitiesOf(model).isLanguageModel ? session.deps.learnSurroundings?.() : undefined;
   await restored.done;
   restored.tellNews(); // a host that has not subscribed by now need not be told
   if (extensions && (await new AbortRace(signal).next(extensions.ready())) === "aborted") return;
@@ -163,6 +165,7 @@ async function prepare(session: SessionInternals, signal: AbortSignal): Promise<
   bash.flush();
   todos.promptStart();
   await rules.promptStart();
+  if (learning) await new AbortRace(signal).next(learning);
 }
 
 /** One run and what follows from it. Returns the messages that the next run begins with; undefined: there is none. */

@@ -225,7 +225,10 @@ export class SessionView {
 
   /** Undefined without a model; the numbers are null right after a compaction. */
   getContextUsage(): ContextUsage | undefined {
-    return this.model && contextUsage(this.sessionManager.context.path, this.model.contextWindow);
+    if (!this.model) return undefined;
+    const usage = contextUsage(this.sessionManager.context.path, this.model.contextWindow);
+    const { skippedReason } = this.internals.compaction;
+    return skippedReason === undefined ? usage : { ...usage, compactionSkipped: skippedReason };
   }
 
   get systemPrompt(): string {

@@ -4,11 +4,12 @@
 import type { XStatic } from "typebox/schema";
 import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
+import { binaryHeadBytes, isBinary } from "../base/is-binary.js";
 import { stripEscapes } from "../base/sanitize.js";
 import { printable, quoted } from "../files/paths/resolve-path.js";
 import type { FileBytes, Target, Workspace } from "../files/workspace.js";
 import type { ToolResult } from "../protocol/events.js";
-import { imageType, isBinary } from "./images/sniff.js";
+import { imageType } from "./images/sniff.js";
 import { notice, sizeText } from "./output/text.js";
 import { closeNames } from "./search/close-names.js";
 import { SeenFiles } from "./seen-files.js";
@@ -16,7 +17,6 @@ import { type LineSelection, parseSelection, selectLines } from "./text/read-lin
 import { type AgentTool, type ArtifactSource, toolFailure } from "./tool.js";
 
 const maxEntries = 500;
-const headBytes = 8192;
 const maxArtifactBytes = 50 * 1024 * 1024;
 
 const parameters = {
@@ -58,7 +58,7 @@ export function createRead(workspace: Workspace, options: ReadOptions = {}): Age
       if (artifact !== undefined) return showText(await readArtifact(artifacts, artifact), selection);
       const target = await resolveOrSuggest(workspace, path);
       if (target.kind === "directory") return readDirectory(workspace, target, { clock, signal });
-      const head = await workspace.readFile(target, { maxBytes: headBytes, signal });
+      const head = await workspace.readFile(target, { maxBytes: binaryHeadBytes, signal });
       const mimeType = imageType(head.bytes);
       if (mimeType) {
         const { autoResize = true } = options;

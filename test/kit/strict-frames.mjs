@@ -22,9 +22,8 @@ const envelope = { "id?": requestId, type: text, command: text, success: oneOf(t
 const answer = members(envelope);
 const successes = new Map(
   Object.entries(dataByCommand).map(([command, row]) => {
-    const data = typeof row === "function" ? { data: row } : row?.mayBeAbsent ? { "data?": row.shape } : {};
     const never = row === undefined ? ["data", "error"] : ["error"];
-    return [command, members({ ...envelope, ...data }, { never })];
+    return [command, members({ ...envelope, ...(row ? { data: row } : {}) }, { never })];
   }),
 );
 
@@ -101,8 +100,8 @@ export class StrictReader {
     if (!whole) return void unlisted.push(place);
     const found = whole(frame, place, unlisted);
     if (found) return found;
-    if (frame.command === "prompt" && frame.data && !this.#features.has("prompt-result"))
-      return `${place} has data unasked`;
+    if (frame.command === "prompt" && "agentInvoked" in frame.data && !this.#features.has("prompt-result"))
+      return `${place} has agentInvoked unasked`;
     if (frame.command === "negotiate_protocol") {
       this.#isVersion2 = frame.data.protocolVersion === 2;
       this.#features = new Set(frame.data.features);

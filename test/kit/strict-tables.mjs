@@ -84,7 +84,12 @@ const dialog = tagged("method", {
 });
 
 const queueMode = oneOf("all", "one-at-a-time");
-const contextUsage = members({ tokens: numberOrNull, contextWindow: number, percent: numberOrNull });
+const contextUsage = members({
+  tokens: numberOrNull,
+  contextWindow: number,
+  percent: numberOrNull,
+  "compactionSkipped?": text,
+});
 const state = members({
   isStreaming: flag,
   isCompacting: flag,
@@ -142,6 +147,28 @@ const bashResult = members({
   "fullOutputPath?": text,
 });
 
+const disposition = oneOf("started", "queued", "handled");
+const diffHunk = members({
+  number: integer,
+  oldStart: count,
+  oldLines: count,
+  newStart: count,
+  newLines: count,
+  lines: texts,
+  "continued?": oneOf(true),
+});
+const diffFile = members({
+  path: text,
+  kind: oneOf("modify", "create", "delete", "rename"),
+  "to?": text,
+  "oldMode?": integer,
+  "newMode?": integer,
+  "binary?": oneOf(true),
+  "lossy?": oneOf(true),
+  "gone?": oneOf(true),
+  hunks: list(diffHunk),
+});
+
 const cancelled = members({ cancelled: flag });
 const branched = members({ text, cancelled: flag });
 const branchPoints = members({ messages: list(members({ entryId: text, text, "onPath?": flag })) });
@@ -152,12 +179,12 @@ const entry = (value, path) =>
   members({ type: text, id: text, parentId: textOrNull, timestamp: text })(value, path, []);
 const tree = (value, path, unlisted) => members({ entry, children: list(tree), "label?": text })(value, path, unlisted);
 
-/** What a success carries. Undefined: no `data` at all; `mayBeAbsent`: nothing is fine, too. */
+/** What a success carries. Undefined: no `data` at all. */
 export const dataByCommand = {
   negotiate_protocol: members({ protocolVersion: integer, features: texts }),
-  prompt: { mayBeAbsent: true, shape: members({ agentInvoked: oneOf(false) }) },
-  steer: undefined,
-  follow_up: undefined,
+  prompt: members({ disposition, "agentInvoked?": oneOf(false) }),
+  steer: members({ disposition }),
+  follow_up: members({ disposition }),
   abort: undefined,
   abort_and_prompt: undefined,
   new_session: cancelled,
@@ -202,6 +229,7 @@ export const dataByCommand = {
   get_messages_page: members({ ...messages, "nextCursor?": text, totalMessages: count }),
   get_pending_actions: members({ actions: list(pendingView) }),
   resolve_pending_action: members({ details: resolveDetails, text }),
+  get_diff: members({ "revision?": integer, files: list(diffFile), "nextCursor?": text }),
   undo: undone,
   redo: undone,
   get_changes: members({ changes: list(change) }),

@@ -169,7 +169,8 @@ describe("a strict host refuses", () => {
       () => plain({ ...stateExample(), data: { ...(stateExample().data as JsonObject), systemPrompt: ["a"] } }),
     ],
     ["data where there is none", () => plain(respond("abort", {}))],
-    ["null where there is none", () => plain(respond("steer", null))],
+    ["null where there is none", () => plain(respond("abort", null))],
+    ["a prompt of which it is not said what became", () => plain(respond("prompt"))],
     ["no data where there is some", () => plain(respond("get_messages"))],
     ["null where there is data", () => plain(respond("get_messages", null))],
     ["a text left out instead of null", () => plain(respond("get_last_assistant_text", {}))],
@@ -188,7 +189,7 @@ describe("a strict host refuses", () => {
     ],
     ["available_commands_update unasked", () => plain({ type: "available_commands_update", commands: [] })],
     ["session_settled unasked", () => plain({ type: "session_settled" })],
-    ["agentInvoked unasked", () => plain(respond("prompt", { agentInvoked: false }))],
+    ["agentInvoked unasked", () => plain(respond("prompt", { disposition: "handled", agentInvoked: false }))],
     ["a messageId unasked", () => plain({ type: "message_start", message: user, messageId: "msg-1" })],
     ["no messageId although asked", () => problemOf({ type: "message_start", message: user }, ["message-ids"])],
     [

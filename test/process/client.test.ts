@@ -85,10 +85,10 @@ describe("a day with the real program", () => {
       supportedProtocolVersions: [1, 2],
       maxFrameBytes: 1_048_576,
       maxReassembledFrameBytes: 67_108_864,
-      features: ["delta-updates", "prompt-result", "message-ids", "echo-ids", "queue-events"],
+      features: ["delta-updates", "prompt-result", "message-ids", "echo-ids", "queue-events", "person"],
     });
     const long = `help ${"€".repeat(800_000)}`;
-    expect(await client.promptAndWait(long)).toMatchObject({ status: "completed", agentInvoked: true });
+    expect(await client.promptAndWait(long)).toMatchObject({ agentInvoked: true, disposition: "started" });
     expect(await client.getState()).toMatchObject({ isSettled: true });
     const { messages } = await client.getMessages();
     expect(JSON.stringify(messages[0]).includes(long)).toBe(true);
@@ -182,7 +182,7 @@ describe("a day with the real program", () => {
     const client = await start({ args: ["-e", extension] });
     await client.promptAndWait("help");
     const first = client.sessionFile;
-    expect(await client.promptAndWait("/fresh")).toMatchObject({ agentInvoked: false });
+    expect(await client.promptAndWait("/fresh")).toMatchObject({ agentInvoked: false, disposition: "handled" });
     expect(client.sessionFile).not.toBe(first);
     await client.promptAndWait("help in the second");
     client.kill();

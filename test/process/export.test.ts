@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RpcClient } from "../../src/client/index.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
@@ -59,6 +59,36 @@ describe("galley --export", () => {
     expect(stderr).toMatch(/^galley: .*torn\.jsonl.*line/);
   });
 
+  it("finds a session by its id or the beginning of one, also one of another directory and of --session-dir", async () => {
+    const listed = async (...args: string[]) => {
+      const { stdout } = await galley("sessions", "list", "--json", ...args);
+      return (JSON.parse(stdout) as { sessions: { id: string; path: string }[] }).sessions;
+    };
+    await galley("-p", "help", "--session-dir", "kept");
+    const [kept] = await listed("--session-dir", "kept");
+    await galley("-p", "help");
+    const [own] = await listed();
+    if (!kept || !own) throw new Error("There are no sessions");
+    const nameOf = (path: string) => `galley-session-${basename(path, ".jsonl")}.html`;
+    expect(await galley("--export", own.id)).toEqual(exported(join(cwd, nameOf(own.path))));
+    expect(textOf(nameOf(own.path))).toContain("help");
+    const elsewhere = join(cwd, "elsewhere");
+    mkdirSync(elsewhere);
+    expect(
+      await run(process.execPath, [galleyBin, "--export", own.id.slice(0, -2), "out.html"], { env, cwd: elsewhere }),
+    ).toEqual(exported(join(elsewhere, "out.html")));
+    expect(await galley("--session-dir", "kept", "--export", kept.id, "kept.html")).toEqual(
+      exported(join(cwd, "kept.html")),
+    );
+    expect(await galley("--export", "0-unknown")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: 'Session "0-unknown" not found.\n',
+    });
+    const { code, stderr } = await galley("--export", own.id.slice(0, 2), "--session-dir", "kept");
+    expect([code, stderr.includes("is ambiguous")]).toEqual([1, true]);
+  });
+
   it("leaves a file alone that is no earlier export, the session itself included: 3", async () => {
     writeFileSync(join(cwd, "notes.html"), "<p>mine</p>");
     mkdirSync(join(cwd, "folder"));
@@ -102,8 +132,8 @@ describe("galley --export", () => {
   });
 
   it.each([
-    [["--export"], "--export needs a value (FILE [OUT])."],
-    [["--export", "talk.jsonl", "a.html", "b.html"], "--export takes one session file and one path to write to."],
+    [["--export"], "--export needs a value (FILE|ID [OUT])."],
+    [["--export", "talk.jsonl", "a.html", "b.html"], "--export takes one session and one path to write to."],
     [["--export", "talk.jsonl", "--mode", "xml"], '--mode must be text, json or rpc, not "xml".'],
   ])("%j is wrong usage: 2", async (args, text) => {
     expect(await galley(...args)).toEqual({ code: 2, stdout: "", stderr: `${text}\n` });

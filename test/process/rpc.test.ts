@@ -30,6 +30,14 @@ async function startWith(script: readonly Reply[], options: StartOptions = {}): 
 /** A reply that begins and never ends. */
 const endless: Reply = { steps: [openAi.chunk({ content: "Hm" }), stall], mayBeLeft: true };
 
+const accepted = (disposition: string) => ({
+  id: "p",
+  type: "response",
+  command: "prompt",
+  success: true,
+  data: { disposition },
+});
+
 const failedToParse = (reason: string) => ({
   type: "response",
   command: "parse",
@@ -60,7 +68,7 @@ describe("the start", () => {
     expect(state.data).toMatchObject({ model: { provider: "galley", id: "planner" }, isStreaming: false });
     await host.waitForType("agent_settled");
     const [answer, ...events] = host.frames.slice(2);
-    expect(answer).toEqual({ id: "p", type: "response", command: "prompt", success: true });
+    expect(answer).toEqual(accepted("started"));
     expect(events[0]?.type).toBe("agent_start");
     expect(host.frames.some(({ type }) => type === "tool_execution_end")).toBe(true);
     host.send({ id: "t", type: "get_last_assistant_text" });
@@ -96,7 +104,7 @@ describe("the start", () => {
     const host = start({ args: ["--model", "acme/scripted"], models });
     host.send({ id: "s", type: "get_state" }, { id: "p", type: "prompt", message: "Hi" });
     expect((await host.waitForResponse("s")).data).toMatchObject({ model: { provider: "acme", id: "scripted" } });
-    expect(await host.waitForResponse("p")).toEqual({ id: "p", type: "response", command: "prompt", success: true });
+    expect(await host.waitForResponse("p")).toEqual(accepted("handled"));
     const late = await host.waitForResponse("p");
     expect(late).toMatchObject({ command: "prompt", success: false });
     expect(late.error).toMatch(/^No API key found for acme\./);
@@ -252,7 +260,7 @@ describe("the end", () => {
     host.send({ id: "p", type: "prompt", message: "Think" });
     host.end();
     expect(await host.exit()).toMatchObject({ code: 0 });
-    expect(host.frames[1]).toEqual({ id: "p", type: "response", command: "prompt", success: true });
+    expect(host.frames[1]).toEqual(accepted("started"));
     expect(host.frames.at(-1)?.type).toBe("agent_settled");
     await server.close().catch(() => {}); // whether the model is still asked is a matter of moments
   });

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, List, Optional, Set
 
 from ._wire import Frame
@@ -32,6 +32,8 @@ class PromptOutcome:
     #: The text of the last reply.
     text: str
     error: Optional[Dict[str, Any]] = None
+    #: "started", "queued" or "handled", as the agent accepted it; older agents say nothing.
+    disposition: Optional[str] = None
 
 
 @dataclass(eq=False)
@@ -47,6 +49,7 @@ class Prompt:
     is_steering: bool = False
     #: Its message has gone to the model; until then the replies are to others.
     is_begun: bool = False
+    disposition: Optional[str] = None
     #: The last reply to it, known when the message of another prompt follows.
     reply: "Optional[PromptOutcome]" = None
     outcome: "Future[PromptOutcome]" = field(default_factory=Future)
@@ -202,8 +205,10 @@ class Activity:
         elif prompt.state == "sent":
             prompt.state = "taken" if self._phase == "running" else "open"
             prompt.is_after_closing = self._phase == "closing"
-            if isinstance(data, dict) and data.get("agentInvoked") is False:
-                self._resolve(prompt, PromptOutcome("completed", False, ""))
+            if isinstance(data, dict):
+                prompt.disposition = data.get("disposition")
+                if data.get("agentInvoked") is False:
+                    self._resolve(prompt, PromptOutcome("completed", False, ""))
 
     def _started(self) -> None:
         self._phase, self._is_run_over = "running", False
@@ -271,7 +276,7 @@ class Activity:
     def _resolve(self, prompt: Prompt, outcome: PromptOutcome) -> None:
         if not outcome.agent_invoked or str(prompt.message).startswith("/"):
             self._on_command_end()
-        self._close(prompt).set_result(outcome)
+        self._close(prompt).set_result(replace(outcome, disposition=prompt.disposition))
 
     def _close(self, prompt: Prompt) -> "Future[PromptOutcome]":
         prompt.state = "done"

@@ -22,10 +22,10 @@ class SyncCommands:
     def negotiate_protocol(self, protocol_version: float, *, features: Optional[List[str]] = None, timeout: Optional[float] = None) -> types.NegotiateProtocolData:
         return self.request("negotiate_protocol", {"protocolVersion": protocol_version, **given({"features": features})}, timeout=timeout)
 
-    def steer(self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None) -> None:
+    def steer(self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None) -> types.SteerData:
         return self.request("steer", {"message": message, **given({"images": images})}, timeout=timeout)
 
-    def follow_up(self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None) -> None:
+    def follow_up(self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None) -> types.FollowUpData:
         return self.request("follow_up", {"message": message, **given({"images": images})}, timeout=timeout)
 
     def abort(self, *, timeout: Optional[float] = None) -> None:
@@ -142,6 +142,9 @@ class SyncCommands:
     def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
         return self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks})}, timeout=timeout)
 
+    def get_diff(self, *, pending_id: Optional[str] = None, change_id: Optional[str] = None, paths: Optional[List[str]] = None, cursor: Optional[str] = None, context: Optional[int] = None, timeout: Optional[float] = None) -> types.GetDiffData:
+        return self.request("get_diff", {**given({"pendingId": pending_id, "changeId": change_id, "paths": paths, "cursor": cursor, "context": context})}, timeout=timeout)
+
     def undo(self, *, change_id: Optional[str] = None, apply: Optional[bool] = None, timeout: Optional[float] = None) -> Union[types.UndoData1, types.UndoData2]:
         return self.request("undo", {**given({"changeId": change_id, "apply": apply})}, timeout=timeout)
 
@@ -161,10 +164,10 @@ class AsyncCommands:
     async def negotiate_protocol(self, protocol_version: float, *, features: Optional[List[str]] = None, timeout: Optional[float] = None) -> types.NegotiateProtocolData:
         return await self.request("negotiate_protocol", {"protocolVersion": protocol_version, **given({"features": features})}, timeout=timeout)
 
-    async def steer(self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None) -> None:
+    async def steer(self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None) -> types.SteerData:
         return await self.request("steer", {"message": message, **given({"images": images})}, timeout=timeout)
 
-    async def follow_up(self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None) -> None:
+    async def follow_up(self, message: str, *, images: Optional[List[types.ImageContent]] = None, timeout: Optional[float] = None) -> types.FollowUpData:
         return await self.request("follow_up", {"message": message, **given({"images": images})}, timeout=timeout)
 
     async def abort(self, *, timeout: Optional[float] = None) -> None:
@@ -280,6 +283,9 @@ class AsyncCommands:
 
     async def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
         return await self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks})}, timeout=timeout)
+
+    async def get_diff(self, *, pending_id: Optional[str] = None, change_id: Optional[str] = None, paths: Optional[List[str]] = None, cursor: Optional[str] = None, context: Optional[int] = None, timeout: Optional[float] = None) -> types.GetDiffData:
+        return await self.request("get_diff", {**given({"pendingId": pending_id, "changeId": change_id, "paths": paths, "cursor": cursor, "context": context})}, timeout=timeout)
 
     async def undo(self, *, change_id: Optional[str] = None, apply: Optional[bool] = None, timeout: Optional[float] = None) -> Union[types.UndoData1, types.UndoData2]:
         return await self.request("undo", {**given({"changeId": change_id, "apply": apply})}, timeout=timeout)

@@ -49,6 +49,7 @@ COMMAND_TYPES: Tuple[str, ...] = (
     "get_messages_page",
     "get_pending_actions",
     "resolve_pending_action",
+    "get_diff",
     "undo",
     "redo",
     "get_changes",
@@ -587,6 +588,9 @@ class DeveloperMessage(_DeveloperMessageRequired, total=False):
     providerPayload: Any
 
 
+Disposition = Literal["started", "queued", "handled"]
+
+
 class EntryBase(TypedDict):
     type: str
     id: str
@@ -852,6 +856,19 @@ class _GetCommandsCommandRequired(TypedDict):
 
 class GetCommandsCommand(_GetCommandsCommandRequired, total=False):
     id: "RequestId"
+
+
+class _GetDiffCommandRequired(TypedDict):
+    type: Literal["get_diff"]
+
+
+class GetDiffCommand(_GetDiffCommandRequired, total=False):
+    id: "RequestId"
+    pendingId: str
+    changeId: str
+    paths: List[str]
+    cursor: str
+    context: int
 
 
 class _GetEntriesCommandRequired(TypedDict):
@@ -1366,7 +1383,7 @@ class RpcChunk(TypedDict):
     data: str
 
 
-RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
+RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "GetDiffCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
 
 
 class _RpcFailureRequired(TypedDict):
@@ -1937,8 +1954,20 @@ class NegotiateProtocolData(TypedDict):
     features: List[str]
 
 
-class PromptData(TypedDict):
+class _PromptDataRequired(TypedDict):
+    disposition: "Disposition"
+
+
+class PromptData(_PromptDataRequired, total=False):
     agentInvoked: Literal[False]
+
+
+class SteerData(TypedDict):
+    disposition: "Disposition"
+
+
+class FollowUpData(TypedDict):
+    disposition: "Disposition"
 
 
 class NewSessionData(TypedDict):
@@ -2068,6 +2097,43 @@ class GetPendingActionsData(TypedDict):
 class ResolvePendingActionData(TypedDict):
     details: "ResolveDetails"
     text: str
+
+
+class _GetDiffDataRequired(TypedDict):
+    files: List["GetDiffDataFilesItem"]
+
+
+class GetDiffData(_GetDiffDataRequired, total=False):
+    revision: int
+    nextCursor: str
+
+
+class _GetDiffDataFilesItemRequired(TypedDict):
+    path: str
+    kind: "FileChangeKind"
+    hunks: List["GetDiffDataFilesItemHunksItem"]
+
+
+class GetDiffDataFilesItem(_GetDiffDataFilesItemRequired, total=False):
+    to: str
+    oldMode: int
+    newMode: int
+    binary: Literal[True]
+    lossy: Literal[True]
+    gone: Literal[True]
+
+
+class _GetDiffDataFilesItemHunksItemRequired(TypedDict):
+    number: int
+    oldStart: int
+    oldLines: int
+    newStart: int
+    newLines: int
+    lines: List[str]
+
+
+class GetDiffDataFilesItemHunksItem(_GetDiffDataFilesItemHunksItemRequired, total=False):
+    continued: Literal[True]
 
 
 class UndoData1(TypedDict):

@@ -28,6 +28,7 @@ class Day(ProcessCase):
         self.assertEqual(client.get_state()["model"]["id"], "planner")
         outcome = client.prompt_and_wait("help", timeout=20)
         self.assertEqual((outcome.status, outcome.agent_invoked), ("completed", True))
+        self.assertEqual(outcome.disposition, "started")
         self.assertEqual(outcome.text, client.get_last_assistant_text()["text"])
         self.assertEqual([message["role"] for message in client.get_messages()["messages"]], ["user", "assistant"])
         self.assertEqual(client.get_session_stats()["userMessages"], 1)
@@ -131,7 +132,8 @@ class Day(ProcessCase):
         client = self.started(args=["-e", str(extension)])
         client.prompt_and_wait("help", timeout=20)
         first = client.session_file
-        self.assertFalse(client.prompt_and_wait("/fresh", timeout=20).agent_invoked)
+        fresh = client.prompt_and_wait("/fresh", timeout=20)
+        self.assertEqual((fresh.agent_invoked, fresh.disposition), (False, "handled"))
         self.assertNotEqual(client.session_file, first)
         client.prompt_and_wait("help in the second", timeout=20)
         client.kill()

@@ -1,4 +1,4 @@
-// `galley --export FILE [OUT]`: a session file as one HTML page. The file is only read, even while it is being written.
+// `galley --export FILE|ID [OUT]`: a session as one HTML page. Its file is only read, even while it is being written.
 
 import { resolve } from "node:path";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
@@ -8,6 +8,7 @@ import { agentDirectory } from "../../config/agent-directory.js";
 import { exportPieces } from "../../html/export-html.js";
 import { readSource } from "../../html/read-source.js";
 import { exportName, typedPath, writeExport } from "../../html/write.js";
+import { findSessionFile } from "../../sdk/manage-sessions.js";
 import type { CommandLine } from "../arguments.js";
 import { exitCodes, signalCodes } from "../exit-codes.js";
 import { workingDirectory } from "../session-options.js";
@@ -18,11 +19,12 @@ const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
 export async function runExport({ options, words, warnings }: CommandLine): Promise<void> {
   const value = (name: string) => options.get(name)?.[0];
   const [output, ...more] = words;
-  if (more.length > 0) throw new GalleyError("usage", "--export takes one session file and one path to write to.");
+  if (more.length > 0) throw new GalleyError("usage", "--export takes one session and one path to write to.");
   const cwd = workingDirectory(value("cwd"));
-  const input = resolve(cwd, value("export") ?? "");
   const signal = stopOnSignals();
-  const source = await readSource(input, { cwd, agentDir: agentDirectory(process.env) });
+  const agentDir = agentDirectory(process.env);
+  const input = await findSessionFile({ cwd, agentDir, sessionDir: value("session-dir") }, value("export") ?? "");
+  const source = await readSource(input, { cwd, agentDir });
   for (const warning of [...warnings, ...source.warnings]) log.warn(warning);
   const name = output ?? exportName({ sessionFile: input, sessionId: source.header.id });
   try {

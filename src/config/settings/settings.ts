@@ -63,6 +63,11 @@ export class Settings {
     return this.#user.has(key) ? "user" : "default";
   }
 
+  /** The user's file or this run sets it, whatever the project says. */
+  isSetByUser(key: SettingKey): boolean {
+    return this.#overrides.has(key) || this.#user.has(key);
+  }
+
   /** For this session only. Throws `invalid_argument` for a value that the setting does not take. */
   override<K extends SettingKey>(key: K, value: SettingValue<K>): void {
     const checked = checkValue(settingOf(key), value);

@@ -52,32 +52,44 @@ function setUp(run: Prompt, { type = "prompt", features = [] as string[] } = {})
 
 const command = { type: "prompt", id: "r1", message: "hello" } as const;
 const aborting = { ...command, type: "abort_and_prompt" } as const;
-const success = (type = "prompt") => ({ id: "r1", type: "response", command: type, success: true });
-const failure = (error: string, type = "prompt") => ({ ...success(type), success: false, error });
+const response = { id: "r1", type: "response" };
+const success = (disposition = "handled") => ({ ...response, command: "prompt", success: true, data: { disposition } });
+const abortedFirst = { ...response, command: "abort_and_prompt", success: true };
+const failure = (error: string, type = "prompt") => ({ ...response, command: type, success: false, error });
 
 describe("prompt", () => {
   it("is answered on acceptance, however long the run takes", async () => {
     const run = deferred();
-    const { context, sent } = setUp((_, { onAccepted }) => {
+    const { context, sent } = setUp((_, { onAccepted, onPlaced }) => {
+      onPlaced({} as never, "run");
       onAccepted();
       return run.promise;
     });
     await prompt(context, command);
-    expect(sent).toEqual([success()]);
+    expect(sent).toEqual([success("started")]);
     run.resolve();
     await quiet();
-    expect(sent).toEqual([success()]);
+    expect(sent).toEqual([success("started")]);
+  });
+
+  it("says that it waits where it waits", async () => {
+    const { context, sent } = setUp(async (_, { onAccepted, onPlaced }) => {
+      onPlaced({} as never, "queue");
+      onAccepted();
+    });
+    await prompt(context, { ...command, streamingBehavior: "followUp" });
+    expect(sent).toEqual([success("queued")]);
   });
 
   it("is answered at its end where it was never accepted: a command dealt with it", async () => {
     const { context, sent } = setUp(async () => {});
-    expect(await prompt(context, command)).toBeUndefined();
+    await prompt(context, command);
     expect(sent).toEqual([success()]);
   });
 
   it("says in the answer that no agent was asked, to a host that agreed on results", async () => {
     const { context, sent } = setUp(async () => {}, { features: ["prompt-result"] });
-    expect(await prompt(context, command)).toEqual({ agentInvoked: false });
+    expect(await prompt(context, command)).toEqual({ disposition: "handled", agentInvoked: false });
     expect(sent.filter(({ type }) => type === "prompt_result")).toEqual([]);
   });
 
@@ -118,14 +130,14 @@ describe("abort_and_prompt", () => {
     );
     await abortAndPrompt(context, aborting);
     expect(session.calls).toEqual(["abort", "prompt hello"]);
-    expect(sent).toEqual([success("abort_and_prompt")]);
+    expect(sent).toEqual([abortedFirst]);
   });
 
   it("does not hold the lane for a tool that must not be cut short: the prompt waits for its end", async () => {
     const { context, session, sent, idle, clock } = setUp(async () => {}, { type: "abort_and_prompt" });
     session.isStreaming = true;
     await abortAndPrompt(context, aborting);
-    expect(sent).toEqual([success("abort_and_prompt")]);
+    expect(sent).toEqual([abortedFirst]);
     expect(session.calls).toEqual(["abort"]);
     idle.resolve();
     await quiet();
@@ -143,7 +155,7 @@ describe("abort_and_prompt", () => {
     clock.advance(1);
     await quiet();
     const text = "Timed out waiting for prior agent run to finish before prompting.";
-    expect(sent).toEqual([success("abort_and_prompt"), failure(text, "abort_and_prompt")]);
+    expect(sent).toEqual([abortedFirst, failure(text, "abort_and_prompt")]);
     expect(session.calls).toEqual(["abort"]);
   });
 });

@@ -4,7 +4,7 @@
 import { type Clock, sleep } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import type { RpcCommand } from "../../protocol/commands.js";
-import type { RpcData } from "../../protocol/data.js";
+import type { Disposition, RpcData } from "../../protocol/data.js";
 import type { AgentSession, PromptOptions } from "../../sdk/index.js";
 import type { HandlerContext } from "../handler.js";
 import { boundedImages } from "./images.js";
@@ -43,23 +43,28 @@ function submit(
   const ticket = results.open(request.id);
   return new Promise((resolve) => {
     let isAccepted = false;
+    let disposition: Disposition = "handled"; // unless it gets a place: then no run comes of it
+    const onPlaced: Progress["onPlaced"] = (message, place) => {
+      disposition = place === "run" ? "started" : "queued";
+      ticket.place(message, place);
+    };
     const accept = () => {
       if (isAccepted) return;
       isAccepted = true;
-      request.succeed();
+      request.succeed(request.type === "prompt" ? { disposition } : undefined);
       ticket.accept();
-      resolve();
+      resolve({ disposition });
     };
     const ended = () => {
       if (!isAccepted && features.has("prompt-result") && request.type === "prompt") {
         ticket.drop();
-        return resolve({ agentInvoked: false });
+        return resolve({ disposition, agentInvoked: false });
       }
       accept();
       ticket.end();
       commandListUpdates.tell(session); // a command of an extension may have changed the list
     };
-    start({ onAccepted: accept, onPlaced: ticket.place }).then(ended, (error: unknown) => {
+    start({ onAccepted: accept, onPlaced }).then(ended, (error: unknown) => {
       accept(); // the success line always comes first
       request.fail(error);
       ticket.fail(error);

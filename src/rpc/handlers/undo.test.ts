@@ -6,6 +6,7 @@ import { Settings } from "../../config/settings/settings.js";
 import { createAgentSession } from "../../sdk/index.js";
 import { scriptedProviderModel } from "../../testing/open-session.js";
 import { call, say, scriptedModel } from "../../testing/scripted-model.js";
+import { Features } from "../features.js";
 import { decisionOf, undone } from "./undo.js";
 
 it("an undo that was written is told, also where what it replaced is too large to be kept", async () => {
@@ -23,7 +24,8 @@ it("an undo that was written is told, also where what it replaced is too large t
     settings: new Settings({ overrides: new Map([["undo.maxBytes", 3000]]) as never }),
   });
   await session.prompt("go");
-  const data = await undone(await session.undo(decisionOf({ apply: true })), session);
+  const features = new Features();
+  const data = await undone({ session, features }, await session.undo(decisionOf({ apply: true }, features)));
   expect(readFileSync(file, "utf8")).toBe("small\n");
   expect(data).toMatchObject({
     text: "Undone: Write: f.txt.",

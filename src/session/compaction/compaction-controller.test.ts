@@ -230,7 +230,21 @@ describe("threshold", () => {
 
   it("does not compact for a small gain, which could go on for ever", () => {
     const it = open(chain(user("x"), reply("y"), user(words(25_000)), reply("done", { usage: usage(180_000) })));
+    expect(it.controller.skippedReason).toBeUndefined();
     expect(it.controller.decideThreshold()).toBe(false);
+    expect(it.controller.skippedReason).toBe("It would free less than 10 % of the limit.");
+    it.session.settings = { ...it.session.settings, thresholdTokens: 190_000 };
+    expect(it.controller.skippedReason).toBeUndefined();
+  });
+
+  it("says why it did nothing only while that holds: not of another conversation, nor of one that fits again", () => {
+    const it = open(chain(user("x"), reply("done", { usage: usage(180_000) })));
+    expect(it.controller.decideThreshold()).toBe(false);
+    expect(it.controller.skippedReason).toBe("Nothing to compact (session too small)");
+    it.session.path = full(180_000);
+    expect(it.controller.skippedReason).toBeUndefined();
+    expect(it.controller.decideThreshold()).toBe(true);
+    expect(it.controller.skippedReason).toBeUndefined();
   });
 
   it("is not decided when it is off, or when only the planner could do it", () => {

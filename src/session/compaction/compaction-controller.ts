@@ -59,11 +59,14 @@ export const continueText = "Continue if you have next steps.";
 
 /** A compaction that frees less than this share of the limit is not worth its price, and could repeat for ever. */
 const leastFreedShare = 0.1;
+const freesTooLittle = "It would free less than 10 % of the limit.";
 
 export class CompactionController {
   readonly #deps: CompactionDeps;
   readonly #running = new Map<AbortController, Promise<void>>();
   #hasRecovered = false;
+  /** Why the last decision about this path was not to compact although the context is above its limit. */
+  #skipped: { readonly path: readonly SessionEntry[]; readonly reason: string } | undefined;
 
   constructor(deps: CompactionDeps) {
     this.#deps = deps;
@@ -122,10 +125,17 @@ export class CompactionController {
     const pruned = choosePruned(this.#deps.path());
     if (pruned.length > 0) this.#deps.appendPrune(pruned);
     if (this.#contextTokens() <= limit) return false;
-    const cut = planCut(this.#input(model));
-    if ("problem" in cut) return false;
-    const freed = [...cut.history, ...cut.turnHead].reduce((sum, entry) => sum + entryTokens(entry), 0);
-    return freed >= limit * leastFreedShare;
+    const reason = skipReason(planCut(this.#input(model)), limit);
+    this.#skipped = reason === undefined ? undefined : { path: this.#deps.path(), reason };
+    return reason === undefined;
+  }
+
+  /** Why the context is above its limit and stays as it is; undefined where neither is so. */
+  get skippedReason(): string | undefined {
+    const model = this.#deps.model();
+    if (!model || this.#skipped?.path !== this.#deps.path()) return undefined;
+    const limit = contextLimit(model.contextWindow, this.#deps.settings());
+    return this.#contextTokens() > limit ? this.#skipped.reason : undefined;
   }
 
   /** After `agent_end`, or before a prompt. True if the context was compacted. */
@@ -295,6 +305,12 @@ export class CompactionController {
       throw error;
     }
   }
+}
+
+function skipReason(cut: ReturnType<typeof planCut>, limit: number): string | undefined {
+  if ("problem" in cut) return cut.problem;
+  const freed = [...cut.history, ...cut.turnHead].reduce((sum, entry) => sum + entryTokens(entry), 0);
+  return freed < limit * leastFreedShare ? freesTooLittle : undefined;
 }
 
 const tooLargeAgain =

@@ -1,7 +1,5 @@
 // The type of a file, from its first bytes and never from its name.
 
-import { isAscii } from "node:buffer";
-
 /** The type of an image that models can look at, or undefined. */
 export function imageType(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.subarray(0, 16)).toString("latin1");
@@ -9,13 +7,4 @@ export function imageType(head: Uint8Array): string | undefined {
   if (text.startsWith("\u00ff\u00d8\u00ff")) return "image/jpeg";
   if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return "image/gif";
   return text.startsWith("RIFF") && text.startsWith("WEBP", 8) ? "image/webp" : undefined;
-}
-
-/** A NUL, or mostly bytes that are no UTF-8: nothing to read in it. */
-export function isBinary(head: Uint8Array): boolean {
-  if (head.includes(0)) return true;
-  if (isAscii(head)) return false;
-  const text = new TextDecoder().decode(head);
-  const invalid = text.split("\ufffd").length - 1;
-  return invalid > text.length * 0.3;
 }

@@ -4,8 +4,8 @@
 import { createContext, Script } from "node:vm";
 import { throwIfAborted } from "../../base/abort.js";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
+import { binaryHeadBytes, isBinary } from "../../base/is-binary.js";
 import type { Target } from "../../files/workspace.js";
-import { isBinary } from "../images/sniff.js";
 import { toolFailure } from "../tool.js";
 import type { GrepQuery } from "./grep-query.js";
 import { shownLine } from "./grep-reader.js";
@@ -13,7 +13,6 @@ import type { GrepRoot, GrepScan } from "./grep-root.js";
 import type { SearchDeps } from "./ripgrep.js";
 
 const maxFileBytes = 8 * 1024 * 1024;
-const headBytes = 8192;
 /** For one file. The event loop is blocked for that time. */
 const maxMatchMs = 500;
 
@@ -55,7 +54,7 @@ export async function searchByWalking(
   async function textOf(target: Target): Promise<string | undefined> {
     try {
       const { bytes, isTruncated } = await workspace.readFile(target, { maxBytes: maxFileBytes, signal });
-      if (isBinary(bytes.subarray(0, headBytes))) return undefined;
+      if (isBinary(bytes.subarray(0, binaryHeadBytes))) return undefined;
       isPartial ||= isTruncated;
       return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
     } catch (error) {

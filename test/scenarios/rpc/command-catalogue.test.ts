@@ -149,10 +149,12 @@ describe("the plain commands", () => {
   });
 
   it("prompting, and what it leaves", async () => {
-    expect(await answer("steer", { message: "Use TypeScript" })).toBe(success("steer"));
-    expect(await answer("follow_up", { message: "Then summarize" })).toBe(success("follow_up"));
+    expect(await answer("steer", { message: "Use TypeScript" })).toBe(success("steer", { disposition: "queued" }));
+    expect(await answer("follow_up", { message: "Then summarize" })).toBe(
+      success("follow_up", { disposition: "queued" }),
+    );
     host.open.session.clearQueue();
-    expect(await answer("prompt", { message: "Hi" })).toBe(success("prompt"));
+    expect(await answer("prompt", { message: "Hi" })).toBe(success("prompt", { disposition: "started" }));
     await settled();
     expect(await answer("abort_and_prompt", { message: "Start over" })).toBe(success("abort_and_prompt"));
     await settled();

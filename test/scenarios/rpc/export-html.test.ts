@@ -63,9 +63,14 @@ describe("export_html", () => {
     expect(existsSync(join(cwd, "../out.html"))).toBe(false);
   });
 
-  it("refuses a session that is in memory only", async () => {
-    const { cwd, ask } = await setUp({ persist: false });
-    await expect(ask()).rejects.toMatchObject({ message: "Cannot export in-memory session to HTML" });
-    expect(readdirSync(cwd)).toEqual([]);
+  it("writes a page of a session in memory, under its id", async () => {
+    const { cwd, session, ask } = await setUp({ persist: false });
+    await session.prompt("hello");
+    const { path } = await ask();
+    expect(path).toBe(join(cwd, `galley-session-${session.sessionId}.html`));
+    const page = readFileSync(path, "utf8");
+    expect(problemsOf(page)).toEqual([]);
+    expect(page).toContain("Good &lt;morning&gt;.");
+    expect(readdirSync(cwd)).toEqual([basename(path)]);
   });
 });

@@ -1,0 +1,166 @@
+// What the model is told about where it works: date, platform, shell, directories, branch, and what becomes of what it
+// writes. Less than 600 bytes, because it is paid for with every model call. Git is asked once, within a deadline.
+
+import { basename } from "node:path";
+import type { Clock } from "../base/clock.js";
+import { oneLine } from "../base/sanitize.js";
+import type { Settings } from "../config/settings/settings.js";
+import { readGitDirectory } from "../files/git-directory.js";
+import type { Project } from "../files/paths/find-roots.js";
+import { printable } from "../files/paths/resolve-path.js";
+import type { Processes } from "../processes/processes.js";
+import { findShell } from "../processes/shell.js";
+
+export interface SurroundingsOptions {
+  readonly cwd: string;
+  readonly project: Project;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  /** Where programs are searched; undefined: commands run elsewhere, and neither shell nor git is known. */
+  readonly path: string | undefined;
+  readonly processes: Processes | undefined;
+}
+
+export interface Surroundings {
+  text(): string;
+  /** Looks at the repository; undefined once that is done. Never rejects. */
+  learn(): Promise<void> | undefined;
+}
+
+const maxBytes = 599;
+const deadlineMs = 300;
+const maxBranchLength = 80;
+
+export function createSurroundings(options: SurroundingsOptions): Surroundings {
+  const { cwd, project, settings, clock, processes } = options;
+  let learning: Promise<void> | undefined;
+  let isLearned = false;
+  let git: string | undefined;
+  let shell: string | undefined;
+  const lines = () => {
+    shell ??= shellOf(options);
+    return [
+      `Date: ${dateAt(clock.now())}`,
+      `Platform: ${process.platform} ${process.arch}${shell === "" ? "" : `, shell ${shell}`}`,
+      ...(git === undefined ? [] : [`Git: ${git}`]),
+      `Commands: no sandbox. ${stagingTexts[settings.get("staging")]}`,
+    ];
+  };
+  return {
+    text: () =>
+      fitted(lines(), { root: printable(project.repositoryRoot ?? project.writableRoot), cwd: printable(cwd) }),
+    learn() {
+      if (isLearned) return undefined;
+      learning ??= askGit(project.repositoryRoot, processes, clock).then((found) => {
+        git = found;
+        isLearned = true;
+      });
+      return learning;
+    },
+  };
+}
+
+const stagingTexts = {
+  off: "Staging off: tools write at once.",
+  auto: "Staging auto: previews wait to be applied; other tools write at once.",
+  all: "Staging all: every file change is a preview that waits for review.",
+};
+
+/** Of the user's time zone. */
+function dateAt(now: number): string {
+  const date = new Date(now);
+  const part = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())}`;
+}
+
+/** Empty where it is not known. */
+function shellOf({ processes, path, project, settings }: SurroundingsOptions): string {
+  if (!processes) return "";
+  try {
+    return basename(settings.get("shellPath") ?? findShell({ path, projectRoot: project.writableRoot }));
+  } catch {
+    return ""; // a command will say that there is none
+  }
+}
+
+/** Long paths lose their middle: the bound holds for every directory. */
+function fitted(lines: readonly string[], { root, cwd }: { root: string; cwd: string }): string {
+  const build = (room: number) =>
+    [...lines, `Project root: ${shortened(root, room)}`, `Working directory: ${shortened(cwd, room)}`].join("\n");
+  const whole = build(Number.POSITIVE_INFINITY);
+  if (Buffer.byteLength(whole) <= maxBytes) return whole;
+  const rest = maxBytes - Buffer.byteLength(build(0));
+  const half = Math.floor(rest / 2);
+  return build(half);
+}
+
+function shortened(path: string, room: number): string {
+  if (Buffer.byteLength(path) <= room) return path;
+  const characters = [...path];
+  while (characters.length > 0 && Buffer.byteLength(characters.join("")) + 3 > room)
+    characters.splice(Math.floor(characters.length / 3), 1);
+  const cut = Math.floor(characters.length / 3);
+  return room < 3 ? "" : `${characters.slice(0, cut).join("")}…${characters.slice(cut).join("")}`;
+}
+
+async function askGit(
+  root: string | undefined,
+  processes: Processes | undefined,
+  clock: Clock,
+): Promise<string | undefined> {
+  if (root === undefined || !processes) return undefined;
+  const directory = readGitDirectory(root);
+  if (directory?.head === undefined) return undefined;
+  const head = /^[0-9a-f]{12}$/.test(directory.head) ? `detached at ${directory.head}` : `branch ${directory.head}`;
+  const isDirty = directory.isHarmless ? await hasChanges({ root, path: directory.path }, processes, clock) : undefined;
+  const state = isDirty === undefined ? "" : isDirty ? ", uncommitted changes" : ", no uncommitted changes";
+  return `${oneLine(head, maxBranchLength)}${state}`;
+}
+
+/** The project's configuration was read and is harmless; no other configuration counts, so no program is started. */
+const gitEnvironment = {
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_LAZY_FETCH: "1",
+};
+
+/** Of files that git knows. Undefined when there is no answer in time. */
+async function hasChanges(
+  { root, path }: { root: string; path: string },
+  processes: Processes,
+  clock: Clock,
+): Promise<boolean | undefined> {
+  const stop = new AbortController();
+  let isDirty = false;
+  const args = [
+    ...[`--git-dir=${path}`, `--work-tree=${root}`],
+    ...["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"],
+    ...["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"],
+  ];
+  const answer = processes
+    .run({
+      command: { file: "git", args },
+      cwd: root,
+      env: gitEnvironment,
+      signal: stop.signal,
+      onOutput(_chunk, stream) {
+        if (stream === "stdout") isDirty = true;
+        if (isDirty) stop.abort(); // the first line tells
+        return undefined;
+      },
+    })
+    .then(
+      ({ exitCode }) => (isDirty ? true : exitCode === 0 ? false : undefined),
+      () => undefined, // there is no git, or it cannot be started
+    );
+  let cancel = () => {};
+  const late = new Promise<undefined>((resolve) => {
+    cancel = clock.after(deadlineMs, () => {
+      stop.abort();
+      resolve(undefined);
+    });
+  });
+  return Promise.race([answer, late]).finally(() => cancel());
+}

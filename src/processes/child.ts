@@ -75,11 +75,13 @@ export class Child {
   }
 
   async #kill(): Promise<void> {
-    const { clock, marker } = this.#context;
+    const { clock, marker, request } = this.#context;
     signalGroup(this.group, "SIGTERM");
-    const isGone = await whenGroupGone(this.group, clock, stopGraceMs);
+    const isGone = request.startsNoOthers
+      ? await this.#within(stopGraceMs, this.#exited)
+      : await whenGroupGone(this.group, clock, stopGraceMs);
     if (!isGone) signalGroup(this.group, "SIGKILL");
-    await killMarked(marker);
+    if (!request.startsNoOthers) await killMarked(marker);
     if (!isGone) await whenGroupGone(this.group, clock, closeGraceMs);
     // Not even KILL ends a process that waits for a broken disk; the answer must not wait for it.
     await this.#within(closeGraceMs, Promise.all([this.#exited, this.#output.closed]));

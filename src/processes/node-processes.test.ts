@@ -281,6 +281,28 @@ describe("stopping", () => {
     expect(await run).toEqual({ exitCode: 5, stopped: "aborted" });
   });
 
+  it("ends a program that starts no others, also one that does not obey", async () => {
+    for (const [script, exitCode] of [
+      ["echo ready; exec sleep 100", 143],
+      ["trap '' TERM; echo ready; while :; do :; done", 137],
+    ] as const) {
+      const controller = new AbortController();
+      const { heard, onOutput } = onLine("ready");
+      let starts = 0;
+      const run = open().run({
+        command: { file: "/bin/sh", args: ["-c", script] },
+        cwd: directory,
+        startsNoOthers: true,
+        signal: controller.signal,
+        onStart: () => starts++,
+        onOutput,
+      });
+      await heard;
+      controller.abort();
+      expect([await run, starts]).toEqual([{ exitCode, stopped: "aborted" }, 1]);
+    }
+  });
+
   it("is over when the child is, also by a clock that stands still", async () => {
     const controller = new AbortController();
     const { heard, onOutput } = onLine("ready");

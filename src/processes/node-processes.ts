@@ -100,6 +100,7 @@ class NodeProcesses implements Processes {
     this.#running.add(child);
     this.#groups.add(child.group);
     reaper.watch(this.#groups);
+    request.onStart?.();
     const release = keepAlive();
     try {
       return await child.ended;

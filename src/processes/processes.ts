@@ -12,12 +12,16 @@ export interface ProcessRequest {
   readonly cwd: string;
   /** On top of the allowed part of our own environment. Names were checked by `checkEnvironmentNames`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** A program that starts no others: to stop it is to end one process, which takes a millisecond. */
+  readonly startsNoOthers?: boolean;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Written to standard input, which is then closed; default: no input at all. */
   readonly stdin?: string | Uint8Array;
   /** For a shell command: both streams in one pipe, reported as stdout. The only way to keep their true order. */
   readonly mergesOutput?: boolean;
+  /** It runs. What came before, mostly once in a session, is no part of its time. */
+  onStart?(): void;
   /**
    * In the order of arrival. While a promise that it returned is pending, the child's output is not read, which blocks the
    * child. When it throws, the child is stopped and `run` throws the same.

@@ -64,7 +64,7 @@ export function createAstGrep(
       const offset = atLeast(0, params.offset ?? 0, "Offset must be a non-negative number");
       const context = atLeast(0, params.context ?? 0, "Context must be a non-negative number");
       const { path = ".", glob, lang, sel } = params;
-      const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { pats, sel, maxFileBytes, signal });
+      const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { pats, sel, lang, maxFileBytes, signal });
       const parsers = given ?? sharedParsers();
       try {
         const found = await findFiles(workspace, parsers, { paths: [path], glob, lang, sieve, signal });

@@ -5,7 +5,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSearchRig, type SearchRig, textOf } from "../../test/kit/search-rig.js";
 import { GalleyError } from "../base/errors.js";
-import type { ProcessRequest } from "../processes/processes.js";
+import type { ProcessEnd, ProcessRequest } from "../processes/processes.js";
+import type { GrepDetails } from "./grep.js";
 
 const fallbackNote = "Searched without ripgrep, with JavaScript's regular expressions";
 const engines = [
@@ -147,6 +148,17 @@ describe.each(engines)("with %s", (_, options) => {
       "5-five",
       "6:needle 2",
     ]);
+  });
+
+  it("gives the first by their whole paths, not directory by directory", async () => {
+    const names = ["order/a.ts", "order/a/x.ts", "order/a-b/y.ts", "order/a.d/z.ts", "order/a0.ts", "order/a/b/c.ts"];
+    await rig.write(Object.fromEntries(names.map((name) => [name, "sorted\n"])));
+    const pages = names.map(async (_name, offset) => {
+      const { details } = await rig.grep({ pattern: "sorted", path: "order", limit: 1, offset }, options);
+      return (details as GrepDetails).fileMatches.map(({ path }) => path);
+    });
+    expect((await Promise.all(pages)).flat()).toEqual(names.toSorted());
+    await rm(join(rig.cwd, "order"), { recursive: true });
   });
 
   it("says nothing of what the workspace would not open, and finds the next ones instead", async () => {
@@ -304,6 +316,45 @@ describe("ripgrep alone", () => {
     await expect(rig.grep({ pattern: "needle" }, { processes: hanging, signal: controller.signal })).rejects.toThrow(
       "Operation aborted",
     );
+  });
+
+  it("stops ripgrep when the limit is full, and searches with all threads what takes long", async () => {
+    const files = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`many/${index}.ts`, "plenty\n"]));
+    await rig.write(files);
+    const sorted = (request: ProcessRequest) =>
+      "args" in request.command && request.command.args.includes("--sort=path");
+    const searching = (isFull: boolean) => {
+      const ends: [isSorted: boolean, ProcessEnd["stopped"]][] = [];
+      const run = async (request: ProcessRequest): Promise<ProcessEnd> => {
+        // A sorted search goes on until it is stopped: the limit is full, or its moment is over.
+        const end = new Promise<ProcessEnd>((resolve) => {
+          request.signal?.addEventListener("abort", () => resolve({ exitCode: 143, stopped: "aborted" }));
+        });
+        if (!isFull) request.onStart?.(); // which begins the moment
+        if (sorted(request) && !isFull) return end.then((each) => note(request, each));
+        const { signal: _signal, onStart: _onStart, ...rest } = request;
+        const real = await rig.processes.run(rest);
+        return note(request, sorted(request) ? await end : real);
+      };
+      const note = (request: ProcessRequest, end: ProcessEnd) => {
+        ends.push([sorted(request), end.stopped]);
+        return end;
+      };
+      return { ends, processes: { run, shutdown: async () => {} } };
+    };
+    const answer =
+      "# many\n## └─ 0.ts\n1:plenty\n## └─ 1.ts\n1:plenty\n\n[2 matches limit reached. Use limit=4 for more]";
+    const full = searching(true);
+    const slow = searching(false);
+    const args = { pattern: "plenty", path: "many", limit: 2 };
+    expect(textOf(await rig.grep(args, { processes: full.processes }))).toBe(answer);
+    expect(textOf(await rig.grep(args, { processes: slow.processes }))).toBe(answer);
+    expect(full.ends).toEqual([[true, "aborted"]]);
+    expect(slow.ends).toEqual([
+      [true, "aborted"],
+      [false, undefined],
+    ]);
+    await rm(join(rig.cwd, "many"), { recursive: true });
   });
 
   it("says that a killed search is none", async () => {

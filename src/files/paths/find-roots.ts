@@ -1,7 +1,7 @@
 // Finds directories: the project around a working directory, and configuration directories. Reads names only; opens and
 // runs nothing, not even `git`.
 
-import { lstatSync, opendirSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, opendirSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemCode } from "../../base/errors.js";
 import { ownIds } from "../module-files.js";
@@ -56,6 +56,15 @@ export function directoryAt(path: string): { realPath: string } | { problem: str
   } catch (error) {
     const code = systemCode(error);
     return code === "ENOENT" || code === "ENOTDIR" ? undefined : { problem: `cannot be read (${code})` };
+  }
+}
+
+/** Everything in a directory, in no order; nothing where it cannot be read. */
+export function allNamesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
   }
 }
 

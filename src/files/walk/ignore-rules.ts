@@ -1,6 +1,6 @@
 // `.gitignore` files: read with bounds, matched by the `ignore` package, which is loaded when the first one is met.
 
-import { join, relative, sep } from "node:path";
+import { join, sep } from "node:path";
 import type { Ignore } from "ignore";
 import type { BulkDisk } from "../disk/disk.js";
 import { isCostlyGlob, matchInTime } from "./glob-cost.js";
@@ -41,11 +41,17 @@ export function isIgnored(path: string, isDirectory: boolean, rules: readonly Ig
   if (rules.length === 0) return false; // asked of every file
   for (const one of rules.toReversed()) {
     if (one.isGivenUp) continue;
-    const below = relative(one.directory, path).replaceAll(sep, "/");
+    const below = pathBelow(one.directory, path);
     const verdict = one.test(isDirectory ? `${below}/` : below);
     if (!verdict) one.isGivenUp = true;
     if (verdict?.ignored) return true;
     if (verdict?.unignored) return false;
   }
   return false;
+}
+
+/** Asked of every file, and all of them are below: `relative` would resolve both paths first. */
+function pathBelow(directory: string, path: string): string {
+  const below = path.slice(directory.endsWith(sep) ? directory.length : directory.length + 1);
+  return sep === "/" ? below : below.replaceAll(sep, "/");
 }

@@ -8,6 +8,8 @@ import { type MatchReply, type MatchRequest, type WorkerReady, type WorkerSetup,
 
 export interface Job {
   readonly request: MatchRequest;
+  /** Its tree takes so much memory that no two of them are parsed at a time. */
+  readonly isLarge: boolean;
   readonly signal: AbortSignal | undefined;
   answer(reply: MatchReply): void;
 }
@@ -25,8 +27,9 @@ export interface ParserProcessOptions {
   onEnd(leftOver: readonly Job[]): void;
 }
 
-/** The next request waits in the pipe while the process answers the one before. */
-const depth = 2;
+/** Requests wait in the pipe while the process answers those before: it must not have to wait for us. */
+const maxSentBytes = 128 * 1024;
+const maxSentJobs = 64;
 /** Loading a damaged library may hang instead of failing. */
 const startTimeoutMs = 20_000;
 
@@ -34,6 +37,8 @@ export class ParserProcess {
   readonly #options: ParserProcessOptions;
   readonly #worker: WorkerProcess;
   readonly #sent: Job[] = [];
+  #sentBytes = 0;
+  #hasGrown = false;
   #timer: NodeJS.Timeout | undefined;
   #isOpen = true;
   /** Why we ended it, in the words of an issue. */
@@ -86,11 +91,27 @@ export class ParserProcess {
   }
 
   get hasRoom(): boolean {
-    return this.#isOpen && this.#sent.length < depth;
+    return this.#isOpen && this.#sentBytes < maxSentBytes && this.#sent.length < maxSentJobs;
+  }
+
+  /** Not answered yet. */
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
+  get hasLargeJob(): boolean {
+    return this.#sent.some(({ isLarge }) => isLarge);
+  }
+
+  /** It has parsed a large file, and keeps most of the memory. */
+  get hasGrown(): boolean {
+    return this.#hasGrown;
   }
 
   send(job: Job): void {
     this.#sent.push(job);
+    this.#sentBytes += job.request.source.length;
+    this.#hasGrown ||= job.isLarge;
     this.#worker.hold(true);
     this.#worker.send(job.request);
     if (this.#sent.length === 1) this.#watch();
@@ -109,6 +130,7 @@ export class ParserProcess {
 
   #settleFirst(reply: MatchReply): void {
     const job = this.#sent.shift();
+    this.#sentBytes -= job?.request.source.length ?? 0;
     this.#watch();
     if (this.#sent.length === 0) this.#worker.hold(false);
     job?.answer(reply);

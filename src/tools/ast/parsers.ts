@@ -29,6 +29,8 @@ export interface ParserOptions {
 /** One process mostly finishes this little work before a second one could start. */
 const maxFewFiles = 8;
 const maxFewBytes = 2 * 1024 * 1024;
+/** A tree takes some forty times the size of its file. */
+const minLargeBytes = 512 * 1024;
 /** After this time a second process is started anyway. */
 const patienceMs = 250;
 
@@ -73,7 +75,7 @@ export class ParserPool implements Parsers {
     let onAbort = () => {};
     try {
       return await new Promise<MatchReply>((answer, reject) => {
-        const job: Job = { request, signal, answer };
+        const job: Job = { request, isLarge: request.source.length > minLargeBytes, signal, answer };
         onAbort = () => {
           const place = this.#queue.indexOf(job);
           if (place >= 0) this.#queue.splice(place, 1);
@@ -97,16 +99,27 @@ export class ParserPool implements Parsers {
 
   #dispatch(): void {
     clearTimeout(this.#idleTimer);
-    while (this.#queue.length > 0) {
-      const free = this.#processes
-        .filter(({ hasRoom }) => hasRoom)
-        .sort((a, b) => Number(b.isIdle) - Number(a.isIdle))[0];
+    for (let job = this.#nextJob(); job; job = this.#nextJob()) {
+      const free = this.#roomFor(job);
       if (!free?.isIdle && !this.#isFull) this.#considerAnother();
       if (!free) return;
-      const job = this.#queue.shift();
-      if (job) free.send(job);
+      this.#queue.splice(this.#queue.indexOf(job), 1);
+      free.send(job);
     }
     if (this.#processes.every(({ isIdle }) => isIdle)) this.#waitIdle();
+  }
+
+  /** Large files one after another, because of their memory; the others pass them. */
+  #nextJob(): Job | undefined {
+    const isTaken = this.#processes.some(({ hasLargeJob }) => hasLargeJob);
+    return this.#queue.find((job) => !(isTaken && job.isLarge));
+  }
+
+  /** The process with the least to do; for a large file the one that has had such a file before. */
+  #roomFor(job: Job): ParserProcess | undefined {
+    const grown = job.isLarge ? this.#processes.filter(({ hasGrown }) => hasGrown) : [];
+    const able = grown.length > 0 ? grown : this.#processes;
+    return able.filter(({ hasRoom }) => hasRoom).sort((a, b) => a.sentBytes - b.sentBytes)[0];
   }
 
   get #isFull(): boolean {

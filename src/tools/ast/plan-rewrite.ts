@@ -51,7 +51,7 @@ interface Progress {
 export async function planFor(deps: SearchDeps, params: AstEditRequest, progress: Progress): Promise<Found> {
   const ops = checkOps(params.ops);
   const { workspace, ripgrep, parsers = sharedParsers() } = deps;
-  const search = { pats: ops.map(({ pat }) => pat), sel: params.sel, signal: progress.signal };
+  const search = { pats: ops.map(({ pat }) => pat), sel: params.sel, lang: params.lang, signal: progress.signal };
   const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { ...search, maxFileBytes });
   try {
     return await planWith({ ...deps, parsers }, { ...params, ops, sieve }, progress);

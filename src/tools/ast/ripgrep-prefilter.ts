@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { linkAbort, throwIfAborted } from "../../base/abort.js";
 import type { Target, Workspace } from "../../files/workspace.js";
 import { type RipgrepDeps, runRipgrep, toldPath, wholeTexts } from "../search/ripgrep.js";
-import { fileEndings } from "./languages.js";
+import { fileEndings, languageNamed } from "./languages.js";
 import { literalsIn } from "./literals.js";
 
 /** More take memory that the search itself would not. */
@@ -23,6 +23,8 @@ export interface Prefilter {
 export interface PrefilterRequest {
   readonly pats: readonly string[];
   readonly sel?: string | undefined;
+  /** As the call names it: files of other languages are not even listed. */
+  readonly lang?: string | undefined;
   /** Larger files are never skipped: the search reports them. */
   readonly maxFileBytes: number;
   readonly signal?: AbortSignal | undefined;
@@ -30,8 +32,9 @@ export interface PrefilterRequest {
 
 export function createPrefilter(
   deps: RipgrepDeps & { readonly workspace: Workspace },
-  { pats, sel, maxFileBytes, signal }: PrefilterRequest,
+  { pats, sel, lang = "", maxFileBytes, signal }: PrefilterRequest,
 ): Prefilter {
+  const endings = languageNamed(lang)?.extensions ?? fileEndings();
   const words = pats.map((pat) => longest(literalsIn({ pat, sel }).map(({ word }) => word)));
   const isOpen = words.length === 0 || words.includes(""); // a pattern can match without any certain word
   const lacking = new Set<string>();
@@ -44,15 +47,15 @@ export function createPrefilter(
       const pathsWith = (...args: string[]) =>
         collectPaths(deps, {
           root: directory,
-          args: [...args, ...placeArguments(survey.leftOut)],
+          args: [...args, ...placeArguments(endings, survey.leftOut)],
           signal: stop.signal,
         });
-      const [paths, having] = await Promise.all([
-        pathsWith("--files", "--threads=1"),
+      // The list is soon complete, and picked from while the search for the words goes on.
+      const [files, having] = await Promise.all([
+        pathsWith("--files", "--threads=1").then((paths) => paths && survey.pick(paths, { include, signal })),
         isOpen ? undefined : pathsWith(...wordArguments(words), `--max-filesize=${maxFileBytes}`),
       ]);
       throwIfAborted(signal);
-      const files = paths && (await survey.pick(paths, { include, signal }));
       const likely = having && new Set(having.map((path) => join(directory.path, path)));
       for (const { path, sizeBytes } of (likely && files) ?? [])
         if (sizeBytes <= maxFileBytes && !likely?.has(path)) lacking.add(path);
@@ -102,10 +105,10 @@ function wordArguments(words: readonly string[]): string[] {
 }
 
 /** What a survey wants to know of. Of these globs the last that fits decides. */
-function placeArguments(leftOut: readonly string[]): string[] {
+function placeArguments(endings: readonly string[], leftOut: readonly string[]): string[] {
   return [
     "--hidden",
-    `--iglob=*.{${fileEndings().join(",")}}`,
+    ...endings.map((ending) => `--iglob=*.${ending}`),
     "--glob=.gitignore",
     ...leftOut.map((glob) => `--glob=!${glob}`),
   ];

@@ -20,8 +20,8 @@ import type { Parsers } from "./parsers.js";
 import { compilePattern } from "./pattern.js";
 import type { Prefilter } from "./ripgrep-prefilter.js";
 
-/** Enough files to keep two parsers busy. */
-const maxHeldFiles = 32;
+/** Read ahead: enough to keep one parser busy while the other takes its time for a large file, which comes first. */
+const maxHeldFiles = 500;
 const maxHeldBytes = 16 * 1024 * 1024;
 const progressStep = 200;
 /** Each such file costs a parser process or the whole time limit. */

@@ -67,20 +67,22 @@ function serveParser(load: NodeJS.Require, setup: WorkerSetup, maxMatches: numbe
   const { createRequire } = load("node:module") as typeof import("node:module");
   const { existsSync } = load("node:fs") as { existsSync(path: string): boolean };
   const parser = createRequire(setup.parserFrom)("@ast-grep/napi") as typeof import("@ast-grep/napi");
-  // Trees are outside the heap, so the garbage collector does not know their size.
-  const collectEvery = 4 * 1024 * 1024;
+  // Trees are outside the heap, so the garbage collector does not know their size: some forty times their file's.
+  const collectEvery = 256 * 1024;
   let parsedSinceCollection = 0;
 
   process.on("disconnect", () => process.exit(0));
-  process.on("message", (request: MatchRequest) => {
-    const reply = answer(request);
-    process.send?.(reply);
-    if (parsedSinceCollection > collectEvery) {
-      parsedSinceCollection = 0;
-      (globalThis as { gc?: () => void }).gc?.();
-    }
-  });
+  // Not at once: what the collector frees, it frees when the event loop turns, and reading has many messages in one turn.
+  process.on("message", (request: MatchRequest) => setImmediate(serve, request));
   process.send?.(register());
+
+  function serve(request: MatchRequest): void {
+    process.send?.(answer(request));
+    if (parsedSinceCollection < collectEvery) return;
+    parsedSinceCollection = 0;
+    // What holds a tree is young, and this takes a tenth of a full collection.
+    (globalThis as { gc?: (options: { type: "minor" }) => void }).gc?.({ type: "minor" });
+  }
 
   function register(): WorkerReady {
     const requireGrammar = createRequire(setup.grammarsFrom);

@@ -37,9 +37,21 @@ export class FirstMatches {
     this.#refused = refused;
   }
 
-  /** Something was found that is not in `files`. */
+  /** Something was found that is not in `files`, or was not looked for. */
   get hasMore(): boolean {
     return this.#hasMore;
+  }
+
+  /** The last file that is needed for the wanted number of matches, as far as files have come; undefined for too few. */
+  lastNeeded(): string | undefined {
+    if (this.#matchCount < this.#wanted) return undefined;
+    this.#trim();
+    return this.#files.at(-1)?.path;
+  }
+
+  /** The rest is not searched. */
+  stop(): void {
+    this.#hasMore = true;
   }
 
   /** Sorted by path: at least the wanted number of matches, or all there are. */

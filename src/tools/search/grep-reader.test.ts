@@ -1,13 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GrepLine } from "./grep-first.js";
-import { GrepReader } from "./grep-reader.js";
+import { type GrepListener, GrepReader } from "./grep-reader.js";
+
+type EmptyLine = "\n" | "\r\n";
 
 /** What a reader makes of an output that arrives in these pieces. Files in `unwanted` are turned down. */
-function readAll(chunks: readonly Uint8Array[], unwanted: readonly string[] = []) {
+function readAll(chunks: readonly Uint8Array[], unwanted: readonly string[] = [], emptyLine: EmptyLine = "\n") {
   const files: { path: string; lines: GrepLine[]; isBinary?: true }[] = [];
   let ends = 0;
-  const reader = new GrepReader({
+  const listener: GrepListener = {
     onFile(path) {
       if (unwanted.includes(path)) return false;
       files.push({ path, lines: [] });
@@ -20,7 +22,8 @@ function readAll(chunks: readonly Uint8Array[], unwanted: readonly string[] = []
     onFileEnd: () => {
       ends++;
     },
-  });
+  };
+  const reader = new GrepReader(listener, emptyLine);
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
   return { files, ends };
@@ -34,9 +37,12 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
 const match = (number: number, text: string, isCut = false) => ({ number, text, isMatch: true, isCut });
 const context = (number: number, text: string) => ({ number, text, isMatch: false, isCut: false });
 
-describe("an output of ripgrep", () => {
+describe.each<EmptyLine>(["\n", "\r\n"])("an output of ripgrep with %j between files", (emptyLine) => {
   const output = Buffer.from(
-    "./a\n1:b.txt\x001:one\n2-\n13:12:x\r\n\n./skip\x001:no\n2:no\n\n./b.bin\x001:one\n./b.bin: WARNING: stopped\n\n./c\x007:\u001b[31mred\n",
+    "./a\n1:b.txt\x001:one\n2-\n13:12:x\r\n\n./skip\x001:no\n2:no\n\n./b.bin\x001:one\n./b.bin: WARNING: stopped\n\n./c\x007:\u001b[31mred\n".replaceAll(
+      "\n\n",
+      `\n${emptyLine}`,
+    ),
   );
   const expected = {
     files: [
@@ -48,23 +54,23 @@ describe("an output of ripgrep", () => {
   };
 
   it("is read by file and line, whatever the names are like", () => {
-    expect(readAll([output], ["./skip"])).toEqual(expected);
+    expect(readAll([output], ["./skip"], emptyLine)).toEqual(expected);
   });
 
   it("reads the same in any pieces", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 12 }), (places) => {
-        expect(readAll(cut(output, places), ["./skip"])).toEqual(expected);
+        expect(readAll(cut(output, places), ["./skip"], emptyLine)).toEqual(expected);
       }),
     );
   });
 
   it("never throws and holds little, whatever comes", () => {
-    const piece = fc.oneof(fc.constantFrom("\0", "\n", "\n\n", "./p\0", "12:", "3-", "x"), fc.string());
+    const piece = fc.oneof(fc.constantFrom("\0", "\n", "\n\n", "\n\r\n", "\r", "./p\0", "12:", "3-", "x"), fc.string());
     fc.assert(
       fc.property(fc.array(piece), fc.array(fc.nat(), { maxLength: 5 }), (texts, places) => {
         const bytes = Buffer.from(texts.join(""));
-        expect(readAll(cut(bytes, places))).toEqual(readAll([bytes]));
+        expect(readAll(cut(bytes, places), [], emptyLine)).toEqual(readAll([bytes], [], emptyLine));
       }),
     );
   });

@@ -13,7 +13,6 @@ const maxLineBytes = 4 * maxLineLength + 24;
 const maxPathBytes = 64 * 1024;
 const nul = 0;
 const newline = 0x0a;
-const separator = Buffer.from("\n\n");
 
 export interface GrepListener {
   /** Invalid UTF-8 in its name becomes U+FFFD. `false`: skip the rest of this file. */
@@ -26,11 +25,16 @@ export interface GrepListener {
 
 export class GrepReader {
   readonly #listener: GrepListener;
+  readonly #emptyLine: Buffer;
+  readonly #separator: Buffer;
   #state: "path" | "line" | "rest of line" | "rest of file" = "path";
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(listener: GrepListener) {
+  /** `emptyLine` is between files: with `--crlf` a sorted search ends it as Windows does, one with threads does not. */
+  constructor(listener: GrepListener, emptyLine: "\n" | "\r\n" = "\n") {
     this.#listener = listener;
+    this.#emptyLine = Buffer.from(emptyLine);
+    this.#separator = Buffer.from(`\n${emptyLine}`);
   }
 
   push(chunk: Uint8Array): void {
@@ -67,11 +71,11 @@ export class GrepReader {
         return end + 1;
       }
       case "rest of file": {
-        const end = bytes.indexOf(separator, at);
-        // The last byte may be the first half of the separator.
-        if (end === -1) return bytes.length - 1;
+        const end = bytes.indexOf(this.#separator, at);
+        // The last bytes may be the first part of the separator.
+        if (end === -1) return Math.max(at, bytes.length - this.#emptyLine.length);
         this.#state = "path";
-        return end + 2;
+        return end + this.#separator.length;
       }
     }
   }
@@ -85,10 +89,12 @@ export class GrepReader {
   }
 
   #readLine(bytes: Buffer, at: number): number {
-    if (bytes[at] === newline) {
+    // A line of a file begins with its number.
+    if (bytes[at] === this.#emptyLine[0]) {
+      if (bytes.length - at < this.#emptyLine.length) return at;
       this.#state = "path";
       this.#listener.onFileEnd();
-      return at + 1;
+      return at + this.#emptyLine.length;
     }
     const found = bytes.indexOf(newline, at);
     const length = (found === -1 ? bytes.length : found) - at;

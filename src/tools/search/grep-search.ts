@@ -1,16 +1,17 @@
-// Runs a grep over its search roots: ripgrep with several threads, its output put into the order of paths; then what
-// was found is checked by the workspace, and nothing is shown of a file that it would not open.
+// Runs a grep over its search roots: ripgrep, its output put into the order of paths, stopped as soon as the first matches
+// are known; then what was found is checked by the workspace, and nothing is shown of a file that it would not open.
 
-import { basename, join } from "node:path";
-import { throwIfAborted } from "../../base/abort.js";
+import { basename, join, sep } from "node:path";
+import { linkAbort, throwIfAborted } from "../../base/abort.js";
 import { GalleyError } from "../../base/errors.js";
 import { isTempName } from "../../files/disk/temp-names.js";
 import { shownBelow } from "../../files/paths/resolve-path.js";
 import type { Target } from "../../files/workspace.js";
 import { toolFailure } from "../tool.js";
 import { type FileMatches, FirstMatches } from "./grep-first.js";
+import { createOrderTest } from "./grep-order.js";
 import type { GrepQuery } from "./grep-query.js";
-import { GrepReader } from "./grep-reader.js";
+import { type GrepListener, GrepReader } from "./grep-reader.js";
 import { type GrepRoot, type GrepScan, prepareGrepRoot } from "./grep-root.js";
 import { searchByWalking } from "./grep-walk.js";
 import { runRipgrep, type SearchDeps, toldPath } from "./ripgrep.js";
@@ -18,6 +19,9 @@ import type { SearchRoot } from "./search-roots.js";
 
 /** Each round is a whole search; more than a few are not worth the wait. */
 const maxRounds = 4;
+/** The time for a sorted search that has found nothing, and for one that has found something and not enough. */
+const rareMs = 15;
+const commonMs = 40;
 /** Enough of a file to tell a private key. */
 const headBytes = 512;
 
@@ -32,6 +36,8 @@ export interface GrepFound {
   /** ripgrep did not start, and we searched ourselves. */
   readonly isFallback: boolean;
 }
+
+type Outcome = Pick<GrepFound, "isPartial" | "isFallback">;
 
 export async function searchFirst(
   deps: SearchDeps,
@@ -50,7 +56,7 @@ export async function searchFirst(
     for (const root of prepared) {
       // A file that is named still has to pass the call's own glob.
       if (isFile(root) && !root.accepts(basename(root.target.path))) continue;
-      const scan = { query, first, signal };
+      const scan = { query, first, signal, isOnly: prepared.length === 1 };
       const outcome = (await searchWithRipgrep(deps, root, scan)) ?? (await searchByWalking(deps, root, scan));
       isPartial ||= outcome.isPartial;
       isFallback ||= outcome.isFallback;
@@ -71,14 +77,72 @@ function isFile({ target }: { target: Target }): boolean {
   return target.kind === "file";
 }
 
-async function searchWithRipgrep(
+/**
+ * A sorted search can stop when it has enough, but uses one thread. So it gets a moment, in which a common word fills the
+ * limit; then a search with all threads goes through the whole tree.
+ */
+async function searchWithRipgrep(deps: SearchDeps, root: GrepRoot, scan: GrepScan): Promise<Outcome | undefined> {
+  const sorted = scan.isOnly && !isFile(root) ? await searchSorted(deps, root, scan) : "too slow";
+  return sorted === "too slow" ? runSearch(deps, root, scan) : sorted;
+}
+
+/** What it has found by then is in `first` and stays there. */
+async function searchSorted(
   deps: SearchDeps,
   root: GrepRoot,
-  { query, first, signal }: GrepScan,
-): Promise<{ isPartial: boolean; isFallback: false } | undefined> {
+  scan: GrepScan,
+): Promise<Outcome | undefined | "too slow"> {
+  const { first, signal } = scan;
+  const { path: directory } = root.target;
+  const below = (path: string) => path.slice(directory.length + (directory.endsWith(sep) ? 0 : 1)).replaceAll(sep, "/");
+  const isFinal = createOrderTest(directory);
+  const stop = linkAbort(signal);
+  let hasMatches = false;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await runSearch(deps, root, {
+      ...scan,
+      signal: stop.signal,
+      isSorted: true,
+      onStart() {
+        timer = setTimeout(() => {
+          if (!hasMatches) stop.abort();
+          else timer = setTimeout(() => stop.abort(), commonMs - rareMs);
+        }, rareMs);
+      },
+      isEnough(path) {
+        hasMatches = true;
+        const last = first.lastNeeded();
+        return last !== undefined && isFinal(below(last), below(path));
+      },
+    });
+  } catch (error) {
+    throwIfAborted(signal);
+    if (stop.signal.aborted) return "too slow";
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    stop.release();
+  }
+}
+
+interface RipgrepScan extends GrepScan {
+  readonly isSorted?: boolean;
+  onStart?(): void;
+  /** Asked after each file with matches. */
+  isEnough?(path: string): boolean;
+}
+
+/** Undefined where there is no ripgrep. */
+async function runSearch(
+  deps: SearchDeps,
+  root: GrepRoot,
+  { query, first, signal, isSorted = false, onStart, isEnough = () => false }: RipgrepScan,
+): Promise<Outcome | undefined> {
   const { target } = root;
   let file: FileMatches | undefined;
-  const reader = new GrepReader({
+  let isDone = false;
+  const listener: GrepListener = {
     onFile(told) {
       file = openFile(toldPath(told));
       return file !== undefined;
@@ -90,22 +154,31 @@ async function searchWithRipgrep(
       file = undefined;
     },
     onFileEnd() {
-      if (file) first.close(file);
+      if (file) {
+        first.close(file);
+        isDone ||= isEnough(file.path);
+      }
       file = undefined;
     },
-  });
+  };
+  const reader = new GrepReader(listener, isSorted ? "\r\n" : "\n");
   const end = await runRipgrep(deps, {
     root: target,
-    args: argumentsOf(query, root),
+    args: [...argumentsOf(query, root), ...(isSorted ? ["--sort=path"] : [])],
     mentioned: root.mentioned,
     gitignore: query.gitignore,
     signal,
+    onStart,
     onOutput(chunk) {
       reader.push(chunk);
-      return true;
+      return !isDone;
     },
   });
   if (end === undefined) return undefined;
+  if (end.stopped === "enough") {
+    first.stop();
+    return { isPartial: false, isFallback: false };
+  }
   reader.end();
   if (end.exitCode > 1 && end.problem.trim() !== "") throw toolFailure(readableProblem(end.problem));
   if (end.exitCode > 2) throw toolFailure(`The search ended early (code ${end.exitCode}); narrow the path.`);

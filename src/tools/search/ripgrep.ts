@@ -11,8 +11,6 @@ import type { Target, Workspace } from "../../files/workspace.js";
 import type { Processes } from "../../processes/processes.js";
 
 const maxProblemLength = 4000;
-/** Stopping a child and waiting for its end takes longer than reading the rest of one that is nearly done. */
-const maxDroppedBytes = 4 * 1024 * 1024;
 
 export interface SearchDeps {
   /** For what the model named: it may ask the user. */
@@ -36,12 +34,13 @@ export interface RipgrepRequest {
   readonly gitignore?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** `false`: enough; it is not called again. */
+  onStart?: (() => void) | undefined;
+  /** `false`: enough; it is stopped, and this is not called again. */
   onOutput(chunk: Uint8Array): boolean;
 }
 
 export interface RipgrepEnd {
-  /** 0 found something, 1 nothing, 2 had a problem. */
+  /** 0 found something, 1 nothing, 2 had a problem; of no meaning where it was stopped. */
   readonly exitCode: number;
   /** What it wrote about it, without its name and our directory. */
   readonly problem: string;
@@ -51,7 +50,7 @@ export interface RipgrepEnd {
 /** `undefined`: there is no ripgrep that starts. Throws `aborted`. */
 export async function runRipgrep(
   { processes, ripgrepPath = installedRipgrep }: RipgrepDeps,
-  { root, args, mentioned, gitignore, timeoutMs, signal, onOutput }: RipgrepRequest,
+  { root, args, mentioned, gitignore, timeoutMs, signal, onStart, onOutput }: RipgrepRequest,
 ): Promise<RipgrepEnd | undefined> {
   throwIfAborted(signal);
   const file = ripgrepPath();
@@ -62,19 +61,19 @@ export async function runRipgrep(
   const flags = isDirectory ? sightFlags(root, { mentioned, gitignore }) : [];
   const stop = linkAbort(signal);
   let isEnough = false;
-  let droppedBytes = 0;
   let problem = "";
   try {
     const end = await processes.run({
       command: { file, args: [...fixedFlags, ...flags, ...args, "--", place] },
       cwd,
+      startsNoOthers: true,
+      ...(onStart ? { onStart } : {}),
       timeoutMs,
       signal: stop.signal,
       onOutput(chunk, stream) {
         if (stream === "stderr") problem = (problem + Buffer.from(chunk).toString("utf8")).slice(0, maxProblemLength);
         else if (!isEnough) isEnough = !onOutput(chunk);
-        else droppedBytes += chunk.length;
-        if (droppedBytes > maxDroppedBytes) stop.abort();
+        if (isEnough) stop.abort();
         return undefined;
       },
     });

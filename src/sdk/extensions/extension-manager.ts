@@ -335,7 +335,10 @@ export class ExtensionManager implements SessionExtensions {
     this.#undecided = loaded.undecided;
     this.#coverage = loaded.projectCoverage;
     this.#decide();
-    for (const error of loaded.untrusted) this.#deps.log.error(lineOf(error));
+    if (loaded.untrusted.length > 0) {
+      const { untrustedLine } = await import("../../extensions/trust/untrusted-line.js");
+      this.#deps.log.warn(untrustedLine(loaded.untrusted.map(({ kind }) => kind)));
+    }
     for (const error of loaded.errors) {
       this.#deps.log.error(lineOf(error));
       this.#options.onLoadError?.(error);

@@ -62,6 +62,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const joined: Joined = { environment, access, models, changes, tools, stream: options.streamFn ?? streamByApi };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
+  const policy = policyOf(options, environment, user);
   const session = new AgentSession({
     ...opened,
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream: joined.stream },
@@ -70,7 +71,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...workOf(options, joined, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
-    approve: policyOf(options, environment, user),
+    approve: extensions ? extensions.closing(policy) : policy,
     systemPrompt: (active) => prompt(active, prompts),
     settings: sessionSettingsOf(environment.settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),

@@ -46,7 +46,10 @@ export interface CreateAgentSessionResult {
   modelFallbackMessage?: string;
 }
 
-/** Throws `model_not_found` or `invalid_config` for a model that is unavailable, `not_found` for an unknown tool. */
+/**
+ * Throws `model_not_found` or `invalid_config` for a model that is unavailable, `not_found` for an unknown tool or a
+ * missing working directory, `invalid_argument` or `unsupported` for an option that cannot be honoured.
+ */
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
   refuseUnsupportedOptions(options);
   const environment = await findSessionEnvironment(options);

@@ -263,7 +263,7 @@ def ending_of(exit: AgentExit) -> str:
 
 
 # Neither part of a stack nor the runtime's own last line.
-TELLING_LINE = re.compile(r"(?!\s+at |Node\.js v)\s*[^\s^}]")
+TELLING_LINE = re.compile(r"(?!Node\.js)[^\s^}]")
 
 
 def waitable(seconds: float) -> Optional[float]:

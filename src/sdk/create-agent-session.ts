@@ -75,13 +75,13 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
     approve: extensions ? extensions.closing(policy) : policy,
-    systemPrompt: (active) => prompt(active, prompts),
+    systemPrompt: (active) => prompt.text(active, prompts),
     settings: sessionSettingsOf(environment.settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
   user?.attach(session);
-  extensions?.attach(session);
+  extensions?.attach(session, () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }));
   session.setUIContext(options.ui);
   // What was named for this start wins over the record.
   const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
@@ -143,7 +143,7 @@ async function createSystemPrompt(
     }));
   const promptFiles = readPromptFiles(agentDir, log);
   const defaultPrompt = defaultPromptIn(cwd);
-  return (active: readonly AnyTool[], prompts: SessionPrompts | undefined): string => {
+  const text = (active: readonly AnyTool[], prompts: SessionPrompts | undefined): string => {
     const { replaced, added } = { ...promptFiles, ...prompts?.system };
     const base = replaced ?? defaultPrompt(active);
     const standard = added === undefined ? base : `${base}\n\n${added}`;
@@ -152,6 +152,7 @@ async function createSystemPrompt(
     const texts = { skills: prompts?.skills ?? [], rules: prompts?.rules.prompt ?? [] };
     return withContextFiles(withPromptTexts(chosen, texts, active), contextFiles);
   };
+  return { text, contextFiles };
 }
 
 /** Undefined where there are none. */
@@ -160,7 +161,7 @@ function createExtensionManager(
   { environment, access, models, changes, tools, stream }: Joined,
   givenTools: readonly FoundTool[],
 ): ExtensionManager | undefined {
-  const { cwd, agentDir, clock } = environment;
+  const { cwd, agentDir, clock, env } = environment;
   const { workspace, processes } = access;
   const source = sourceOf(options, models);
   const { maxFiles } = toolSettingsOf(environment.settings, environment.env).astEdit ?? {};
@@ -168,8 +169,9 @@ function createExtensionManager(
     async galley() {
       const { extensionExports } = await import("./extensions/extension-exports.js");
       const astEdit = astEditBy({ workspace, processes, apply: applyBeside(() => tools.staging), maxFiles });
-      const toolsIn = (directory: string) => tools.in(directory);
-      return { ...extensionExports({ cwd, agentDir, clock, processes, stream, astEdit, toolsIn }), createAgentSession };
+      const toolsIn: typeof tools.in = (...args) => tools.in(...args);
+      const own = { cwd, agentDir, clock, env, processes, workspace, stream, astEdit, toolsIn };
+      return { ...extensionExports(own), createAgentSession };
     },
     ai: async () => (await import("./extensions/model-functions.js")).modelFunctions({ models: source, stream, clock }),
   };

@@ -120,6 +120,10 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
     registerMessageRenderer(customType, renderer) {
       extension.messageRenderers.set(customType, renderer);
     },
+    registerAssistantThinkingRenderer(renderer) {
+      needFunction("The renderer of thoughts", renderer);
+      extension.thinkingRenderer = renderer;
+    },
     events: {
       on(channel, handler) {
         needFunction(`The listener of "${channel}"`, handler);

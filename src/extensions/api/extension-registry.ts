@@ -72,6 +72,11 @@ export class ExtensionRegistry {
       ?.messageRenderers.get(customType);
   }
 
+  /** The last one that was registered. */
+  get thinkingRenderer(): unknown {
+    return this.#extensions.findLast(({ thinkingRenderer }) => thinkingRenderer !== undefined)?.thinkingRenderer;
+  }
+
   /**
    * The first registration of a name stays; `onConflict` is told of each other one once. `resolve` cannot be replaced:
    * a replacement could write without a decision.

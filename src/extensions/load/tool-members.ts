@@ -33,7 +33,10 @@ const known: Readonly<Record<keyof CustomTool | keyof ToolDefinition, true>> = {
 };
 
 /** Without meaning here, and with one in programs that tools are also written for. */
-const elsewhere = ["lenientArgValidation", "nonAbortable", "concurrency", "executionMode", "summary", "examples"];
+const elsewhere = [
+  ...["lenientArgValidation", "nonAbortable", "concurrency", "executionMode", "summary", "examples"],
+  ...["aliases", "published", "givesAway"], // of our own tools, which extensions wrap
+];
 const names = Object.keys(known);
 
 /** A sentence for each. An instance of a class may hold whatever its methods need: of its members only near ones count. */

@@ -10,6 +10,7 @@ import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
 import type { HostModules } from "../../extensions/compat/virtual-modules.js";
 import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
+import type { SystemPromptOptions } from "../../extensions/hooks/hooks.js";
 import type { UserCommand } from "../../extensions/hooks/hooks-session.js";
 import type { FoundTool } from "../../extensions/load/load-factory.js";
 import type { LoadMemory } from "../../extensions/load/load-memory.js";
@@ -65,6 +66,8 @@ export interface ExtensionManagerDeps
   shutdown(): void;
 }
 
+type PromptParts = Pick<SystemPromptOptions, "contextFiles" | "skills">;
+
 /** How long extensions that are still being loaded may take when the session ends. */
 const loadPatienceMs = 2000;
 
@@ -75,6 +78,7 @@ export class ExtensionManager implements SessionExtensions {
   readonly #options: ExtensionOptions;
   readonly #reports: ExtensionReports;
   #session: AgentSession | undefined;
+  #promptParts: () => PromptParts = () => ({ contextFiles: [], skills: [] });
   #reserved: readonly string[] = [];
   #loading: Promise<void> | undefined;
   /** Until the loaded extensions have been told of the start. */
@@ -109,8 +113,9 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   /** Call it before any other method. */
-  attach(session: AgentSession): void {
+  attach(session: AgentSession, promptParts: () => PromptParts): void {
     this.#session = session;
+    this.#promptParts = promptParts;
   }
 
   loaded(): Promise<void> {
@@ -166,7 +171,10 @@ export class ExtensionManager implements SessionExtensions {
   ) {
     const runner = this.#live?.runner;
     if (!runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
-    return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt }, signal);
+    const session = this.#session as AgentSession;
+    const own = { cwd: session.cwd, selectedTools: session.getActiveToolNames() };
+    const systemPromptOptions = { ...own, ...this.#promptParts() };
+    return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt, systemPromptOptions }, signal);
   }
 
   get revisesContext(): boolean {

@@ -15,6 +15,17 @@ export interface AgentExit {
   stderr: string;
 }
 
+/** Neither part of a stack nor the runtime's own last line. */
+const tellingLines = /^(?!Node\.js)[^\s^}].*/gm;
+
+/** Only where the agent failed by itself do its last words say why; the rest of its stderr is about something else. */
+export function endingOf({ code, signal, stderr }: AgentExit, wasStopped: boolean): string {
+  if (wasStopped) return "The agent was stopped";
+  if (signal) return `The agent ended by ${signal}`;
+  const words = code === 0 ? undefined : stderr.match(tellingLines)?.at(-1);
+  return `The agent ended with code ${code}${words ? `: ${words}` : ""}`;
+}
+
 export interface ConnectionDeps {
   process: AgentProcess;
   maxStderrBytes: number;

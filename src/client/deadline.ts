@@ -32,7 +32,9 @@ export function bounded<T>(work: Promise<T>, { timeoutMs, signal, command, reque
       reject(new RpcError(kind, message, { command, requestId, cause: signal?.reason }));
     };
     const onAbort = () => giveUp("aborted", `Gave up waiting for ${command}`);
-    const timer = timerFor(timeoutMs, () => giveUp("timeout", `No answer to ${command} within ${timeoutMs} ms`));
+    const timer = timerFor(timeoutMs, () =>
+      giveUp("timeout", `No answer to ${command} within ${Math.round(timeoutMs as number)} ms`),
+    );
     const release = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);

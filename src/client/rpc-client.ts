@@ -9,7 +9,7 @@ import type { RpcData } from "../protocol/data.js";
 import type { ReadyFrame } from "../protocol/frames.js";
 import { Activity, type PromptOutcome } from "./activity.js";
 import type { CommandFields, CommandOptions } from "./commands.js";
-import { type AgentExit, Connection } from "./connection.js";
+import { type AgentExit, Connection, endingOf } from "./connection.js";
 import { bounded, type CallOptions, timerFor } from "./deadline.js";
 import { Dialogs, type HeadlessAnswers, headlessHandlers, type UiHandlers } from "./dialogs.js";
 import { type AgentEvent, isAgentEvent } from "./events.js";
@@ -85,10 +85,8 @@ export class RpcClient extends RpcEvents {
       if (tools?.length) await this.setHostTools(tools);
     } catch (error) {
       connection.kill();
-      const { code, stderr } = await connection.closed;
-      const reason = messageOf(error);
-      const text = reason.includes(stderr.trim()) ? reason : `${reason}\n${stderr.trim()}`;
-      throw new RpcError("start_failed", text, { command: "start", exitCode: code, cause: error });
+      const { code } = await connection.closed;
+      throw new RpcError("start_failed", messageOf(error), { command: "start", exitCode: code, cause: error });
     }
     this.#askSessionFile();
     return this.#ready;
@@ -377,9 +375,8 @@ export class RpcClient extends RpcEvents {
     const wasStopped = this.#connection?.isStopping ?? false;
     this.#connection = undefined;
     this.#lastExit = { ...exit, isExpected: wasStopped };
-    const { code: exitCode, signal, stderr } = exit;
-    const ending = wasStopped ? "was stopped" : signal ? `ended by ${signal}` : `ended with code ${exitCode}`;
-    const text = `The agent ${ending}${stderr && `: ${stderr.trim()}`}`;
+    const { code: exitCode } = exit;
+    const text = endingOf(exit, wasStopped);
     const errorOf = (command?: string, requestId?: string) =>
       new RpcError(wasStopped ? "stopped" : "exited", text, { command, requestId, exitCode });
     this.#starting?.reject(errorOf("start"));

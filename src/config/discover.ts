@@ -56,6 +56,7 @@ export function trustIn(
 ): (settings: Settings) => Promise<boolean> {
   return async (settings) => {
     const { surveyExtensions } = await import("./survey-extensions.js");
-    return (await surveyExtensions({ ...location, settings }, { isTrustedForThisRun })).decision.state === "trusted";
+    const { grant } = await surveyExtensions({ ...location, settings }, { isTrustedForThisRun });
+    return grant.areSettingsTrusted;
   };
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ExplicitPath } from "../extensions/discover/discover-modules.js";
 import type { Discovery } from "../extensions/discover/findings.js";
 import type { ProjectDigest } from "../extensions/trust/digest-project.js";
-import type { TrustDecision } from "../extensions/trust/trust.js";
+import type { ProjectGrant, TrustDecision } from "../extensions/trust/trust.js";
 import { lookAt } from "../files/module-files.js";
 import type { Project } from "../files/paths/find-roots.js";
 import type { Environment } from "../provider/credentials.js";
@@ -27,6 +27,8 @@ export interface ExtensionSurvey {
   readonly discovery: Discovery;
   readonly project: ProjectDigest;
   readonly decision: TrustDecision;
+  /** What follows from the decision. */
+  readonly grant: ProjectGrant;
   /** Files with servers that cannot be read. */
   readonly problems: readonly { readonly path: string; readonly error: string }[];
 }
@@ -66,7 +68,7 @@ export async function surveyExtensions(
   location: ConfigLocation,
   options: SurveyOptions = {},
 ): Promise<ExtensionSurvey> {
-  const [{ surveyProject }, { decideTrust }, { isHostModule }] = await Promise.all([
+  const [{ surveyProject }, { decideTrust, grantOf }, { isHostModule }] = await Promise.all([
     import("../extensions/trust/trust-survey.js"),
     import("../extensions/trust/trust.js"),
     import("../extensions/compat/virtual-modules.js"),
@@ -86,5 +88,5 @@ export async function surveyExtensions(
     isTrustedForThisRun,
     projectModules: settings.get("security.projectModules"),
   });
-  return { ...survey, decision };
+  return { ...survey, decision, grant: grantOf(survey.project, decision) };
 }

@@ -9,9 +9,13 @@ const apis: { [api: string]: () => Promise<StreamFunction> } = {
   "galley-planner": async () => (await import("./planner/planner.js")).streamPlanner,
 };
 
+export function isSupportedApi(api: string): boolean {
+  return Object.hasOwn(apis, api);
+}
+
 export async function* streamByApi(request: StreamRequest): AsyncGenerator<StreamEvent> {
   const { api, provider, id } = request.model;
-  const load = Object.hasOwn(apis, api) ? apis[api] : undefined;
+  const load = isSupportedApi(api) ? apis[api] : undefined;
   if (load === undefined) {
     const errorMessage = `Unsupported api "${api}" for model ${provider}/${id}.`;
     yield { type: "error", reason: "error", errorMessage, failure: { kind: "invalid_request" } };

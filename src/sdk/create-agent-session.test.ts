@@ -347,3 +347,64 @@ describe("unsupported options", () => {
     expect((await create(absent as CreateAgentSessionOptions)).name).toBe("open/one");
   });
 });
+
+describe("what cannot be honoured is refused", () => {
+  const refusal = async (options: object) => {
+    try {
+      await (await create(options as CreateAgentSessionOptions)).session.dispose();
+      return "accepted";
+    } catch (error) {
+      const { code, message } = error as { code: string; message: string };
+      return `${code}: ${message}`;
+    }
+  };
+
+  it.each<[string, object, string]>([
+    [
+      "a misspelt option",
+      { toolName: ["read"] },
+      'invalid_argument: createAgentSession: unknown option "toolName"; did you mean "toolNames"?',
+    ],
+    ["an unknown option", { colour: "red" }, 'invalid_argument: createAgentSession: unknown option "colour".'],
+    ["an option without a value", { colour: undefined }, "accepted"],
+    [
+      "an option of another version",
+      { outputSchema: {} },
+      "unsupported: createAgentSession: not in this version yet: outputSchema.",
+    ],
+    ["the absence of something", { hasUI: false }, "accepted"],
+    [
+      "a model's name for a model",
+      { model: "open/one" },
+      'invalid_argument: createAgentSession: model takes an object. To choose a model by its name: modelPattern: "open/one"',
+    ],
+    [
+      "half a model",
+      { model: { provider: "open", id: "one" } },
+      "invalid_argument: createAgentSession: model needs at least provider, id and api.",
+    ],
+    [
+      "a model that no provider can be asked for",
+      { model: { ...plannerModel, api: "smoke-signals" } },
+      'model_not_found: Unsupported api "smoke-signals" for model galley/planner.',
+    ],
+    [
+      "the same with a provider layer",
+      { model: { ...plannerModel, api: "smoke-signals" }, streamFn: scriptedModel([]).stream },
+      "accepted",
+    ],
+    [
+      "a pattern without a match",
+      { modelPattern: "nothing-like-it" },
+      expect.stringMatching(/^model_not_found: /) as unknown as string,
+    ],
+  ])("%s", async (_title, options, said) => {
+    expect(await refusal(options)).toEqual(said);
+  });
+
+  it("a missing working directory, unless the workspace is the caller's own", async () => {
+    const cwd = join(home, "nowhere");
+    expect(await refusal({ cwd })).toBe(`not_found: Working directory does not exist: ${cwd}`);
+    expect(await refusal({ cwd, workspace: createMemoryWorkspace({}) })).toBe("accepted");
+  });
+});

@@ -47,7 +47,10 @@ export interface CreateAgentSessionResult {
   modelFallbackMessage?: string;
 }
 
-/** Throws `model_not_found` or `invalid_config` for a model that is unavailable, `not_found` for an unknown tool. */
+/**
+ * Throws `model_not_found` or `invalid_config` for a model that is unavailable, `not_found` for an unknown tool or a
+ * missing working directory, `invalid_argument` or `unsupported` for an option that cannot be honoured.
+ */
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
   refuseUnsupportedOptions(options);
   const environment = await findSessionEnvironment(options);
@@ -63,6 +66,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const joined: Joined = { environment, access, models, changes, tools, stream: options.streamFn ?? streamByApi };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
+  const policy = policyOf(options, environment, user);
   const session = new AgentSession({
     ...opened,
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream: joined.stream },
@@ -71,7 +75,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...workOf(options, joined, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
-    approve: policyOf(options, environment, user),
+    approve: extensions ? extensions.closing(policy) : policy,
     systemPrompt: (active) => prompt.text(active, prompts),
     learnSurroundings: prompt.learn,
     settings: sessionSettingsOf(environment.settings, options.mode),
@@ -79,7 +83,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...(options.random ? { random: options.random } : {}),
   });
   user?.attach(session);
-  extensions?.attach(session);
+  extensions?.attach(session, () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }));
   session.setUIContext(options.ui);
   // What was named for this start wins over the record.
   const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
@@ -154,7 +158,8 @@ async function createSystemPrompt(
     const texts = { skills: prompts?.skills ?? [], rules: prompts?.rules.prompt ?? [] };
     return withContextFiles(withPromptTexts(chosen, texts, active), contextFiles);
   };
-  return { text, learn: typeof options.systemPrompt === "string" ? () => undefined : surroundings.learn };
+  const learn = typeof options.systemPrompt === "string" ? () => undefined : surroundings.learn;
+  return { text, learn, contextFiles };
 }
 
 /** Undefined where there are none. */
@@ -163,7 +168,7 @@ function createExtensionManager(
   { environment, access, models, changes, tools, stream }: Joined,
   givenTools: readonly FoundTool[],
 ): ExtensionManager | undefined {
-  const { cwd, agentDir, clock } = environment;
+  const { cwd, agentDir, clock, env } = environment;
   const { workspace, processes } = access;
   const source = sourceOf(options, models);
   const { maxFiles } = toolSettingsOf(environment.settings, environment.env).astEdit ?? {};
@@ -171,8 +176,9 @@ function createExtensionManager(
     async galley() {
       const { extensionExports } = await import("./extensions/extension-exports.js");
       const astEdit = astEditBy({ workspace, processes, apply: applyBeside(() => tools.staging), maxFiles });
-      const toolsIn = (directory: string) => tools.in(directory);
-      return { ...extensionExports({ cwd, agentDir, clock, processes, stream, astEdit, toolsIn }), createAgentSession };
+      const toolsIn: typeof tools.in = (...args) => tools.in(...args);
+      const own = { cwd, agentDir, clock, env, processes, workspace, stream, astEdit, toolsIn };
+      return { ...extensionExports(own), createAgentSession };
     },
     ai: async () => (await import("./extensions/model-functions.js")).modelFunctions({ models: source, stream, clock }),
   };

@@ -11,6 +11,7 @@ import type { Staging } from "../tools/staging.js";
 import type { AnyTool, Dialogs } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
 import { type GivenTools, withoutReplaced } from "./custom-tools.js";
+import type { ToolsInstead } from "./extensions/tool-makers.js";
 import { selectTools } from "./select-tools.js";
 import type { SessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
@@ -70,15 +71,18 @@ export class SessionTools {
   }
 
   /** The built-in tools, as they would be in another directory; none before the session's own are made. */
-  in(cwd: string): readonly AnyTool[] {
+  in(cwd: string, { processes: given, autoResize }: ToolsInstead = {}): readonly AnyTool[] {
     if (!this.#own || !this.#pending) return [];
     const { environment, access, changes, permit } = this.#deps;
-    if (cwd === environment.cwd) return createBuiltInTools(this.#own);
+    const { settings: usual } = this.#own;
+    const read = { ...usual.read, ...(autoResize === undefined ? {} : { autoResize }) };
+    const own = { ...this.#own, settings: { ...usual, read }, ...(given ? { processes: given } : {}) };
+    if (cwd === environment.cwd) return createBuiltInTools(own);
     if (this.#options.workspace) throw new GalleyError("unsupported", onlyHereText);
     const { agentDir, env, settings, clock, log } = environment;
     const { processes } = access;
     const there = createToolAccess({ cwd, agentDir, env, settings, clock, log, permit }, { processes });
     const staging = stagingOf(this.#pending, { changes, settings, workspace: there.workspace });
-    return createBuiltInTools({ ...this.#own, ...there, staging });
+    return createBuiltInTools({ ...own, ...there, staging, ...(given ? { processes: given } : {}) });
   }
 }

@@ -31,6 +31,22 @@ const edit = (source: Files, pat: string, out: string, more: Record<string, unkn
 const textOf = (result: ToolResult) => result.content.map((block) => ("text" in block ? block.text : "")).join("");
 const detailsOf = (result: ToolResult) => result.details as AstEditDetails;
 
+describe("a file without a grammar", () => {
+  const missing = "Grammar for 'kotlin' is not installed (@ast-grep/lang-kotlin).";
+
+  it("is left out and named, and the others are rewritten", async () => {
+    const sources = { "a.ts": "f(1)\n", "b.kt": "f(1)\n", "c.ts": "f(2)\n" };
+    const result = await edit(sources, "f($A)", "g($A)", { paths: ["a.ts", "b.kt", "c.ts"] });
+    expect(detailsOf(result)).toMatchObject({ totalReplacements: 2, filesTouched: 2 });
+    expect(textOf(result)).toContain(`Parse issues:\n- b.kt: left out (${missing})`);
+  });
+
+  it("fails the call where it is every file", async () => {
+    const paths = ["b.kt", "d.kt"];
+    await expect(edit({ "b.kt": "", "d.kt": "", "a.ts": "" }, "f($A)", "", { paths })).rejects.toThrow(missing);
+  });
+});
+
 describe("the preview", () => {
   const files = {
     "root.ts": "oldApi()",

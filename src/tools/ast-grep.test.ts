@@ -32,6 +32,12 @@ it("only reads, and is told so", () => {
   expect({ name, approval }).toEqual({ name: "ast_grep", approval: "read" });
 });
 
+it("leaves out a named file without a grammar, and names it", async () => {
+  const { text } = await grep({ "a.ts": "f(1)", "b.kt": "f(1)" }, { pat: "f($A)", path: "a.ts, b.kt" });
+  expect(text).toContain("- b.kt: left out (Grammar for 'kotlin' is not installed (@ast-grep/lang-kotlin).)");
+  expect(text).toContain("f(1)");
+});
+
 describe("what is found", () => {
   it("is grouped by directory, with lines and captures", async () => {
     const { text, details, isWarning } = await grep(files, { pat: ["f($A, $$$REST)", "f($A)"] });

@@ -57,7 +57,13 @@ const hooks: Record<HookName, true> = {
 const apiMembers: Record<keyof ExtensionAPI, true> = {
   ...{ cwd: true, exec: true, logger: true, typebox: true, zod: true, pi: true, on: true, events: true },
   ...{ registerTool: true, registerCommand: true, registerFlag: true, getFlag: true, registerShortcut: true },
-  ...{ registerMessageRenderer: true, sendMessage: true, sendUserMessage: true, appendEntry: true },
+  ...{
+    registerMessageRenderer: true,
+    registerAssistantThinkingRenderer: true,
+    sendMessage: true,
+    sendUserMessage: true,
+    appendEntry: true,
+  },
   ...{ getActiveTools: true, getAllTools: true, setActiveTools: true, getSessionName: true, setSessionName: true },
   ...{ setLabel: true, setModel: true, getThinkingLevel: true, setThinkingLevel: true },
 };

@@ -188,7 +188,9 @@ export default (pi) => ({ name: "own", description: "Of the project itself", lab
 
   it("run only when it is trusted, for one run or until they change", async () => {
     const runs = own();
-    expect((await galley(["-p", "help"])).stderr).toContain("own.ts: Skipped: project is not trusted");
+    expect((await galley(["-p", "help"])).stderr).toContain(
+      "galley: 1 tool of this project is not trusted: galley trust\n",
+    );
     expect((await galley(["tools", "list"])).stdout).toBe("No custom tools here.\n");
     const asked = await galley(["trust"]);
     expect(asked).toMatchObject({ code: 6, stderr: expect.stringContaining("galley trust --yes") });

@@ -28,7 +28,7 @@ it("a project's are used for exactly the files that were trusted", async () => {
   mkdirSync(join(home, "work/.git"), { recursive: true });
   put("work/a.txt", "trusted\n");
   put("work/.claude/commands/go.md", "show a.txt");
-  const skipped = /work\/\.claude\/commands\/go\.md: Skipped: project is not trusted; see galley trust\n$/;
+  const skipped = /^galley: 1 prompt of this project is not trusted: galley trust\n$/m;
   expect((await galley("-p", "/go")).stderr).toMatch(skipped);
   expect((await galley("trust")).code).toBe(6);
   expect((await galley("trust", "--yes")).stdout).toContain(

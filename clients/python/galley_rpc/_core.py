@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import itertools
 import math
+import re
 import threading
 from typing import Any, Dict, Optional, Sequence, Tuple, cast
 
@@ -138,7 +139,8 @@ class RpcCore(RpcEvents):
 
     def _timed_out(self, command: str, request_id: Optional[str], seconds: Optional[float]) -> RpcError:
         self._forget(request_id)
-        return RpcError("timeout", f"No answer to {command} within {seconds} s", command=command, request_id=request_id)
+        text = f"No answer to {command} within {round(seconds or 0, 2):g} s"
+        return RpcError("timeout", text, command=command, request_id=request_id)
 
     def _accepted(self, command: str, request_id: str, future: "Future[Any]", timeout: Optional[float]) -> str:
         self._wait(future, command, request_id, timeout)
@@ -226,8 +228,7 @@ class RpcCore(RpcEvents):
             # What belongs to this process is taken here: a listener that learns of its end may start the next one at once.
             tasks, calls = self._tasks, [*self._host_tools.take_all(), *self._dialogs.take_all()]
             self._connection, self._last_exit = None, exit
-            how = "The agent was stopped" if exit.is_expected else f"The agent ended with code {exit.code}"
-            text = ": ".join(part for part in (how, exit.stderr.strip()) if part)
+            text = ending_of(exit)
 
             def error_for(command: str, request_id: Optional[str] = None) -> RpcError:
                 kind: Any = "stopped" if exit.is_expected else "exited"
@@ -248,6 +249,21 @@ class RpcCore(RpcEvents):
             except Exception as raised:  # no thread for the callbacks, but the end must be told all the same
                 self._tell_raised(raised)
         self._end_events(tasks, exit)
+
+
+def ending_of(exit: AgentExit) -> str:
+    """Only where the agent failed by itself do its last words say why; the rest of its stderr is about something else."""
+    if exit.is_expected:
+        return "The agent was stopped"
+    how = f"The agent ended with code {exit.code}"
+    if exit.code is None or exit.code <= 0:
+        return how
+    lines = [line for line in exit.stderr.splitlines() if TELLING_LINE.match(line)]
+    return f"{how}: {lines[-1].strip()[:500]}" if lines else how
+
+
+# Neither part of a stack nor the runtime's own last line.
+TELLING_LINE = re.compile(r"(?!Node\.js)[^\s^}]")
 
 
 def waitable(seconds: float) -> Optional[float]:

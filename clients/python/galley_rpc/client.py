@@ -111,9 +111,7 @@ class RpcClient(RpcQuestions):
             exit = cast(AgentExit, connection.exit)
             if not isinstance(error, Exception):
                 raise
-            reason, stderr = str(error), exit.stderr.strip()
-            text = reason if stderr in reason else f"{reason}\n{stderr}"
-            raise RpcError("start_failed", text, command="start", exit_code=exit.code) from error
+            raise RpcError("start_failed", str(error), command="start", exit_code=exit.code) from error
         self._learn()
         return self._ready
 

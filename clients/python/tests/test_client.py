@@ -63,12 +63,12 @@ class Life(FakeCase):
         self.assertFalse(client.is_running)
 
     def test_start_fails_with_the_reason_and_can_be_tried_again(self) -> None:
-        dies = [NODE, "-e", "console.error('no such model');process.exit(3)", "--"]
+        dies = [NODE, "-e", "console.error('a warning\\nno such model');process.exit(3)", "--"]
         cases = [
             (RpcClient(dies), "The agent ended with code 3: no such model", 3),
             (self.fake(first="Welcome!\n"), "a line that is not a frame", None),
             (self.fake(first='{"type":"agent_start"}\n'), 'began with "agent_start"', None),
-            (self.fake(first="", start_timeout=0.3), "No answer to start within 0.3 s", None),
+            (self.fake(first="", start_timeout=0.30000001), "No answer to start within 0.3 s", None),
             (RpcClient(["/no/such/galley"]), "No such file", None),
             (RpcClient(["bad\0name"]), "null byte", None),
             (RpcClient([7]), "not int", None),  # type: ignore[list-item]

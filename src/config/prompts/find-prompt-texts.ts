@@ -79,8 +79,13 @@ export function findTextSources(
   };
 }
 
-/** Those of the user. */
-export function withoutProject(sources: TextSources): TextSources {
-  const own = (kind: TextKind) => sources[kind].filter(({ level }) => level === "user");
-  return { templates: own("templates"), skills: own("skills"), rules: own("rules"), system: own("system") };
+/** Those of the user, and those of the project that may be used. */
+export function usableSources(sources: TextSources, mayUse: (source: TextSource) => boolean): TextSources {
+  const usable = (kind: TextKind) => sources[kind].filter((source) => source.level === "user" || mayUse(source));
+  return {
+    templates: usable("templates"),
+    skills: usable("skills"),
+    rules: usable("rules"),
+    system: usable("system"),
+  };
 }

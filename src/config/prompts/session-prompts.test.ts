@@ -192,9 +192,7 @@ describe("a project's own", () => {
     expect(names()).toEqual(["go"]);
     expect(session.systemPrompt).not.toMatch(/deploy|tabs|Added by/);
     expect(await sent("/go")).toContain("My go.");
-    expect(lines).toEqual([
-      "galley: ~/project/.galley/prompts/go.md and 3 more: Skipped: project is not trusted; see galley trust",
-    ]);
+    expect(lines).toEqual(["galley: 2 prompts, 1 skill and 1 rule of this project are not trusted: galley trust"]);
   });
 
   it.each([

@@ -7,13 +7,13 @@ import { matchesGlob } from "../../base/match-glob.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import { lookAt } from "../../files/module-files.js";
 import { findProject } from "../../files/paths/find-roots.js";
-import { printable } from "../../files/paths/resolve-path.js";
+import { isWithin, printable } from "../../files/paths/resolve-path.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { PromptLibrary } from "../../session/prompt-library.js";
 import type { Rules } from "../../session/rules/load-rules.js";
 import type { ConfigRoot } from "../config-roots.js";
-import { type ConfigLocation, configRootsAt, type ExtensionSurvey, surveyExtensions } from "../survey-extensions.js";
-import { findTextSources, type PromptTextOptions, type TextSources, withoutProject } from "./find-prompt-texts.js";
+import { type ConfigLocation, configRootsAt, surveyExtensions } from "../survey-extensions.js";
+import { findTextSources, type PromptTextOptions, type TextSources, usableSources } from "./find-prompt-texts.js";
 import { expandSkill, type Skill } from "./skill.js";
 import { expandTemplate, type PromptTemplate } from "./template.js";
 import type { TextReader } from "./text-files.js";
@@ -148,7 +148,7 @@ export class SessionPrompts implements PromptLibrary {
   async #load(): Promise<void> {
     const { log } = this.#deps;
     const project = await this.#project();
-    const sources = project ? this.#sources : withoutProject(this.#sources);
+    const sources = usableSources(this.#sources, ({ path }) => project !== undefined && isCovered(path, project));
     const { loadTemplates, loadSkills, loadRuleFiles, loadSystem } = await import("./load-prompts.js");
     const reader: TextReader = { log, project };
     const { skills = [], promptTemplates = [], slashCommands = [] } = this.#options;
@@ -169,29 +169,36 @@ export class SessionPrompts implements PromptLibrary {
     return !skillPatterns || skillPatterns.some((pattern) => matchesGlob(name, pattern));
   }
 
-  /** Undefined where the project has nothing to say, or may not say it. */
+  /** Undefined where the project has nothing to say, or may not say any of it. */
   async #project(): Promise<TextReader["project"]> {
     const { cwd, home, log, modules, isTrustedForThisRun } = this.#deps;
-    const used = Object.values(this.#sources)
-      .flat()
-      .filter(({ path, level }) => level === "project" && lookAt(path).kind !== "missing");
+    const used = textKinds.flatMap((kind) =>
+      this.#sources[kind]
+        .filter(({ path, level }) => level === "project" && lookAt(path).kind !== "missing")
+        .map(({ path }) => ({ path, kind: itemKinds[kind] })),
+    );
     if (used.length === 0) return undefined;
     const coverage = modules
       ? await modules.projectCoverage()
-      : trustedCoverage(await surveyExtensions(this.#deps, { isTrustedForThisRun }));
-    if (coverage) {
-      const { repositoryRoot, directories } = findProject({ cwd, home });
-      return { coverage, root: repositoryRoot ?? directories.at(-1) ?? cwd };
+      : (await surveyExtensions(this.#deps, { isTrustedForThisRun })).grant.coverage;
+    const { repositoryRoot, directories } = findProject({ cwd, home });
+    const project = coverage && { coverage, root: repositoryRoot ?? directories.at(-1) ?? cwd };
+    const untrusted = used.filter(({ path }) => !project || !isCovered(path, project));
+    if (untrusted.length > 0) {
+      const { untrustedLine } = await import("../../extensions/trust/untrusted-line.js");
+      log.warn(untrustedLine(untrusted.map(({ kind }) => kind)));
     }
-    const [first] = used;
-    const more = used.length === 1 ? "" : ` and ${used.length - 1} more`;
-    log.warn(`${printable(first?.path ?? "")}${more}: Skipped: project is not trusted; see galley trust`);
-    return undefined;
+    return project;
   }
 }
 
-function trustedCoverage({ decision, project }: ExtensionSurvey): Coverage | undefined {
-  return decision.state === "trusted" ? project.coverage : undefined;
+const itemKinds = { templates: "prompt", skills: "skill", rules: "rule", system: "prompt" } as const;
+
+/** A path that leads out of the project is left to the reader, which says so. */
+function isCovered(path: string, { coverage, root }: NonNullable<TextReader["project"]>): boolean {
+  const looked = lookAt(path);
+  if (!("realPath" in looked)) return true; // nothing is there to be read
+  return coverage.isCovered(looked.realPath) || !isWithin(looked.realPath, root);
 }
 
 /** The first of a name counts. */

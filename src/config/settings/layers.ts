@@ -2,7 +2,7 @@
 // `todo.reminders` and `todo.reminders.max` are independent.
 
 import { isObject, type JsonObject } from "../../base/json.js";
-import { nearestName } from "./nearest-name.js";
+import { nearestName } from "../../base/nearest-name.js";
 import { displayWords, isSettingKey, legacyKeys, type SettingKey, settingKeys, settingOf } from "./schema.js";
 import { type Checked, checkMember, checkValue, isForbiddenName, maxItems } from "./setting.js";
 import { Problems, type SettingProblem, shown } from "./setting-problems.js";

@@ -247,7 +247,7 @@ describe("onSession", () => {
         onSession: async (event, ctx) => void heard.push(`last ${event.reason} ${ctx.toolCallId}`),
       }),
     ]);
-    const log = { warn: (text: string) => void warnings.push(text), error() {} };
+    const log = { warn: (text: string) => void warnings.push(text), error: (text: string) => void warnings.push(text) };
     const parts = {
       tools,
       clock,
@@ -259,8 +259,8 @@ describe("onSession", () => {
     await notifyTools(parts, { reason: "start", previousSessionFile: undefined });
     expect(heard).toEqual(["first start", "last start undefined"]);
     expect(warnings).toEqual([
-      'Custom tool onSession error {"tool":"bad","error":"boom"}',
-      'Custom tool onSession error {"tool":"rejects","error":"later"}',
+      '/bad.ts: Custom tool onSession error {"tool":"bad","error":"boom"}',
+      '/rejects.ts: Custom tool onSession error {"tool":"rejects","error":"later"}',
     ]);
     expect(failures[0]).toEqual({ extensionPath: "/bad.ts", event: "onSession:start", error: "boom" });
   });

@@ -13,6 +13,7 @@ import { type CustomTool, isToolDefinition } from "./custom-tool.js";
 import { type CustomToolContext, createToolContext, type ToolHost } from "./custom-tool-context.js";
 import { failureOf } from "./custom-tool-failure.js";
 import type { LiveUI } from "./custom-tool-ui.js";
+import { logFailure } from "./log-failure.js";
 
 export interface AdaptedTool {
   readonly tool: CustomTool;
@@ -62,10 +63,15 @@ export function adaptCustomTool(adapted: AdaptedTool, deps: AdapterDeps): AgentT
       return runGuarded({ path: resolvedPath, log: deps.log, call, signal }, async () => {
         const checked = validate ? await validate(params) : params;
         const args = inOrder(isDefinition, { toolCallId, checked, onUpdate, ctx, signal });
-        // As a method: the tool may be an instance of a class.
-        const result = await (tool.execute as Execute).apply(tool, args);
-        await Promise.all(call.unfinished);
-        return result;
+        try {
+          // As a method: the tool may be an instance of a class.
+          const result = await (tool.execute as Execute).apply(tool, args);
+          await Promise.all(call.unfinished);
+          return result;
+        } catch (error) {
+          if (!signal?.aborted) runAsHost(() => logThrown(adapted, { what: "tool", thrown: error, log: deps.log }));
+          throw error; // the model reads the message
+        }
       });
     },
   };
@@ -84,9 +90,17 @@ function approvalDetails({ tool, resolvedPath }: AdaptedTool, args: JsonObject, 
     const shown = texts.join("\n").slice(0, maxDetailsLength);
     return shown.trim() === "" ? undefined : shown.split("\n");
   } catch (error) {
-    log.warn(`${printable(resolvedPath)}: formatApprovalDetails of ${tool.name} failed: ${failureOf(error).error}`);
+    logThrown({ tool, resolvedPath }, { what: "formatApprovalDetails of", thrown: error, log });
     return undefined; // then the arguments are shown as they are
   }
+}
+
+export function logThrown(
+  { tool, resolvedPath }: { readonly tool: { readonly name: string }; readonly resolvedPath: string },
+  { what, thrown, log }: { what: string; thrown: unknown; log: Log },
+): void {
+  const failure = failureOf(thrown);
+  logFailure(log, `${printable(resolvedPath)}: ${what} ${tool.name} failed: ${failure.error}`, failure);
 }
 
 /** It instructs a model, so it holds nothing that a user could not see. */

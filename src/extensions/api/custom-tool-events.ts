@@ -2,13 +2,14 @@
 // failure of one is reported and does not stop the others.
 
 import type { Clock } from "../../base/clock.js";
-import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
+import { printable } from "../../files/paths/resolve-path.js";
 import { runGuarded } from "../load/load-guard.js";
 import type { CustomTool, CustomToolSessionEvent } from "./custom-tool.js";
 import { createToolContext, type ToolHost } from "./custom-tool-context.js";
-import type { ToolFailure } from "./custom-tool-failure.js";
+import { complaint, failureOf, type ToolFailure } from "./custom-tool-failure.js";
 import type { LiveUI } from "./custom-tool-ui.js";
+import { logFailure } from "./log-failure.js";
 
 export interface ToolEventDeps {
   readonly tools: readonly { readonly tool: CustomTool; readonly resolvedPath: string }[];
@@ -34,8 +35,10 @@ export async function notifyTools(deps: ToolEventDeps, event: CustomToolSessionE
       const work = runGuarded({ path: resolvedPath, log: deps.log }, async () => tool.onSession?.(event, ctx));
       await within(deps.clock, event.reason === "shutdown" ? shutdownLimitMs : limitMs, work);
     } catch (thrown) {
-      const error = messageOf(thrown);
-      deps.log.warn(`Custom tool onSession error ${JSON.stringify({ tool: tool.name, error })}`);
+      const failure = failureOf(thrown);
+      const { error } = failure;
+      const line = `Custom tool onSession error ${JSON.stringify({ tool: tool.name, error })}`;
+      logFailure(deps.log, `${printable(resolvedPath)}: ${line}`, failure);
       deps.onError?.({ extensionPath: resolvedPath, event: `onSession:${event.reason}`, error });
     }
   }
@@ -53,5 +56,5 @@ export function within<Result>(clock: Clock, ms: number, work: Promise<Result>):
 /** `spentMs` is less where the end of the session has shortened the time. */
 export function lateError(limitMs: number, spentMs: number): Error {
   const isCutShort = spentMs < limitMs - timerErrorMs;
-  return new Error(`it did not finish ${isCutShort ? "before the session ended" : `within ${limitMs / 1000} s`}`);
+  return complaint(`it did not finish ${isCutShort ? "before the session ended" : `within ${limitMs / 1000} s`}`);
 }

@@ -27,6 +27,13 @@ export function failureOf(thrown: unknown): Pick<ToolFailure, "error" | "stack">
   }
 }
 
+/** What we say about an extension's code. Our own stack would tell its author nothing. */
+export function complaint(sentence: string): Error {
+  const error = new Error(sentence);
+  error.stack = "";
+  return error;
+}
+
 /** Whether it was thrown in the module, or in a file beside it if the module has a directory of its own. */
 export function cameFrom(thrown: unknown, realPath: string): boolean {
   const { stack = "" } = failureOf(thrown);

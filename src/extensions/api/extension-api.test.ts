@@ -51,6 +51,7 @@ describe("actions", () => {
         path: "ext1",
         error:
           "Failed to load extension: Extension runtime not initialized. Action methods cannot be called during extension loading.",
+        isGuard: true,
       },
     ]);
   });
@@ -243,6 +244,7 @@ describe("commands", () => {
     expect(ran).toEqual(["two"]);
     expect(opened.warnings).toEqual([
       "Extension command 'model' from ext3 conflicts with built-in commands. Skipping.",
+      'ext1: the command "x" of ext2 replaces this one',
     ]);
   });
 
@@ -315,7 +317,69 @@ describe("flags, shortcuts, renderers", () => {
     ],
   ])("what cannot be used is refused at once: %s", async (_title, register, sentence) => {
     const { errors } = await openExtensions([(pi) => void register(pi)]);
-    expect(errors).toEqual([{ path: "ext1", error: `Failed to load extension: ${sentence}` }]);
+    expect(errors).toEqual([{ path: "ext1", error: `Failed to load extension: ${sentence}`, isGuard: true }]);
+  });
+});
+
+describe("what is probably a mistake is a warning", () => {
+  const tool = {
+    name: "t",
+    description: "Does it",
+    parameters: { type: "object" },
+    execute: async () => ({}) as never,
+  };
+
+  it.each<[string, (pi: ExtensionAPI) => unknown, string[]]>([
+    [
+      "a misspelt event",
+      (pi) => pi.on("tool_cal", () => {}),
+      ['ext1: there is no event "tool_cal", so its handler is never called; did you mean "tool_call"?'],
+    ],
+    [
+      "an event of another program",
+      (pi) => pi.on("model_select", () => {}),
+      ['ext1: there is no event "model_select", so its handler is never called'],
+    ],
+    ["other names of events are known", (pi) => pi.on("session_before_fork", () => {}), []],
+    [
+      "a misspelt member of a tool",
+      (pi) => pi.registerTool({ ...tool, aproval: "read" } as never),
+      ['ext1: tool "t" has an unknown member "aproval"; did you mean "approval"?'],
+    ],
+    [
+      "a member that no tool has",
+      (pi) => pi.registerTool({ ...tool, colour: "red" } as never),
+      ['ext1: tool "t" has an unknown member "colour"'],
+    ],
+    [
+      "what an instance of a class holds",
+      (pi) => pi.registerTool(Object.assign(new (class {})(), tool, { colour: 1 })),
+      [],
+    ],
+    [
+      "the same tool and the same command twice",
+      (pi) => {
+        for (let times = 0; times < 2; times++) {
+          pi.registerTool({ ...tool });
+          pi.registerCommand("c", { handler() {} });
+        }
+      },
+      [
+        'ext1 registers the tool "t" twice; the last one counts',
+        'ext1 registers the command "c" twice; the last one counts',
+      ],
+    ],
+  ])("%s", async (_title, register, sentences) => {
+    const { warnings, errors } = await openExtensions([(pi) => void register(pi)]);
+    expect([errors, warnings]).toEqual([[], sentences]);
+  });
+
+  it("but not what an extension replaces on purpose, while it runs", async () => {
+    const { warnings } = await acting((pi) => {
+      pi.registerTool({ ...tool });
+      pi.registerTool({ ...tool });
+    });
+    expect(warnings).toEqual([]);
   });
 });
 

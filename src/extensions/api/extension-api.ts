@@ -3,9 +3,12 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
+import { suggestion } from "../../base/nearest-name.js";
+import { eventNames } from "../hooks/event-names.js";
 import { hookAliases } from "../hooks/hooks.js";
 import { checkTool } from "../load/load-factory.js";
 import { runAsHost } from "../load/load-guard.js";
+import { unknownMembers } from "../load/tool-members.js";
 import { checkCommand } from "./commands.js";
 import type { CustomToolAPI } from "./custom-tool.js";
 import type { EventBus } from "./event-bus.js";
@@ -66,14 +69,22 @@ type Registrations = Pick<ExtensionAPI, "on" | "getFlag" | "events" | (`register
 
 function registrations({ extension, bus, log, builtInCommands, flagValues, boundHost, guard }: ExtensionApiDeps) {
   const { path } = extension.origin;
+  /** Later it may replace its own on purpose. */
+  const warnOfSecond = (kind: string, known: ReadonlyMap<string, unknown>, name: string) => {
+    if (known.has(name) && !boundHost()) log.warn(`${path} registers the ${kind} "${name}" twice; the last one counts`);
+  };
   return {
     on(name: string, handler: unknown) {
       needFunction(`The handler of "${name}"`, handler);
+      if (!eventNames.includes(name))
+        log.warn(`${path}: there is no event "${name}", so its handler is never called${suggestion(name, eventNames)}`);
       const told = hookAliases.get(name) ?? name;
       extension.handlers.set(told, [...(extension.handlers.get(told) ?? []), { name, handler: handler as AnyHandler }]);
     },
     registerTool(definition) {
       const { schema } = checkTool(definition, "registerTool was given an invalid tool");
+      for (const sentence of unknownMembers(definition)) log.warn(`${path}: ${sentence}`);
+      warnOfSecond("tool", extension.tools, definition.name);
       extension.tools.set(definition.name, { definition, schema });
       runAsHost(() => boundHost()?.toolsChanged());
     },
@@ -81,6 +92,7 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
       checkCommand(name, definition);
       if (builtInCommands.includes(name))
         return log.warn(`Extension command '${name}' from ${path} conflicts with built-in commands. Skipping.`);
+      warnOfSecond("command", extension.commands, name);
       extension.commands.set(name, { name, definition, sourceInfo: sourceInfoOf(extension.origin) });
     },
     registerFlag(name, definition) {
@@ -107,6 +119,10 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
     },
     registerMessageRenderer(customType, renderer) {
       extension.messageRenderers.set(customType, renderer);
+    },
+    registerAssistantThinkingRenderer(renderer) {
+      needFunction("The renderer of thoughts", renderer);
+      extension.thinkingRenderer = renderer;
     },
     events: {
       on(channel, handler) {

@@ -16,6 +16,8 @@ export type Owned<Thing> = Thing & { readonly extension: ExtensionRegistrations 
 
 export class ExtensionRegistry {
   #extensions: readonly ExtensionRegistrations[] = [];
+  /** Each command that lost its name to another is reported once. */
+  readonly #replaced = new Set<RegisteredCommand>();
   /** Each tool that lost its name to another is reported once. */
   readonly #conflicts = new Set<RegisteredTool>();
 
@@ -43,6 +45,19 @@ export class ExtensionRegistry {
     return this.#byName((extension) => extension.commands);
   }
 
+  /** A sentence for each command that another extension's replaces, once. */
+  replacedCommands(): string[] {
+    const chosen = this.commands();
+    return this.#extensions.flatMap((extension) =>
+      [...extension.commands].flatMap(([name, command]) => {
+        const winner = chosen.get(name)?.extension.origin.path;
+        if (chosen.get(name)?.extension === extension || this.#replaced.has(command)) return [];
+        this.#replaced.add(command);
+        return [`${extension.origin.path}: the command "${name}" of ${winner} replaces this one`];
+      }),
+    );
+  }
+
   shortcuts(): Map<string, Owned<RegisteredShortcut>> {
     return this.#byName((extension) => extension.shortcuts);
   }
@@ -55,6 +70,11 @@ export class ExtensionRegistry {
     return this.#extensions
       .findLast((extension) => extension.messageRenderers.has(customType))
       ?.messageRenderers.get(customType);
+  }
+
+  /** The last one that was registered. */
+  get thinkingRenderer(): unknown {
+    return this.#extensions.findLast(({ thinkingRenderer }) => thinkingRenderer !== undefined)?.thinkingRenderer;
   }
 
   /**

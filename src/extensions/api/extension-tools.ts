@@ -5,7 +5,7 @@ import type { Log } from "../../base/log.js";
 import type { AnyTool } from "../../tools/tool.js";
 import { runGuarded } from "../load/load-guard.js";
 import type { CustomTool } from "./custom-tool.js";
-import { adaptCustomTool } from "./custom-tool-adapter.js";
+import { adaptCustomTool, logThrown } from "./custom-tool-adapter.js";
 import type { ToolDefinition } from "./extension.js";
 import { type ContextDeps, createExtensionContext } from "./extension-context.js";
 import type { RegisteredTool } from "./extension-registrations.js";
@@ -32,8 +32,14 @@ export function adaptExtensionTool(
     { log, createContext: (call) => createExtensionContext(deps, call) },
   );
   const prepare = prepareArguments && {
-    prepareArguments: (args: JsonObject) =>
-      runGuarded({ path: realPath, log }, () => prepareArguments.call(definition, args)),
+    prepareArguments(args: JsonObject) {
+      try {
+        return runGuarded({ path: realPath, log }, () => prepareArguments.call(definition, args));
+      } catch (thrown) {
+        logThrown({ tool: definition, resolvedPath: realPath }, { what: "prepareArguments of", thrown, log });
+        throw thrown; // the model reads the message
+      }
+    },
   };
   return {
     tool: { ...tool, ...promptTexts(definition), ...prepare },

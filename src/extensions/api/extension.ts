@@ -42,6 +42,8 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   registerShortcut(key: string, definition: ShortcutDefinition): void;
   /** Draws custom messages of this type in a terminal. */
   registerMessageRenderer(customType: string, renderer: unknown): void;
+  /** Draws what a model thinks in a terminal. */
+  registerAssistantThinkingRenderer(renderer: unknown): void;
 
   sendMessage(message: CustomMessageInput, options?: SendCustomOptions): void;
   sendUserMessage(content: string | readonly InputContent[], options?: { deliverAs?: "steer" | "followUp" }): void;

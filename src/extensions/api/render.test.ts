@@ -30,7 +30,7 @@ const view: RenderView = {
 function renderer(hooks: RenderHooks) {
   const warnings: string[] = [];
   const failures: ToolFailure[] = [];
-  const log = { warn: (text: string) => void warnings.push(text), error() {} };
+  const log = { warn: (text: string) => void warnings.push(text), error: (text: string) => void warnings.push(text) };
   const tool = { name: "t", label: "Tool", ...hooks };
   const made = new ToolRenderer({ tool, path: "/t.ts", log, onError: (failure) => failures.push(failure) });
   return { made, warnings, failures };
@@ -132,7 +132,7 @@ describe("the usual drawing", () => {
     for (let times = 0; times < 2; times++)
       expect(trimmed(made.result(result, {}, view, 40))).toEqual(["<toolOutput>plain"]);
     expect(calls).toBe(1);
-    expect(warnings).toEqual([`Tool renderer failed ${JSON.stringify({ tool: "t", error })}`]);
+    expect(warnings).toEqual([`/t.ts: Tool renderer failed ${JSON.stringify({ tool: "t", error })}`]);
     expect(failures).toEqual([{ extensionPath: "/t.ts", event: "renderResult", error }]);
   });
 

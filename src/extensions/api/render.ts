@@ -1,15 +1,16 @@
 // A tool's own drawing of its calls and results. Published tools expect three different signatures; one object that is
 // theme, options and context at once satisfies them all. A renderer that fails is reported once and then not used.
 
-import { messageOf } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
+import { printable } from "../../files/paths/resolve-path.js";
 import type { ToolResult } from "../../protocol/events.js";
 import { type Component, Text } from "../compat/components.js";
 import { truncateToWidth, visibleWidth } from "../compat/terminal-text.js";
 import type { Theme } from "../compat/theme.js";
 import { runGuarded } from "../load/load-guard.js";
-import type { ToolFailure } from "./custom-tool-failure.js";
+import { complaint, failureOf, type ToolFailure } from "./custom-tool-failure.js";
+import { logFailure } from "./log-failure.js";
 
 export interface RenderHooks {
   /** Called `(args, theme)`, `(args, options, theme)` or `(args, theme, context)`, as the tool was written. */
@@ -105,7 +106,7 @@ export class ToolRenderer {
         const made = make();
         if (made === undefined || made === null) return undefined;
         const component = typeof made === "string" ? new Text(made, 0, 0) : made;
-        if (!isComponent(component)) throw new Error("it must return a component, and at once");
+        if (!isComponent(component)) throw complaint("it must return a component, and at once");
         this.#last.set(hook, component);
         return component.render(width);
       });
@@ -118,7 +119,7 @@ export class ToolRenderer {
 
   #fitted(lines: unknown, width: number): string[] {
     if (!Array.isArray(lines) || !lines.every((line) => typeof line === "string"))
-      throw new Error("render must return an array of strings");
+      throw complaint("render must return an array of strings");
     if (lines.every((line) => visibleWidth(line) <= width)) return lines;
     const { tool, log } = this.#deps;
     if (!this.#hasToldWidth) log.warn(`tool ${tool.name} draws lines wider than ${width} columns; they are cut`);
@@ -129,8 +130,10 @@ export class ToolRenderer {
   #fail(hook: Hook, thrown: unknown): void {
     this.#failed.add(hook);
     const { tool, path, log, onError } = this.#deps;
-    const error = messageOf(thrown);
-    log.warn(`Tool renderer failed ${JSON.stringify({ tool: tool.name, error })}`);
+    const failure = failureOf(thrown);
+    const { error } = failure;
+    const line = `Tool renderer failed ${JSON.stringify({ tool: tool.name, error })}`;
+    logFailure(log, `${printable(path)}: ${line}`, failure);
     onError?.({ extensionPath: path, event: hook, error });
   }
 

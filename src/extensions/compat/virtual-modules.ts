@@ -125,7 +125,7 @@ export class VirtualModules {
       case "tui":
         return asModule(await import("./component-library.js"));
       case "ai":
-        return asModule({ StringEnum }, await this.#host.ai?.());
+        return asModule({ StringEnum, Type: (await library("@sinclair/typebox")).Type }, await this.#host.ai?.());
       case "core":
         return asModule({ logger: this.#logger });
       default:

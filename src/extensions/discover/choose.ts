@@ -1,5 +1,5 @@
 // Which of the modules that were found are loaded, and in which order. Pure. A module that may not run hides no other:
-// an untrusted project cannot take a tool of the user's away by giving a file the same name.
+// a project cannot take a tool of the user's away by giving a file that is not trusted the same name.
 
 import type { FoundModule } from "./findings.js";
 
@@ -9,39 +9,42 @@ export const untrustedText = "Skipped: project is not trusted";
 export interface ChosenModules {
   /** In order, each file once. */
   readonly load: readonly FoundModule[];
-  /** Left out only because the project is not trusted. */
+  /** Would be loaded if the project were trusted with all it has. */
   readonly untrusted: readonly FoundModule[];
   /** Left out because another one has the same key. */
   readonly shadowed: readonly { readonly path: string; readonly by: string }[];
 }
 
 export interface ChooseOptions {
-  readonly isProjectTrusted: boolean;
+  /** Asked about the modules that need trust. */
+  mayRun(module: FoundModule): boolean;
   /** As in `disabledExtensions`: `extension-module:<name>`. */
   readonly disabled?: readonly string[];
 }
 
 export function chooseModules(modules: readonly FoundModule[], options: ChooseOptions): ChosenModules {
-  const { isProjectTrusted, disabled = [] } = options;
+  const { mayRun, disabled = [] } = options;
   const wanted = modules.filter(
     (module) => !isExtension(module) || !disabled.includes(`extension-module:${module.name}`),
   );
-  const mayRun = ({ needsTrust }: FoundModule) => isProjectTrusted || !needsTrust;
-  const byFile = new Map<string, FoundModule>();
+  const { chosen, shadowed } = firstOfEach(wanted.filter((module) => !module.needsTrust || mayRun(module)));
+  const all = firstOfEach(wanted).chosen;
+  const untrusted = [...all].filter(([file, module]) => module.needsTrust && !chosen.has(file));
+  return { load: [...chosen.values()], untrusted: untrusted.map(([, module]) => module), shadowed };
+}
+
+function firstOfEach(modules: readonly FoundModule[]) {
+  const chosen = new Map<string, FoundModule>();
   const byKey = new Map<string, FoundModule>();
   const shadowed: { path: string; by: string }[] = [];
-  for (const module of wanted.filter(mayRun)) {
-    if (byFile.has(fileOf(module))) continue;
+  for (const module of modules) {
+    if (chosen.has(fileOf(module))) continue;
     const by = module.key === undefined ? undefined : byKey.get(module.key);
     if (by) shadowed.push({ path: module.path, by: by.path });
-    else byFile.set(fileOf(module), module);
+    else chosen.set(fileOf(module), module);
     if (module.key !== undefined && !by) byKey.set(module.key, module);
   }
-  const untrusted = new Map<string, FoundModule>();
-  for (const module of wanted)
-    if (!mayRun(module) && !byFile.has(fileOf(module)) && !untrusted.has(fileOf(module)))
-      untrusted.set(fileOf(module), module);
-  return { load: [...byFile.values()], untrusted: [...untrusted.values()], shadowed };
+  return { chosen, shadowed };
 }
 
 /** A hook is loaded as one. */

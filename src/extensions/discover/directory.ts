@@ -38,9 +38,10 @@ export function entryModules(directory: string, entries: readonly string[], work
     const path = join(directory, entry);
     const looked = found.look(path);
     const leadsOut = "realPath" in looked && "realPath" in home && !isWithin(looked.realPath, home.realPath);
-    if (leadsOut || !isWithin(path, directory)) found.addProblem(path, "leaves the package directory", source);
-    else if (looked.kind === "missing") found.addProblem(path, "No such file or directory", source);
-    else if (looked.kind === "unfit") found.addProblem(path, looked.problem, source);
+    if (leadsOut || !isWithin(path, directory))
+      found.addProblem({ path, error: "leaves the package directory", source });
+    else if (looked.kind === "missing") found.addProblem({ path, error: "No such file or directory", source });
+    else if (looked.kind === "unfit") found.addProblem({ path, error: looked.problem, source });
     else if (looked.kind === "file") modules.push(path);
     else modules.push(...(indexOf(path, work) ?? filesIn(path)));
   }

@@ -311,7 +311,9 @@ describe("plugins", () => {
 
 describe("chooseModules", () => {
   const choose = async (isProjectTrusted: boolean, options: Partial<DiscoverOptions> = {}) => {
-    const { load, untrusted, shadowed } = chooseModules((await discover(options)).modules, { isProjectTrusted });
+    const { load, untrusted, shadowed } = chooseModules((await discover(options)).modules, {
+      mayRun: () => isProjectTrusted,
+    });
     const named = (modules: readonly { path: string }[]) => modules.map(({ path }) => short(path));
     return { load: named(load), untrusted: named(untrusted), shadowed: named(shadowed) };
   };
@@ -329,6 +331,18 @@ describe("chooseModules", () => {
       untrusted: ["home/repo/.galley/tools/a.ts"],
       shadowed: [],
     });
+  });
+
+  it("lets a project have what is trusted of it, and counts of the rest what would be loaded", async () => {
+    for (const name of ["a", "b", "c"]) place.write({ [`home/repo/.galley/tools/${name}.ts`]: tool });
+    place.write({ "home/repo/.claude/tools/b.ts": tool });
+    const { modules } = await discover();
+    const { load, untrusted } = chooseModules(modules, { mayRun: ({ name }) => name === "a" });
+    expect(load.map(({ path }) => short(path))).toEqual(["home/repo/.galley/tools/a.ts"]);
+    expect(untrusted.map(({ path }) => short(path))).toEqual([
+      "home/repo/.galley/tools/b.ts",
+      "home/repo/.galley/tools/c.ts",
+    ]);
   });
 
   it("takes a file once, under whatever names, and one that the user points at without further trust", async () => {
@@ -349,6 +363,6 @@ describe("chooseModules", () => {
     place.write({ "home/.galley/agent/extensions/x.ts": tool, "home/.galley/agent/extensions/y/index.ts": tool });
     const { modules } = await discover();
     const disabled = ["extension-module:y"];
-    expect(chooseModules(modules, { isProjectTrusted: false, disabled }).load.map(({ name }) => name)).toEqual(["x"]);
+    expect(chooseModules(modules, { mayRun: () => false, disabled }).load.map(({ name }) => name)).toEqual(["x"]);
   });
 });

@@ -63,7 +63,7 @@ export async function discoverModules(options: DiscoverOptions): Promise<Discove
     takePackage(path, { kinds, choice, source, found });
   }
   for (const path of pluginDirectories.map((given) => absolute(given, options))) {
-    if (found.look(path).kind === "missing") found.addProblem(path, "No such file or directory", source);
+    if (found.look(path).kind === "missing") found.addProblem({ path, error: "No such file or directory", source });
     takePackage(path, { kinds, choice: { isEnabled: true, features: null }, source, found });
   }
   for (const { kind, path, namedBy } of explicit.filter(({ kind }) => kinds.includes(kind)))
@@ -135,13 +135,15 @@ function takeExplicit(
   const source = { provider: "config", providerName: "Config", level: "project" } as const;
   found.startLocation();
   const looked = found.look(path);
-  if (looked.kind === "missing") found.addProblem(path, "No such file or directory", source);
-  else if (looked.kind === "unfit") found.addProblem(path, looked.problem, source);
+  const isGuard = kind === "extension" && !needsTrust ? { isGuard: true as const } : {};
+  const fail = (error: string) => found.addProblem({ path, error, source, ...isGuard });
+  if (looked.kind === "missing") fail("No such file or directory");
+  else if (looked.kind === "unfit") fail(looked.problem);
   else if (looked.kind === "directory") {
     const modules = directoryModules(path, { kind, source, found });
-    if (modules.length === 0) found.addProblem(path, "There is no module in this directory", source);
+    if (modules.length === 0) fail("There is no module in this directory");
     for (const module of modules) found.add(module, { kind, source, needsTrust });
-  } else if (!/\.(?:[cm]?[jt]sx?|md|json)$/.test(path)) found.addProblem(path, "This is not a module", source);
+  } else if (!/\.(?:[cm]?[jt]sx?|md|json)$/.test(path)) fail("This is not a module");
   else found.add(path, { kind, source, needsTrust }); // the loader reports .md and .json
 }
 

@@ -38,6 +38,8 @@ export interface DiscoveryProblem {
   readonly path: string;
   readonly error: string;
   readonly source: ModuleSource;
+  /** The user named it as an extension: it may be there to refuse calls. */
+  readonly isGuard?: true;
 }
 
 export interface Discovery {
@@ -80,14 +82,14 @@ export class Findings implements Discovery {
   add(path: string, as: Omit<FoundModule, "path" | "realPath" | "name">): void {
     const looked = this.look(path);
     if (looked.kind === "file") this.modules.push({ ...as, path, realPath: looked.realPath, name: moduleName(path) });
-    else if (looked.kind === "unfit") this.addProblem(path, looked.problem, as.source);
+    else if (looked.kind === "unfit") this.addProblem({ path, error: looked.problem, source: as.source });
   }
 
   /** Each file is reported once. */
-  addProblem(path: string, error: string, source: ModuleSource): void {
-    if (this.#troubled.has(path)) return;
-    this.#troubled.add(path);
-    this.problems.push({ path, error, source });
+  addProblem(problem: DiscoveryProblem): void {
+    if (this.#troubled.has(problem.path)) return;
+    this.#troubled.add(problem.path);
+    this.problems.push(problem);
   }
 }
 

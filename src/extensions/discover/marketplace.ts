@@ -25,7 +25,7 @@ export function marketplacePlugins(place: {
   if (!list) return [];
   if (!isObject(list.value?.plugins)) {
     const source = { provider: "claude-plugins", providerName: "Claude Code Marketplace", level: "user" } as const;
-    found.addProblem(path, "is not a list of plugins", source);
+    found.addProblem({ path, error: "is not a list of plugins", source });
     return [];
   }
   const plugins = Object.values(list.value.plugins)

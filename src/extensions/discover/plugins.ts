@@ -20,7 +20,8 @@ export function packageModules(
 ): string[] {
   const { kind, source, found } = work;
   const manifest = readPackage(directory);
-  if (manifest?.isBroken) found.addProblem(join(directory, "package.json"), "is not a JSON object", source);
+  if (manifest?.isBroken)
+    found.addProblem({ path: join(directory, "package.json"), error: "is not a JSON object", source });
   const { field = {} } = manifest ?? {};
   const chosen = Object.entries(isObject(field.features) ? field.features : {})
     .filter(([name, feature]) => isObject(feature) && (features?.includes(name) ?? feature.default === true))
@@ -43,7 +44,7 @@ export function pluginChoice(
   const name = isScoped ? `${basename(dirname(directory))}/${basename(directory)}` : basename(directory);
   const readTable = (path: string) => {
     const file = read(path);
-    if (file && !file.value) found.addProblem(path, "is not a JSON object", source);
+    if (file && !file.value) found.addProblem({ path, error: "is not a JSON object", source });
     return file?.value;
   };
   let choice: PluginChoice = { isEnabled: true, features: null };

@@ -135,7 +135,8 @@ describe("input", () => {
 
 describe("what the model is told", () => {
   it("before a run: messages are collected, the system prompt is passed on", async () => {
-    const event = { type: "before_agent_start" as const, prompt: "go", systemPrompt: "base" };
+    const systemPromptOptions = { cwd: "/project", selectedTools: ["read"], contextFiles: [], skills: [] };
+    const event = { type: "before_agent_start" as const, prompt: "go", systemPrompt: "base", systemPromptOptions };
     const message = { customType: "notes", content: "remember", display: true };
     const { outcome, told } = await ask(event, [
       { message, systemPrompt: "base, then one" },

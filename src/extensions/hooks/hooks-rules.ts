@@ -8,6 +8,7 @@ import type { CompactionResult } from "../../protocol/events.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import { checkMessage } from "../../record/check-message.js";
 import { type CustomMessageInput, customMessage } from "../../session/session-messages.js";
+import { complaint } from "../api/custom-tool-failure.js";
 import type { BranchNote, DecidingHook, HookEvent, HookOutcomes, UserBashResult } from "./hooks.js";
 
 export interface HookRule<Event = never, Outcome = unknown> {
@@ -126,7 +127,7 @@ const rules: Rules = {
     start: () => ({}),
     take(outcome, { result, operations }) {
       if (result === undefined && operations !== undefined)
-        throw new Error("user_bash takes a result; operations are not supported");
+        throw complaint("user_bash takes a result; operations are not supported");
       return result === undefined ? outcome : { result: asBashResult(result) };
     },
     isDecided: ({ result }) => result !== undefined,
@@ -136,7 +137,7 @@ const rules: Rules = {
     take(outcome, { trusted, remember }) {
       if (trusted === undefined) return outcome;
       if (trusted !== "yes" && trusted !== "no" && trusted !== "undecided")
-        throw new Error('trusted must be "yes", "no" or "undecided"');
+        throw complaint('trusted must be "yes", "no" or "undecided"');
       return { trusted, remember: Boolean(remember) };
     },
     isDecided: ({ trusted }) => trusted !== "undecided",
@@ -151,17 +152,17 @@ export function ruleFor(type: string): HookRule<HookEvent, unknown> | undefined 
 }
 
 function asText(name: string, value: unknown): string {
-  if (typeof value !== "string") throw new Error(`${name} must be a string`);
+  if (typeof value !== "string") throw complaint(`${name} must be a string`);
   return value;
 }
 
 function asTexts(value: unknown): string[] {
-  if (!Array.isArray(value)) throw new Error("context must be a list of strings");
+  if (!Array.isArray(value)) throw complaint("context must be a list of strings");
   return value.map((text) => asText("context", text));
 }
 
 function asData(name: string, value: unknown): JsonObject {
-  if (!isObject(value)) throw new Error(`${name} must be an object`);
+  if (!isObject(value)) throw complaint(`${name} must be an object`);
   return value;
 }
 
@@ -172,7 +173,7 @@ function asNote(value: unknown): BranchNote {
 
 function asCompaction(value: unknown): CompactionResult {
   const { summary, shortSummary, firstKeptEntryId, tokensBefore, details, preserveData } = asData("compaction", value);
-  if (typeof tokensBefore !== "number") throw new Error("compaction.tokensBefore must be a number");
+  if (typeof tokensBefore !== "number") throw complaint("compaction.tokensBefore must be a number");
   return {
     summary: asText("compaction.summary", summary),
     ...(typeof shortSummary === "string" ? { shortSummary } : {}),
@@ -190,10 +191,10 @@ function asCustom(value: unknown): CustomMessageInput {
 }
 
 function asMessages(value: unknown): AgentMessage[] {
-  if (!Array.isArray(value)) throw new Error("messages must be a list");
+  if (!Array.isArray(value)) throw complaint("messages must be a list");
   return value.map((message, index) => {
     const checked = checkMessage(message, 0);
-    if (!checked) throw new Error(`messages[${index}] is not a message`);
+    if (!checked) throw complaint(`messages[${index}] is not a message`);
     return checked;
   });
 }
@@ -201,12 +202,12 @@ function asMessages(value: unknown): AgentMessage[] {
 function asContent(value: unknown): InputContent[] {
   if (typeof value === "string") return [{ type: "text", text: value }];
   if (!Array.isArray(value) || !value.every((block) => isText(block) || isImage(block)))
-    throw new Error("content must be a list of texts and images");
+    throw complaint("content must be a list of texts and images");
   return value;
 }
 
 function asImages(value: unknown): ImageContent[] {
-  if (!Array.isArray(value) || !value.every(isImage)) throw new Error("images must be a list of images");
+  if (!Array.isArray(value) || !value.every(isImage)) throw complaint("images must be a list of images");
   return value;
 }
 

@@ -22,6 +22,14 @@ export interface UserBashResult {
   readonly truncated?: boolean;
 }
 
+export interface SystemPromptOptions {
+  readonly cwd: string;
+  /** The names of the active tools. */
+  readonly selectedTools: readonly string[];
+  readonly contextFiles: readonly { readonly path: string; readonly content: string }[];
+  readonly skills: readonly { readonly name: string; readonly description: string; readonly filePath: string }[];
+}
+
 type SwitchReason = "new" | "resume" | "fork";
 
 /** By name: what handlers are shown, beside `type`. */
@@ -50,6 +58,8 @@ export interface HookEvents {
     readonly prompt: string;
     readonly images?: readonly ImageContent[];
     readonly systemPrompt: string;
+    /** What the prompt was made of. */
+    readonly systemPromptOptions: SystemPromptOptions;
   };
   context: { readonly messages: AgentMessage[] };
   /** `input` is the handler's own copy; its changes to it count. */

@@ -68,12 +68,19 @@ describe("a module that cannot be used is one sentence, leaves nothing behind, a
       "a factory that throws half way",
       'export default (pi) => { pi.registerCommand("bad", { handler() {} }); pi.on("tool_call", () => ({ block: true })); throw new Error("half"); };',
       "Failed to load extension: half",
+      { isGuard: true },
     ],
-  ])("%s", async (_title, text, sentence) => {
+    [
+      "a guard with a syntax error",
+      'export default (pi) => { pi.on("tool_call", () => ({ block: true }) };',
+      'Failed to load extension: Unexpected token, expected "," (<dir>/bad.ts:1:69)',
+      { isGuard: true },
+    ],
+  ])("%s", async (_title, text, sentence, more: object = {}) => {
     modules.write({ "bad.ts": text, "good.ts": listener("good") });
     const path = join(modules.directory, "bad.ts");
     const opened = await openExtensions([modules.candidate("bad.ts", { path }), modules.candidate("good.ts")]);
-    expect(opened.errors).toEqual([{ path, error: sentence.replace("<dir>", modules.directory) }]);
+    expect(opened.errors).toEqual([{ path, error: sentence.replace("<dir>", modules.directory), ...more }]);
     expect(await wordsOf(opened)).toEqual(["good"]);
     expect(opened.runner.commands().map(({ name }) => name)).toEqual(["good"]);
   });

@@ -1,6 +1,7 @@
 // Loads extensions: modules that were found, and functions that a program passes in. A failing one is one sentence and
 // leaves nothing behind; the others load, in the order in which they were named.
 
+import { readModuleFile } from "../../files/module-files.js";
 import type { ExtensionAPI, ExtensionFactory } from "../api/extension.js";
 import { createExtensionApi } from "../api/extension-api.js";
 import { type ExtensionOrigin, ExtensionRegistrations } from "../api/extension-registrations.js";
@@ -24,6 +25,8 @@ export interface InlineExtension {
   /** Whose it is; default: the program's, whose functions count as the user's. */
   readonly origin?: ExtensionOrigin;
 }
+
+const maxTextBytes = 4 * 1024 * 1024;
 
 export type Candidate = ModuleCandidate | InlineExtension;
 
@@ -67,9 +70,10 @@ export async function loadExtensions(
   const load = async (wanted: readonly Candidate[], loadParts: LoadDeps) => {
     const outcomes = await Promise.all(once(wanted).map((one) => loadOne(one, { deps: loadParts, virtual, apiOf })));
     runner.registry.add(outcomes.flatMap(({ extension, problem }) => (problem === undefined ? [extension] : [])));
-    const found = outcomes.flatMap(({ extension, problem }) =>
-      problem === undefined ? [] : [errorOf(extension, problem)],
+    const found = outcomes.flatMap(({ extension, problem, isGuard }) =>
+      problem === undefined ? [] : [errorOf(extension, problem, isGuard)],
     );
+    for (const sentence of runner.registry.replacedCommands()) log.warn(sentence);
     errors.push(...found);
     return found;
   };
@@ -99,7 +103,28 @@ async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
       : await loadModule(candidate, deps, { virtual, kind: "extension", noFactoryText, make });
   const problem = "problem" in loaded ? loaded.problem : undefined;
   extension.isGone = problem !== undefined;
-  return { extension, problem };
+  const isGuard = problem !== undefined && wasGuard(candidate, extension, deps);
+  return { extension, problem, isGuard };
+}
+
+/**
+ * Would it have decided about calls? It began to listen, or its text says that it would have; one that was named to be
+ * there counts as well. What the project is not trusted with was never going to decide anything.
+ */
+function wasGuard(candidate: Candidate, { handlers, origin }: ExtensionRegistrations, { coverage }: LoadDeps): boolean {
+  if (handlers.has("tool_call")) return true;
+  if (origin.needsTrust && !coverage) return false;
+  if ("factory" in candidate) return candidate.origin === undefined;
+  const isNamed = origin.source?.provider === "config" && !origin.needsTrust;
+  return isNamed || /\btool_call\b/.test(textOf(origin.realPath));
+}
+
+function textOf(path: string): string {
+  try {
+    return Buffer.from(readModuleFile(path, maxTextBytes).bytes).toString("utf8");
+  } catch {
+    return ""; // then its name alone has to tell
+  }
 }
 
 /** A function of the program counts as the user's. */
@@ -115,6 +140,10 @@ function once(candidates: readonly Candidate[]) {
   return candidates.filter((one) => "factory" in one || kept.has(one));
 }
 
-function errorOf({ origin: { path, source } }: ExtensionRegistrations, error: string): ModuleLoadError {
-  return { path, error, ...(source ? { source } : {}) };
+function errorOf(
+  { origin: { path, source } }: ExtensionRegistrations,
+  error: string,
+  isGuard: boolean,
+): ModuleLoadError {
+  return { path, error, ...(source ? { source } : {}), ...(isGuard ? { isGuard } : {}) };
 }

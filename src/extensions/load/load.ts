@@ -23,6 +23,7 @@ import { LoadMemory } from "./load-memory.js";
 import { ModuleGraph, needsBun, type Transformer } from "./load-module.js";
 import { isPartOf } from "./load-packages.js";
 import type { ToolSchema } from "./schema-json.js";
+import { unknownMembers } from "./tool-members.js";
 
 /** What discovery found. */
 export interface ModuleCandidate {
@@ -69,6 +70,8 @@ export interface ModuleLoadError {
   readonly path: string;
   readonly error: string;
   readonly source?: ModuleSource;
+  /** Without it, calls could run that it would have refused. */
+  readonly isGuard?: true;
 }
 
 export interface LoadedCustomTools {
@@ -99,6 +102,7 @@ export async function loadCustomTools(
     const { path, realPath: resolvedPath, source } = candidate;
     const origin = source ? { source } : {};
     for (const { tool, schema } of found) {
+      for (const sentence of unknownMembers(tool)) deps.log.warn(`${path}: ${sentence}`);
       if (taken.has(tool.name)) problems.push(`Tool name "${tool.name}" conflicts with existing tool`);
       else tools.push({ path, resolvedPath, tool, schema, ...origin });
       taken.add(tool.name);

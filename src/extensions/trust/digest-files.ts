@@ -25,8 +25,16 @@ export interface DigestedFiles {
   readonly files: ReadonlyMap<string, DigestedFile>;
   /** What the `package.json` files beside and above them say about loading, by path. */
   readonly manifests: ReadonlyMap<string, string>;
+  /** What each file asks for, by canonical path. */
+  readonly loads: ReadonlyMap<string, FileLoads>;
   /** There were more than are followed; the others are in no digest, and may not be loaded. */
   readonly problem?: string;
+}
+
+/** What one file makes a loader load, by canonical paths. */
+export interface FileLoads {
+  readonly files: ReadonlySet<string>;
+  readonly manifests: ReadonlySet<string>;
 }
 
 export interface FileLimits {
@@ -53,6 +61,8 @@ export async function digestFiles(
   let sinceBreakBytes = 0;
   const files = new Map<string, DigestedFile & { specifiers: readonly string[] }>();
   const manifests = new Map<string, string>();
+  const requests = new Map<string, { targets: Set<string>; manifests: Set<string> }>();
+  const realPaths = new Map<string, string>();
   const visited = new Set<string>();
   const readManifest = manifestReader();
 
@@ -67,6 +77,14 @@ export async function digestFiles(
     sinceBreakBytes += bytes;
     files.set(realPath, file);
     return file;
+  };
+
+  /** Known once every path was looked at. */
+  const loads = () => {
+    const filesOf = (targets: Set<string>) => new Set([...targets].flatMap((path) => realPaths.get(path) ?? []));
+    return new Map(
+      [...requests].map(([path, { targets, manifests }]) => [path, { files: filesOf(targets), manifests }]),
+    );
   };
 
   const targets = new Map<string, string[]>();
@@ -88,8 +106,11 @@ export async function digestFiles(
     const looked = lookAt(path);
     if (looked.kind !== "file") continue; // nothing to load there now; a file that appears changes the digest
     if (files.size >= maxFiles && !files.has(looked.realPath))
-      return { files, manifests, problem: `more than ${maxFiles} files would be loaded` };
+      return { files, manifests, loads: loads(), problem: `more than ${maxFiles} files would be loaded` };
     const { specifiers } = read(looked.realPath, isScript.has(path));
+    realPaths.set(path, looked.realPath);
+    const own = requests.get(looked.realPath) ?? { targets: new Set(), manifests: new Set() };
+    requests.set(looked.realPath, own);
     if (isText.has(path)) continue; // no manifest says how it is loaded
     // A loader may resolve from the link or from its target.
     for (const directory of new Set([dirname(path), dirname(looked.realPath)])) {
@@ -97,14 +118,38 @@ export async function digestFiles(
       if (visited.has(visit)) continue;
       visited.add(visit);
       const manifest = nearestManifest(directory, readManifest);
-      if (manifest) manifests.set(manifest.path, sha256Of(loadingText(manifest)));
+      if (manifest) {
+        manifests.set(manifest.path, sha256Of(loadingText(manifest)));
+        own.manifests.add(manifest.path);
+      }
       for (const specifier of specifiers) {
         if (isHostModule(specifier)) continue;
         if (targets.size > maxImports)
-          return { files, manifests, problem: `there are more than ${maxImports} imports` };
-        for (const target of find(specifier, directory)) queue.add(target);
+          return { files, manifests, loads: loads(), problem: `there are more than ${maxImports} imports` };
+        for (const target of find(specifier, directory)) {
+          queue.add(target);
+          own.targets.add(target);
+        }
       }
     }
+  }
+  return { files, manifests, loads: loads() };
+}
+
+/** Where a path leads, or the path itself where nothing is there. */
+export function realPathOf(path: string): string {
+  const looked = lookAt(path);
+  return "realPath" in looked ? looked.realPath : path;
+}
+
+/** Everything that loading one file may load: itself, and what its imports lead to. */
+export function reachableFrom(realPath: string, loads: DigestedFiles["loads"]): FileLoads {
+  const files = new Set([realPath]); // grows while it is gone through
+  const manifests = new Set<string>();
+  for (const file of files) {
+    const own = loads.get(file);
+    for (const next of own?.files ?? []) files.add(next);
+    for (const manifest of own?.manifests ?? []) manifests.add(manifest);
   }
   return { files, manifests };
 }

@@ -45,7 +45,9 @@ describe("what is in a digest", () => {
     write({ ".galley/prompts/go.md": 'import "./b.js"', ".galley/prompts/b.js": "", "package.json": "{}" });
     const texts = [{ kind: "prompt", path: join(place.repo, ".galley/prompts/go.md") }] as const;
     const before = await digestProject({ root: place.repo, modules: [], texts });
-    expect(before.items).toEqual([{ kind: "prompt", name: ".galley/prompts/go.md", hash: expect.any(String) }]);
+    expect(before.items).toEqual([
+      { kind: "prompt", name: ".galley/prompts/go.md", hash: expect.any(String), digest: expect.any(String) },
+    ]);
     expect(() => before.coverage.admit(texts[0].path, Buffer.from('import "./b.js"'))).not.toThrow();
     expect(() => before.coverage.admit(texts[0].path, Buffer.from("other"))).toThrow(
       "has changed since it was checked",

@@ -1,13 +1,19 @@
-// What a project would run or decide, item by item, and one digest over all of it. The user trusts a digest; any change
-// in its items makes another one.
+// What a project would run or decide, item by item: a digest of each with everything it loads, and one over all of
+// them. The user trusts these digests; a change makes another one of every item that it reaches, and of no other.
 
 import { relative, sep } from "node:path";
 import { sha256Of } from "../../base/digest.js";
 import { GalleyError } from "../../base/errors.js";
-import { lookAt } from "../../files/module-files.js";
 import type { McpServer } from "../discover/find-mcp-servers.js";
 import type { FoundModule } from "../discover/findings.js";
-import { type DigestedFile, type DigestedFiles, digestFiles, type FileLimits } from "./digest-files.js";
+import {
+  type DigestedFile,
+  type DigestedFiles,
+  digestFiles,
+  type FileLimits,
+  reachableFrom,
+  realPathOf,
+} from "./digest-files.js";
 
 export type TrustItemKind =
   | "tool"
@@ -28,6 +34,10 @@ export interface TrustItem {
   /** The path relative to the project's root; for an entry in a file, `path#name`. */
   readonly name: string;
   readonly hash: string;
+  /** Of it and of everything it loads: what the user trusts. Not for what only others load. */
+  readonly digest?: string;
+  /** The names of the files and manifests that it loads. */
+  readonly loads?: readonly string[];
   /** Where a link leads, when it leads elsewhere. */
   readonly target?: string;
   /** The whole command. */
@@ -68,6 +78,10 @@ export interface ProjectDigest {
   /** What would run first, then the files it loads; by name within each. */
   readonly items: readonly TrustItem[];
   readonly coverage: Coverage;
+  /** The files that these items load, and no others. */
+  coverageOf(items: ReadonlySet<TrustItem>): Coverage;
+  /** Undefined for a module that is not part of the digest. */
+  itemOf(module: Pick<FoundModule, "kind" | "path">): TrustItem | undefined;
 }
 
 /** The files that a digest was made of. Of a project's own files, only these are loaded and read. */
@@ -86,26 +100,45 @@ export async function digestProject(options: DigestProjectOptions): Promise<Proj
   const plain = texts.map(({ path }) => path);
   const found = await digestFiles({ modules: pathsOf(false), scripts: pathsOf(true), texts: plain }, options);
   const make = itemMaker(root, found);
+  const entries = [
+    ...modules.map((module) => ({ realPath: module.realPath, item: make.module(module) })),
+    ...texts.map((text) => ({ realPath: realPathOf(text.path), item: make.text(text) })),
+  ];
   const items = [
-    ...modules.map(make.module),
+    ...entries.map(({ item }) => item),
     ...mcpServers.map(make.server),
-    ...settings.map(make.setting),
-    ...texts.map(make.text),
-    ...make.imports([...modules.map(({ realPath }) => realPath), ...texts.map(({ path }) => realPathOf(path))]),
+    ...make.settings(settings),
+    ...make.imports(entries.map(({ realPath }) => realPath)),
   ];
   items.sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || compare(a.name, b.name));
-  return { root, digest: sha256Of(linesOf(items)), items, coverage: coverageOf(found) };
+  const byKey = new Map(items.map((item) => [itemKey(item), item]));
+  return {
+    root,
+    digest: sha256Of(linesOf(items)),
+    items,
+    coverage: coverageOf(found.files),
+    coverageOf(wanted) {
+      const own = entries.filter(({ item }) => wanted.has(item)).map(({ realPath }) => realPath);
+      const reached = new Set(own.flatMap((path) => [...reachableFrom(path, found.loads).files]));
+      return coverageOf(new Map([...found.files].filter(([path]) => reached.has(path))));
+    },
+    itemOf: ({ kind, path }) => byKey.get(itemKey({ kind, name: nameIn(root, path) })),
+  };
+}
+
+/** No two items of a project have the same. */
+export function itemKey({ kind, name }: Pick<TrustItem, "kind" | "name">): string {
+  return JSON.stringify([kind, name]);
+}
+
+function nameIn(root: string, path: string): string {
+  return relative(root, path).replaceAll(sep, "/");
 }
 
 const kinds: readonly TrustItemKind[] = [
   ...(["tool", "command", "extension", "hook", "mcp", "setting"] as const),
   ...(["prompt", "skill", "rule", "file", "package"] as const),
 ];
-
-function realPathOf(path: string): string {
-  const looked = lookAt(path);
-  return "realPath" in looked ? looked.realPath : path;
-}
 
 /** A module that is found in a directory and named by a setting counts once. */
 function onceEach(modules: readonly FoundModule[]): FoundModule[] {
@@ -117,7 +150,8 @@ function compare(a: string, b: string): number {
 }
 
 function nothingIn(root: string): ProjectDigest {
-  return { root, digest: "nothing", items: [], coverage: { isCovered: () => false, admit: refuse } };
+  const coverage = coverageOf(new Map());
+  return { root, digest: "nothing", items: [], coverage, coverageOf: () => coverage, itemOf: () => undefined };
 }
 
 /** Every item is one line of JSON, so that no name can look like two. */
@@ -126,33 +160,56 @@ function linesOf(items: readonly TrustItem[]): string {
   return ["galley trust 1", ...lines.sort()].join("\n");
 }
 
-function itemMaker(root: string, { files, manifests, problem }: DigestedFiles) {
-  const named = (path: string) => relative(root, path).replaceAll(sep, "/");
-  const valued = (kind: "mcp" | "setting", name: string, value: unknown): TrustItem => ({
+function itemMaker(root: string, { files, manifests, loads, problem }: DigestedFiles) {
+  const named = (path: string) => nameIn(root, path);
+  const valued = (kind: "mcp" | "setting", name: string, value: unknown) => ({
     kind,
     name,
     value,
     hash: sha256Of(JSON.stringify(value) ?? ""),
   });
+  /** Lines of JSON, so that no name can look like two. A search that was cut short may have missed something. */
+  const withLoaded = (item: TrustItem, realPath: string): TrustItem => {
+    const reached = reachableFrom(realPath, loads);
+    const loaded = [
+      ...[...reached.files].filter((path) => path !== realPath).map((path) => [named(path), files.get(path)?.hash]),
+      ...[...reached.manifests].map((path) => [named(path), manifests.get(path)]),
+    ].filter(([, hash]) => hash !== undefined);
+    const lines = [[item.kind, item.name, item.hash], ...loaded.sort(), ...(problem === undefined ? [] : [[problem]])];
+    const names = loaded.map(([name]) => name as string);
+    return {
+      ...item,
+      digest: sha256Of(lines.map((line) => JSON.stringify(line)).join("\n")),
+      ...(names.length === 0 ? {} : { loads: names }),
+    };
+  };
   const found = ({ kind, path, realPath }: Pick<FoundModule, "path" | "realPath"> & { kind: TrustItemKind }) => {
     const file = files.get(realPath);
     const target = named(realPath);
-    return {
-      kind,
-      name: named(path),
-      hash: sha256Of(`${target} ${file?.hash}`),
-      ...(target === named(path) ? {} : { target }),
-      ...(file ? remarks(file) : { problem: "no longer exists" }),
-    };
+    return withLoaded(
+      {
+        kind,
+        name: named(path),
+        hash: sha256Of(`${target} ${file?.hash}`),
+        ...(target === named(path) ? {} : { target }),
+        ...(file ? remarks(file) : { problem: "no longer exists" }),
+      },
+      realPath,
+    );
   };
   return {
     module: (module: FoundModule): TrustItem => found(module),
     text: ({ kind, path }: PolicyText): TrustItem => found({ kind, path, realPath: realPathOf(path) }),
-    server: ({ file, name, argv, entry }: McpServer): TrustItem => ({
-      ...valued("mcp", `${named(file)}#${name}`, entry),
-      ...(argv ? { argv } : {}),
-    }),
-    setting: ({ file, key, value }: PolicySetting): TrustItem => valued("setting", `${named(file)}#${key}`, value),
+    server({ file, name, argv, entry }: McpServer): TrustItem {
+      const item = valued("mcp", `${named(file)}#${name}`, entry);
+      return { ...item, digest: item.hash, ...(argv ? { argv } : {}) };
+    },
+    /** All or none of them count, so each one's digest is that of all. */
+    settings(settings: readonly PolicySetting[]): TrustItem[] {
+      const items = settings.map(({ file, key, value }) => valued("setting", `${named(file)}#${key}`, value));
+      const digest = sha256Of(linesOf(items));
+      return items.map((item) => ({ ...item, digest }));
+    },
     /** Files in the digest that are not items of their own. */
     imports(own: readonly string[]): TrustItem[] {
       const entries = new Set(own);
@@ -175,7 +232,7 @@ function remarks({ problem, computedLines }: DigestedFile): Pick<TrustItem, "pro
   return { ...(problem === undefined ? {} : { problem }), ...(computedLines.length === 0 ? {} : { computedLines }) };
 }
 
-function coverageOf({ files }: DigestedFiles): Coverage {
+function coverageOf(files: DigestedFiles["files"]): Coverage {
   return {
     isCovered: (realPath) => files.get(realPath)?.sha256 !== undefined,
     admit(realPath, content) {

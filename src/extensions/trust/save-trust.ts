@@ -33,7 +33,9 @@ export async function saveTrust(
   if (isInside(file, project.root))
     throw new GalleyError("file_refused", `${printable(file)} lies in the project that it would be about.`);
   const items =
-    project.items.length > maxItems ? [] : project.items.map(({ kind, name, hash }) => ({ kind, name, hash }));
+    project.items.length > maxItems
+      ? []
+      : project.items.map(({ kind, name, hash, digest }) => ({ kind, name, hash, ...(digest ? { digest } : {}) }));
   const { root, digest } = project;
   const record: TrustRecord = { root, digest, decision, decidedAt: new Date(clock.now()).toISOString(), items };
   await change({ file, clock }, (records) => {

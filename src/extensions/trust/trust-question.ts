@@ -2,7 +2,7 @@
 // what changed. Names and commands come from strangers, so invisible characters are written out.
 
 import type { TrustItem, TrustItemKind } from "./digest-project.js";
-import type { TrustChange, TrustDecision } from "./trust.js";
+import { entriesOf, type TrustChange, type TrustDecision } from "./trust.js";
 
 export interface TrustQuestion {
   readonly title: string;
@@ -11,15 +11,29 @@ export interface TrustQuestion {
 
 export function trustQuestion(decision: TrustDecision): TrustQuestion {
   const { root, items, changedSince, isForeign, problem } = decision;
+  const { asked, trustedCount } = askedAbout(decision);
   return {
     title: `Trust ${visible(root)} to run its own code?`,
     lines: [
       ...(isForeign ? ["This directory belongs to another user."] : []),
       ...(problem === undefined ? [] : [`${problem}.`]),
       ...(changedSince ? changeLines(changedSince) : []),
-      ...(items.length === 0 ? ["There is nothing in it that galley would run."] : itemLines(items)),
+      ...(items.length === 0 ? ["There is nothing in it that galley would run."] : itemLines(asked)),
+      ...(trustedCount === 0 ? [] : [`Already trusted and unchanged: ${trustedCount}.`]),
     ],
   };
+}
+
+/** What is not trusted yet, with the files it loads; everything where there is nothing left to decide. */
+function askedAbout({ items, trusted }: TrustDecision): { asked: readonly TrustItem[]; trustedCount: number } {
+  const entries = entriesOf(items);
+  const open = entries.filter((item) => !trusted.has(item));
+  if (open.length === 0 || open.length === entries.length) return { asked: items, trustedCount: 0 };
+  const loaded = new Set(open.flatMap(({ loads = [] }) => loads));
+  // "." says why a search for imports was cut short.
+  const isAsked = (item: TrustItem) =>
+    item.digest === undefined ? loaded.has(item.name) || item.name === "." : !trusted.has(item);
+  return { asked: items.filter(isAsked), trustedCount: entries.length - open.length };
 }
 
 const headings: Readonly<Record<TrustItemKind, string>> = {

@@ -1,4 +1,4 @@
-// What a user decided about projects, in one file of the user's own. A decision is about a directory and a digest: the
+// What a user decided about projects, in one file of the user's own. A decision is about a directory and digests: the
 // same files elsewhere, other files in the same directory and everything below it are separate questions. Only this
 // file counts; nothing that a project says about itself does.
 
@@ -21,7 +21,8 @@ export interface TrustRecord {
   readonly items: readonly TrustRecordItem[];
 }
 
-export type TrustRecordItem = Pick<TrustItem, "kind" | "name" | "hash">;
+/** Records of earlier versions have no digests of items: they count only as a whole. */
+export type TrustRecordItem = Pick<TrustItem, "kind" | "name" | "hash" | "digest">;
 
 export interface TrustFile {
   /** Oldest first. */
@@ -79,9 +80,10 @@ function checkRecord(value: unknown): TrustRecord {
 
 function checkItem(value: unknown): TrustRecordItem {
   if (!isObject(value)) throw damaged();
-  const { kind, name, hash } = value;
+  const { kind, name, hash, digest } = value;
+  if (digest !== undefined && typeof digest !== "string") throw damaged();
   if (typeof kind !== "string" || typeof name !== "string" || typeof hash !== "string") throw damaged();
-  return { kind: kind as TrustItem["kind"], name, hash };
+  return { kind: kind as TrustItem["kind"], name, hash, ...(digest === undefined ? {} : { digest }) };
 }
 
 function damaged(): GalleyError {

@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makePlace, type Place } from "../../../bench/kit-trust/place.mjs";
 import { systemClock } from "../../base/clock.js";
 import { findConfigRoots } from "../../config/config-roots.js";
+import { itemKey, type ProjectDigest, type TrustItem } from "./digest-project.js";
 import { revokeTrust, saveTrust } from "./save-trust.js";
-import { type DecideTrustOptions, decideTrust } from "./trust.js";
+import { type DecideTrustOptions, decideTrust, grantOf } from "./trust.js";
 import { trustQuestion, visible } from "./trust-question.js";
 import { listTrust } from "./trust-store.js";
 import { surveyProject } from "./trust-survey.js";
@@ -30,6 +31,10 @@ const decide = async (options: Partial<DecideTrustOptions> & { cwd?: string } = 
 const state = async (options?: Parameters<typeof decide>[0]) => (await decide(options)).state;
 const record = async (decision: "trusted" | "untrusted", cwd?: string) =>
   saveTrust((await survey(cwd)).project, decision, { file, clock });
+
+/** The same item of another survey. */
+const again = (project: ProjectDigest) => (item: TrustItem) =>
+  project.items.find((other) => itemKey(other) === itemKey(item)) as TrustItem;
 
 describe("decideTrust", () => {
   it("T-1, T-5: is undecided without a decision of the user", async () => {
@@ -72,6 +77,75 @@ describe("decideTrust", () => {
     expect(await state({ cwd: join(place.repo, "inner") })).toBe("undecided");
     expect(await state()).toBe("trusted");
     expect(await state({ cwd: join(place.repo, ".galley") })).toBe("trusted");
+  });
+
+  it("T-3: what was trusted and has not changed stays trusted, item by item", async () => {
+    const tools = (names: string[]) => names.map((name) => `.galley/tools/${name}.ts`);
+    place.write({
+      "home/repo/.galley/tools/b.ts": "",
+      "home/repo/.galley/tools/c.ts": 'import "../lib/d.js"',
+      "home/repo/.galley/lib/d.ts": 'import "./b"',
+      "home/repo/.mcp.json": '{"mcpServers":{"db":{"command":"db"}}}',
+    });
+    await record("trusted");
+    const trusted = async () => {
+      const { state, trusted, items } = await decide();
+      const { project } = await survey();
+      const covered = items.filter(({ name }) => {
+        const { coverage } = grantOf(project, { state, trusted: new Set([...trusted].map(again(project))) });
+        return coverage?.isCovered(join(place.repo, name));
+      });
+      return { state, names: [...trusted].map(({ name }) => name), covered: covered.map(({ name }) => name) };
+    };
+    place.write({ "home/repo/.galley/tools/b.ts": "evil()" });
+    expect(await trusted()).toEqual({
+      state: "undecided",
+      names: [...tools(["a", "c"]), ".mcp.json#db"],
+      covered: [...tools(["a", "c"]), ".galley/lib/b.ts", ".galley/lib/d.ts"],
+    });
+    place.write({ "home/repo/.galley/tools/b.ts": "", "home/repo/.galley/lib/b.ts": "evil()" });
+    expect((await trusted()).names).toEqual([...tools(["b"]), ".mcp.json#db"]);
+    expect((await trusted()).covered).toEqual(tools(["b"]));
+    place.write({ "home/repo/.galley/lib/b.ts": "", "home/repo/.mcp.json": '{"mcpServers":{"db":{"command":"x"}}}' });
+    expect((await trusted()).names).toEqual(tools(["a", "b", "c"]));
+  });
+
+  it("a no is about the same items in every later state", async () => {
+    await record("trusted");
+    await record("untrusted");
+    place.write({ "home/repo/.galley/tools/c.ts": "" });
+    expect(await decide()).toMatchObject({ state: "undecided", trusted: new Set() });
+    expect(await decide({ projectModules: "allow" })).toMatchObject({ state: "untrusted" });
+    const { trusted } = await decide({ projectModules: "allow" });
+    expect([...trusted].map(({ name }) => name)).toEqual([".galley/tools/c.ts"]);
+  });
+
+  it("settings count all or none", async () => {
+    const look = async (settings: Record<string, unknown>) => {
+      const policy = Object.entries(settings).map(([key, value]) => ({ file: join(place.repo, "s"), key, value }));
+      const configRoot = join(place.home, ".galley");
+      const around = { cwd: place.repo, home: place.home, configRoot, agentDir: join(configRoot, "agent") };
+      const { roots } = findConfigRoots(around);
+      return (await surveyProject({ ...around, roots, settings: policy })).project;
+    };
+    const grant = async (settings: Record<string, unknown>) => {
+      const project = await look(settings);
+      return grantOf(project, decideTrust({ project, file })).areSettingsTrusted;
+    };
+    await saveTrust(await look({ shellPath: "/bin/sh", customTools: [] }), "trusted", { file, clock });
+    place.write({ "home/repo/.galley/tools/new.ts": "" });
+    expect(await grant({ shellPath: "/bin/sh", customTools: [] })).toBe(true);
+    expect(await grant({ shellPath: "/bin/sh" })).toBe(false);
+    expect(await grant({ shellPath: "/tmp/sh", customTools: [] })).toBe(false);
+  });
+
+  it("counts records of earlier versions as a whole, and only so", async () => {
+    await record("trusted");
+    writeFileSync(file, readFileSync(file, "utf8").replace(/,\s*"digest": "[^"]*"(?=\s*\})/g, ""));
+    expect(listTrust(file).records[0]?.items.every((item) => !("digest" in item))).toBe(true);
+    expect(await state()).toBe("trusted");
+    place.write({ "home/repo/.galley/tools/c.ts": "" });
+    expect(await decide()).toMatchObject({ state: "undecided", trusted: new Set() });
   });
 
   it("T-5: trusts for one run without writing it down", async () => {

@@ -17,8 +17,8 @@ const names = {
   "pi-tui":
     "Text Markdown Box Container Spacer SelectList Input Key matchesKey visibleWidth truncateToWidth fuzzyMatch CURSOR_MARKER getEditorKeybindings wrapTextWithAnsi replaceTabs Editor Loader CancellableLoader Image TruncatedText SettingsList",
   "pi-coding-agent":
-    "getMarkdownTheme DynamicBorder BorderedLoader keyHint CustomEditor copyToClipboard createBashTool createReadTool createWriteTool createEditTool createFindTool createGrepTool createLsTool withFileMutationQueue getAgentDir getSettingsListTheme defineTool formatSize DEFAULT_MAX_BYTES DEFAULT_MAX_LINES parseFrontmatter truncateHead convertToLlm serializeConversation compact astEdit",
-  "pi-ai": "StringEnum complete stream getModel",
+    "getMarkdownTheme DynamicBorder BorderedLoader keyHint CustomEditor copyToClipboard createBashTool createReadTool createWriteTool createEditTool createFindTool createGrepTool createLsTool createBashToolDefinition createReadToolDefinition createWriteToolDefinition createEditToolDefinition createFindToolDefinition createGrepToolDefinition createLsToolDefinition CONFIG_DIR_NAME withFileMutationQueue getAgentDir getSettingsListTheme defineTool formatSize DEFAULT_MAX_BYTES DEFAULT_MAX_LINES parseFrontmatter truncateHead convertToLlm serializeConversation compact astEdit",
+  "pi-ai": "StringEnum Type complete stream getModel",
   "pi-agent-core": "logger",
 };
 
@@ -56,6 +56,8 @@ it.each(Object.entries(names))("%s has all of them", async (name, list) => {
     CURSOR_MARKER: "string",
     DEFAULT_MAX_BYTES: "number",
     DEFAULT_MAX_LINES: "number",
+    CONFIG_DIR_NAME: "string",
+    Type: "object",
     logger: "object",
   };
   expect(answer, name).toEqual(
@@ -215,7 +217,7 @@ it("the built-in tools, made for a directory, with the rules of the workspace", 
     read: true,
     ls: true,
     missing: expect.stringContaining("none.txt"),
-    refused: "The bash tool cannot be made with operations in this version.",
+    refused: "The operations of createBashTool need a function exec.",
     clipboard: true,
   });
 });

@@ -2,11 +2,9 @@
 // import. Made for one session, because some of them use its tools, models and processes.
 
 import { resolve } from "node:path";
-import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import * as texts from "../../extensions/compat/module-texts.js";
-import type { Processes } from "../../processes/processes.js";
 import type { CompactionResult } from "../../protocol/events.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { ProviderModel, StreamFunction } from "../../provider/provider.js";
@@ -16,20 +14,15 @@ import { serializeMessages } from "../../session/compaction/serialize.js";
 import { summarize } from "../../session/compaction/summarize.js";
 import { toModelMessages } from "../../session/model-messages.js";
 import { defaultSessionSettings } from "../../session/session-settings.js";
-import type { AnyTool } from "../../tools/tool.js";
 import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
 import * as door from "../exports.js";
+import { type ToolMakerDeps, toolMakers } from "./tool-makers.js";
 
-export interface ExtensionExportsDeps {
-  readonly cwd: string;
+export interface ExtensionExportsDeps extends ToolMakerDeps {
   readonly agentDir: string;
-  readonly clock: Clock;
-  readonly processes: Processes;
   readonly stream: StreamFunction;
   /** On the files that the session works on. */
   readonly astEdit: (request: AstEditRequest) => Promise<AstEditOutcome>;
-  /** The built-in tools, as they would be in another directory. */
-  toolsIn(cwd: string): readonly AnyTool[];
 }
 
 export function extensionExports(deps: ExtensionExportsDeps) {
@@ -39,56 +32,13 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     ...texts,
     ...toolMakers(deps),
     astEdit: deps.astEdit,
+    CONFIG_DIR_NAME: ".galley",
     getAgentDir: () => agentDir,
     convertToLlm: (messages: readonly AgentMessage[]) => toModelMessages(messages),
     serializeConversation: (messages: readonly AgentMessage[]) => serializeMessages(messages).join("\n\n"),
     compact: compactor(deps),
     copyToClipboard: (text: string) => copy(text, deps),
     withFileMutationQueue: fileQueue(deps.cwd),
-  };
-}
-
-const makers = {
-  createBashTool: "bash",
-  createReadTool: "read",
-  createWriteTool: "write",
-  createEditTool: "edit",
-  createFindTool: "find",
-  createGrepTool: "grep",
-  createLsTool: "ls",
-} as const;
-
-interface MakerOptions {
-  /** Comes before every command. */
-  commandPrefix?: string;
-}
-
-type ToolMaker = (cwd?: string, options?: MakerOptions) => AnyTool;
-
-/** A built-in tool for another directory, to be wrapped and registered under its own or another name. */
-function toolMakers({ cwd: usual, toolsIn }: ExtensionExportsDeps): Record<keyof typeof makers, ToolMaker> {
-  const maker =
-    (name: string): ToolMaker =>
-    (cwd = usual, options = {}) => {
-      const { commandPrefix, ...others } = options;
-      const [unknown] = Object.keys(others);
-      if (unknown !== undefined)
-        throw new GalleyError("unsupported", `The ${name} tool cannot be made with ${unknown} in this version.`);
-      const tool = toolsIn(resolve(usual, cwd)).find((one) => one.name === name) as AnyTool;
-      return commandPrefix === undefined ? tool : prefixed(tool, commandPrefix);
-    };
-  return Object.fromEntries(Object.entries(makers).map(([key, name]) => [key, maker(name)])) as Record<
-    keyof typeof makers,
-    ToolMaker
-  >;
-}
-
-function prefixed(tool: AnyTool, prefix: string): AnyTool {
-  const execute = tool.execute as (id: string, params: Record<string, unknown>, ...rest: unknown[]) => unknown;
-  return {
-    ...tool,
-    execute: ((id: string, params: Record<string, unknown>, ...rest: unknown[]) =>
-      execute.call(tool, id, { ...params, command: `${prefix}\n${params.command}` }, ...rest)) as AnyTool["execute"],
   };
 }
 

@@ -1,8 +1,8 @@
 // Custom tools and extensions in a session: who is loaded, what they can do in it, and that nobody runs untrusted.
 
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createModuleHome, type ModuleHome, said } from "../../../test/kit/module-home.js";
 import { Settings } from "../../config/settings/settings.js";
 import type { ExtensionAPI } from "../../extensions/api/extension.js";
@@ -162,7 +162,7 @@ describe("trust", () => {
     const { session, lines } = await open([]);
     expect(session.getAllToolNames()).not.toContain("own");
     expect(existsSync(marker())).toBe(false);
-    expect(lines.filter((line) => line.includes("Skipped: project is not trusted"))).toHaveLength(2);
+    expect(lines).toEqual(["galley: 1 tool and 1 extension of this project are not trusted: galley trust\n"]);
     await session.dispose();
   });
 
@@ -186,6 +186,69 @@ describe("trust", () => {
     const after = await open([]);
     expect(after.session.getAllToolNames()).not.toContain("own");
     await after.session.dispose();
+  });
+
+  it("is asked again only about the module that was edited, and about those that import it", async () => {
+    put("project/.galley/lib/shared.ts", "export const word = 1;");
+    put("project/.galley/tools/a.ts", `import "../lib/shared";\n${said("a", "A")}`);
+    put("project/.galley/tools/b.ts", said("b", "B"));
+    put("project/.galley/tools/c.ts", `import "../lib/shared";\n${said("c", "C")}`);
+    put("project/.galley/extensions/e.ts", "export default () => {};");
+    const yes = (pi: ExtensionAPI) => pi.on("project_trust", () => ({ trusted: "yes", remember: true }) as never);
+    await (await open([], { extensions: [yes] })).session.dispose();
+    const loadAgain = async () => {
+      const { session, lines } = await open([]);
+      const own = session.getAllToolNames().filter((name) => /^[abc]$/.test(name));
+      await session.dispose();
+      return { own: own.join(""), lines };
+    };
+    expect(await loadAgain()).toEqual({ own: "abc", lines: [] });
+    put("project/.galley/tools/b.ts", said("b", "another B"));
+    expect(await loadAgain()).toEqual({
+      own: "ac",
+      lines: ["galley: 1 tool of this project is not trusted: galley trust\n"],
+    });
+    put("project/.galley/tools/b.ts", said("b", "B"));
+    put("project/.galley/lib/shared.ts", "export const word = 2;");
+    expect(await loadAgain()).toEqual({
+      own: "b",
+      lines: ["galley: 2 tools of this project are not trusted: galley trust\n"],
+    });
+    put("project/.galley/lib/shared.ts", "export const word = 1;");
+    rmSync(join(home.base, "project/.galley/tools/c.ts"));
+    expect(await loadAgain()).toEqual({ own: "ab", lines: [] });
+  });
+
+  it("shows in its question only what is new", async () => {
+    put("project/.galley/tools/a.ts", said("a", "A"));
+    put("project/.galley/tools/b.ts", said("b", "B"));
+    const questions: string[] = [];
+    const ui = {
+      confirm: async (title: string, message: string) => {
+        questions.push(`${title}\n${message}`);
+        return true;
+      },
+    };
+    const first = await open([], { ui });
+    await vi.waitFor(() => expect(first.session.getAllToolNames()).toContain("b"));
+    await first.session.dispose();
+    put("project/.galley/tools/b.ts", said("b", "another B"));
+    const second = await open([], { ui });
+    expect(second.session.getAllToolNames()).toContain("a");
+    await vi.waitFor(() => expect(second.session.getAllToolNames()).toContain("b"));
+    await second.session.dispose();
+    expect(
+      questions[1]
+        ?.replace(/20\d\d-\S+Z/, "DATE")
+        .split("\n")
+        .slice(1),
+    ).toEqual([
+      "Since it was trusted on DATE:",
+      "  changed .galley/tools/b.ts",
+      "Tools it would load:",
+      "  .galley/tools/b.ts",
+      "Already trusted and unchanged: 1.",
+    ]);
   });
 
   it("is no where the user's settings say so", async () => {

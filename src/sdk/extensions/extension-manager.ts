@@ -3,7 +3,6 @@
 // object, and it costs no time.
 
 import { atMost } from "../../base/clock.js";
-import { messageOf } from "../../base/errors.js";
 import { ShorteningClock } from "../../base/shortening-clock.js";
 import type { ConfigRoot } from "../../config/config-roots.js";
 import type { ConfigLocation } from "../../config/survey-extensions.js";
@@ -11,8 +10,8 @@ import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
 import type { HostModules } from "../../extensions/compat/virtual-modules.js";
 import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
+import type { SystemPromptOptions } from "../../extensions/hooks/hooks.js";
 import type { UserCommand } from "../../extensions/hooks/hooks-session.js";
-import type { ModuleLoadError } from "../../extensions/load/load.js";
 import type { FoundTool } from "../../extensions/load/load-factory.js";
 import type { LoadMemory } from "../../extensions/load/load-memory.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
@@ -22,6 +21,7 @@ import type { ChangeWriter } from "../../preview/change-writer.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { AgentSession } from "../../session/agent-session.js";
+import type { ApprovalPolicy } from "../../session/approval.js";
 import type { BashRunOutcome } from "../../session/bash/bash-execution.js";
 import type {
   CompactionExtensions,
@@ -46,6 +46,8 @@ import {
   tellChange,
   visibleCustomCommands,
 } from "./answer-session.js";
+import { ExtensionReports } from "./extension-reports.js";
+import { allFailedText, unlessClosed } from "./failed-guards.js";
 import type { LiveExtensions } from "./live-extensions.js";
 import type { ExtensionOptions, LoadSessionExtensionsDeps, UndecidedProject } from "./load-session-extensions.js";
 
@@ -64,6 +66,8 @@ export interface ExtensionManagerDeps
   shutdown(): void;
 }
 
+type PromptParts = Pick<SystemPromptOptions, "contextFiles" | "skills">;
+
 /** How long extensions that are still being loaded may take when the session ends. */
 const loadPatienceMs = 2000;
 
@@ -72,8 +76,9 @@ export class ExtensionManager implements SessionExtensions {
   /** The clock for the time limits of extensions. */
   readonly #clock: ShorteningClock;
   readonly #options: ExtensionOptions;
-  readonly #listeners = new Set<(report: ExtensionReport) => void>();
+  readonly #reports: ExtensionReports;
   #session: AgentSession | undefined;
+  #promptParts: () => PromptParts = () => ({ contextFiles: [], skills: [] });
   #reserved: readonly string[] = [];
   #loading: Promise<void> | undefined;
   /** Until the loaded extensions have been told of the start. */
@@ -83,6 +88,7 @@ export class ExtensionManager implements SessionExtensions {
   #memory: LoadMemory | undefined;
   #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
   #undecided: UndecidedProject | undefined;
+  #isBroken = false;
   #isOver = false;
   /** The session has ended: no extension is told anything any more. */
   #isGone = false;
@@ -98,6 +104,7 @@ export class ExtensionManager implements SessionExtensions {
     this.#deps = deps;
     this.#clock = new ShorteningClock(deps.clock);
     this.#options = options;
+    this.#reports = new ExtensionReports(deps.log);
   }
 
   /** Names that no custom tool may have. */
@@ -106,8 +113,9 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   /** Call it before any other method. */
-  attach(session: AgentSession): void {
+  attach(session: AgentSession, promptParts: () => PromptParts): void {
     this.#session = session;
+    this.#promptParts = promptParts;
   }
 
   loaded(): Promise<void> {
@@ -163,7 +171,10 @@ export class ExtensionManager implements SessionExtensions {
   ) {
     const runner = this.#live?.runner;
     if (!runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
-    return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt }, signal);
+    const session = this.#session as AgentSession;
+    const own = { cwd: session.cwd, selectedTools: session.getActiveToolNames() };
+    const systemPromptOptions = { ...own, ...this.#promptParts() };
+    return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt, systemPromptOptions }, signal);
   }
 
   get revisesContext(): boolean {
@@ -201,8 +212,12 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   onReport(listener: (report: ExtensionReport) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#reports.listen(listener);
+  }
+
+  /** The policy of the session, closed while a guard is missing. */
+  closing(policy: ApprovalPolicy | undefined): ApprovalPolicy {
+    return unlessClosed(policy, () => (this.#isBroken ? allFailedText : this.#live?.refusal));
   }
 
   around(own: ToolHooks): ToolHooks {
@@ -327,19 +342,21 @@ export class ExtensionManager implements SessionExtensions {
         memory: this.#memory,
         builtInToolNames: this.#reserved,
         pending: createExtensionPending({ workspace, changes, push, nextId }),
-        onError: (failure) => this.#failed(failure),
-        onSendFailure: ({ command, error }) => this.#report({ type: "response", command, success: false, error }),
+        onError: (failure) => this.#reports.failed(failure),
+        onSendFailure: ({ command, error }) => this.#reports.send({ type: "response", command, success: false, error }),
       },
       this.#options,
     );
     this.#undecided = loaded.undecided;
     this.#coverage = loaded.projectCoverage;
     this.#decide();
-    for (const error of loaded.untrusted) this.#deps.log.error(lineOf(error));
+    if (loaded.untrusted.length > 0) {
+      const { untrustedLine } = await import("../../extensions/trust/untrusted-line.js");
+      this.#deps.log.warn(untrustedLine(loaded.untrusted.map(({ kind }) => kind)));
+    }
     for (const error of loaded.errors) {
-      this.#deps.log.error(lineOf(error));
+      this.#reports.unloaded(error);
       this.#options.onLoadError?.(error);
-      this.#report(frameOf({ extensionPath: error.path, event: "load", error: error.error }));
     }
     if (!this.#setFlags(loaded.extensions?.runner)) return undefined;
     const deps = {
@@ -350,8 +367,8 @@ export class ExtensionManager implements SessionExtensions {
       reload: () => this.reload(),
       namedTools: this.#options.namedTools ?? [],
       builtInToolNames: this.#reserved,
-      onToolError: (failure: ToolFailure) => this.#report(frameOf(failure)),
-      onCommandError: (failure: ToolFailure) => this.#failed(failure),
+      onToolError: (failure: ToolFailure) => this.#reports.tell(failure),
+      onCommandError: (failure: ToolFailure) => this.#reports.failed(failure),
     };
     return liveExtensions(loaded, deps, old);
   }
@@ -366,31 +383,7 @@ export class ExtensionManager implements SessionExtensions {
 
   #broken(error: unknown): void {
     this.#decide();
+    this.#isBroken = true;
     this.#deps.log.error("custom tools and extensions could not be loaded", error);
   }
-
-  #failed(failure: ToolFailure): void {
-    const { extensionPath, event, error } = failure;
-    this.#deps.log.warn(`${extensionPath} ${event}: ${error}`);
-    this.#report(frameOf(failure));
-  }
-
-  #report(report: ExtensionReport): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(report);
-      } catch (error) {
-        this.#deps.log.error(`a listener failed: ${messageOf(error)}`);
-      }
-    }
-  }
-}
-
-/** Without the stack, which is for the log. */
-function frameOf({ extensionPath, event, error }: ToolFailure): ExtensionReport {
-  return { type: "extension_error", extensionPath, event, error };
-}
-
-function lineOf({ path, error }: ModuleLoadError): string {
-  return `${path}: ${error}`;
 }

@@ -15,6 +15,7 @@ import { extensionToolHooks } from "../../extensions/hooks/hooks-tools.js";
 import type { AddedTool } from "../../session/active-tools.js";
 import type { AnyTool } from "../../tools/tool.js";
 import { createExtensionHost, createToolHost, type ExtensionHostDeps } from "./extension-host.js";
+import { refusalWithout } from "./failed-guards.js";
 import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } from "./load-session-extensions.js";
 
 export interface LiveDeps extends Omit<ExtensionHostDeps, "toolsChanged">, Pick<ExtensionOptions, "namedTools"> {
@@ -31,12 +32,14 @@ export type LiveExtensions = ReturnType<typeof liveExtensions>;
 
 /** `old` are the tools of the extensions that these replace. */
 export function liveExtensions(
-  { tools: custom, commands, extensions }: LoadedSessionExtensions,
+  { tools: custom, commands, extensions, errors }: LoadedSessionExtensions,
   deps: LiveDeps,
   old: readonly AnyTool[] = [],
 ) {
   const { session, log, clock, onToolError: onError } = deps;
   const runner = extensions?.runner;
+  const refusal = refusalWithout(errors);
+  if (refusal !== undefined) log.warn(refusal);
   const toolsChanged = () => session.addTools(registeredTools());
   const host = createToolHost({ ...deps, toolsChanged });
   const adapted = custom.tools.map((one) => adaptCustomTool(one, { live: custom.live, log, host: () => host }));
@@ -67,6 +70,8 @@ export function liveExtensions(
   const hasListeners = custom.tools.some(({ tool }) => typeof tool.onSession === "function");
   return {
     runner,
+    /** Why no call may write or execute. */
+    refusal,
     customCommands: customCommands(commands, {
       context: { cwd: session.cwd, live: custom.live, host: () => extensionHost },
       log,

@@ -18,7 +18,7 @@ import type { ExtensionFactory, FlagDefinition } from "../../extensions/api/exte
 import type { SendFailure } from "../../extensions/api/extension-api.js";
 import type { ToolPendingActions } from "../../extensions/api/tool-api-pending.js";
 import type { HostModules } from "../../extensions/compat/virtual-modules.js";
-import { chooseModules, isExtension, untrustedText } from "../../extensions/discover/choose.js";
+import { chooseModules, isExtension } from "../../extensions/discover/choose.js";
 import type { ExplicitPath } from "../../extensions/discover/discover-modules.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
 import {
@@ -33,7 +33,7 @@ import type { Candidate, LoadedExtensions } from "../../extensions/load/load-ext
 import type { FoundTool } from "../../extensions/load/load-factory.js";
 import type { LoadMemory } from "../../extensions/load/load-memory.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
-import type { TrustDecision } from "../../extensions/trust/trust.js";
+import type { ProjectGrant, TrustDecision } from "../../extensions/trust/trust.js";
 import { type TrustQuestion, trustQuestion } from "../../extensions/trust/trust-question.js";
 import type { Processes } from "../../processes/processes.js";
 
@@ -87,8 +87,8 @@ export interface LoadedSessionExtensions {
   readonly projectCoverage: Coverage | undefined;
   /** For modules that could not be loaded. */
   readonly errors: readonly ModuleLoadError[];
-  /** Left out because the project is not trusted. */
-  readonly untrusted: readonly ModuleLoadError[];
+  /** Left out because the user has not trusted the project with them. */
+  readonly untrusted: readonly FoundModule[];
   /** The user has not decided about what was left out. */
   readonly undecided?: UndecidedProject | undefined;
 }
@@ -116,7 +116,7 @@ export async function loadSessionExtensions(
   const disabled = settings.get("disabledExtensions");
   const isWanted = (module: FoundModule) =>
     !isExtension(module) || !options.disableExtensionDiscovery || module.source.provider === "config";
-  const choose = (isProjectTrusted: boolean) => chooseModules(modules.filter(isWanted), { isProjectTrusted, disabled });
+  const choose = (mayRun: ProjectGrant["mayRun"]) => chooseModules(modules.filter(isWanted), { mayRun, disabled });
   const loading: LoadDeps = {
     ...deps,
     cacheDirectory: join(deps.agentDir, "cache", "tools"),
@@ -124,12 +124,11 @@ export async function loadSessionExtensions(
   };
 
   // The user's extensions first: they may answer whether the project is trusted.
-  const own = choose(false);
+  const own = choose(() => false);
   let extensions = await loadUserExtensions(own.load, { deps, loading, factories: options.extensions ?? [] });
-  const state = await decide(survey, survey.project.items.length > 0 ? extensions : undefined, deps);
-  const isProjectTrusted = state === "trusted";
-  const chosen = isProjectTrusted ? choose(true) : own;
-  const coverage = isProjectTrusted ? survey.project.coverage : undefined;
+  const { state, grant } = await decide(survey, survey.project.items.length > 0 ? extensions : undefined, deps);
+  const { coverage } = grant;
+  const chosen = coverage ? choose(grant.mayRun) : own;
   const project = chosen.load.filter((module) => module.needsTrust && isExtension(module));
   if (project.length > 0) {
     extensions ??= await loadExtensionsOf([], { deps, loading });
@@ -146,12 +145,18 @@ export async function loadSessionExtensions(
     tools: { ...tools, tools: [...given, ...tools.tools] },
     commands: commands.commands,
     extensions,
-    isProjectTrusted,
+    isProjectTrusted: state === "trusted",
     projectCoverage: coverage,
     errors: [...problems, ...(extensions?.errors ?? []), ...tools.errors, ...commands.errors],
-    untrusted: chosen.untrusted.map(({ path, source }) => ({ path, error: untrustedText, source })),
-    undecided: state === "undecided" && chosen.untrusted.length > 0 ? undecidedProject(survey, deps) : undefined,
+    untrusted: chosen.untrusted,
+    undecided: isOpen(survey, state, chosen.untrusted) ? undecidedProject(survey, deps) : undefined,
   };
+}
+
+/** Is there something to ask? Of texts and settings alone the user is told; a change of trusted ones is a question. */
+function isOpen({ decision }: ExtensionSurvey, state: TrustDecision["state"], untrusted: readonly FoundModule[]) {
+  if (state !== "undecided") return false;
+  return untrusted.length > 0 || decision.trusted.size > 0;
 }
 
 async function loadCommands(
@@ -214,23 +219,24 @@ async function asCandidates(modules: readonly FoundModule[], loading: LoadDeps):
   return modules.map((module) => (module.isScript ? hookProgram(module, { cwd, processes, coverage }) : module));
 }
 
-/** Without a decision the user's extensions are asked; without an answer of theirs, it is no. */
+/** Without a decision the user's extensions are asked; without an answer of theirs, what is undecided stays out. */
 async function decide(
-  { decision, project }: ExtensionSurvey,
+  { decision, grant, project }: ExtensionSurvey,
   extensions: LoadedExtensions | undefined,
   { cwd, clock, log, ...location }: LoadSessionExtensionsDeps,
-): Promise<TrustDecision["state"]> {
+): Promise<{ state: TrustDecision["state"]; grant: ProjectGrant }> {
   const { state, problem } = decision;
   if (problem !== undefined) log.warn(problem);
-  if (state !== "undecided" || !extensions?.runner.hasHandlers("project_trust")) return state;
+  if (state !== "undecided" || !extensions?.runner.hasHandlers("project_trust")) return { state, grant };
   const { trusted, remember } = await extensions.runner.emit({ type: "project_trust", cwd });
-  if (trusted === "undecided") return "undecided";
-  const word = trusted === "yes" ? "trusted" : "untrusted";
+  if (trusted === "undecided") return { state, grant };
+  const answer = trusted === "yes" ? "trusted" : "untrusted";
   if (remember) {
     const { saveTrust } = await import("../../extensions/trust/save-trust.js");
-    await saveTrust(project, word, { file: trustFile(location), clock }).catch((error: unknown) =>
+    await saveTrust(project, answer, { file: trustFile(location), clock }).catch((error: unknown) =>
       log.error("the decision about the project could not be kept", error),
     );
   }
-  return word;
+  const { grantOf } = await import("../../extensions/trust/trust.js");
+  return { state: answer, grant: grantOf(project, { state: answer, trusted: new Set() }) };
 }

@@ -64,8 +64,7 @@ export async function discoverAndLoadCustomTools(
 ): Promise<CustomToolSet> {
   const location = await locationAt(cwd, builtInToolNames);
   const { chosen, survey, errors } = await choose(configuredPaths, location);
-  const coverage = survey.decision.state === "trusted" ? survey.project.coverage : undefined;
-  return load(chosen, { location, pushPendingAction, errors, coverage });
+  return load(chosen, { location, pushPendingAction, errors, coverage: survey.grant.coverage });
 }
 
 async function locationAt(cwd: string, builtInToolNames: readonly string[]): Promise<ExtensionLocation> {
@@ -83,7 +82,7 @@ async function choose(configuredPaths: readonly string[], location: ExtensionLoc
   const survey: ExtensionSurvey = await surveyExtensions(location, { explicit });
   const { modules, problems } = survey.discovery;
   const tools = modules.filter(({ kind }) => kind === "tool");
-  const chosen = chooseModules(tools, { isProjectTrusted: survey.decision.state === "trusted" });
+  const chosen = chooseModules(tools, { mayRun: survey.grant.mayRun });
   const untrusted = chosen.untrusted.map(({ path, source }) => ({ path, error: untrustedText, source }));
   return { chosen: chosen.load, survey, errors: [...problems, ...untrusted] };
 }

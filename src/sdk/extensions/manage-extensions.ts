@@ -47,16 +47,18 @@ export interface ToolList {
 
 /** The tools that a session started here would have. Runs the user's modules, and those of a trusted project. */
 export async function listTools(location: ExtensionLocation, options: { trustProject: boolean }): Promise<ToolList> {
-  const { chooseModules, untrustedText } = await import("../../extensions/discover/choose.js");
+  const [{ chooseModules }, { untrustedLine }] = await Promise.all([
+    import("../../extensions/discover/choose.js"),
+    import("../../extensions/trust/untrusted-line.js"),
+  ]);
   const explicit = location.settings.get("customTools").map((path) => asNamed(path));
   const survey = await surveyExtensions(location, { explicit, isTrustedForThisRun: options.trustProject });
-  const isProjectTrusted = survey.decision.state === "trusted";
-  const chosen = chooseModules(survey.discovery.modules, { isProjectTrusted });
-  const ofTools = chosen.load.filter(({ kind }) => kind === "tool");
-  const untrusted = chosen.untrusted.map(({ path, source }) => ({ path, error: untrustedText, source }));
-  const errors = [...survey.discovery.problems, ...untrusted];
+  const { mayRun, coverage } = survey.grant;
+  const tools = survey.discovery.modules.filter(({ kind }) => kind === "tool");
+  const { load: ofTools, untrusted } = chooseModules(tools, { mayRun });
+  if (untrusted.length > 0) location.log.warn(untrustedLine(untrusted.map(({ kind }) => kind)));
+  const errors = survey.discovery.problems;
   if (ofTools.length === 0) return { tools: [], errors };
-  const coverage = isProjectTrusted ? survey.project.coverage : undefined;
   return withLoaded(location, { candidates: ofTools, coverage }, async (loaded) => {
     const { reportTools } = await import("../../extensions/load/tool-check.js");
     return { tools: reportTools(loaded), errors: [...errors, ...loaded.errors] };

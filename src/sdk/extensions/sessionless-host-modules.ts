@@ -9,6 +9,7 @@ import type { HostModules } from "../../extensions/compat/virtual-modules.js";
 import type { Processes } from "../../processes/processes.js";
 import type { BuiltInToolDeps } from "../../tools/index.js";
 import { createToolAccess, toolSettingsOf } from "../tool-access.js";
+import type { ToolMakerDeps } from "./tool-makers.js";
 
 export function sessionlessHostModules(
   location: ConfigLocation & { readonly log: Log },
@@ -21,12 +22,12 @@ export function sessionlessHostModules(
         import("../../tools/index.js"),
         import("./extension-exports.js"),
       ]);
-      const toolsIn = (elsewhere: string) => {
-        const access = createToolAccess({ ...location, cwd: elsewhere, clock: systemClock }, { processes });
+      const toolsIn: ToolMakerDeps["toolsIn"] = (elsewhere, instead) => {
+        const access = createToolAccess({ ...location, cwd: elsewhere, clock: systemClock }, { processes, ...instead });
         const own = { clock: systemClock, isPersistent: false, settings: toolSettingsOf(settings, location.env) };
         return createBuiltInTools({ ...access, ...ofSession, ...own });
       };
-      const own = { cwd, agentDir, clock: systemClock, processes };
+      const own = { cwd, agentDir, clock: systemClock, processes, env: location.env };
       return extensionExports({ ...own, stream: refuse, astEdit: async () => refuse(), toolsIn });
     },
     async ai() {

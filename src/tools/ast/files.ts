@@ -27,7 +27,7 @@ export interface FoundFiles {
   issues: string[];
 }
 
-/** Throws for a language, or the language of a named file, that cannot be parsed here. */
+/** Throws for a language that cannot be parsed here, and where that leaves no file of those that were named. */
 export async function findFiles(workspace: Workspace, parsers: Parsers, request: FilesRequest): Promise<FoundFiles> {
   const whenKnown = parsers.grammars();
   whenKnown.catch(() => {}); // awaited below, unless the paths are wrong
@@ -41,14 +41,19 @@ export async function findFiles(workspace: Workspace, parsers: Parsers, request:
   const grammars = await whenKnown;
   const files: SearchFile[] = [];
   const issues = new Set<string>();
+  const unparsed: string[] = [];
   for (const { target, isNamed } of scope.files) {
     const own = language ?? languageOf(target.path);
     if (own === undefined) issues.add(`${target.displayPath}: parse error (unknown file ending; give lang)`);
     else if (isUsable(own, grammars)) files.push({ target, language: own });
-    else if (isNamed) throw toolFailure(whyNot(own, grammars));
+    else if (isNamed) {
+      unparsed.push(whyNot(own, grammars));
+      issues.add(`${target.displayPath}: left out (${whyNot(own, grammars)})`);
+    }
     // In a directory a missing grammar is not an issue; an installed but damaged one is.
     else if (own.grammar in grammars.broken) issues.add(whyNot(own, grammars));
   }
+  if (files.length === 0 && unparsed.length > 0) throw toolFailure([...new Set(unparsed)].join("\n"));
   for (const path of scope.unreadable) issues.add(`${path}: parse error (the directory cannot be read)`);
   return { files, language, isSingleFile: scope.isSingleFile, issues: [...issues] };
 }

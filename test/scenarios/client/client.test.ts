@@ -90,6 +90,22 @@ describe("start", () => {
     }
   });
 
+  it("says what failed, and nothing of what else was on stderr", async () => {
+    const warned = "process.stderr.write('galley: the file config.yml has no meaning\\ngalley: no such model\\n')";
+    const dies = makeClient({ command: [process.execPath, "-e", `${warned};process.exitCode = 1`, "--"] });
+    const died = await problem(dies.start());
+    expect(died.message).toBe("The agent ended with code 1: galley: no such model");
+    expect(dies.stderr).toContain("config.yml");
+    const crash = "throw new Error('out of luck')";
+    const crashes = makeClient({ command: [process.execPath, "-e", `${warned};${crash}`, "--"] });
+    expect((await problem(crashes.start())).message).toBe("The agent ended with code 1: Error: out of luck");
+    const silent = makeClient({
+      command: [process.execPath, "-e", `${warned};setInterval(() => {}, 1000)`, "--"],
+      startTimeoutMs: 1234.5678,
+    });
+    expect((await problem(silent.start())).message).toBe("No answer to start within 1235 ms");
+  });
+
   it("fails when there is no such program", async () => {
     const error = await problem(makeClient({ command: ["/no/such/galley"] }).start());
     expect(error).toMatchObject({ kind: "start_failed" });

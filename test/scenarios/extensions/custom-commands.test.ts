@@ -246,7 +246,7 @@ describe("where commands come from", () => {
     const untrusted = await open(1);
     await untrusted.session.prompt("/theirs");
     expect([imported(), untrusted.asked(), untrusted.session.getCommands()]).toEqual([undefined, ["/theirs"], []]);
-    expect(untrusted.lines.join("")).toContain("theirs.ts: Skipped: project is not trusted");
+    expect(untrusted.lines.join("")).toContain("1 command of this project is not trusted: galley trust");
     await untrusted.session.dispose();
 
     const trusted = await open(1, { trustProject: true });

@@ -406,7 +406,7 @@ describe("hook programs", () => {
     const untrusted = await home.open([read, say("Done.")], {}, files);
     await untrusted.session.prompt("Go");
     expect(existsSync(marker)).toBe(false);
-    expect(untrusted.lines.join("")).toContain("own.sh: Skipped: project is not trusted");
+    expect(untrusted.lines.join("")).toContain("1 hook of this project is not trusted: galley trust");
     await untrusted.session.dispose();
 
     const { session, texts } = await home.open([read, read, say("Done.")], { trustProject: true }, files);

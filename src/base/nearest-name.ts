@@ -1,6 +1,6 @@
 // "Did you mean": the known name that a mistyped one is closest to.
 
-import { editDistance } from "../../base/edit-distance.js";
+import { editDistance } from "./edit-distance.js";
 
 /** At most one edit for every four letters, and never more than four. */
 export function nearestName(wanted: string, known: readonly string[]): string | undefined {
@@ -12,4 +12,10 @@ export function nearestName(wanted: string, known: readonly string[]): string | 
     if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance };
   }
   return best?.name;
+}
+
+/** `; did you mean "x"?`, or nothing where no known name is near. */
+export function suggestion(wanted: string, known: readonly string[]): string {
+  const near = nearestName(wanted, known);
+  return near === undefined ? "" : `; did you mean "${near}"?`;
 }

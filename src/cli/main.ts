@@ -5,9 +5,9 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import { encodeFrame } from "../base/ndjson.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { type CommandLine, modeOf, parseArguments, refuseForeign, wantsMode } from "./arguments.js";
-import { isPendingVerb } from "./commands/pending-words.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
 import { runRpc } from "./run-rpc.js";
+import type { Verb } from "./verbs.js";
 
 declare const GALLEY_VERSION: string;
 
@@ -24,13 +24,12 @@ start(process.argv.slice(2)).catch((error: unknown) => {
 });
 
 async function start(argv: readonly string[]): Promise<void> {
-  if (argv[0] === "sessions") return (await import("./commands/sessions-command.js")).runSessionsCommand(argv.slice(1));
-  if (isPendingVerb(argv[0]))
-    return (await import("./commands/pending-command.js")).runPendingCommand(argv[0], argv.slice(1));
-  if (argv[0] === "config") return (await import("./commands/run-config.js")).runConfigCommand(argv.slice(1));
-  if (argv[0] === "tools") return (await import("./commands/tools-command.js")).runToolsCommand(argv.slice(1));
-  if (argv[0] === "trust") return (await import("./commands/trust-command.js")).runTrustCommand(argv.slice(1));
-  if (argv[0] === "models") return start(["--list-models", ...argv.slice(1)]);
+  const [first = "-"] = argv;
+  // Programs start galley with an option first, and then the verbs are not loaded.
+  if (!first.startsWith("-")) {
+    const verb = (await import("./verbs.js")).verbNamed(first);
+    if (verb) return runVerb(verb, argv.slice(1));
+  }
   const line: CommandLine = parseArguments(argv);
   const { options, words } = line;
   if (["version", "help", "export", "list-models"].some((name) => options.has(name))) refuseForeign(line);
@@ -39,13 +38,7 @@ async function start(argv: readonly string[]): Promise<void> {
     return;
   }
   if (options.has("help")) {
-    const [{ helpText }, { ignoreBrokenPipe }] = await Promise.all([
-      import("./help.js"),
-      import("./ignore-broken-pipe.js"),
-    ]);
-    ignoreBrokenPipe();
-    process.stdout.write(helpText());
-    return;
+    return (await import("./commands/help-command.js")).runHelpCommand([]);
   }
   const mode = modeOf(line);
   if (options.has("export")) return (await import("./commands/export-command.js")).runExport(line);
@@ -60,6 +53,13 @@ async function start(argv: readonly string[]): Promise<void> {
     "usage",
     `The terminal program is not in this version yet. Try  ${hint}  or see galley --help.`,
   );
+}
+
+async function runVerb(verb: Verb, words: readonly string[]): Promise<void> {
+  const end = words.indexOf("--");
+  const wantsHelp = (end === -1 ? words : words.slice(0, end)).some((word) => word === "--help" || word === "-h");
+  if (!wantsHelp) return verb.run(words);
+  return (await import("./commands/help-command.js")).runHelpCommand([verb.name]);
 }
 
 async function refuseMisspelt(words: readonly string[]): Promise<void> {

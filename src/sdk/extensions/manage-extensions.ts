@@ -14,6 +14,7 @@ import {
   trustFile,
 } from "../../config/survey-extensions.js";
 import type { ExplicitPath } from "../../extensions/discover/discover-modules.js";
+import type { FoundModule } from "../../extensions/discover/findings.js";
 import type { LoadedCustomTools, ModuleLoadError } from "../../extensions/load/load.js";
 import type { ToolCheck, ToolReport } from "../../extensions/load/tool-check.js";
 import type { TrustDecision } from "../../extensions/trust/trust.js";
@@ -77,6 +78,13 @@ export async function checkModule(location: ExtensionLocation, path: string): Pr
     const check = await checkTools(loaded);
     return { ...check, problems: [...problems, ...check.problems] };
   });
+}
+
+/** What the project has and may not run, as it is not trusted. Runs nothing. */
+export async function untrustedModules(location: ExtensionLocation): Promise<readonly FoundModule[]> {
+  const { chooseModules } = await import("../../extensions/discover/choose.js");
+  const { discovery, decision } = await surveyExtensions(location);
+  return chooseModules(discovery.modules, { isProjectTrusted: decision.state === "trusted" }).untrusted;
 }
 
 /** The text of a new tool and the path of its file. Throws `usage` for a name that no model accepts. */

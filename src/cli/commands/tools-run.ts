@@ -211,6 +211,6 @@ async function unknownTool(
   if (untrusted.length === 0) return wrong(`Tools here: ${names.join(", ")}.`);
   const what =
     untrusted.length === 1 ? "1 module of this project is" : `${untrusted.length} modules of this project are`;
-  const mend = "see what they are and trust them with  galley trust  or for this run with --trust-project.";
-  return { problem: `Unknown tool ${name}. ${what} not trusted and so not loaded: ${mend}`, reason: "denied" };
+  const mend = "Review and trust with  galley trust  or, for this run only, use --trust-project.";
+  return { problem: `Unknown tool ${name}. ${what} not trusted and so not loaded. ${mend}`, reason: "denied" };
 }

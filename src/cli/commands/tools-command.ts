@@ -3,13 +3,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
-import {
-  checkModule,
-  type ExtensionLocation,
-  listTools,
-  newTool,
-  type ToolReport,
-} from "../../sdk/extensions/manage-extensions.js";
+import type { Registered } from "../../sdk/extensions/check-module.js";
+import { type ExtensionLocation, listTools, newTool, type ToolReport } from "../../sdk/extensions/manage-extensions.js";
 import { exitCodes } from "../exit-codes.js";
 import { unknownOption, unknownSubcommand, wrongUse } from "../verb-help.js";
 import { type CommandOutput, runExtensionCommand } from "./extension-command.js";
@@ -51,16 +46,26 @@ async function list({ location, output, flags }: Request): Promise<number> {
 }
 
 async function check({ location, output, name, flags }: Request): Promise<number> {
+  const { checkModule } = await import("../../sdk/extensions/check-module.js");
   const result = await checkModule(location, name);
-  const { tools, problems, advice } = result;
+  const { modules, tools, problems, advice } = result;
   if (flags.includes("--json")) output.print(`${JSON.stringify(result)}\n`);
   else {
+    for (const module of modules) output.print(registeredText(module));
     output.print(tools.map(lineOf).join(""));
     for (const problem of problems) output.print(`problem: ${problem}\n`);
     for (const hint of advice) output.print(`advice: ${hint}\n`);
-    if (tools.length + problems.length === 0) output.print("The module makes no tool on this machine.\n");
+    if (modules.length + problems.length === 0) output.print("The module makes no tool on this machine.\n");
   }
   return problems.length === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+/** What it is, and a line for each kind of thing that it registers. */
+function registeredText({ path, form, ...registered }: Registered): string {
+  const lines = Object.entries(registered)
+    .filter(([, names]) => names.length > 0)
+    .map(([what, names]) => `  ${`${what}:`.padEnd(10)} ${names.join(", ")}\n`);
+  return `${path}: ${form}\n${lines.join("")}`;
 }
 
 async function create({ location, output, name, flags }: Request): Promise<number> {

@@ -42,6 +42,8 @@ export class ExtensionRegistrations {
   /** By the key in lower case. */
   readonly shortcuts = new Map<string, RegisteredShortcut>();
   readonly messageRenderers = new Map<string, unknown>();
+  /** What its factory returned: nothing, unless the module was made for something else. */
+  returned: unknown;
   /** The label it gave itself. */
   label: string | undefined;
   /** It failed to load, or the session is over: what it left behind does nothing. */

@@ -72,14 +72,10 @@ function byVerb(): { name: string; help: string; subcommands: Place[]; flags: st
 }
 
 function bashScript(): string {
-  const offer = (next: Next) => {
-    if (next === "files") return "compgen -f --";
-    if (next === "directories") return "compgen -d --";
-    return next === "unknown" ? undefined : `compgen -W "${next.join(" ")}" --`;
-  };
   const reply = (next: Next) => {
-    const how = offer(next);
-    return how === undefined ? ":" : `_galley_reply "$(${how} "$cur")"`;
+    if (next === "files") return "_galley_files -f";
+    if (next === "directories") return "_galley_files -d";
+    return next === "unknown" ? ":" : `_galley_words "${next.join(" ")}"`;
   };
   const values = own
     .filter(({ value }) => value !== undefined)
@@ -104,8 +100,14 @@ function bashScript(): string {
   const flags = own.map(({ name }) => `--${name}`).join(" ");
   return `# bash completion of galley. In ~/.bashrc:  eval "$(galley completion bash)"
 _galley_reply() {
-  local IFS=$'\\n'
-  COMPREPLY=($1)
+  local line
+  while IFS= read -r line; do [[ -n $line ]] && COMPREPLY+=("$line"); done <<< "$1"
+}
+_galley_words() { _galley_reply "$(compgen -W "$1" -- "$cur")"; }
+_galley_files() {
+  _galley_reply "$(compgen "$1" -- "$cur")"
+  compopt -o filenames 2>/dev/null # quotes what needs it; older shells do without
+  return 0
 }
 
 _galley() {
@@ -114,13 +116,13 @@ _galley() {
   case "\${COMP_WORDS[COMP_CWORD-1]}" in
 ${values.join("")}  esac
   if [[ $COMP_CWORD -eq 1 && $cur != -* ]]; then
-    _galley_reply "$(compgen -W "${verbWords}" -- "$cur")"
+    _galley_words "${verbWords}"
     return
   fi
   case "\${COMP_WORDS[1]}" in
-${cases.join("")}    *) flags="${flags}"; [[ $cur != -* ]] && _galley_reply "$(compgen -f -- "$cur")" ;;
+${cases.join("")}    *) flags="${flags}"; [[ $cur != -* ]] && _galley_files -f ;;
   esac
-  if [[ $cur == -* ]]; then _galley_reply "$(compgen -W "$flags" -- "$cur")"; fi
+  if [[ $cur == -* ]]; then _galley_words "$flags"; fi
   return 0
 }
 

@@ -27,7 +27,7 @@ import type { ExtensionManager } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
-import { noSandboxText, refusesCommands, withSandboxPolicy } from "./sandbox-policy.js";
+import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
 import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
@@ -75,6 +75,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     approve: policyOf(options, environment, user),
     systemPrompt: (active) => prompt(active, prompts),
     settings: sessionSettingsOf(environment.settings),
+    sandbox: sandboxState(environment.settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });

@@ -2,6 +2,7 @@
 // built-in default, which is no request, leaves commands to the user's rights.
 
 import type { Settings } from "../config/settings/settings.js";
+import type { SandboxState } from "../protocol/data.js";
 import type { ApprovalPolicy } from "../session/approval.js";
 
 export const sandboxReason = "This version has no sandbox.";
@@ -10,6 +11,13 @@ export const noSandboxText = `Commands need the sandbox you asked for, and it is
 /** A file, the command line or the caller asks for a sandbox. */
 export function refusesCommands(settings: Settings): boolean {
   return settings.sourceOf("sandbox") !== "default" && settings.get("sandbox") !== "off";
+}
+
+/** As hosts are told. */
+export function sandboxState(settings: Settings): SandboxState {
+  return refusesCommands(settings)
+    ? { mode: settings.get("sandbox"), mechanism: "none", reason: `${sandboxReason} Commands are refused.` }
+    : { mode: "off", mechanism: "none", reason: "This version has no sandbox: commands run with your rights." };
 }
 
 /** Tools that run commands, or may, are refused before anything else is asked. */

@@ -116,6 +116,14 @@ describe("a sandbox that was asked for", () => {
     try {
       host.send({ id: "b", type: "bash", command: "echo ran" });
       expect(await host.waitForResponse("b")).toMatchObject({ success: false, error: refusal });
+      host.send({ id: "s", type: "get_state" });
+      expect((await host.waitForResponse("s")).data).toMatchObject({
+        sandbox: {
+          mode: "workspace",
+          mechanism: "none",
+          reason: "This version has no sandbox. Commands are refused.",
+        },
+      });
     } finally {
       await host.dispose();
     }

@@ -179,7 +179,8 @@ ${cases.join("")}    *)
   if [[ $cur == -* ]]; then compadd -- $flags; fi
 }
 
-compdef _galley galley
+# As a file in fpath it is this function's body; by eval it registers itself.
+if [[ "\${funcstack[1]}" == "_galley" ]]; then _galley "$@"; else compdef _galley galley; fi
 `;
 }
 

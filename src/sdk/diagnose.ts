@@ -30,12 +30,13 @@ const versionLimitMs = 5000;
 
 export async function diagnose(cwd: string): Promise<Finding[]> {
   const location = await findExtensionLocation({ cwd, log: silentLog, builtInToolNames: [] });
+  const { home } = location; // programs start there: nothing of the project can change what they do
   const { processes } = createToolAccess({ ...location, clock: systemClock });
   try {
     const found = await Promise.all([
       [checkNode(process.versions.node)],
-      checkProgram("git", { file: "git", mend: "Install git, and see that it is on PATH." }, processes, cwd),
-      checkRipgrep(processes, cwd),
+      checkProgram("git", { file: "git", mend: "Install git, and see that it is on PATH." }, processes, home),
+      checkRipgrep(processes, home),
       checkGrammars(),
       [checkSandbox(location)],
       checkSettings(location),

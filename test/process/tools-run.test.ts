@@ -1,6 +1,8 @@
 // `galley tools run` in the built program: its result on stdout, everything else on stderr, what it stages on disk.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ensureBuilt } from "../kit/rpc-host.js";
@@ -150,6 +152,25 @@ describe("galley tools run", () => {
     });
     expect(await toolRun("sweep", {}, "--yes")).toEqual({ code: 0, stdout: "Would sweep.\nSwept.\n", stderr: "" });
   });
+
+  it.each([["SIGINT", 130] as const, ["SIGTERM", 143] as const])(
+    "%s stops the tool, with exit code %i",
+    async (signal, code) => {
+      const waits = JSON.stringify({ command: "touch started; sleep 1000" });
+      const child = spawn(process.execPath, [galleyBin, "tools", "run", "bash", waits], {
+        cwd: join(place.home, "project"),
+        env: place.env,
+        stdio: "ignore",
+      });
+      const ended = once(child, "close");
+      const watcher = watch(join(place.home, "project"));
+      const started = once(watcher, "change");
+      if (!existsSync(inProject("started"))) await started;
+      watcher.close();
+      child.kill(signal);
+      expect((await ended)[0]).toBe(code);
+    },
+  );
 
   it("reads the arguments from stdin", async () => {
     put("project/a.ts", "");

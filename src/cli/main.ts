@@ -7,7 +7,6 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 import { type CommandLine, modeOf, parseArguments, refuseForeign, wantsMode } from "./arguments.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
 import { runRpc } from "./run-rpc.js";
-import type { Verb } from "./verbs.js";
 
 declare const GALLEY_VERSION: string;
 
@@ -24,12 +23,9 @@ start(process.argv.slice(2)).catch((error: unknown) => {
 });
 
 async function start(argv: readonly string[]): Promise<void> {
-  const [first = "-"] = argv;
   // Programs start galley with an option first, and then the verbs are not loaded.
-  if (!first.startsWith("-")) {
-    const verb = (await import("./verbs.js")).verbNamed(first);
-    if (verb) return runVerb(verb, argv.slice(1));
-  }
+  const mayBeVerb = argv[0] !== undefined && !argv[0].startsWith("-");
+  if (mayBeVerb && (await (await import("./run-verb.js")).runVerb(argv))) return;
   const line: CommandLine = parseArguments(argv);
   const { options, words } = line;
   if (["version", "help", "export", "list-models"].some((name) => options.has(name))) refuseForeign(line);
@@ -37,9 +33,7 @@ async function start(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${GALLEY_VERSION}\n`);
     return;
   }
-  if (options.has("help")) {
-    return (await import("./commands/help-command.js")).runHelpCommand([]);
-  }
+  if (options.has("help")) return (await import("./commands/help-command.js")).runHelpCommand([]);
   const mode = modeOf(line);
   if (options.has("export")) return (await import("./commands/export-command.js")).runExport(line);
   if (mode === "rpc") return runRpc(line);
@@ -53,13 +47,6 @@ async function start(argv: readonly string[]): Promise<void> {
     "usage",
     `The terminal program is not in this version yet. Try  ${hint}  or see galley --help.`,
   );
-}
-
-async function runVerb(verb: Verb, words: readonly string[]): Promise<void> {
-  const end = words.indexOf("--");
-  const wantsHelp = (end === -1 ? words : words.slice(0, end)).some((word) => word === "--help" || word === "-h");
-  if (!wantsHelp) return verb.run(words);
-  return (await import("./commands/help-command.js")).runHelpCommand([verb.name]);
 }
 
 async function refuseMisspelt(words: readonly string[]): Promise<void> {

@@ -9,11 +9,23 @@ const usageWidth = 40;
 
 export function verbHelp(verb: Verb): string {
   const lines = formsOf(verb).map(({ usage, help }) => helpRow(`galley ${verb.name}${usage && ` ${usage}`}`, help));
-  const taken = new Set(formsOf(verb).flatMap(({ options = [] }) => options));
-  const options = optionSpecs.filter(({ name }) => taken.has(name)).map((one) => helpRow(flagText(one), one.help));
   const notes = (verb.notes ?? []).map((note) => `${note}\n`).join("");
-  const parts = [`Usage\n${lines.join("")}`, options.length > 0 ? `Options\n${options.join("")}` : "", notes];
+  const parts = [`Usage\n${lines.join("")}`, ...optionParts(verb), notes];
   return `galley ${verb.name}: ${verb.help}\n\n${parts.filter((part) => part !== "").join("\n")}`;
+}
+
+/** Under one heading if all forms take the same. */
+function optionParts(verb: Verb): string[] {
+  const forms = formsOf(verb).filter(({ options = [] }) => options.length > 0);
+  const rowsOf = ({ options = [] }: VerbForm) =>
+    optionSpecs
+      .filter(({ name }) => options.includes(name))
+      .map((option) => helpRow(flagText(option), option.help))
+      .join("");
+  const [first] = forms;
+  if (first && forms.length === formsOf(verb).length && new Set(forms.map(rowsOf)).size === 1)
+    return [`Options\n${rowsOf(first)}`];
+  return forms.map((form) => `Options of galley ${verb.name} ${form.usage.split(" ", 1)}\n${rowsOf(form)}`);
 }
 
 /** The first words that a verb knows: `get`, `set` and so on. */

@@ -1,5 +1,5 @@
 // The verbs of the command line, as data: the program, the help, the suggestions and the completion read this table and
-// cannot disagree. What a verb does is loaded when it is used.
+// cannot disagree. run-verb.ts knows where the code of each is.
 
 export interface VerbForm {
   /** What follows the verb. A word in capitals stands for a value, what is in brackets may be left out. */
@@ -17,8 +17,6 @@ export interface Verb extends VerbForm {
   readonly forms?: readonly VerbForm[];
   /** What its own help says below the forms. */
   readonly notes?: readonly string[];
-  /** `words` is what follows the verb. */
-  run(words: readonly string[]): Promise<void>;
 }
 
 const inSessionDir = ["session-dir"];
@@ -29,55 +27,48 @@ export const toolRunOptions: readonly string[] = [
   ...["trust-project", "set", "cwd", "session-dir", "no-session"],
 ];
 
-export const verbs: readonly Verb[] = [
+const table = [
   {
     name: "pending",
     usage: "[--json]",
     help: "what waits for a decision",
     options: inSessionDir,
-    run: (words) => runPending("pending", words),
   },
   {
     name: "show",
     usage: "ID [--json]",
     help: "one pending action, with its diff",
     options: inSessionDir,
-    run: (words) => runPending("show", words),
   },
   {
     name: "apply",
     usage: "ID...|--all [--reason TEXT] [--files a,b] [--json]",
     help: "write it",
     options: inSessionDir,
-    run: (words) => runPending("apply", words),
   },
   {
     name: "discard",
     usage: "ID...|--all [--reason TEXT] [--files a,b] [--json]",
     help: "drop it",
     options: inSessionDir,
-    run: (words) => runPending("discard", words),
   },
   {
     name: "undo",
     usage: "[CHANGE] [--preview] [--json]",
     help: "take the last change back, or the named one",
     options: inSessionDir,
-    run: (words) => runPending("undo", words),
   },
   {
     name: "redo",
     usage: "[--preview] [--json]",
     help: "take the last undo back",
     options: inSessionDir,
-    run: (words) => runPending("redo", words),
   },
   {
     name: "recover",
     usage: "[--json]",
     help: "finish what a crash cut short",
     options: inSessionDir,
-    run: (words) => runPending("recover", words),
   },
   {
     name: "config",
@@ -91,7 +82,6 @@ export const verbs: readonly Verb[] = [
       { usage: "paths [--json]", help: "where configuration is looked for, what was found, what hides what" },
     ],
     notes: ["Exit codes: 0 done, 2 wrong usage or unknown setting, 3 refused."],
-    run: async (words) => (await import("./commands/run-config.js")).runConfigCommand(words),
   },
   {
     name: "sessions",
@@ -101,7 +91,6 @@ export const verbs: readonly Verb[] = [
       { usage: "list [--all] [--json]", help: "the sessions of this directory, or of all", options: inSessionDir },
       { usage: "gc [--json]", help: "remove images and plans that no session names", options: inSessionDir },
     ],
-    run: async (words) => (await import("./commands/sessions-command.js")).runSessionsCommand(words),
   },
   {
     name: "tools",
@@ -121,7 +110,6 @@ export const verbs: readonly Verb[] = [
       "Exit codes: 0 done, 2 wrong usage, unknown tool or wrong arguments, 3 the tool failed or the module has problems,",
       "5 with --exit-code: previews are pending, 6 refused.",
     ],
-    run: async (words) => (await import("./commands/tools-command.js")).runToolsCommand(words),
   },
   {
     name: "trust",
@@ -133,20 +121,17 @@ export const verbs: readonly Verb[] = [
       { usage: "--list", help: "the decisions so far" },
     ],
     notes: ["Without DIR the project is the one here.", "Exit codes: 0 done, 2 wrong usage, 6 nothing was decided."],
-    run: async (words) => (await import("./commands/trust-command.js")).runTrustCommand(words),
   },
   {
     name: "models",
     usage: "[SEARCH]",
     help: "the models that can be used now",
-    run: async (words) => (await import("./commands/list-models.js")).runModelsCommand(words),
   },
   {
     name: "doctor",
     usage: "[--json]",
     help: "check this installation and say how to mend it",
     notes: ["Exit codes: 0 all is ok, 2 wrong usage, 3 something needs attention."],
-    run: async (words) => (await import("./commands/doctor-command.js")).runDoctorCommand(words),
   },
   {
     name: "completion",
@@ -157,20 +142,18 @@ export const verbs: readonly Verb[] = [
       { usage: "zsh", help: 'in ~/.zshrc, after compinit:  eval "$(galley completion zsh)"' },
       { usage: "fish", help: "galley completion fish > ~/.config/fish/completions/galley.fish" },
     ],
-    run: async (words) => (await import("./commands/completion-command.js")).runCompletionCommand(words),
   },
   {
     name: "help",
     usage: "[VERB]",
     help: "all verbs and options, or one verb",
-    run: async (words) => (await import("./commands/help-command.js")).runHelpCommand(words),
   },
-];
+] as const satisfies readonly Verb[];
 
-export function verbNamed(name: string): Verb | undefined {
+export type VerbName = (typeof table)[number]["name"];
+
+export const verbs: readonly (Verb & { readonly name: VerbName })[] = table;
+
+export function verbNamed(name: string): (typeof verbs)[number] | undefined {
   return verbs.find((verb) => verb.name === name);
-}
-
-async function runPending(verb: string, words: readonly string[]): Promise<void> {
-  return (await import("./commands/pending-command.js")).runPendingCommand(verb, words);
 }

@@ -1,4 +1,4 @@
-// Types, lint, layers and the tables of the protocol's page, side by side; prints each one's output only when it fails.
+// Types, lint, layers and the tables of the docs, side by side; prints each one's output only when it fails.
 
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,7 @@ const checks = {
   lint: ["node_modules/.bin/biome", ["check", "--error-on-warnings", "."]],
   layers: [process.execPath, ["scripts/check-layers.mjs"]],
   docs: [process.execPath, ["scripts/rpc-tables.mjs"]],
+  settings: [process.execPath, ["scripts/settings-tables.mjs"]],
 };
 
 const results = await Promise.all(Object.entries(checks).map(([name, command]) => run(name, ...command)));

@@ -1,14 +1,18 @@
-// `galley --help`, made from the table the parser reads.
+// `galley --help`, made from the tables of options and verbs.
 
-import { optionSpecs } from "./options.js";
+import { flagText, optionSpecs } from "./options.js";
+import { helpRow } from "./verb-help.js";
+import { verbs } from "./verbs.js";
 
 export function helpText(): string {
   const supported = optionSpecs.filter(({ isUnsupported }) => !isUnsupported);
-  const rows = supported.map(({ name, short, value, optional, help }) => {
-    const shown = value === undefined ? "" : optional ? ` [${value}]` : ` ${value}`;
-    const flags = `${short ? `-${short}, ` : "    "}--${name}${shown}`;
-    return `  ${flags.padEnd(40)} ${help}`;
+  const rows = supported.map((option) => {
+    const flags = `${option.short ? `-${option.short}, ` : "    "}${flagText(option)}`;
+    return `  ${flags.padEnd(40)} ${option.help}`;
   });
+  const overview = verbs
+    .map(({ name, usage, help }) => helpRow(`galley ${name}${usage && ` ${shortUsage(usage)}`}`, help))
+    .join("");
   return `galley: a coding agent that previews, then applies
 
 Usage
@@ -16,18 +20,8 @@ Usage
   galley --mode json [options] MESSAGE...     the same, every event as one JSON line
   galley --mode rpc [options]                 drive it from another program over stdin and stdout
 
-  galley pending                              what waits for a decision
-  galley show ID                              one of them, with its diff
-  galley apply|discard ID|--all               write it, or drop it
-  galley undo|redo                            take the last change back, or make it again
-  galley recover                              finish what a crash cut short
-
-  galley config get|set|list|paths            settings and where they come from
-  galley sessions list|gc                     the conversations on this machine
-  galley tools list|check|new                 custom tools
-  galley trust [DIR] [--yes|--revoke|--list]  let the project run its own tools and extensions
-  galley models [SEARCH]                      the models that can be used now
-
+Commands (galley VERB --help says more)
+${overview}
 Without a key galley answers with its built-in planner; try  galley -p help
 
 Options
@@ -38,4 +32,9 @@ Exit codes of -p and --mode json
   0 done, 1 could not start, 2 wrong usage, 3 the run failed, 4 a limit was hit, 5 previews still pending,
   6 denied by policy, 7 the model's provider failed
 `;
+}
+
+/** Without its options: the verb's own help has them. */
+function shortUsage(usage: string): string {
+  return usage.replaceAll(/ ?\[--[^\]]*\]/g, "");
 }

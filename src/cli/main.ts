@@ -5,7 +5,6 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import { encodeFrame } from "../base/ndjson.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { type CommandLine, modeOf, parseArguments, refuseForeign, wantsMode } from "./arguments.js";
-import { isPendingVerb } from "./commands/pending-words.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
 import { runRpc } from "./run-rpc.js";
 
@@ -24,13 +23,9 @@ start(process.argv.slice(2)).catch((error: unknown) => {
 });
 
 async function start(argv: readonly string[]): Promise<void> {
-  if (argv[0] === "sessions") return (await import("./commands/sessions-command.js")).runSessionsCommand(argv.slice(1));
-  if (isPendingVerb(argv[0]))
-    return (await import("./commands/pending-command.js")).runPendingCommand(argv[0], argv.slice(1));
-  if (argv[0] === "config") return (await import("./commands/run-config.js")).runConfigCommand(argv.slice(1));
-  if (argv[0] === "tools") return (await import("./commands/tools-command.js")).runToolsCommand(argv.slice(1));
-  if (argv[0] === "trust") return (await import("./commands/trust-command.js")).runTrustCommand(argv.slice(1));
-  if (argv[0] === "models") return start(["--list-models", ...argv.slice(1)]);
+  // Programs start galley with an option first, and then the verbs are not loaded.
+  const mayBeVerb = argv[0] !== undefined && !argv[0].startsWith("-");
+  if (mayBeVerb && (await (await import("./run-verb.js")).runVerb(argv))) return;
   const line: CommandLine = parseArguments(argv);
   const { options, words } = line;
   if (["version", "help", "export", "list-models"].some((name) => options.has(name))) refuseForeign(line);
@@ -38,15 +33,7 @@ async function start(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${GALLEY_VERSION}\n`);
     return;
   }
-  if (options.has("help")) {
-    const [{ helpText }, { ignoreBrokenPipe }] = await Promise.all([
-      import("./help.js"),
-      import("./ignore-broken-pipe.js"),
-    ]);
-    ignoreBrokenPipe();
-    process.stdout.write(helpText());
-    return;
-  }
+  if (options.has("help")) return (await import("./commands/help-command.js")).runHelpCommand([]);
   const mode = modeOf(line);
   if (options.has("export")) return (await import("./commands/export-command.js")).runExport(line);
   if (mode === "rpc") return runRpc(line);

@@ -69,5 +69,11 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "stage", help: "stage every change for review" },
   { name: "allow-exec", help: "allow commands while staging" },
   { name: "yes", help: "apply what is pending at the end" },
+  { name: "exit-code", help: "exit with 5 when previews are pending at the end" },
   { name: "export", value: "FILE|ID [OUT]", help: "write a session as an HTML page and exit" },
 ];
+
+/** `--cwd DIR`, as the help shows it. */
+export function flagText({ name, value, optional }: OptionSpec): string {
+  return `--${name}${value === undefined ? "" : optional ? ` [${value}]` : ` ${value}`}`;
+}

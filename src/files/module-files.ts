@@ -1,7 +1,17 @@
 // Files that could be extensions: looked at and read, never run. They may belong to a project, so only regular files are
 // opened, nothing is read without a limit, and a path is returned together with its real path.
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { GalleyError, systemCode } from "../base/errors.js";
 
 export type Looked =
@@ -99,4 +109,14 @@ export function ownIds(): number[] {
 
 function refused(message: string, cause?: unknown): GalleyError {
   return new GalleyError("file_refused", message, { cause });
+}
+
+/** Whether the system would start it. */
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -11,7 +11,7 @@ import type { InputContent, ToolCall } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { FinishedCall } from "./reply-builder.js";
-import type { Run } from "./run.js";
+import type { CallRun } from "./run.js";
 import { isCostlySchema } from "./schema-cost.js";
 import { abortedText, cutOffText, interruptedText, notStarted, syntheticResult } from "./synthetic-results.js";
 
@@ -21,7 +21,7 @@ export const abortGraceMs = 5000;
 const hookGraceMs = 200;
 const unreleasedText = "The run was aborted before its result was released, so the result is not shown.";
 
-export async function callTool(run: Run, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
+export async function callTool(run: CallRun, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
   const { call } = finished;
   const tool = findTool(run.offeredTools, call.name);
   if (!tool) return failure(`Tool ${call.name} not found`);
@@ -83,7 +83,7 @@ async function validate({ tool, stop }: Execution, args: unknown): Promise<Check
 }
 
 interface Execution {
-  run: Run;
+  run: CallRun;
   tool: AnyTool;
   call: ToolCall;
   args: Record<string, unknown>;
@@ -192,7 +192,7 @@ async function withGrace<Result>(
 }
 
 /** While the reader of the events is behind, only the newest progress waits: a chatty tool must not fill the memory. */
-function newestOnly(run: Run, announce: (partial: ToolResult) => void): (partial: ToolResult) => void {
+function newestOnly(run: CallRun, announce: (partial: ToolResult) => void): (partial: ToolResult) => void {
   const { events } = run.context;
   let waiting: ToolResult | undefined;
   return (partial) => {
@@ -234,7 +234,7 @@ function failure(text: string): ToolResult {
 }
 
 /** Tools of extensions may return anything; the loop uses what is valid. */
-function normalize(run: Run, toolName: string, value: unknown, isOurs = false): ToolResult {
+function normalize(run: CallRun, toolName: string, value: unknown, isOurs = false): ToolResult {
   const { content, details, isError, isWarning, terminate }: JsonObject = isObject(value) ? value : { content: value };
   if (!Array.isArray(content) || !content.every(isInputContent))
     run.context.log.warn(`tool ${toolName} returned content of an unknown shape; only what is usable was kept`);

@@ -92,7 +92,14 @@ export interface RunEnd {
   readonly message: AssistantMessage;
 }
 
-export class Run {
+/** What a tool call needs of its run; also made for a call that no model asked for. */
+export interface CallRun {
+  readonly context: Pick<RunContext, "events" | "signal" | "clock" | "graceClock" | "log" | "hooks" | "toolContext">;
+  readonly offeredTools: readonly AnyTool[];
+  emit(event: AgentEvent): void;
+}
+
+export class Run implements CallRun {
   readonly context: RunContext;
   /** Everything this run added, in order. */
   readonly added: AgentMessage[] = [];

@@ -5,7 +5,7 @@ import type { ToolCall } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { ToolResultMessage } from "../protocol/messages.js";
 import type { FinishedCall } from "./reply-builder.js";
-import type { Run } from "./run.js";
+import type { CallRun, Run } from "./run.js";
 
 const skippedText = "Skipped due to queued user message.";
 export const interruptedText = "Interrupted by queued user message.";
@@ -27,7 +27,7 @@ export function syntheticResult(text: string, started: boolean): ToolResult {
 }
 
 /** For a call that had not begun when the run was aborted or the batch interrupted. */
-export function notStarted(run: Run): ToolResult {
+export function notStarted(run: CallRun): ToolResult {
   return syntheticResult(run.context.signal.aborted ? abortedText() : skippedText, false);
 }
 
@@ -41,7 +41,7 @@ export function refuseCalls(run: Run, calls: readonly FinishedCall[], text: stri
   });
 }
 
-export function startCall(run: Run, call: ToolCall): void {
+export function startCall(run: CallRun, call: ToolCall): void {
   const { id, name, arguments: args, intent } = call;
   run.emit({
     type: "tool_execution_start",
@@ -53,7 +53,7 @@ export function startCall(run: Run, call: ToolCall): void {
 }
 
 /** Announces the end and makes the message; the scheduler decides when it is delivered. */
-export function endCall(run: Run, call: ToolCall, result: ToolResult): ToolResultMessage {
+export function endCall(run: CallRun, call: ToolCall, result: ToolResult): ToolResultMessage {
   const { content, details, isError = false, isWarning = false } = result;
   const detail = details === undefined ? {} : { details };
   run.emit({

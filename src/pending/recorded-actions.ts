@@ -158,6 +158,8 @@ async function write(saving: Saving): Promise<undefined> {
   await saving.write(record);
 }
 
-async function savePlan({ artifacts }: SessionRecord, { action, work }: StoredAction): Promise<void> {
-  if (work.kind === "plan") await artifacts.savePlan(action.id, encodePlan(work.plan));
+async function savePlan(record: SessionRecord, { action, work }: StoredAction): Promise<void> {
+  if (work.kind !== "plan") return;
+  await record.artifacts.savePlan(action.id, encodePlan(work.plan));
+  record.wantFile(); // the plan can be decided after the process has ended, but only if it can be found
 }

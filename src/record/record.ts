@@ -200,6 +200,11 @@ export class SessionRecord {
     }
   }
 
+  /** Makes the file even if no message comes: what is in the record must outlive the process. */
+  wantFile(): void {
+    this.#file?.want();
+  }
+
   /** Resolves when every entry is in the file, or has failed to get there. */
   async flush(): Promise<void> {
     await this.#file?.flush();

@@ -1,6 +1,7 @@
 // The one place where the parts are connected. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process are independent.
 
+import { GalleyError } from "../base/errors.js";
 import { findContextFiles } from "../config/context-files.js";
 import { readPromptFiles } from "../config/prompt-files.js";
 import { findSessionPrompts, type SessionPrompts } from "../config/prompts/session-prompts.js";
@@ -26,6 +27,7 @@ import type { ExtensionManager } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
+import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
 import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
@@ -79,6 +81,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     systemPrompt: (active) => prompt.text(active, prompts),
     learnSurroundings: prompt.learn,
     settings: sessionSettingsOf(environment.settings, options.mode),
+    sandbox: sandboxState(environment.settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
@@ -240,7 +243,7 @@ function policyOf(
   user: UserQuestions | undefined,
 ): ApprovalPolicy | undefined {
   const isReviewed = settings.get("staging") === "all";
-  return withStagingPolicy(approve, { isReviewed, allowExec, ask: user?.approveCall });
+  return withSandboxPolicy(withStagingPolicy(approve, { isReviewed, allowExec, ask: user?.approveCall }), settings);
 }
 
 /** What the session does on the disk and with programs besides its tools. */
@@ -256,6 +259,7 @@ function workOf(
     readMentions: async (text) =>
       (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
     runBash: async (request, artifacts) => {
+      if (refusesCommands(settings)) throw new GalleyError("unsupported", noSandboxText);
       const { command, excludeFromContext, signal } = request;
       const outcome = await extensions?.runUserBash({ command, excludeFromContext, cwd }, signal);
       if (outcome) return outcome;

@@ -47,7 +47,7 @@ export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 export { toWireModel } from "../provider/models/model-registry.js";
 export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
 export { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
-export { AgentSession, type PromptOptions } from "../session/agent-session.js";
+export { AgentSession, type PromptOptions, type ToolRun, type ToolRunRequest } from "../session/agent-session.js";
 export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
 export type { ModelChoice } from "../session/models/model-source.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";

@@ -7,6 +7,7 @@ import type { ChangeHistory } from "../pending/change-history.js";
 import type { PendingActions } from "../pending/pending.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
 import type { SettleContext } from "../preview/settle.js";
+import type { SandboxState } from "../protocol/data.js";
 import type { FileMentionMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
@@ -63,6 +64,8 @@ export interface AgentSessionDeps {
   readonly changes: ChangeWriter;
   /** Shows what the model wants to apply to the user; absent where no user can be asked. */
   confirm?: SettleContext["confirm"] | undefined;
+  /** How commands are confined; default: not at all. */
+  readonly sandbox?: SandboxState;
   /** Runs a command for the user; absent where there are no processes. */
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
   /** Writes the session as an HTML page, and returns its absolute path. */

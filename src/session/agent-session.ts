@@ -24,13 +24,14 @@ import type { AgentSessionDeps } from "./agent-session-deps.js";
 import type { CycledModel } from "./models/model-control.js";
 import { type PromptOptions, prompt } from "./prompt.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
+import { runTool, type ToolRun, type ToolRunRequest } from "./run-tool.js";
 import type { ExtensionReport } from "./session-extensions.js";
 import { type CustomMessageInput, plainText, textAndImages } from "./session-messages.js";
 import * as operations from "./session-operations.js";
 import { SessionView } from "./session-view.js";
 import { abortSession, beginShutdown, cancelWaits, disposeSession, waitForIdle } from "./stop-session.js";
 
-export type { AgentSessionDeps, CustomMessageInput, PromptOptions, SendCustomOptions };
+export type { AgentSessionDeps, CustomMessageInput, PromptOptions, SendCustomOptions, ToolRun, ToolRunRequest };
 
 export class AgentSession extends SessionView {
   #retryAborted = Promise.resolve();
@@ -319,6 +320,14 @@ export class AgentSession extends SessionView {
   }
 
   // Tools
+
+  /**
+   * Runs one tool without a model, under the same hooks and policy; what it stages stays pending. Throws `not_found`,
+   * `invalid_argument` or `busy` before anything runs.
+   */
+  runTool(request: ToolRunRequest): Promise<ToolRun> {
+    return runTool(this.internals, request);
+  }
 
   /** Exactly these, from the next model call on. A name that no tool has is skipped. */
   setActiveToolsByName(names: readonly string[]): void {

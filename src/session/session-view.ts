@@ -3,7 +3,7 @@
 import type { LockKind } from "../base/path-lock.js";
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { ContextUsage, SessionStats, SlashCommand } from "../protocol/data.js";
+import type { ContextUsage, SandboxState, SessionStats, SlashCommand } from "../protocol/data.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
@@ -139,6 +139,11 @@ export class SessionView {
 
   get isCompacting(): boolean {
     return this.internals.compaction.isCompacting;
+  }
+
+  /** How commands are confined, or why they are not. */
+  get sandbox(): SandboxState {
+    return this.internals.deps.sandbox ?? { mode: "off", mechanism: "none" };
   }
 
   get isBashRunning(): boolean {

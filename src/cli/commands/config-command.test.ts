@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { settingKeys } from "../../config/settings/schema.js";
-import { type ConfigCommandOptions, configUsage, runConfig } from "./config-command.js";
+import { type ConfigCommandOptions, runConfig } from "./config-command.js";
 
 let home: string;
 beforeEach(() => {
@@ -48,7 +48,7 @@ describe("galley config get", () => {
     expect((await galleyConfig("get modelRoles.smol")).out).toBe("acme/small\n");
     expect((await galleyConfig("get modelRoles.slow")).out).toBe("\n");
     expect((await galleyConfig("get sessionDir --json")).out).toBe("null\n");
-    expect((await galleyConfig("get cycleOrder")).out).toBe('["smol","default","slow"]\n');
+    expect((await galleyConfig("get secrets.paths")).out).toBe('[".env*","*.pem","id_*"]\n');
   });
 
   it("tells an unknown setting and exits 2", async () => {
@@ -56,6 +56,10 @@ describe("galley config get", () => {
       code: 2,
       out: "",
       err: 'Unknown setting "stearingMode", did you mean steeringMode?\n',
+    });
+    expect(await galleyConfig("get cycleOrder")).toMatchObject({
+      code: 2,
+      err: "cycleOrder has no effect in this version.\n",
     });
     expect((await galleyConfig("get queueMode")).err).toBe("queueMode is an old name, use steeringMode.\n");
   });
@@ -128,27 +132,74 @@ describe("galley config set", () => {
   });
 });
 
+describe("galley config unset", () => {
+  it("removes the setting from the user's file, and says what holds now", async () => {
+    put(user, "# mine\ntopK: 1 # one\nretry:\n  maxRetries: 5\n# end\n");
+    expect(await galleyConfig("unset topK")).toEqual({
+      code: 0,
+      out: `Removed topK from ~/${user}\ntopK is now -1 (default)\n`,
+      err: "",
+    });
+    expect(read(user)).toBe("# mine\nretry:\n  maxRetries: 5\n# end\n");
+    put(project, '{"retry.maxRetries":2}');
+    expect((await galleyConfig("unset retry.maxRetries --json")).out).toBe(
+      `{"key":"retry.maxRetries","wasSet":true,"file":"~/${user}","value":2,"source":"project"}\n`,
+    );
+    expect(read(user)).toBe("# mine\n# end\n");
+  });
+
+  it("says when there is nothing to remove, and changes nothing", async () => {
+    put(user, "topK: 1\n");
+    expect(await galleyConfig("unset topP")).toEqual({
+      code: 0,
+      out: `topP is not set in ~/${user}\ntopP is now -1 (default)\n`,
+      err: "",
+    });
+    expect(read(user)).toBe("topK: 1\n");
+  });
+
+  it("also removes old names, and settings that this version does not obey", async () => {
+    put(user, "queueMode: all\ncycleOrder: [a]\ntask: {eager: false}\n");
+    expect((await galleyConfig("unset steeringMode")).out).toContain('steeringMode is now "one-at-a-time" (default)');
+    expect((await galleyConfig("unset cycleOrder")).out).toBe(`Removed cycleOrder from ~/${user}\n`);
+    expect(await galleyConfig("unset task.eager")).toMatchObject({ code: 0, err: "" });
+    expect(read(user)).toBe("");
+  });
+
+  it("exits 2 for an unknown setting, 3 for a file that it cannot understand", async () => {
+    expect(await galleyConfig("unset topKK")).toMatchObject({
+      code: 2,
+      err: 'Unknown setting "topKK", did you mean topK?\n',
+    });
+    put(user, "topK: 1\nkey: sk-secret: x\n");
+    expect(await galleyConfig("unset topK")).toMatchObject({ code: 3 });
+    expect(read(user)).toBe("topK: 1\nkey: sk-secret: x\n");
+  });
+});
+
 describe("galley config list", () => {
-  it("names every setting and where its value comes from", async () => {
+  it("names every setting, its value, where that comes from and what it does", async () => {
     put(user, "topK: 4\nbash: {environment: {TOKEN: sk-secret}}\ncompaction.remoteEndpoint: https://u:pw@x\n");
     put(project, '{"topP":0.5}');
-    const { code, out } = await galleyConfig("list");
+    const { code, out, err } = await galleyConfig("list");
     expect(code).toBe(0);
+    expect(err).toBe(`galley: ~/${user}: compaction.remoteEndpoint: has no effect in this version\n`);
     const lines = out.trimEnd().split("\n");
-    expect(lines).toHaveLength(settingKeys.length);
+    expect(lines.slice(0, 2)).toEqual([`# user: ~/${user}`, `# project: ~/${project}`]);
+    expect(lines.slice(2).map((line) => line.split(":", 1)[0])).toEqual(settingKeys);
     expect(lines).toEqual(
       expect.arrayContaining([
-        "topK: 4  # user",
-        "topP: 0.5  # project",
-        'steeringMode: "one-at-a-time"',
-        "shellPath:",
+        expect.stringMatching(/^topK: 4 {2}# user\. \w/),
+        expect.stringMatching(/^topP: 0\.5 {2}# project\. \w/),
+        'steeringMode: "one-at-a-time"  # default. How many queued steering messages one model call receives.',
+        "shellPath:  # default. The shell for commands; default: bash, or sh.",
+        expect.stringMatching(/^bash\.environment: \{"TOKEN":"\*\*\*"\} {2}# user\. /),
       ]),
     );
-    expect(lines).toContain('bash.environment: {"TOKEN":"***"}  # user');
-    expect(lines).toContain('compaction.remoteEndpoint: "***"  # user');
+    for (const line of lines.slice(2)) expect(line).toMatch(/ {2}# (?:default|user|project)\. .*\.$/);
     const json = JSON.parse((await galleyConfig("list --json")).out);
-    expect(json.topK).toEqual({ value: 4, source: "user" });
-    expect(json.shellPath).toEqual({ value: null, source: "default" });
+    expect(json.topK).toMatchObject({ value: 4, source: "user", help: expect.stringContaining("tokens") });
+    expect(json.shellPath).toMatchObject({ value: null, source: "default" });
     expect(Object.keys(json)).toEqual(settingKeys);
     expect(JSON.stringify(json)).not.toContain("sk-secret");
   });
@@ -200,10 +251,18 @@ describe("galley config paths", () => {
 });
 
 describe("galley config", () => {
-  it.each(["", "get", "set topK", "set topK 1 2", "list all", "frobnicate", "toString", "__proto__"])(
-    "shows its usage for %j",
-    async (words) => expect(await galleyConfig(words)).toEqual({ code: 2, out: "", err: configUsage }),
-  );
-
-  it("helps", async () => expect(await galleyConfig("--help")).toEqual({ code: 0, out: configUsage, err: "" }));
+  it.each([
+    ["get", "galley config get takes one setting."],
+    ["set topK", "galley config set takes a setting and its value."],
+    ["set topK 1 2", "galley config set takes a setting and its value."],
+    ["list all", "galley config list takes no names."],
+    ["lst", "Unknown command galley config lst. Did you mean list?"],
+    ["frobnicate", "Unknown command galley config frobnicate."],
+    ["__proto__", "Unknown command galley config __proto__."],
+  ])("says what is wrong with %j, and shows its usage", async (words, problem) => {
+    const { code, out, err } = await galleyConfig(words);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(/Usage\n {2}galley config get KEY/);
+    expect(err.split("\n")[0]).toBe(problem);
+  });
 });

@@ -1,5 +1,6 @@
 // `galley config`: shows and changes the user's settings, and shows where configuration was found.
 
+import { existsSync } from "node:fs";
 import { GalleyError } from "../../base/errors.js";
 import { homedir } from "../../base/home.js";
 import { isObject } from "../../base/json.js";
@@ -7,10 +8,11 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import { trustIn } from "../../config/discover.js";
 import { nameOf, readAssignment } from "../../config/settings/assignment.js";
-import { loadSettings, userSettingsFile } from "../../config/settings/load-settings.js";
-import { type SettingKey, settingKeys, settingOf } from "../../config/settings/schema.js";
+import { loadSettings, projectSettingsFiles, userSettingsFile } from "../../config/settings/load-settings.js";
+import { isWithoutEffect, legacyKeys, type SettingKey, settingKeys, settingOf } from "../../config/settings/schema.js";
 import type { Settings } from "../../config/settings/settings.js";
 import { exitCodes } from "../exit-codes.js";
+import { unknownSubcommand, wrongUse } from "../verb-help.js";
 
 export interface ConfigCommandOptions {
   readonly cwd: string;
@@ -19,17 +21,6 @@ export interface ConfigCommandOptions {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
 }
-
-export const configUsage = `Usage
-  galley config get KEY          one setting as it is here
-  galley config set KEY VALUE    change it in the user's settings file
-  galley config list             every setting, and which file says it
-  galley config paths            where configuration is looked for, what was found, what hides what
-Options
-  --json                         for programs
-Exit codes
-  0 done, 2 wrong usage or unknown setting, 3 refused
-`;
 
 /** `words` is what follows `galley config`. Returns the exit code. */
 export async function runConfig(words: readonly string[], options: ConfigCommandOptions): Promise<number> {
@@ -48,12 +39,9 @@ async function run(given: readonly string[], options: ConfigCommandOptions): Pro
   const isOption = (word: string, index: number) => word === "--json" && (end === -1 || index < end);
   const isJson = given.some(isOption);
   const [command, ...words] = given.filter((word, index) => !isOption(word, index) && index !== end);
-  if (command === "--help" || command === "-h") {
-    stdout(configUsage);
-    return exitCodes.done;
-  }
   const handler = handlers.get(command ?? "");
-  if (!handler || words.length !== handler.words) throw new GalleyError("usage", configUsage.trimEnd());
+  if (!handler) throw unknownSubcommand("config", command);
+  if (words.length !== handler.words) throw wrongUse("config", `galley config ${command} takes ${handler.takes}.`);
   const { json, text } = await handler.run(words, contextOf(options));
   stdout(isJson ? `${JSON.stringify(json ?? null)}\n` : sanitizeForTerminal(text));
   return exitCodes.done;
@@ -71,14 +59,27 @@ interface Answer {
 
 interface Handler {
   readonly words: number;
+  /** The same for a sentence. */
+  readonly takes: string;
   readonly run: (words: readonly string[], context: Context) => Promise<Answer>;
 }
 
 const handlers: ReadonlyMap<string, Handler> = new Map([
-  ["get", { words: 1, run: ([name = ""], context) => get(name, context) }],
-  ["set", { words: 2, run: ([name = "", text = ""], context) => set(name, text, context) }],
-  ["list", { words: 0, run: (_, context) => list(context) }],
-  ["paths", { words: 0, run: async (_, context) => (await import("./config-paths.js")).configPaths(context) }],
+  ["get", { words: 1, takes: "one setting", run: ([name = ""], context) => get(name, context) }],
+  [
+    "set",
+    { words: 2, takes: "a setting and its value", run: ([name = "", text = ""], context) => set(name, text, context) },
+  ],
+  ["unset", { words: 1, takes: "one setting", run: ([name = ""], context) => unset(name, context) }],
+  ["list", { words: 0, takes: "no names", run: (_, context) => list(context) }],
+  [
+    "paths",
+    {
+      words: 0,
+      takes: "no names",
+      run: async (_, context) => (await import("./config-paths.js")).configPaths(context),
+    },
+  ],
 ] satisfies [string, Handler][]);
 
 function contextOf(options: ConfigCommandOptions): Context {
@@ -104,20 +105,46 @@ async function set(name: string, text: string, context: Context): Promise<Answer
   return { json: { key: name, value, file }, text: `${name} = ${JSON.stringify(value)} in ${file}\n` };
 }
 
+async function unset(name: string, context: Context): Promise<Answer> {
+  // One without effect can be removed too: galley warns about it as long as it is there.
+  const found = isWithoutEffect(name) ? undefined : nameOf(name);
+  const old = found?.member === undefined ? [...legacyKeys].filter(([, key]) => key === found?.key) : [];
+  const file = userSettingsFile(context.agentDir);
+  const { unsetSetting } = await import("../../config/settings/save-setting.js");
+  const wasSet = await unsetSetting(file, [name, ...old.map(([legacy]) => legacy)]);
+  const what = wasSet ? `Removed ${name} from ${file}` : `${name} is not set in ${file}`;
+  if (!found) return { json: { key: name, wasSet, file }, text: `${what}\n` };
+  const settings = await load(context);
+  const value = hidden(found.key, settings.get(found.key));
+  const source = settings.sourceOf(found.key);
+  const now = value === undefined ? "not set" : JSON.stringify(value);
+  return {
+    json: { key: name, wasSet, file, value: value ?? null, source },
+    text: `${what}\n${found.key} is now ${now} (${source})\n`,
+  };
+}
+
 async function list(context: Context): Promise<Answer> {
   const settings = await load(context);
+  const { describeSetting } = await import("../../config/settings/describe-settings.js");
   const rows = settingKeys.map((key) => ({
     key,
     value: hidden(key, settings.get(key)),
     source: settings.sourceOf(key),
+    help: describeSetting(key),
   }));
-  const text = rows.map(({ key, value, source }) => {
+  const text = rows.map(({ key, value, source, help }) => {
     const said = value === undefined ? "" : ` ${JSON.stringify(value)}`;
-    return `${key}:${said}${source === "default" ? "" : `  # ${source}`}\n`;
+    return `${key}:${said}  # ${source}. ${help.replaceAll("`", "")}\n`;
   });
+  const project = projectSettingsFiles(context).find((file) => existsSync(file));
+  const files = [
+    `# user: ${userSettingsFile(context.agentDir)}\n`,
+    ...(project === undefined ? [] : [`# project: ${project}\n`]),
+  ];
   return {
-    json: Object.fromEntries(rows.map(({ key, value = null, source }) => [key, { value, source }])),
-    text: text.join(""),
+    json: Object.fromEntries(rows.map(({ key, value = null, source, help }) => [key, { value, source, help }])),
+    text: [...files, ...text].join(""),
   };
 }
 

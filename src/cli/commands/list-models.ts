@@ -1,10 +1,16 @@
-// `galley --list-models [search]`: the models that can be used now.
+// `galley models [search]`, and the same as an option: the models that can be used now.
 
 import { logTo } from "../../base/log.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { createAgentSession } from "../../sdk/index.js";
-import type { CommandLine } from "../arguments.js";
+import { type CommandLine, parseArguments, refuseForeign } from "../arguments.js";
 import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
+
+export async function runModelsCommand(words: readonly string[]): Promise<void> {
+  const line = parseArguments(["--list-models", ...words]);
+  refuseForeign(line);
+  return listModels(line);
+}
 
 export async function listModels(line: CommandLine): Promise<void> {
   ignoreBrokenPipe();

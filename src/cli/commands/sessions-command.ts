@@ -1,29 +1,24 @@
 // `galley sessions`: lists them, and removes what no session needs any more.
 
-import { GalleyError } from "../../base/errors.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import { cleanSessions, displayName, listSessions, type SessionInfo } from "../../sdk/manage-sessions.js";
 import { exitCodes } from "../exit-codes.js";
 import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
-
-const usage = `Usage
-  galley sessions list [--all] [--json]   the sessions of this directory, or of all
-  galley sessions gc [--json]             remove images and plans that no session names
-Each takes --session-dir DIR, for sessions that are stored there.
-`;
+import { unknownOption, unknownSubcommand, wrongUse } from "../verb-help.js";
 
 export async function runSessionsCommand(words: readonly string[]): Promise<void> {
   ignoreBrokenPipe();
   const [command, ...flags] = words;
   const at = flags.indexOf("--session-dir");
   const [, sessionDir] = at === -1 ? [] : flags.splice(at, 2);
-  if (at !== -1 && sessionDir === undefined) throw new GalleyError("usage", `--session-dir needs a value.\n\n${usage}`);
+  if (at !== -1 && sessionDir === undefined) throw wrongUse("sessions", "--session-dir needs a value.");
   const location = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir };
   const isJson = flags.includes("--json");
-  const isKnown = flags.every((flag) => flag === "--json" || (flag === "--all" && command === "list"));
-  if (command === "--help" || command === "-h") return print(usage);
-  if (!isKnown || (command !== "list" && command !== "gc")) throw new GalleyError("usage", usage.trimEnd());
+  if (command !== "list" && command !== "gc") throw unknownSubcommand("sessions", command);
+  const known = command === "list" ? ["--all", "--json"] : ["--json"];
+  const unknown = flags.find((flag) => !known.includes(flag));
+  if (unknown !== undefined) throw unknownOption("sessions", unknown, known);
   if (command === "gc") {
     const report = await cleanSessions(location, Date.now());
     for (const problem of report.problems) process.stderr.write(sanitizeForTerminal(`${problem}\n`));

@@ -1,32 +1,24 @@
-// `galley tools`: lists the custom tools of this directory, checks a module, and creates a new one.
+// `galley tools`: lists the custom tools of this directory, runs one, checks a module, and creates a new one.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
-import {
-  checkModule,
-  type ExtensionLocation,
-  listTools,
-  newTool,
-  type ToolReport,
-} from "../../sdk/extensions/manage-extensions.js";
+import type { Registered } from "../../sdk/extensions/check-module.js";
+import { type ExtensionLocation, listTools, newTool, type ToolReport } from "../../sdk/extensions/manage-extensions.js";
 import { exitCodes } from "../exit-codes.js";
+import { unknownOption, unknownSubcommand, wrongUse } from "../verb-help.js";
 import { type CommandOutput, runExtensionCommand } from "./extension-command.js";
-
-const usage = `Usage
-  galley tools list [--trust-project] [--json]   the custom tools that a session here has
-  galley tools check PATH [--json]               load a module and say whether it is fit for use
-  galley tools new NAME [--project]              write a first version of a tool
-`;
 
 export async function runToolsCommand(words: readonly string[]): Promise<void> {
   const [verb, ...rest] = words;
+  if (verb === "run") return (await import("./tools-run.js")).runToolsRun(rest);
   const names = rest.filter((word) => !word.startsWith("--"));
   const flags = rest.filter((word) => word.startsWith("--"));
-  if (verb === "--help" || verb === "-h") return void process.stdout.write(usage);
-  const rule = verb !== undefined && Object.hasOwn(verbs, verb) ? verbs[verb as keyof typeof verbs] : undefined;
-  if (!rule || names.length !== rule.names || !flags.every((flag) => rule.flags.includes(flag)))
-    throw new GalleyError("usage", usage.trimEnd());
+  const rule = verb !== undefined && Object.hasOwn(rules, verb) ? rules[verb as keyof typeof rules] : undefined;
+  if (!rule) throw unknownSubcommand("tools", verb);
+  const unknown = flags.find((flag) => !rule.flags.includes(flag));
+  if (unknown !== undefined) throw unknownOption("tools", unknown, rule.flags);
+  if (names.length !== rule.names) throw wrongUse("tools", `galley tools ${verb} takes ${rule.takes}.`);
   await runExtensionCommand((location, output) => rule.run({ location, output, name: names[0] ?? "", flags }));
 }
 
@@ -37,10 +29,10 @@ interface Request {
   readonly flags: readonly string[];
 }
 
-const verbs = {
-  list: { names: 0, flags: ["--json", "--trust-project"], run: list },
-  check: { names: 1, flags: ["--json"], run: check },
-  new: { names: 1, flags: ["--project"], run: create },
+const rules = {
+  list: { names: 0, takes: "no names", flags: ["--json", "--trust-project"], run: list },
+  check: { names: 1, takes: "one path", flags: ["--json"], run: check },
+  new: { names: 1, takes: "one name", flags: ["--project"], run: create },
 };
 
 async function list({ location, output, flags }: Request): Promise<number> {
@@ -54,16 +46,26 @@ async function list({ location, output, flags }: Request): Promise<number> {
 }
 
 async function check({ location, output, name, flags }: Request): Promise<number> {
+  const { checkModule } = await import("../../sdk/extensions/check-module.js");
   const result = await checkModule(location, name);
-  const { tools, problems, advice } = result;
+  const { modules, tools, problems, advice } = result;
   if (flags.includes("--json")) output.print(`${JSON.stringify(result)}\n`);
   else {
+    for (const module of modules) output.print(registeredText(module));
     output.print(tools.map(lineOf).join(""));
     for (const problem of problems) output.print(`problem: ${problem}\n`);
     for (const hint of advice) output.print(`advice: ${hint}\n`);
-    if (tools.length + problems.length === 0) output.print("The module makes no tool on this machine.\n");
+    if (modules.length + problems.length === 0) output.print("The module makes no tool on this machine.\n");
   }
   return problems.length === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+/** What it is, and a line for each kind of thing that it registers. */
+function registeredText({ path, form, ...registered }: Registered): string {
+  const lines = Object.entries(registered)
+    .filter(([, names]) => names.length > 0)
+    .map(([what, names]) => `  ${`${what}:`.padEnd(10)} ${names.join(", ")}\n`);
+  return `${path}: ${form}\n${lines.join("")}`;
 }
 
 async function create({ location, output, name, flags }: Request): Promise<number> {

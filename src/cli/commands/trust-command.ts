@@ -2,7 +2,6 @@
 // before anything is decided, and without a user or a `--yes` nothing is.
 
 import { createInterface } from "node:readline/promises";
-import { GalleyError } from "../../base/errors.js";
 import {
   type ExtensionLocation,
   forgetTrust,
@@ -12,23 +11,18 @@ import {
 } from "../../sdk/extensions/manage-extensions.js";
 import { exitCodes } from "../exit-codes.js";
 import { shellWord } from "../shell-word.js";
+import { unknownOption, wrongUse } from "../verb-help.js";
 import { type CommandOutput, runExtensionCommand } from "./extension-command.js";
-
-const usage = `Usage
-  galley trust [DIR] [--yes]     show what the project would run, and trust it as it is now
-  galley trust [DIR] --revoke    forget what was decided about the project
-  galley trust --list            the decisions so far
-Without DIR the project is the one here.
-`;
 
 const known = ["--yes", "--revoke", "--list"];
 
 export async function runTrustCommand(words: readonly string[]): Promise<void> {
-  if (words[0] === "--help" || words[0] === "-h") return void process.stdout.write(usage);
   const flags = words.filter((word) => word.startsWith("-"));
   const directories = words.filter((word) => !word.startsWith("-"));
-  if (flags.length > 1 || directories.length > 1 || !flags.every((flag) => known.includes(flag)))
-    throw new GalleyError("usage", usage.trimEnd());
+  const unknown = flags.find((flag) => !known.includes(flag));
+  if (unknown !== undefined) throw unknownOption("trust", unknown, known);
+  if (flags.length > 1) throw wrongUse("trust", `Use one of ${known.join(", ")}.`);
+  if (directories.length > 1) throw wrongUse("trust", "galley trust takes one directory.");
   const [flag] = flags;
   const { isTTY } = process.stdin;
   await runExtensionCommand((location, output) => {

@@ -26,7 +26,6 @@ describe("admitProject (T-8)", () => {
   it.each([
     { shellPath: "/tmp/sh" },
     { bash: { environment: { A: "b" } } },
-    { "compaction.remoteEndpoint": "https://evil.example" },
     { modelRoles: { default: "evil/model" } },
     { sessionDir: "." },
     { "undo.keep": 0 },

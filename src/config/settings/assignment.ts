@@ -1,8 +1,8 @@
 // A setting given as text: `--set retry.maxRetries=5`, `galley config set modelRoles.smol acme/small`.
 
 import { GalleyError } from "../../base/errors.js";
-import { didYouMean, findSetting, type SettingName, type SettingValues } from "./layers.js";
-import { legacyKeys, type SettingKey, settingOf } from "./schema.js";
+import { didYouMean, findSetting, noEffectText, type SettingName, type SettingValues } from "./layers.js";
+import { isWithoutEffect, legacyKeys, type SettingKey, settingOf } from "./schema.js";
 import { type Checked, checkMember, checkValue, fromText, isForbiddenName, type Kind } from "./setting.js";
 import { shown, shownName } from "./setting-problems.js";
 
@@ -31,7 +31,8 @@ export function readAssignment(name: string, text: string): Assignment {
 /** Throws `usage` for a name that is no setting. */
 export function nameOf(name: string): SettingName {
   const legacy = legacyKeys.get(name);
-  if (legacy) throw new GalleyError("usage", `${name} is an old name, use ${legacy.key}.`);
+  if (legacy) throw new GalleyError("usage", `${name} is an old name, use ${legacy}.`);
+  if (isWithoutEffect(name)) throw new GalleyError("usage", `${name} ${noEffectText}.`);
   const found = findSetting(name);
   if (found && !found.member?.split(".").some(isForbiddenName)) return found;
   throw new GalleyError("usage", `Unknown setting "${shownName(name)}"${didYouMean(name) || "."}`);

@@ -1,4 +1,4 @@
-// The text of a YAML settings file with one setting changed. Only the text of that setting is touched, so that
+// The text of a YAML settings file with one setting changed or removed. Only the text of that setting is touched, so that
 // comments, order and layout stay; and the result is read again to prove that nothing else has changed its meaning.
 
 import { isDeepStrictEqual } from "node:util";
@@ -8,8 +8,8 @@ import { isObject, type JsonObject } from "../../base/json.js";
 import type { Assignment } from "./assignment.js";
 import { readLayer } from "./layers.js";
 import { parseSettings } from "./load-settings.js";
-import { settingOf } from "./schema.js";
-import { insertPair, replaceValue } from "./yaml-text.js";
+import { isSettingKey, settingKeys, settingOf } from "./schema.js";
+import { insertPair, type OldPair, pairText, removePair, replaceValue } from "./yaml-text.js";
 
 type Yaml = typeof import("yaml");
 type Path = readonly string[];
@@ -23,6 +23,54 @@ export async function editSettings(text: string, assignment: Assignment): Promis
   const places = placesFor(assignment, parse(text, yaml), yaml);
   for (const path of places) result = put(result, { path, value, yaml });
   return places.length > 0 && (await changesOnly(assignment, text, result)) ? result : undefined;
+}
+
+/** The same text without any of these names. `undefined` when that would touch another setting. */
+export async function removeSettings(text: string, names: readonly string[]): Promise<string | undefined> {
+  const yaml = await import("yaml");
+  let result = text;
+  for (const name of names)
+    for (const path of groupings(name.split("."))) {
+      const place = placeOf(result, path, yaml);
+      if (place) result = removePair(result, place);
+    }
+  const [old, next] = [await parsed(text), await parsed(result)];
+  if (next === undefined) return undefined;
+  const isOther = ([path]: [string, unknown]) => !names.some((name) => path === name || path.startsWith(`${name}.`));
+  const kept = leavesOf(old, "").filter((leaf) => isOther(leaf) || isSettingBelow(leaf[0], names));
+  return isDeepStrictEqual(new Map(leavesOf(next, "")), new Map(kept)) ? result : undefined;
+}
+
+/** `todo.reminders.max` stands below `todo.reminders` and is another setting. */
+function isSettingBelow(path: string, names: readonly string[]): boolean {
+  return isSettingKey(path) && !names.includes(path);
+}
+
+/** The pair to remove: the outermost one that would be left empty, unless the user has written something into it. */
+function placeOf(text: string, path: Path, yaml: Yaml): OldPair | undefined {
+  const document = parse(text, yaml);
+  const node = document.getIn(path, true);
+  if (!document.hasIn(path) || (yaml.isMap(node) && hasSettings(path.join(".")))) return undefined;
+  const chain = [[], ...parentsOf(path)].map((parent) =>
+    parent.length === 0 ? document.contents : document.getIn(parent, true),
+  );
+  if (!chain.every(yaml.isMap)) return undefined;
+  const maps = chain as YAMLMap<Node, Node | null>[];
+  const placeAt = (depth: number): OldPair | undefined => {
+    const map = maps[depth];
+    const pair = map?.items.find(({ key }) => yaml.isScalar(key) && String(key.value) === path[depth]);
+    return map && pair && { map, pair };
+  };
+  const hasComment = (place: OldPair | undefined) =>
+    place !== undefined && /(?:^|\s)#/m.test(pairText(text, place.pair));
+  let depth = path.length - 1;
+  while (depth > 0 && maps[depth]?.items.length === 1 && !hasComment(placeAt(depth - 1))) depth--;
+  return placeAt(depth);
+}
+
+/** A map at this name may hold other settings. */
+function hasSettings(name: string): boolean {
+  return settingKeys.some((key) => key.startsWith(`${name}.`));
 }
 
 /** Every position where the setting already is; else the first where it can be added. */

@@ -8,10 +8,9 @@ const read = (value: JsonObject) => {
   const { values, problems } = readLayer(value, file);
   return { values: Object.fromEntries(values), problems: problems.map(({ text }) => text) };
 };
-/** `idle` names what nothing comes of. */
-const values = (value: JsonObject, ...idle: string[]) => {
+const values = (value: JsonObject) => {
   const layer = read(value);
-  expect(layer.problems).toEqual(idle.map((name) => `${file}: ${name}: has no effect in this version`));
+  expect(layer.problems).toEqual([]);
   return layer.values;
 };
 const problems = (value: JsonObject) => read(value).problems;
@@ -23,13 +22,11 @@ describe("readLayer: names", () => {
   );
 
   it.each([
-    [{ "task.isolation.mode": "worktree" }],
-    [{ task: { isolation: { mode: "worktree" } } }],
-    [{ task: { "isolation.mode": "worktree" } }],
-    [{ "task.isolation": { mode: "worktree" } }],
-  ])("and every mixture: %j", (value) =>
-    expect(values(value, "task.isolation.mode")).toEqual({ "task.isolation.mode": "worktree" }),
-  );
+    [{ "todo.reminders.max": 5 }],
+    [{ todo: { reminders: { max: 5 } } }],
+    [{ todo: { "reminders.max": 5 } }],
+    [{ "todo.reminders": { max: 5 } }],
+  ])("and every mixture: %j", (value) => expect(values(value)).toEqual({ "todo.reminders.max": 5 }));
 
   it.each([
     [{ todo: { reminders: false, "reminders.max": 5 } }],
@@ -50,9 +47,6 @@ describe("readLayer: names", () => {
   it("reads old names, and lets the new one win wherever it stands", () => {
     expect(values({ queueMode: "all" })).toEqual({ steeringMode: "all" });
     expect(values({ steeringMode: "all", queueMode: "one-at-a-time" })).toEqual({ steeringMode: "all" });
-    const old = "task.isolation.enabled";
-    expect(values({ task: { isolation: { enabled: true } } }, old)).toEqual({ "task.isolation.mode": "worktree" });
-    expect(values({ [old]: false }, old)).toEqual({ "task.isolation.mode": "none" });
     expect(problems({ queueMode: "some" })).toEqual([
       '/a/config.yml: queueMode: "some" is ignored, expected one of all, one-at-a-time',
     ]);
@@ -79,7 +73,6 @@ describe("readLayer: problems", () => {
     [{ retry: { maxRetries: "3" } }, 'retry.maxRetries: "3" is ignored, expected a whole number from 0 to 100'],
     [{ retry: { maxRetries: 101 } }, "retry.maxRetries: 101 is ignored, expected a whole number from 0 to 100"],
     [{ retry: { maxRetries: Number.NaN } }, "retry.maxRetries: NaN is ignored, expected a whole number from 0 to 100"],
-    [{ async: { maxJobs: 0 } }, "async.maxJobs: 0 is ignored, expected a whole number from 1 to 100"],
     [{ "edit.fuzzyThreshold": 2 }, "edit.fuzzyThreshold: 2 is ignored, expected a number from 0 to 1"],
     [{ "todo.enabled": 1 }, "todo.enabled: 1 is ignored, expected true or false"],
     [{ "todo.enabled": {} }, "todo.enabled: an object is ignored, expected true or false"],
@@ -103,6 +96,10 @@ describe("readLayer: problems", () => {
     ],
     [{ ["k".repeat(100)]: 1 }, `${"k".repeat(80)}…: unknown setting`],
     [{ compaction: { idleEnabled: true } }, "compaction.idleEnabled: has no effect in this version"],
+    [{ cycleOrder: 5 }, "cycleOrder: has no effect in this version"],
+    [{ task: { isolation: { mode: "x" } } }, "task.isolation.mode: has no effect in this version"],
+    [{ task: { agentModelOverrides: { a: "b", c: "d" } } }, "task.agentModelOverrides: has no effect in this version"],
+    [{ "task.agentModelOverrides.a": "b" }, "task.agentModelOverrides.a: has no effect in this version"],
     [
       { retry: { fallbackChains: { default: "acme/one" } } },
       'retry.fallbackChains.default: "acme/one" is ignored, expected a list of texts',
@@ -126,12 +123,11 @@ describe("readLayer: problems", () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  it("says which setting nothing comes of, besides what is wrong with it", () => {
-    expect(problems({ "task.isolation.mode": "fuse-overlay", "edit.mode": "patch" })).toEqual([
-      '/a/config.yml: task.isolation.mode: "fuse-overlay" is not supported, "worktree" is used',
-      "/a/config.yml: task.isolation.mode: has no effect in this version",
-      "/a/config.yml: edit.mode: has no effect in this version",
-    ]);
+  it("keeps nothing of a setting without effect", () => {
+    expect(read({ "edit.mode": "patch", topK: 1 })).toEqual({
+      values: { topK: 1 },
+      problems: ["/a/config.yml: edit.mode: has no effect in this version"],
+    });
   });
 
   it("never repeats what may be a secret", () => {
@@ -169,16 +165,16 @@ it("mergeValue merges records and replaces everything else", () => {
   const layer = (entries: [SettingKey, unknown][]): SettingValues => new Map(entries);
   const low = layer([
     ["modelRoles", { a: "1", b: "1" }],
-    ["cycleOrder", ["x", "y"]],
+    ["enabledModels", ["x", "y"]],
     ["temperature", 1],
   ]);
   const high = layer([
     ["modelRoles", { b: "2" }],
-    ["cycleOrder", []],
+    ["enabledModels", []],
     ["temperature", 0],
   ]);
   expect(mergeValue("modelRoles", [low, high])).toEqual({ a: "1", b: "2" });
-  expect(mergeValue("cycleOrder", [low, high])).toEqual([]);
+  expect(mergeValue("enabledModels", [low, high])).toEqual([]);
   expect(mergeValue("temperature", [low, high])).toBe(0);
   expect(mergeValue("topP", [low, high])).toBe(-1);
 });

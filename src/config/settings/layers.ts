@@ -3,7 +3,16 @@
 
 import { isObject, type JsonObject } from "../../base/json.js";
 import { nearestName } from "../../base/nearest-name.js";
-import { displayWords, isSettingKey, legacyKeys, type SettingKey, settingKeys, settingOf } from "./schema.js";
+import {
+  displayWords,
+  isSettingKey,
+  isWithoutEffect,
+  knownNames,
+  legacyKeys,
+  type SettingKey,
+  settingKeys,
+  settingOf,
+} from "./schema.js";
 import { type Checked, checkMember, checkValue, isForbiddenName, maxItems } from "./setting.js";
 import { Problems, type SettingProblem, shown } from "./setting-problems.js";
 
@@ -16,7 +25,7 @@ export interface SettingName {
   readonly member?: string;
 }
 
-const noEffect = "has no effect in this version";
+export const noEffectText = "has no effect in this version";
 
 /** Reads the parsed text of one file. What cannot be used is left out and reported. */
 export function readLayer(value: JsonObject, file: string): { values: SettingValues; problems: SettingProblem[] } {
@@ -66,10 +75,9 @@ class LayerReader {
   }
 
   result() {
-    const records = [...this.#records].map(([key, members]) => {
-      if (settingOf(key).isUnused) this.problems.add(key, noEffect);
-      return [key, Object.freeze(Object.fromEntries(members))] as const;
-    });
+    const records = [...this.#records].map(
+      ([key, members]) => [key, Object.freeze(Object.fromEntries(members))] as const,
+    );
     return { values: new Map([...this.#legacy, ...this.#values, ...records]), problems: this.problems.list() };
   }
 
@@ -86,7 +94,8 @@ class LayerReader {
     const legacy = legacyKeys.get(path);
     const found = findSetting(path);
     const isGroup = this.#groups.has(path);
-    if (legacy) this.#check(path, legacy.key, { value: legacy.convert?.(value) ?? value, into: this.#legacy });
+    if (legacy) this.#check(path, legacy, { value, into: this.#legacy });
+    else if (isWithoutEffect(path)) this.problems.add(path, noEffectText);
     else if (found?.member !== undefined) this.#takeMember(path, found, value);
     else if (found && !(isGroup && isObject(value))) this.#takeSetting(found.key, value);
     else if (isGroup && isObject(value)) this.walk(value, path);
@@ -120,7 +129,6 @@ class LayerReader {
     const checked = checkValue(setting, value);
     if (!checked.ok) return this.problems.add(path, mismatch(checked, value, setting.isPrivate));
     if (checked.notice !== undefined) this.problems.add(path, checked.notice);
-    if (setting.isUnused) this.problems.add(path, noEffect);
     into.set(key, checked.value);
   }
 }
@@ -128,7 +136,7 @@ class LayerReader {
 /** Every name that has settings below it: `todo`, and also `todo.reminders`. */
 function groupNames(): ReadonlySet<string> {
   const groups = new Set<string>();
-  for (const key of [...settingKeys, ...legacyKeys.keys()])
+  for (const key of knownNames())
     for (let dot = key.indexOf("."); dot !== -1; dot = key.indexOf(".", dot + 1)) groups.add(key.slice(0, dot));
   return groups;
 }

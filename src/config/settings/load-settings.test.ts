@@ -80,7 +80,6 @@ describe("loadSettings", () => {
     expect(untrusted.get("bash.environment")).toEqual({});
     expect(untrusted.get("extensions")).toEqual([]);
     expect(untrusted.get("customTools")).toEqual([]);
-    expect(untrusted.get("compaction.remoteEndpoint")).toBeUndefined();
     const at = "~/work/repo/.galley/settings.json";
     const later = "is ignored until the project is trusted";
     expect(texts(untrusted)).toEqual([
@@ -88,7 +87,6 @@ describe("loadSettings", () => {
       `${at}: shellPath: ${later}`,
       `${at}: extensions: ${later}`,
       `${at}: customTools: ${later}`,
-      `${at}: compaction.remoteEndpoint: ${later}`,
       `${at}: security.projectModules: is ignored, only the user's own settings may say this`,
       `${at}: sandbox: "off" is ignored, a project may only make this stricter`,
       `${at}: bash.environment: ${later}`,

@@ -21,8 +21,7 @@ import { parse } from "yaml";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { parseAssignment, readAssignment } from "./assignment.js";
 import { readLayer } from "./layers.js";
-import { saveSetting } from "./save-setting.js";
-import { settingOf } from "./schema.js";
+import { saveSetting, unsetSetting } from "./save-setting.js";
 
 let directory: string;
 let file: string;
@@ -96,9 +95,9 @@ describe("saveSetting", () => {
     expect(await edit("retry: { enabled: true } # r\n", "retry.maxRetries=5")).toBe(
       "retry: { enabled: true, maxRetries: 5 } # r\n",
     );
-    expect(await edit("{}", "task.isolation.mode=worktree")).toBe("{task: {isolation: {mode: worktree}}}");
-    expect(await edit("task:\n  eager: false # e\n  # more\ntopK: 1", "task.isolation.mode=worktree")).toBe(
-      "task:\n  eager: false # e\n  isolation:\n    mode: worktree\n  # more\ntopK: 1",
+    expect(await edit("{}", "todo.reminders.max=4")).toBe("{todo: {reminders: {max: 4}}}");
+    expect(await edit("todo:\n  eager: false # e\n  # more\ntopK: 1", "todo.reminders.max=4")).toBe(
+      "todo:\n  eager: false # e\n  reminders:\n    max: 4\n  # more\ntopK: 1",
     );
     expect(await edit("---\ntopK: 1\n...\n", "topP=1")).toBe("---\ntopK: 1\ntopP: 1\n...\n");
   });
@@ -119,8 +118,8 @@ describe("saveSetting", () => {
 
   it.each([
     ["todo.eager: false\n", "todo.eager=1", "todo.eager: true\n"],
-    ["task:\n  isolation.mode: none\n", "task.isolation.mode=worktree", "task:\n  isolation.mode: worktree\n"],
-    ["task.isolation:\n  mode: none\n", "task.isolation.mode=worktree", "task.isolation:\n  mode: worktree\n"],
+    ["todo:\n  reminders.max: 1\n", "todo.reminders.max=4", "todo:\n  reminders.max: 4\n"],
+    ["todo.reminders:\n  max: 1\n", "todo.reminders.max=4", "todo.reminders:\n  max: 4\n"],
     ["todo.eager: false\ntodo:\n  eager: false\n", "todo.eager=1", "todo.eager: true\ntodo:\n  eager: true\n"],
   ])("finds the setting however it is spelled: %j", async (before, word, after) => {
     expect(await edit(before, word)).toBe(after);
@@ -177,17 +176,17 @@ describe("saveSetting", () => {
   });
 
   it("any sequence of changes leaves what a map would hold, and every comment", async () => {
-    const names = ["todo.reminders", "todo.reminders.max", "todo.eager", "task.isolation.mode", "task.eager", "topK"];
+    const names = ["todo.reminders", "todo.reminders.max", "todo.eager", "retry.maxRetries", "topK"];
     const word = fc.constantFrom(
       ...["todo.reminders=1", "todo.reminders=0", "todo.reminders.max=1", "todo.reminders.max=2", "todo.eager=1"],
-      ...["task.isolation.mode=none", "task.isolation.mode=worktree", "task.eager=0", "topK=5", "topK=-1"],
+      ...["retry.maxRetries=1", "retry.maxRetries=2", "topK=5", "topK=-1"],
     );
     const start = fc.constantFrom(
       "",
       "# c\ntodo: # c\n  reminders: true # c\n",
       "# c\ntodo:\n  reminders: # c\n    max: 9\n",
-      "todo.reminders.max: 4 # c\ntask: {isolation: {mode: none}} # c\n",
-      "todo.reminders: # c\n  max: 4\ntask.isolation: # c\n  mode: none\n",
+      "todo.reminders.max: 4 # c\nretry: {maxRetries: 3} # c\n",
+      "todo.reminders: # c\n  max: 4\nretry: # c\n  maxRetries: 3\n",
     );
     const property = fc.asyncProperty(start, fc.array(word, { maxLength: 6 }), async (before, words) => {
       writeFileSync(file, before);
@@ -197,10 +196,7 @@ describe("saveSetting", () => {
         model.set(item.key, item.value);
       }
       const { values, problems } = readLayer(parse(text()) ?? {}, file);
-      const idle = [...values.keys()].filter((key) => settingOf(key).isUnused);
-      expect(problems.map(({ text }) => text).sort()).toEqual(
-        idle.map((key) => `${file}: ${key}: has no effect in this version`).sort(),
-      );
+      expect(problems).toEqual([]);
       for (const name of names) expect([name, values.get(name as never)]).toEqual([name, model.get(name as never)]);
       expect(text().split("# c").length).toBe(before.split("# c").length);
     });
@@ -267,7 +263,7 @@ describe("concurrent saves", () => {
     await build({
       stdin: {
         contents: `
-          import { saveSetting } from "./save-setting.js";
+          import { saveSetting, unsetSetting } from "./save-setting.js";
           import { parseAssignment } from "./assignment.js";
           for (const word of process.argv.slice(3)) void saveSetting(process.argv[2], parseAssignment(word));`,
         resolveDir: fileURLToPath(new URL(".", import.meta.url)),
@@ -288,6 +284,70 @@ describe("concurrent saves", () => {
 });
 
 it("readAssignment and saveSetting take a value of several words", async () => {
-  await saveSetting(file, readAssignment("cycleOrder", "a b, c"));
-  expect(parse(text())).toEqual({ cycleOrder: ["a b", "c"] });
+  await saveSetting(file, readAssignment("enabledModels", "a b, c"));
+  expect(parse(text())).toEqual({ enabledModels: ["a b", "c"] });
+});
+
+describe("unsetSetting", () => {
+  const unset = async (before: string, name: string) => {
+    writeFileSync(file, before);
+    await unsetSetting(file, [name]);
+    return text();
+  };
+
+  it.each([
+    ["# a\ntopK: 1 # one\n# b\ntopP: 1\n", "topK", "# a\n# b\ntopP: 1\n"],
+    ["topK: 1\ntopP: 1", "topP", "topK: 1\n"],
+    ["todo:\n  eager: true\n  enabled: false # e\n", "todo.eager", "todo:\n  enabled: false # e\n"],
+    ["topK: 1\ntodo:\n  eager: true\n", "todo.eager", "topK: 1\n"],
+    ["todo.eager: true\ntodo:\n  eager: false\n  enabled: true\n", "todo.eager", "todo:\n  enabled: true\n"],
+    ["todo: {eager: true, enabled: false} # t\n", "todo.eager", "todo: {enabled: false} # t\n"],
+    ["todo: {eager: true, enabled: false} # t\n", "todo.enabled", "todo: {eager: true} # t\n"],
+    ["{topK: 1}\n", "topK", "{}\n"],
+    ["todo: {reminders: {max: 3}}\n", "todo.reminders", "todo: {reminders: {max: 3}}\n"],
+    ["todo.reminders: true\ntodo.reminders.max: 3\n", "todo.reminders", "todo.reminders.max: 3\n"],
+    ["modelRoles:\n  smol: a/b\n  slow: c/d\n", "modelRoles.smol", "modelRoles:\n  slow: c/d\n"],
+    ["modelRoles:\n  smol: a/b\n  slow: c/d\ntopK: 1\n", "modelRoles", "topK: 1\n"],
+    ["extensions:\n  - a\n  - b\ntopK: 1\n", "extensions", "topK: 1\n"],
+    ["topK: 1\r\ntopP: 1\r\n", "topK", "topP: 1\r\n"],
+    ["topK:\ntopP: 1\n", "topK", "topP: 1\n"],
+    ["shellPath: |-\n  /bin/sh\n# c\n", "shellPath", "# c\n"],
+  ])("%j without %s is %j", async (before, name, after) => expect(await unset(before, name)).toBe(after));
+
+  it("leaves a file that has no such setting untouched, and makes none", async () => {
+    expect(await unsetSetting(file, ["topK"])).toBe(false);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it("after any sequence of changes and removals the file says what a map would hold, with every comment line", async () => {
+    const names = ["todo.reminders", "todo.reminders.max", "todo.eager", "retry.maxRetries", "topK"];
+    const deed = fc.oneof(
+      fc.constantFrom(...names).map((name) => ({ remove: name })),
+      fc.constantFrom(...["todo.reminders=0", "todo.reminders.max=2", "todo.eager=1", "retry.maxRetries=1", "topK=5"]),
+    );
+    const start = fc.constantFrom(
+      "",
+      "# c\ntodo:\n  # c\n  reminders: true\n# c\n",
+      "# c\ntodo:\n  reminders:\n    max: 9\n    # c\ntopK: 1\n",
+      "todo.reminders.max: 4\n# c\nretry: {maxRetries: 3, enabled: true}\n",
+      "todo: {reminders.max: 4, eager: false}\n# c\ntodo.reminders: true\n",
+    );
+    const property = fc.asyncProperty(start, fc.array(deed, { maxLength: 6 }), async (before, deeds) => {
+      writeFileSync(file, before);
+      const model = new Map<string, unknown>(readLayer(parse(before) ?? {}, file).values);
+      for (const one of deeds)
+        if (typeof one === "string") {
+          const assignment = parseAssignment(one);
+          await saveSetting(file, assignment);
+          model.set(assignment.key, assignment.value);
+        } else {
+          expect(await unsetSetting(file, [one.remove])).toBe(model.delete(one.remove));
+        }
+      const { values, problems } = readLayer(parse(text()) ?? {}, file);
+      expect(problems).toEqual([]);
+      expect(new Map<string, unknown>(values)).toEqual(model);
+      expect(text().split("# c").length).toBe(before.split("# c").length);
+    });
+    await fc.assert(property, { numRuns: 100 });
+  });
 });

@@ -5,7 +5,6 @@ import type { Kind, ProjectMay, Setting, Stricter } from "./setting.js";
 interface Extra {
   projectMay?: ProjectMay;
   stricter?: Stricter;
-  isUnused?: true;
   isPrivate?: true;
 }
 
@@ -25,8 +24,6 @@ const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as c
 const trusted: Extra = { projectMay: "when-trusted" };
 /** Any project can switch a tool off, and a trusted one can switch it on. */
 const tool = flag(true, { ...trusted, stricter: false });
-/** Read and checked, for files that other programs share; setting it logs that it has no effect. */
-const unused: Extra = { isUnused: true };
 const denyList: Extra = { ...trusted, stricter: "more" };
 
 export const settingTable = {
@@ -42,7 +39,6 @@ export const settingTable = {
   "thinkingBudgets.xhigh": whole(32_768, { max: tokens }),
 
   modelRoles: record("text", trusted),
-  cycleOrder: list(["smol", "default", "slow"], unused),
   enabledModels: list([], trusted),
   // Also decides which directories are searched, and so what there is to trust: no trust may depend on it.
   disabledProviders: list([], { projectMay: "narrow", stricter: "more" }),
@@ -61,12 +57,6 @@ export const settingTable = {
   "compaction.reserveTokens": whole(16_384, { max: tokens }),
   "compaction.keepRecentTokens": whole(20_000, { max: tokens }),
   "compaction.autoContinue": flag(true),
-  "compaction.idleEnabled": flag(false, unused),
-  "compaction.idleThresholdTokens": whole(200_000, { max: tokens, ...unused }),
-  "compaction.idleTimeoutSeconds": fraction(300, { max: daySeconds, ...unused }),
-  "compaction.remoteEnabled": flag(false, { ...trusted, ...unused }),
-  "compaction.remoteEndpoint": text({ ...trusted, ...unused, isPrivate: true }),
-  "compaction.handoffSaveToDisk": flag(false, unused),
   "branchSummary.enabled": flag(false),
   "branchSummary.reserveTokens": whole(16_384, { max: tokens }),
 
@@ -88,27 +78,8 @@ export const settingTable = {
   "todo.reminders": flag(true),
   "todo.reminders.max": whole(3, { max: 100 }),
   "todo.eager": flag(false),
-  "todo.verbose": flag(false, unused),
   "tasks.todoClearDelay": fraction(60, { min: -daySeconds, max: daySeconds }),
 
-  "task.eager": flag(true, unused),
-  "task.maxConcurrency": whole(8, { min: 1, max: 100, ...unused }),
-  "task.maxRecursionDepth": whole(2, { max: 10, ...unused }),
-  "task.isolation.mode": choice(
-    ["none", "worktree"],
-    "none",
-    { ...trusted, ...unused, stricter: "later" },
-    { "fuse-overlay": "worktree", "fuse-projfs": "worktree" },
-  ),
-  "task.isolation.merge": choice(["patch", "branch"], "patch", unused),
-  "task.isolation.commits": choice(["generic", "ai"], "generic", unused),
-  "task.disabledAgents": list([], { ...denyList, ...unused }),
-  "task.agentModelOverrides": record("text", { ...trusted, ...unused }),
-  "async.enabled": flag(false, unused),
-  "async.maxJobs": whole(100, { min: 1, max: 100, ...unused }),
-
-  "bash.autoBackground.enabled": flag(false, unused),
-  "bash.autoBackground.thresholdMs": whole(60_000, { max: dayMs, ...unused }),
   "bash.environment": record("text", { ...trusted, isPrivate: true }),
   shellPath: text(trusted),
 
@@ -117,9 +88,7 @@ export const settingTable = {
   "tools.artifactSpillThreshold": whole(50, { min: 1, max: mebibyte, ...trusted, stricter: "lower" }),
   "tools.artifactTailBytes": whole(20, { min: 1, max: mebibyte, ...trusted, stricter: "lower" }),
   "tools.artifactTailLines": whole(500, { min: 1, max: 1_000_000, ...trusted, stricter: "lower" }),
-  "tools.intentTracing": flag(false, unused),
   "read.defaultLimit": whole(300, { min: 1, max: 1_000_000 }),
-  "edit.mode": choice(["replace", "patch", "hashline"], "replace", unused),
   "edit.fuzzyMatch": flag(true),
   "edit.fuzzyThreshold": fraction(0.95, { max: 1 }),
   "read.enabled": tool,
@@ -132,12 +101,6 @@ export const settingTable = {
   "astGrep.enabled": tool,
   "astEdit.enabled": tool,
   "ask.enabled": tool,
-  "task.enabled": tool,
-  "fetch.enabled": tool,
-  "webSearch.enabled": tool,
-  "lsp.enabled": tool,
-  "notebook.enabled": tool,
-  "python.enabled": tool,
   "ask.timeout": fraction(30, { max: daySeconds, ...trusted }),
   "images.autoResize": flag(true),
   "images.blockImages": flag(false, { ...trusted, stricter: true }),
@@ -186,12 +149,33 @@ export function settingOf(key: SettingKey): Setting<unknown> {
 }
 
 /** Other names that are still read; the setting's own name wins where both are given. */
-export const legacyKeys: ReadonlyMap<string, { key: SettingKey; convert?: (value: unknown) => unknown }> = new Map([
-  ["queueMode", { key: "steeringMode" }],
-  ["todo.remindersMax", { key: "todo.reminders.max" }],
-  ["web_search.enabled", { key: "webSearch.enabled" }],
-  ["task.isolation.enabled", { key: "task.isolation.mode", convert: isolationMode }],
+export const legacyKeys: ReadonlyMap<string, SettingKey> = new Map([
+  ["queueMode", "steeringMode"],
+  ["todo.remindersMax", "todo.reminders.max"],
 ]);
+
+/** Settings of compatible programs that this version does not obey; a file that holds one is told so. */
+const namesWithoutEffect: ReadonlySet<string> = new Set([
+  ..."async.enabled async.maxJobs bash.autoBackground.enabled bash.autoBackground.thresholdMs".split(" "),
+  ..."compaction.handoffSaveToDisk compaction.idleEnabled compaction.idleThresholdTokens".split(" "),
+  ..."compaction.idleTimeoutSeconds compaction.remoteEnabled compaction.remoteEndpoint cycleOrder".split(" "),
+  ..."edit.mode fetch.enabled lsp.enabled notebook.enabled python.enabled task.agentModelOverrides".split(" "),
+  ..."task.disabledAgents task.eager task.enabled task.isolation.commits task.isolation.enabled".split(" "),
+  ..."task.isolation.merge task.isolation.mode task.maxConcurrency task.maxRecursionDepth".split(" "),
+  ..."todo.verbose tools.intentTracing webSearch.enabled web_search.enabled".split(" "),
+]);
+
+/** Such a setting, or a member of one. */
+export function isWithoutEffect(name: string): boolean {
+  for (let end = name.length; end > 0; end = name.lastIndexOf(".", end - 1))
+    if (namesWithoutEffect.has(name.slice(0, end))) return true;
+  return false;
+}
+
+/** All names that a file may hold, current and old, with effect and without. */
+export function knownNames(): string[] {
+  return [...settingKeys, ...legacyKeys.keys(), ...namesWithoutEffect];
+}
 
 /** In RPC mode these keep their defaults, whatever the files say: the host decides the workflow. */
 export const rpcDefaultKeys: readonly SettingKey[] = [
@@ -199,18 +183,6 @@ export const rpcDefaultKeys: readonly SettingKey[] = [
   "todo.reminders",
   "todo.reminders.max",
   "todo.eager",
-  "async.enabled",
-  "async.maxJobs",
-  "bash.autoBackground.enabled",
-  "bash.autoBackground.thresholdMs",
-  "task.isolation.mode",
-  "task.isolation.merge",
-  "task.isolation.commits",
-  "task.eager",
-  "task.maxConcurrency",
-  "task.maxRecursionDepth",
-  "task.disabledAgents",
-  "task.agentModelOverrides",
 ];
 
 /** First words of settings that only a screen knows; a file shared with another front end may hold them. */
@@ -220,10 +192,6 @@ export const displayWords: ReadonlySet<string> = new Set([
   ..."lastChangelogVersion markdown notifications quietStartup shortcuts showHardwareCursor speech".split(" "),
   ..."startup statusLine stt symbolPreset symbols terminal theme themes treeFilterMode tts tui".split(" "),
 ]);
-
-function isolationMode(value: unknown): unknown {
-  return typeof value === "boolean" ? (value ? "worktree" : "none") : value;
-}
 
 function flag(standard: boolean, extra: Extra = {}): Setting<boolean> {
   return setting({ type: "boolean" }, standard, extra);
@@ -262,6 +230,6 @@ function record(of: "text" | "list", extra: Extra): Setting<Readonly<Record<stri
 
 /** Member by member: the whole table is built on the path to the first answer, and spreading a hundred rows is slow. */
 function setting<T>(kind: Kind, standard: T, extra: Extra): Setting<T> {
-  const { projectMay = "set", stricter, isUnused, isPrivate } = extra;
-  return { kind, default: standard, projectMay, stricter, isUnused, isPrivate };
+  const { projectMay = "set", stricter, isPrivate } = extra;
+  return { kind, default: standard, projectMay, stricter, isPrivate };
 }

@@ -31,8 +31,6 @@ export interface Setting<T> {
   readonly default: T;
   readonly projectMay: ProjectMay;
   readonly stricter?: Stricter | undefined;
-  /** Read and checked, but nothing acts on it. */
-  readonly isUnused?: true | undefined;
   /** The value may hold a secret: no message repeats it. */
   readonly isPrivate?: true | undefined;
 }

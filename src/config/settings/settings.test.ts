@@ -60,7 +60,7 @@ describe("Settings", () => {
 
   it("gives lists and records that cannot be changed", () => {
     const settings = new Settings({ user: layer({ modelRoles: { a: "b" }, extensions: ["x"] }) });
-    for (const key of ["modelRoles", "extensions", "cycleOrder", "bash.environment"] as const)
+    for (const key of ["modelRoles", "extensions", "enabledModels", "bash.environment"] as const)
       expect(Object.isFrozen(settings.get(key))).toBe(true);
   });
 
@@ -75,31 +75,22 @@ describe("Settings", () => {
 
   it("in RPC mode has the default workflow, whatever the files say; overrides still win", () => {
     const workflow = {
-      todo: { enabled: false, reminders: false, "reminders.max": 9, eager: true, verbose: true },
-      async: { enabled: true, maxJobs: 1 },
-      bash: { autoBackground: { enabled: true, thresholdMs: 1 } },
-      task: {
-        isolation: { mode: "worktree", merge: "branch", commits: "ai" },
-        eager: false,
-        maxConcurrency: 1,
-        maxRecursionDepth: 1,
-        disabledAgents: ["x"],
-        agentModelOverrides: { a: "b" },
-      },
+      todo: { enabled: false, reminders: false, "reminders.max": 9, eager: true },
+      tasks: { todoClearDelay: 5 },
       steeringMode: "all",
     };
     const settings = new Settings({
       user: layer(workflow),
       project: layer(workflow),
-      overrides: layer({ "task.eager": false }),
+      overrides: layer({ "todo.eager": true }),
     });
     settings.resetForRpc();
     const defaults = new Settings();
     for (const key of rpcDefaultKeys)
-      if (key !== "task.eager") expect([key, settings.get(key)]).toEqual([key, defaults.get(key)]);
-    expect(rpcDefaultKeys).toHaveLength(16);
-    expect(settings.get("task.eager")).toBe(false);
-    expect(settings.get("todo.verbose")).toBe(true);
+      if (key !== "todo.eager") expect([key, settings.get(key)]).toEqual([key, defaults.get(key)]);
+    expect(rpcDefaultKeys).toHaveLength(4);
+    expect(settings.get("todo.eager")).toBe(true);
+    expect(settings.get("tasks.todoClearDelay")).toBe(5);
     expect(settings.get("steeringMode")).toBe("all");
     settings.override("todo.enabled", false);
     expect(settings.get("todo.enabled")).toBe(false);

@@ -48,6 +48,35 @@ export function insertPair(text: string, { map, empty, names, value }: NewPair):
   return afterLine(text, rangeOf(text, last.value ?? last.key)[1], nestedLines(names, value, column));
 }
 
+export interface OldPair {
+  readonly map: YAMLMap<Node, Node | null>;
+  readonly pair: Pair<Node, Node | null>;
+}
+
+/** The same text without the pair: a block loses its lines, with what is said behind the value on them. */
+export function removePair(text: string, { map, pair }: OldPair): string {
+  const [start, end] = pairRange(text, pair);
+  if (!map.flow) {
+    const newline = text.indexOf("\n", end);
+    return text.slice(0, start - columnOf(text, start)) + (newline === -1 ? "" : text.slice(newline + 1));
+  }
+  const isLast = map.items.at(-1) === pair;
+  const comma = isLast ? text.lastIndexOf(",", start) : text.indexOf(",", end);
+  if (map.items.length === 1) return text.slice(0, start) + text.slice(end);
+  if (isLast) return text.slice(0, comma) + text.slice(end);
+  return text.slice(0, start) + text.slice(comma + 1).trimStart();
+}
+
+/** From the name to the end of the value. */
+export function pairText(text: string, pair: OldPair["pair"]): string {
+  return text.slice(...pairRange(text, pair));
+}
+
+function pairRange(text: string, { key, value }: OldPair["pair"]): [number, number] {
+  const [start, end] = rangeOf(text, key);
+  return [start, value?.range ? Math.max(end, rangeOf(text, value)[1]) : end];
+}
+
 function afterLine(text: string, offset: number, lines: readonly string[]): string {
   const newline = text.indexOf("\n", offset);
   const end = newline === -1 ? text.length : newline;

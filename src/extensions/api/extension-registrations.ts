@@ -43,6 +43,8 @@ export class ExtensionRegistrations {
   readonly shortcuts = new Map<string, RegisteredShortcut>();
   readonly messageRenderers = new Map<string, unknown>();
   thinkingRenderer: unknown;
+  /** What its factory returned: nothing, unless the module was made for something else. */
+  returned: unknown;
   /** The label it gave itself. */
   label: string | undefined;
   /** It failed to load, or the session is over: what it left behind does nothing. */

@@ -90,7 +90,7 @@ interface Shared {
 async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
   const extension = new ExtensionRegistrations(originOf(candidate));
   const make = async (factory: unknown) => {
-    await (factory as ExtensionFactory)(apiOf(extension));
+    extension.returned = await (factory as (api: ExtensionAPI) => unknown)(apiOf(extension));
   };
   const { path } = candidate;
   const noFactoryText = `Extension does not export a valid factory function: ${path}`;

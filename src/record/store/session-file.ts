@@ -45,6 +45,7 @@ export class SessionFile {
   #writer: SessionWriter | undefined;
   #readOnlyReason: string | undefined;
   #isClosing = false;
+  #isWanted = false;
   /** Work that only `close` waits for. */
   readonly #background: Promise<unknown>[] = [];
 
@@ -105,6 +106,12 @@ export class SessionFile {
     else this.#writer?.append(entry);
   }
 
+  /** The file is made even if no message comes. */
+  want(): void {
+    this.#isWanted = true;
+    this.#writer?.wantFile();
+  }
+
   flush(): Promise<void> {
     return this.#withWriter((writer) => writer.flush());
   }
@@ -157,6 +164,7 @@ export class SessionFile {
     });
     this.#writer = writer;
     for (const entry of this.#options.record.entries) writer.append(entry);
+    if (this.#isWanted) writer.wantFile();
   }
 
   /** Continues in a new file with all entries, the one that is just being appended included. */

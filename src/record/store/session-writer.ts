@@ -63,6 +63,7 @@ export class SessionWriter {
   #syncedLength = 0;
   #hasNewName = false;
   #cancelLazySync: (() => void) | undefined;
+  #isWanted = false;
   #writeError: string | undefined;
   #syncError: string | undefined;
 
@@ -72,7 +73,7 @@ export class SessionWriter {
     this.#state = state;
   }
 
-  /** Makes no file before there is a message to put into it. */
+  /** Makes no file before there is a message to put into it, or the file is asked for. */
   static create(options: WriterOptions): SessionWriter {
     return new SessionWriter(options, { kind: "unborn", lock: undefined });
   }
@@ -108,6 +109,12 @@ export class SessionWriter {
   /** Bytes in the file; 0 while there is none. */
   get length(): number {
     return "file" in this.#state ? this.#state.file.length : 0;
+  }
+
+  /** What was appended so far, and later, is worth a file even without a message. */
+  wantFile(): void {
+    this.#isWanted = true;
+    this.#work();
   }
 
   /** Never throws. Written when it returns, unless something has to be waited for: `flush` tells. */
@@ -187,7 +194,7 @@ export class SessionWriter {
 
   #hasWork(): boolean {
     if (this.#state.kind === "over" || this.#queue.length === 0) return false;
-    return this.#state.kind !== "unborn" || this.#queue.some(({ type }) => type === "message");
+    return this.#state.kind !== "unborn" || this.#isWanted || this.#queue.some(({ type }) => type === "message");
   }
 
   async #drain(): Promise<void> {

@@ -38,6 +38,6 @@ function stateOf({ session, features, results }: HandlerContext): SessionState {
     isRetrying: session.isRetrying,
     pendingActionCount: session.pendingActionCount,
     ...(features.has("prompt-result") ? { isSettled: results.isIdle } : {}),
-    sandbox: { mode: "off", mechanism: "none", reason: "This version has no sandbox: commands run with your rights." },
+    sandbox: session.sandbox,
   };
 }

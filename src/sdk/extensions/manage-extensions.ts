@@ -14,15 +14,16 @@ import {
   trustFile,
 } from "../../config/survey-extensions.js";
 import type { ExplicitPath } from "../../extensions/discover/discover-modules.js";
-import type { LoadedCustomTools, ModuleLoadError } from "../../extensions/load/load.js";
-import type { ToolCheck, ToolReport } from "../../extensions/load/tool-check.js";
+import type { FoundModule } from "../../extensions/discover/findings.js";
+import type { LoadDeps, LoadedCustomTools, ModuleLoadError } from "../../extensions/load/load.js";
+import type { ToolReport } from "../../extensions/load/tool-check.js";
 import type { TrustDecision } from "../../extensions/trust/trust.js";
 import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
 import type { TrustRecord } from "../../extensions/trust/trust-store.js";
 import { createToolAccess } from "../tool-access.js";
 import { sessionlessHostModules } from "./sessionless-host-modules.js";
 
-export type { ToolCheck, ToolReport, TrustDecision, TrustRecord };
+export type { ToolReport, TrustDecision, TrustRecord };
 
 export interface ExtensionLocation extends ConfigLocation {
   readonly log: Log;
@@ -65,20 +66,11 @@ export async function listTools(location: ExtensionLocation, options: { trustPro
   });
 }
 
-/** Loads the module or the modules at a path. Naming a path means running it. */
-export async function checkModule(location: ExtensionLocation, path: string): Promise<ToolCheck> {
-  const [{ discoverModules }, { checkTools }] = await Promise.all([
-    import("../../extensions/discover/discover-modules.js"),
-    import("../../extensions/load/tool-check.js"),
-  ]);
-  const { cwd, home } = location;
-  const found = await discoverModules({ cwd, home, roots: [], kinds: ["tool"], explicit: [asNamed(path)] });
-  const candidates = found.modules.filter(({ source }) => source.provider === "config");
-  const problems = found.problems.map((problem) => `${problem.path}: ${problem.error}`);
-  return withLoaded(location, { candidates, coverage: undefined }, async (loaded) => {
-    const check = await checkTools(loaded);
-    return { ...check, problems: [...problems, ...check.problems] };
-  });
+/** What the project has and may not run, as it is not trusted. Runs nothing. */
+export async function untrustedModules(location: ExtensionLocation): Promise<readonly FoundModule[]> {
+  const { chooseModules } = await import("../../extensions/discover/choose.js");
+  const { discovery, grant } = await surveyExtensions(location);
+  return chooseModules(discovery.modules, { mayRun: grant.mayRun }).untrusted;
 }
 
 /** The text of a new tool and the path of its file. Throws `usage` for a name that no model accepts. */
@@ -130,24 +122,30 @@ function asNamed(path: string): ExplicitPath {
 
 type Wanted = Parameters<typeof import("../../extensions/load/load.js").loadCustomTools>;
 
-async function withLoaded<Result>(
+/** Loads tools outside a session, for as long as `use` takes. */
+export async function withLoaded<Result>(
   location: ExtensionLocation,
   { candidates, coverage }: { candidates: Wanted[0]; coverage: Wanted[1]["coverage"] },
   use: (loaded: LoadedCustomTools) => Promise<Result>,
 ): Promise<Result> {
   const { loadCustomTools } = await import("../../extensions/load/load.js");
+  const { builtInToolNames } = location;
+  return withLoading(location, async (loading) =>
+    use(await loadCustomTools(candidates, { ...loading, coverage, builtInToolNames })),
+  );
+}
+
+/** What loading a module outside a session needs. */
+export async function withLoading<Result>(
+  location: ExtensionLocation,
+  use: (loading: LoadDeps) => Promise<Result>,
+): Promise<Result> {
   const { cwd, agentDir, log } = location;
   const { processes } = createToolAccess({ ...location, clock: systemClock });
-  const parts = { cwd, processes, clock: systemClock, log, coverage };
+  const cacheDirectory = join(agentDir, "cache", "tools");
+  const hostModules = sessionlessHostModules(location, processes);
   try {
-    return await use(
-      await loadCustomTools(candidates, {
-        ...parts,
-        builtInToolNames: location.builtInToolNames,
-        cacheDirectory: join(agentDir, "cache", "tools"),
-        hostModules: sessionlessHostModules(location, processes),
-      }),
-    );
+    return await use({ cwd, processes, clock: systemClock, log, coverage: undefined, cacheDirectory, hostModules });
   } finally {
     await processes.shutdown();
   }

@@ -126,7 +126,8 @@ function isInRepository(path: string): boolean {
 }
 
 /** The platform's package belongs to ripgrep's own, which is not imported: it throws where that one is missing. */
-function installedRipgrep(): string | undefined {
+/** Undefined where it is not installed. */
+export function installedRipgrep(): string | undefined {
   try {
     foundRipgrep ??= findRipgrep();
     return foundRipgrep;

@@ -1,0 +1,25 @@
+// `galley doctor`: each line is fine, or says how to mend it.
+
+import { sanitizeForTerminal } from "../../base/sanitize.js";
+import { diagnose, type Finding } from "../../sdk/diagnose.js";
+import { exitCodes } from "../exit-codes.js";
+import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
+import { unknownOption } from "../verb-help.js";
+
+export async function runDoctorCommand(words: readonly string[]): Promise<void> {
+  ignoreBrokenPipe();
+  const unknown = words.find((word) => word !== "--json");
+  if (unknown !== undefined) throw unknownOption("doctor", unknown, ["--json"]);
+  const findings = await diagnose(process.cwd());
+  const isOk = findings.every((finding) => finding.isOk);
+  const text = words.includes("--json")
+    ? `${JSON.stringify({ isOk, findings })}\n`
+    : sanitizeForTerminal(findings.map(linesOf).join(""));
+  // The parser would stay for the next question.
+  process.stdout.write(text, () => process.exit(isOk ? exitCodes.done : exitCodes.failed));
+}
+
+function linesOf({ name, isOk, text, mend }: Finding): string {
+  const line = `${isOk ? "ok     " : "problem"}  ${name.padEnd(9)} ${text}\n`;
+  return mend === undefined ? line : `${line}${"".padEnd(19)} ${mend}\n`;
+}

@@ -1,0 +1,159 @@
+// The verbs of the command line, as data: the program, the help, the suggestions and the completion read this table and
+// cannot disagree. run-verb.ts knows where the code of each is.
+
+export interface VerbForm {
+  /** What follows the verb. A word in capitals stands for a value, what is in brackets may be left out. */
+  readonly usage: string;
+  /** One line. */
+  readonly help: string;
+  /** Names of the table of options that it takes too. */
+  readonly options?: readonly string[];
+}
+
+/** `usage` and `help` are its row in the list of all verbs. */
+export interface Verb extends VerbForm {
+  readonly name: string;
+  /** Each way to use it; absent: the row is the only one. */
+  readonly forms?: readonly VerbForm[];
+  /** What its own help says below the forms. */
+  readonly notes?: readonly string[];
+}
+
+const inSessionDir = ["session-dir"];
+
+/** What concerns tools of the options of a one-shot run. */
+export const toolRunOptions: readonly string[] = [
+  ...["stage", "yes", "allow-exec", "exit-code", "tool", "extension", "hook", "plugin-dir", "no-extensions"],
+  ...["trust-project", "set", "cwd", "session-dir", "no-session"],
+];
+
+const table = [
+  {
+    name: "pending",
+    usage: "[--json]",
+    help: "what waits for a decision",
+    options: inSessionDir,
+  },
+  {
+    name: "show",
+    usage: "ID [--json]",
+    help: "one pending action, with its diff",
+    options: inSessionDir,
+  },
+  {
+    name: "apply",
+    usage: "ID...|--all [--reason TEXT] [--files a,b] [--json]",
+    help: "write it",
+    options: inSessionDir,
+  },
+  {
+    name: "discard",
+    usage: "ID...|--all [--reason TEXT] [--files a,b] [--json]",
+    help: "drop it",
+    options: inSessionDir,
+  },
+  {
+    name: "undo",
+    usage: "[CHANGE] [--preview] [--json]",
+    help: "take the last change back, or the named one",
+    options: inSessionDir,
+  },
+  {
+    name: "redo",
+    usage: "[--preview] [--json]",
+    help: "take the last undo back",
+    options: inSessionDir,
+  },
+  {
+    name: "recover",
+    usage: "[--json]",
+    help: "finish what a crash cut short",
+    options: inSessionDir,
+  },
+  {
+    name: "config",
+    usage: "get|set|unset|list|paths",
+    help: "settings and where they come from",
+    forms: [
+      { usage: "get KEY [--json]", help: "one setting as it is here" },
+      { usage: "set KEY VALUE [--json]", help: "change it in your settings file" },
+      { usage: "unset KEY [--json]", help: "remove it from your settings file" },
+      { usage: "list [--json]", help: "every setting: its value, where it comes from, what it does" },
+      { usage: "paths [--json]", help: "where configuration is looked for, what was found, what hides what" },
+    ],
+    notes: ["Exit codes: 0 done, 2 wrong usage or unknown setting, 3 refused."],
+  },
+  {
+    name: "sessions",
+    usage: "list|gc",
+    help: "the conversations on this machine",
+    forms: [
+      { usage: "list [--all] [--json]", help: "the sessions of this directory, or of all", options: inSessionDir },
+      { usage: "gc [--json]", help: "remove images and plans that no session names", options: inSessionDir },
+    ],
+  },
+  {
+    name: "tools",
+    usage: "list|run|check|new",
+    help: "run a tool; custom tools and extensions",
+    forms: [
+      { usage: "list [--trust-project] [--json]", help: "the custom tools that a session here has" },
+      {
+        usage: "run NAME JSON [--json] [OPTION...]",
+        help: "run one tool, as a one-shot run would; - reads JSON from stdin",
+        options: toolRunOptions,
+      },
+      { usage: "check PATH [--json]", help: "load a tool, an extension or a hook, and say what it registers" },
+      { usage: "new NAME [--project]", help: "write a first version of a tool" },
+    ],
+    notes: [
+      "Exit codes: 0 done, 2 wrong usage, unknown tool or wrong arguments, 3 the tool failed or the module has problems,",
+      "5 with --exit-code: previews are pending, 6 refused.",
+    ],
+  },
+  {
+    name: "trust",
+    usage: "[DIR] [--yes|--revoke|--list]",
+    help: "let the project run its own tools and extensions",
+    forms: [
+      { usage: "[DIR] [--yes]", help: "show what the project would run, and trust it as it is now" },
+      { usage: "[DIR] --revoke", help: "forget what was decided about the project" },
+      { usage: "--list", help: "the decisions so far" },
+    ],
+    notes: ["Without DIR the project is the one here.", "Exit codes: 0 done, 2 wrong usage, 6 nothing was decided."],
+  },
+  {
+    name: "models",
+    usage: "[SEARCH]",
+    help: "the models that can be used now",
+  },
+  {
+    name: "doctor",
+    usage: "[--json]",
+    help: "check this installation and say how to mend it",
+    notes: ["Exit codes: 0 all is ok, 2 wrong usage, 3 something needs attention."],
+  },
+  {
+    name: "completion",
+    usage: "bash|zsh|fish",
+    help: "print a completion script for a shell",
+    forms: [
+      { usage: "bash", help: 'in ~/.bashrc:  eval "$(galley completion bash)"' },
+      { usage: "zsh", help: 'in ~/.zshrc, after compinit:  eval "$(galley completion zsh)"' },
+      { usage: "fish", help: "galley completion fish > ~/.config/fish/completions/galley.fish" },
+    ],
+  },
+  {
+    name: "help",
+    usage: "[VERB]",
+    help: "all verbs and options, or one verb",
+  },
+] as const satisfies readonly Verb[];
+
+export type VerbName = (typeof table)[number]["name"];
+
+export const verbs: readonly (Verb & { readonly name: VerbName })[] = table;
+
+export function verbNamed(name: string): (typeof verbs)[number] | undefined {
+  return verbs.find((verb) => verb.name === name);
+}

@@ -1,0 +1,137 @@
+// What each setting does, in one sentence, and the groups in which people read about them. A table of its own, because
+// no session needs it: `galley config list` and docs/settings.md are made from it.
+
+import type { SettingKey } from "./schema.js";
+
+/** By group, in reading order. The compiler proves that every setting is in exactly one of them. */
+export const settingGroups = {
+  Queues: {
+    steeringMode: "How many queued steering messages one model call receives.",
+    followUpMode: "How many queued follow-ups one model call receives.",
+    interruptMode:
+      "When a steering message arrives during tool calls: `immediate` skips calls that have not started, `wait` lets them finish.",
+  },
+  "Models and requests": {
+    defaultThinkingLevel:
+      "The thinking level when neither the command line nor the session sets one. A model without reasoning has none.",
+    "thinkingBudgets.minimal": "Tokens for thinking at this level, if the service wants a number instead of a level.",
+    "thinkingBudgets.low": "Tokens for thinking at this level, if the service wants a number instead of a level.",
+    "thinkingBudgets.medium": "Tokens for thinking at this level, if the service wants a number instead of a level.",
+    "thinkingBudgets.high": "Tokens for thinking at this level, if the service wants a number instead of a level.",
+    "thinkingBudgets.xhigh": "Tokens for thinking at this level, if the service wants a number instead of a level.",
+    modelRoles:
+      "Models by role, as `provider/id` or `provider/id:level`. `default` leads the conversation. The others are used where it cannot do something, and have their own fallbacks.",
+    enabledModels: "The models that `cycle_model` goes through, as patterns; empty: every model with a credential.",
+    disabledProviders: "Names of model providers and configuration sources to ignore.",
+    temperature: "The sampling temperature; -1 leaves it to the service.",
+    topP: "The share of likely tokens to choose from; -1 leaves it to the service.",
+    topK: "How many of the likeliest tokens to choose from; -1 leaves it to the service. Not sent to OpenAI.",
+    minP: "The least likelihood of a token, as a share of the likeliest; -1 leaves it to the service. Sent to OpenAI-compatible services, not to OpenAI.",
+    presencePenalty: "Against tokens that have occurred; -1 leaves it to the service. Not sent to Anthropic.",
+    repetitionPenalty:
+      "Against repetitions; -1 leaves it to the service. Sent to OpenAI-compatible services, not to OpenAI.",
+    "images.autoResize": "`read` shrinks PNG images of more than 2000 pixels on a side.",
+    "images.blockImages": "No image is sent to a model; the session keeps it.",
+  },
+  Retry: {
+    "retry.enabled": "Retry after failures that may pass by themselves.",
+    "retry.maxRetries": "Retries in a row.",
+    "retry.baseDelayMs": "The first wait. Each further wait is twice as long.",
+    "retry.maxDelayMs": "The longest wait.",
+    "retry.fallbackChains": "By role: the models to use, in order, while a model is overloaded.",
+    "retry.fallbackRevertPolicy": "When galley returns to the role's own model.",
+  },
+  Compaction: {
+    "compaction.enabled": "Summarize the older part of a conversation before it outgrows the model.",
+    "compaction.strategy": "`off` is the same as `enabled: false`.",
+    "compaction.thresholdPercent":
+      "Compact when the context window is this full; -1: when less than the reserve is left.",
+    "compaction.thresholdTokens": "Compact when the context has this many tokens; -1: not by tokens.",
+    "compaction.reserveTokens": "Tokens kept free for the reply.",
+    "compaction.keepRecentTokens": "Tokens of the newest part that stay unchanged.",
+    "compaction.autoContinue": "Continue automatically after a compaction in the middle of work.",
+    "branchSummary.enabled": "Summarize a branch that is left, unless the caller decides.",
+    "branchSummary.reserveTokens": "Tokens kept free for the summary of a branch.",
+  },
+  "Rules and todos": {
+    "ttsr.enabled": "Use stream rules, which can stop a reply.",
+    "ttsr.contextMode": "What happens to a reply that a rule stopped.",
+    "ttsr.interruptMode": "Which part of a reply may be stopped.",
+    "ttsr.repeatMode": "Whether a rule may interrupt again.",
+    "ttsr.repeatGap": "With `after-gap`: after how many turns a rule may interrupt again.",
+    "todo.enabled": "The model keeps a todo list.",
+    "todo.reminders": "Remind the model of open todos.",
+    "todo.reminders.max": "Reminders in a row.",
+    "todo.eager": "The model answers the first prompt that asks for work with a plan.",
+    "tasks.todoClearDelay": "Seconds until finished todos are cleared; negative: never.",
+  },
+  Tools: {
+    "bash.environment": "Environment variables for commands, in addition to the few they get.",
+    shellPath: "The shell for commands; default: bash, or sh.",
+    "tools.maxTimeout": "The most seconds a call may ask for; 0: no further limit.",
+    "tools.artifactSpillThreshold": "KB of output above which the whole output goes to an artifact.",
+    "tools.artifactTailBytes": "KB of the end of such an output that the model sees.",
+    "tools.artifactTailLines": "Lines of the end of such an output that the model sees.",
+    "read.defaultLimit": "Lines to read when the call does not say.",
+    "edit.fuzzyMatch": "`edit` ignores trailing space and look-alike characters.",
+    "edit.fuzzyThreshold": "The least similarity for that, from 0 to 1.",
+    "ask.timeout": "Seconds until `ask` takes the recommended answer; 0: wait.",
+    "read.enabled": "Offer the tool `read`.",
+    "write.enabled": "Offer the tool `write`.",
+    "edit.enabled": "Offer the tool `edit`.",
+    "bash.enabled": "Offer the tool `bash`.",
+    "grep.enabled": "Offer the tool `grep`.",
+    "find.enabled": "Offer the tool `find`.",
+    "ls.enabled": "Offer the tool `ls`.",
+    "astGrep.enabled": "Offer the tool `ast_grep`.",
+    "astEdit.enabled": "Offer the tool `ast_edit`.",
+    "ask.enabled": "Offer the tool `ask`.",
+  },
+  "Preview and undo": {
+    staging: "What is previewed: nothing, what previews by itself, or every change.",
+    "resolve.order": "Which pending action is settled first.",
+    "resolve.forcing": "How the model is made to decide.",
+    "resolve.reminders": "How often the model is reminded.",
+    "resolve.maxAttempts":
+      "Failed attempts to apply an action, after which it can only be discarded. Also the number of model calls without a decision, after which galley stops asking.",
+    "resolve.ttlSeconds": "Seconds until a pending action expires; 0: never.",
+    "resolve.decider": "Who decides about previews.",
+    "resolve.requireUser": "With `both`: refuse an apply if the user cannot be asked.",
+    "undo.keep": "Changes per project that can be undone.",
+    "undo.maxBytes": "Bytes stored for undo.",
+  },
+  "Extensions and prompts": {
+    "skills.enabled": "Offer skills.",
+    "skills.customDirectories": "More directories of skills.",
+    extensions: "More extensions, by path.",
+    disabledExtensions: "Extensions to ignore, as `extension-module:name`.",
+    customTools: "More custom tools, by path.",
+    "security.projectModules":
+      "When a project's own code runs: once you trust it, always, or never. `allow` trusts every project whose files you own.",
+  },
+  "Files and sessions": {
+    "secrets.enabled": "Files that match `secrets.paths` are not searched, and are read only with your consent.",
+    "secrets.paths": "Patterns of file names or paths.",
+    sandbox:
+      "Confine commands. This version cannot: if a file or the command line says `workspace` or `read-only`, commands are refused.",
+    maxReadBytes: "The most bytes read from one file.",
+    "workspace.roots": "Directories outside the project in which tools may write.",
+    sessionDir: "Where sessions are stored.",
+    autoResume: "Start with the newest session of the directory, like `--continue`.",
+  },
+} as const satisfies Readonly<Record<string, Partial<Readonly<Record<SettingKey, string>>>>>;
+
+type Described = {
+  [Group in keyof typeof settingGroups]: keyof (typeof settingGroups)[Group];
+}[keyof typeof settingGroups];
+
+const sentences: ReadonlyMap<SettingKey, string> = new Map(
+  Object.values(settingGroups).flatMap((group) => Object.entries(group) as [Described, string][]) satisfies [
+    SettingKey,
+    string,
+  ][],
+);
+
+export function describeSetting(key: SettingKey): string {
+  return sentences.get(key satisfies Described) ?? "";
+}

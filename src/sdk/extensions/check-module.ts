@@ -1,0 +1,163 @@
+// Whether a module is usable, for its author: what it is (a custom tool, an extension, a hook), what it registers, and
+// what is wrong with it. Naming a path means running it; a hook that is a program is not started.
+
+import { basename, dirname, resolve } from "node:path";
+import { isObject } from "../../base/json.js";
+import { nearestName } from "../../base/nearest-name.js";
+import type { ExtensionRegistrations } from "../../extensions/api/extension-registrations.js";
+import type { FoundModule } from "../../extensions/discover/findings.js";
+import type { ToolReport } from "../../extensions/load/tool-check.js";
+import { isExecutable } from "../../files/module-files.js";
+import { type ExtensionLocation, withLoaded, withLoading } from "./manage-extensions.js";
+
+export type ModuleForm = "custom tool" | "extension" | "hook" | "hook program";
+
+export interface Registered {
+  readonly path: string;
+  readonly form: ModuleForm;
+  readonly tools: readonly string[];
+  readonly commands: readonly string[];
+  readonly flags: readonly string[];
+  readonly shortcuts: readonly string[];
+  /** Types of messages that it draws. */
+  readonly renderers: readonly string[];
+  /** Names of events that it listens to, as it wrote them. */
+  readonly events: readonly string[];
+}
+
+export interface ModuleCheck {
+  readonly modules: readonly Registered[];
+  /** Of custom tools. */
+  readonly tools: readonly ToolReport[];
+  /** Why something cannot be used. */
+  readonly problems: readonly string[];
+  /** What would help a model, or the user. */
+  readonly advice: readonly string[];
+}
+
+const none = { tools: [], commands: [], flags: [], shortcuts: [], renderers: [], events: [] } as const;
+
+export async function checkModule(location: ExtensionLocation, path: string): Promise<ModuleCheck> {
+  const program = await hookProgramAt(location, path);
+  if (program) return program;
+  const { discoverModules } = await import("../../extensions/discover/discover-modules.js");
+  const { cwd, home } = location;
+  const isNamedHook = /(?:^|[\\/])(?:extensions|hooks)[\\/]/.test(resolve(cwd, path));
+  const kind = isNamedHook ? "extension" : "tool";
+  const explicit = [{ kind, path, namedBy: "user" } as const];
+  const found = await discoverModules({ cwd, home, roots: [], kinds: [kind], explicit });
+  const problems = found.problems.map((problem) => `${problem.path}: ${problem.error}`);
+  const candidates = found.modules.filter(({ source }) => source.provider === "config");
+  const checks: ModuleCheck[] = [];
+  for (const candidate of candidates) checks.push(await checkOne(location, candidate, isNamedHook));
+  return joined([{ modules: [], tools: [], problems, advice: [] }, ...checks]);
+}
+
+/** A module does not say what it is: it is loaded as an extension, and what comes of it tells. */
+async function checkOne(
+  location: ExtensionLocation,
+  candidate: FoundModule,
+  isNamedHook: boolean,
+): Promise<ModuleCheck> {
+  const tried = await loadAsExtension(location, candidate);
+  if (tried.extension && !returnsTools(tried.extension)) return extensionCheck(tried.extension);
+  if (tried.problem !== undefined && isNamedHook) return failed(`${candidate.path}: ${tried.problem}`);
+  const check = await toolCheck(location, candidate);
+  // A tool in a folder of extensions would do nothing there.
+  return isNamedHook
+    ? { ...check, problems: [...check.problems, `${candidate.path} makes a custom tool: its place is a folder tools`] }
+    : check;
+}
+
+async function loadAsExtension(
+  location: ExtensionLocation,
+  candidate: FoundModule,
+): Promise<{ extension?: ExtensionRegistrations; problem?: string }> {
+  const [{ loadExtensions }, { createLiveUI }] = await Promise.all([
+    import("../../extensions/load/load-extensions.js"),
+    import("../../extensions/api/custom-tool-ui.js"),
+  ]);
+  return withLoading(location, async (loading) => {
+    const live = createLiveUI(loading);
+    const { runner, errors } = await loadExtensions([candidate], { ...loading, live, onError() {} });
+    const [extension] = runner.registry.extensions;
+    const [error] = errors;
+    return { ...(extension ? { extension } : {}), ...(error ? { problem: error.error } : {}) };
+  });
+}
+
+function returnsTools({ returned }: ExtensionRegistrations): boolean {
+  return [returned].flat().some((one) => isObject(one) && typeof one.execute === "function");
+}
+
+async function extensionCheck(extension: ExtensionRegistrations): Promise<ModuleCheck> {
+  const { eventNames } = await import("../../extensions/hooks/event-names.js");
+  const { path } = extension.origin;
+  const events = [...extension.handlers.values()].flat().map(({ name }) => name);
+  const registered: Registered = {
+    path,
+    form: /[\\/]hooks[\\/]/.test(path) ? "hook" : "extension",
+    tools: [...extension.tools.keys()],
+    commands: [...extension.commands.keys()],
+    flags: [...extension.flags.keys()],
+    shortcuts: [...extension.shortcuts.keys()],
+    renderers: [...extension.messageRenderers.keys()],
+    events: [...new Set(events)],
+  };
+  const problems = registered.events
+    .filter((name) => !eventNames.includes(name))
+    .map((name) => unknownEvent(name, eventNames));
+  const isIdle = Object.values(registered).every((value) => typeof value === "string" || value.length === 0);
+  const advice = isIdle ? [`${path} registers nothing while it is loaded`] : [];
+  return { modules: [registered], tools: [], problems: problems.map((text) => `${path}: ${text}`), advice };
+}
+
+function unknownEvent(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return `there is no event ${JSON.stringify(name)}${nearest === undefined ? "" : `, did you mean ${nearest}?`}`;
+}
+
+async function toolCheck(location: ExtensionLocation, candidate: FoundModule): Promise<ModuleCheck> {
+  const { checkTools } = await import("../../extensions/load/tool-check.js");
+  return withLoaded(location, { candidates: [candidate], coverage: undefined }, async (loaded) => {
+    const check = await checkTools(loaded);
+    const tools = check.tools.map(({ name }) => name);
+    const modules =
+      check.problems.length > 0 && tools.length === 0
+        ? []
+        : [{ ...none, path: candidate.path, form: "custom tool", tools } as const];
+    return { ...check, modules };
+  });
+}
+
+/** Undefined where the path names none. */
+async function hookProgramAt({ cwd }: ExtensionLocation, given: string): Promise<ModuleCheck | undefined> {
+  const path = resolve(cwd, given);
+  const time = basename(dirname(path));
+  if (basename(dirname(dirname(path))) !== "hooks" || (time !== "pre" && time !== "post")) return undefined;
+  const [{ Findings }, { scriptFolder }] = await Promise.all([
+    import("../../extensions/discover/findings.js"),
+    import("../../extensions/discover/folder.js"),
+  ]);
+  const found = new Findings();
+  found.startLocation();
+  const source = { provider: "config", providerName: "Config", level: "project" } as const;
+  scriptFolder(dirname(path), { kind: "hook", source, needsTrust: false, found });
+  if (!found.modules.some((module) => module.path === path && module.isScript)) return undefined;
+  const problems = isExecutable(path) ? [] : [`${path} cannot be started: make it executable with chmod +x`];
+  const events = [time === "pre" ? "tool_call" : "tool_result"];
+  return { modules: [{ ...none, path, form: "hook program", events }], tools: [], problems, advice: [] };
+}
+
+function failed(problem: string): ModuleCheck {
+  return { modules: [], tools: [], problems: [problem], advice: [] };
+}
+
+function joined(checks: readonly ModuleCheck[]): ModuleCheck {
+  return {
+    modules: checks.flatMap(({ modules }) => modules),
+    tools: checks.flatMap(({ tools }) => tools),
+    problems: checks.flatMap(({ problems }) => problems),
+    advice: checks.flatMap(({ advice }) => advice),
+  };
+}

@@ -189,8 +189,8 @@ export class ChangeHistory {
     }
     const isRedo = label.startsWith(redoPrefix);
     const whole = (isRedo ? all.find(({ txid }) => txid === record.undoes) : undefined) ?? record;
-    const part = files.length < whole.files.length ? ` (${files.length} of ${whole.files.length} files)` : "";
-    const text = `${isRedo ? "Redone" : "Undone"}: ${isRedo ? record.label.replace(/^Undo: /, "") : record.label}${part}.`;
+    const what = isRedo ? record.label.replace(/^Undo: /, "") : record.label;
+    const text = `${isRedo ? "Redone" : "Undone"}: ${what}${partText(files, whole)}.`;
     const id = await pending.stage({
       label,
       sourceToolName: "undo",
@@ -238,6 +238,17 @@ export class ChangeHistory {
       undoable: true,
     };
   }
+}
+
+const maxNamed = 10;
+
+/** Which files, where the label does not tell: a part of a change, or a change that was a part of a plan. */
+function partText(files: readonly UndoFile[], whole: UndoRecord): string {
+  const isPart = files.length < whole.files.length;
+  if (!isPart && !whole.owner?.isPart) return "";
+  const names = files.slice(0, maxNamed).map(({ shownPath }) => shownPath);
+  const more = files.length > maxNamed ? [`+${files.length - maxNamed} more`] : [];
+  return ` (${isPart ? `${files.length} of ${whole.files.length} files: ` : ""}${[...names, ...more].join(", ")})`;
 }
 
 function changeIdIn({ details }: ToolResult): string | undefined {

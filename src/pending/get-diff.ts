@@ -4,9 +4,8 @@
 import { GalleyError } from "../base/errors.js";
 import { type DiffPosition, diffPage, type ShownFile } from "../preview/diff-page.js";
 import { contextLines } from "../preview/file-diff.js";
-import { missingText } from "../preview/settle.js";
+import { missingText } from "../preview/settle-texts.js";
 import type { DiffPage } from "../protocol/diff.js";
-import type { PendingAction } from "../protocol/pending.js";
 import type { ChangeHistory } from "./change-history.js";
 import type { PendingActions } from "./pending.js";
 
@@ -70,11 +69,7 @@ function plannedFiles({ store }: PendingActions, id: string): Shown {
     ...(change.to === undefined ? {} : { to: change.to }),
     change,
   }));
-  return { files, what: "pending action", revision: revisionOf(action) };
-}
-
-function revisionOf({ revision = 1 }: PendingAction & { revision?: number }): number {
-  return revision;
+  return { files, what: "pending action", revision: action.revision };
 }
 
 async function changedFiles(changes: ChangeHistory, id: string, options: { isNextPage: boolean }): Promise<Shown> {

@@ -4,6 +4,7 @@
 import type { Workspace } from "../files/workspace.js";
 import type { Decider, FileStamp } from "../protocol/pending.js";
 import type { PlannedChange, SeenFile } from "./plan.js";
+import type { PartStep } from "./plan-step.js";
 
 /** What one change settles. */
 export interface AppliedActions {
@@ -13,7 +14,11 @@ export interface AppliedActions {
   readonly alsoApplied?: readonly string[];
   /** Only a part of the action is applied: the change settles the other actions, but not this one. */
   readonly isPart?: true;
+  /** The actions of which only a part is applied, as their entries will say: this one, and those that it depends on. */
+  readonly parts?: readonly AppliedPart[];
 }
+
+export type AppliedPart = Omit<PartStep, "event" | "action" | "by" | "changeId">;
 
 /** The description of an applied change set. */
 export interface ApplyOwner extends AppliedActions {
@@ -33,12 +38,19 @@ export interface AppliedChanges {
   readonly hardlinkBroken?: readonly string[];
 }
 
+/** Which change was made, who decided, and why. */
+export interface ChangeMade {
+  readonly changeId: string;
+  readonly by: Decider;
+  readonly reason: string;
+}
+
 /** The session that a change is made for. */
 export interface ChangeSession {
   /** The path of its file, or its id if it has no file. Stored with the change. */
   readonly owner: string;
   /** Records the outcome in the session, unless that is done. The journal keeps the change until then. */
-  recordApplied(applied: AppliedActions, decision: { readonly by: Decider; readonly reason: string }): Promise<void>;
+  recordApplied(applied: AppliedActions, change: ChangeMade): Promise<void>;
 }
 
 /** For changes that no session asked for. */
@@ -116,6 +128,8 @@ export interface ChangeWriter {
   ): Promise<AppliedChanges>;
   /** Keeps what a direct write replaces, for undo. Call the returned function if the write fails. */
   note(change: Omit<DirectChange, "owner">, session: ChangeSession): Promise<() => Promise<void>>;
+  /** Throws `file_refused` where the rules of the workspace forbid to write. `path` is absolute. */
+  checkWritable(path: string): Promise<void>;
   /** The shown paths that are not as they were seen. */
   staleFiles(seen: readonly SeenFile[]): Promise<string[]>;
   /** Finishes what a crash left behind. Undefined: another process is applying changes and will finish this. */

@@ -3,69 +3,15 @@
 
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
-import { oneLine } from "../base/sanitize.js";
-import type { SessionEvent, ToolResult } from "../protocol/events.js";
+import type { SessionEvent } from "../protocol/events.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
-import type { Plan, SeenFile } from "./plan.js";
+import { filesOf, jsonCopy, named, pathsIn, stillStale } from "./action-fields.js";
+import type { ChangedPlan, PlanStep } from "./plan-step.js";
+import type { ActionWork, NewAction, StoredAction } from "./stored-action.js";
 
-/** What a callback may know of the decision. */
-export interface SettleInfo {
-  readonly id: string;
-  readonly by: Decider;
-}
+export type { ActionWork, NewAction, RefreshedPlan, SettleInfo, StoredAction } from "./stored-action.js";
 
-type Extra = Record<string, unknown> | undefined;
-type Settled = ToolResult | undefined;
-
-/** A plan is data and survives a restart; a closure is code of an extension and does not. */
-export type ActionWork =
-  | {
-      readonly kind: "closure";
-      /** The files that the preview depends on. */
-      readonly files?: readonly SeenFile[];
-      apply(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult> | ToolResult;
-      reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
-    }
-  | {
-      readonly kind: "plan";
-      readonly plan: Plan;
-      /** Makes a new plan for the files as they are now; undefined if that is not possible. */
-      refresh?(signal: AbortSignal | undefined): Promise<RefreshedPlan>;
-      /** Once the files are written; supplies the result. Like `reject`, it does not survive a restart. */
-      afterApply?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
-      reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
-    };
-
-export interface RefreshedPlan {
-  readonly plan: Plan;
-  readonly label: string;
-  readonly details?: unknown;
-  readonly preview?: NonNullable<PendingAction["preview"]>;
-  /** What the model reads. */
-  readonly result: ToolResult;
-}
-
-export interface NewAction {
-  /** One that `nextId` gave; default: the next. */
-  readonly id?: string;
-  readonly label: string;
-  readonly sourceToolName: string;
-  readonly toolCallId?: string | undefined;
-  readonly details?: unknown;
-  readonly preview?: PendingAction["preview"];
-  readonly expiresInMs?: number | undefined;
-  readonly dependsOn?: readonly string[];
-  readonly work: ActionWork;
-  /** Only the user or the host decides, and the model is not reminded. */
-  readonly isForReview?: boolean;
-}
-
-/** What the store holds: the action as hosts see it, and the work behind it. */
-export interface StoredAction {
-  readonly action: Readonly<PendingAction>;
-  readonly work: ActionWork;
-  readonly isForReview: boolean;
-}
+type Listener = (change: PendingChange, stored: StoredAction, step?: PlanStep) => void;
 
 export type PendingChange = Extract<
   SessionEvent,
@@ -89,15 +35,16 @@ export interface Settlement {
 }
 
 const maxRemembered = 50;
-const maxNameLength = 200;
 
 export class PendingActionStore {
   readonly #options: StoreOptions;
   readonly #stored = new Map<string, StoredAction>();
-  readonly #listeners = new Set<(change: PendingChange, stored: StoredAction) => void>();
+  readonly #listeners = new Set<Listener>();
   readonly #timers = new Map<string, () => void>();
   /** The last ones that ended, for the sentence that says so. */
   readonly #ended = new Map<string, Settlement["outcome"]>();
+  /** The highest revision that any branch of the record uses. */
+  readonly #revisions = new Map<string, number>();
   #lastNumber = 0;
 
   constructor(options: StoreOptions) {
@@ -128,6 +75,7 @@ export class PendingActionStore {
         createdAt,
         ...(ttlMs === undefined ? {} : { expiresAt: createdAt + ttlMs }),
         status: "pending",
+        revision: 1,
         attempts: 0,
         ...(action.dependsOn?.length ? { dependsOn: [...action.dependsOn] } : {}),
       },
@@ -202,10 +150,11 @@ export class PendingActionStore {
     const { outcome, files, ...told } = failed;
     const status = outcome === "stale" ? "stale" : "pending";
     const attempts = stored.action.attempts + (outcome === "failed" ? 1 : 0);
-    const next = this.#replace(stored, { status, attempts, lastError: failed.error });
-    const { label, sourceToolName } = stored.action;
+    const stale = outcome === "stale" && files ? { stalePaths: pathsIn(files) } : {};
+    const next = this.#replace({ ...stored, ...stale }, { status, attempts, lastError: failed.error });
+    const { label, sourceToolName, revision } = stored.action;
     if (outcome === "stale")
-      this.#tell({ type: "pending_action_changed", id, status, ...(files ? { files } : {}) }, next);
+      this.#tell({ type: "pending_action_changed", id, status, revision, ...(files ? { files } : {}) }, next);
     this.#tell({ type: "pending_action_resolved", id, label, sourceToolName, outcome, ...told }, next);
   }
 
@@ -224,36 +173,74 @@ export class PendingActionStore {
   /** Another program changed files that a pending plan depends on. */
   markStale(id: string, files: FileStamp[]): void {
     const stored = this.#stored.get(id);
-    if (stored?.action.status !== "pending") return;
-    const next = this.#replace(stored, { status: "stale" });
-    this.#tell({ type: "pending_action_changed", id, status: "stale", files }, next);
+    if (!stored || stored.action.status === "applying") return;
+    const known = stored.stalePaths ?? new Set();
+    if (stored.action.status === "stale" && files.every(({ path }) => known.has(path))) return;
+    const stalePaths = new Set([...known, ...pathsIn(files)]);
+    const next = this.#replace({ ...stored, stalePaths }, { status: "stale" });
+    this.#tell({ type: "pending_action_changed", id, status: "stale", revision: next.action.revision, files }, next);
+  }
+
+  /** The files of a stale plan are again as they were seen. */
+  markFresh(id: string): void {
+    const stored = this.#stored.get(id);
+    if (stored?.action.status !== "stale") return;
+    const { stalePaths: _, ...kept } = stored;
+    const next = this.#replace(kept, { status: "pending" });
+    const { status, revision, files = [] } = next.action;
+    this.#tell({ type: "pending_action_changed", id, status, revision, files }, next);
+  }
+
+  /** A revision that some branch of the record uses: it means one state of the action only. */
+  noteRevision(id: string, revision: number): void {
+    this.#revisions.set(id, Math.max(revision, this.#revisions.get(id) ?? 1));
+  }
+
+  /** The one that the next step makes. */
+  nextRevision(id: string): number {
+    return 1 + Math.max(this.#revisions.get(id) ?? 1, this.#stored.get(id)?.action.revision ?? 1);
   }
 
   /**
-   * Replaces the plan under the same id: by a new one (`fresh`), or by what is left after a part was decided. Such a rest
-   * cannot be refreshed any more: that would bring back what was decided already.
+   * Replaces the plan under the same id, after a step. Only a whole plan can be refreshed: anything else would bring back
+   * what was decided or edited.
    */
-  changePlan(
-    { action: { id }, work }: StoredAction,
-    plan: Plan,
-    fresh?: Partial<Pick<PendingAction, "label" | "details" | "preview">>,
-  ): void {
+  changePlan({ action: { id }, work }: StoredAction, changed: ChangedPlan): void {
     const stored = this.#stored.get(id);
     if (stored?.work !== work || stored.work.kind !== "plan") return;
-    const files = plan.changes.map((change) => change.stamp);
-    const details = fresh?.details === undefined ? {} : { details: jsonCopy(fresh.details) };
+    const { plan, step, files, edited, label, details, preview } = changed;
     const { refresh, ...kept } = stored.work;
+    const { stalePaths: _stale, edited: _edited, ...rest } = stored;
+    const stalePaths = stillStale(stored, changed);
+    const { preview: _preview, ...action } = stored.action;
+    const isNew = step.event === "renewed";
     const next = this.#replace(
-      { ...stored, work: { ...kept, ...(fresh && refresh ? { refresh } : {}), plan } },
       {
-        ...fresh,
-        ...(fresh?.label === undefined ? {} : { label: named(fresh.label) }),
-        ...details,
-        status: "pending",
-        files,
+        ...rest,
+        action,
+        work: { ...kept, ...(isNew && refresh ? { refresh } : {}), plan },
+        ...(edited?.size ? { edited } : {}),
+        ...(stalePaths.size > 0 ? { stalePaths } : {}),
+      },
+      {
+        ...(label === undefined ? {} : { label: named(label) }),
+        ...(details === undefined ? {} : { details: jsonCopy(details) }),
+        ...(preview === undefined ? {} : { preview }),
+        ...filesOf({ kind: "plan", plan }),
+        status: stalePaths.size > 0 ? "stale" : "pending",
+        revision: step.revision,
       },
     );
-    this.#tell({ type: "pending_action_changed", id, status: "pending", files }, next);
+    this.noteRevision(id, step.revision);
+    const { revision, status, files: all = [] } = next.action;
+    this.#tell({ type: "pending_action_changed", id, status, revision, files: [...(files ?? all)] }, next, step);
+  }
+
+  /** As the record has it, on another branch. */
+  reset(stored: StoredAction): void {
+    const { id, status, revision, files = [] } = stored.action;
+    this.#stored.set(id, stored);
+    this.#tell({ type: "pending_action_changed", id, status, revision, files }, stored);
   }
 
   /**
@@ -280,8 +267,8 @@ export class PendingActionStore {
     for (const id of [...this.#stored.keys()]) this.#forget(id);
   }
 
-  /** Calls the listener for every change; returns a function that stops it. */
-  on(_event: "change", listener: (change: PendingChange, stored: StoredAction) => void): () => void {
+  /** Returns a function that stops it. */
+  on(_event: "change", listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -344,27 +331,7 @@ export class PendingActionStore {
     return stored;
   }
 
-  #tell(change: PendingChange, stored: StoredAction): void {
-    for (const listener of this.#listeners) listener(change, stored);
-  }
-}
-
-/** A name from any source, on one line: it is shown in lists, to users and models. */
-function named(name: string): string {
-  return oneLine(name, maxNameLength) || "(unnamed)";
-}
-
-function filesOf(work: ActionWork): Pick<PendingAction, "files"> {
-  const seen = work.kind === "plan" ? work.plan.changes : work.files;
-  return seen ? { files: seen.map(({ stamp }) => stamp) } : {};
-}
-
-/** The details of an action are sent to hosts and written to files, so they must be JSON. */
-function jsonCopy(details: unknown): unknown {
-  try {
-    const text = JSON.stringify(details);
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined; // a cycle or a hostile toJSON: the action counts, its remarks do not
+  #tell(change: PendingChange, stored: StoredAction, step?: PlanStep): void {
+    for (const listener of this.#listeners) listener(change, stored, step);
   }
 }

@@ -51,8 +51,8 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     changes: await session.getChanges({ isWholeRoot: all, withDiff: diff, ...(limit === undefined ? {} : { limit }) }),
   }),
   get_diff: ({ session }, { type: _type, id: _id, ...request }) => session.getDiff(request),
-  get_pending_actions: async ({ session }, { ids, diff }) => ({
-    actions: await session.getPendingActions({ ids, diff }),
+  get_pending_actions: async ({ session }, { ids, diff, check }) => ({
+    actions: await session.getPendingActions({ ids, diff, check }),
   }),
   get_session_stats: ({ session }) => session.getSessionStats(),
   get_state: getState,
@@ -62,9 +62,13 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     cancelled: !(await session.newSession(parentSession === undefined ? {} : { parentSession })),
   }),
   prompt,
+  rebase_pending_action: ({ session, features }, { pendingId, revision, partial }) =>
+    session.rebasePendingAction({ pendingId, revision, partial, by: features.decider }),
   redo: async (context, command) => undone(context, await context.session.redo(decisionOf(command, context.features))),
   resolve_pending_action: ({ session, features }, { type: _type, id: _id, ...decision }) =>
     session.resolvePendingAction({ ...decision, by: features.decider }),
+  revise_pending_action: ({ session, features }, { pendingId, revision, path, hunk, text }) =>
+    session.revisePendingAction({ pendingId, revision, path, hunk, text, by: features.decider }),
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
   set_event_filter: ({ features, request }, { events }) => {

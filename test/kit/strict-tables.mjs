@@ -230,6 +230,11 @@ export const dataByCommand = {
   get_pending_actions: members({ actions: list(pendingView) }),
   resolve_pending_action: members({ details: resolveDetails, text }),
   get_diff: members({ "revision?": integer, files: list(diffFile), "nextCursor?": text }),
+  revise_pending_action: members({ action: pendingView }),
+  rebase_pending_action: members({
+    action: pendingView,
+    left: list(members({ path: text, hunks: list(integer) })),
+  }),
   undo: undone,
   redo: undone,
   get_changes: members({ changes: list(change) }),
@@ -297,6 +302,7 @@ export const frames = {
   pending_action_changed: {
     id: text,
     status: oneOf("pending", "applying", "stale"),
+    revision: integer,
     "files?": list(members(stampFields)),
   },
   pending_action_resolved: {

@@ -129,7 +129,11 @@ async function settle(
         });
         try {
           const request = { action, reason, by: "user", pendingId: id, ...(files ? { files } : {}) } as const;
-          const { text } = await session.resolvePendingAction(request);
+          // Naming everything that is needed is enough: the rest of the group is decided by the same words.
+          const { text } = await session.resolvePendingAction(request).catch((error: unknown) => {
+            if (!needsOnly(error, group)) throw error;
+            return session.resolvePendingAction({ ...request, withDeps: true });
+          });
           results.push({ id, outcome: isApply ? "applied" : "discarded", text }, ...also);
           if (!isJson) print(sanitizeForTerminal(`${text}\n`));
         } catch (error) {
@@ -238,8 +242,16 @@ function groupBySession(chosen: readonly { session: PendingSession["session"]; i
   return groups;
 }
 
+/** Whether an apply was refused only because of other actions that are decided with it. */
+function needsOnly(error: unknown, ids: readonly string[]): boolean {
+  if (!GalleyError.is(error, "depends")) return false;
+  const { actions = [] } = error.details as { actions?: { id: string }[] };
+  return actions.every(({ id }) => ids.includes(id));
+}
+
 function reasonOf(error: unknown): ExitReason {
-  if (GalleyError.is(error, "usage") || GalleyError.is(error, "invalid_argument")) return "usage";
+  if (["usage", "invalid_argument", "depends"].some((code) => error instanceof GalleyError && error.code === code))
+    return "usage";
   return GalleyError.is(error, "file_refused") ? "denied" : "failed";
 }
 

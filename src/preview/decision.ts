@@ -1,0 +1,50 @@
+// A decision about a pending action: what is asked for, what it needs, and how it ended.
+
+import type { ErrorCode } from "../base/errors.js";
+import type { ToolResult } from "../protocol/events.js";
+import type { Decider, PendingOutcome } from "../protocol/pending.js";
+import type { AppliedChanges, ChangeSession, ChangeWriter } from "./change-writer.js";
+import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
+
+export interface Decision {
+  readonly action: "apply" | "discard";
+  readonly reason: string;
+  readonly extra?: Record<string, unknown> | undefined;
+  readonly by: Decider;
+  /** Stops it until the work begins; work that has begun runs to its end. */
+  readonly signal?: AbortSignal | undefined;
+  /** What the decider saw; anything else is a `revision_mismatch`. */
+  readonly revision?: number | undefined;
+  /** The parts of lower actions that an apply needs may be written with it, although they are not named. */
+  readonly withDeps?: boolean | undefined;
+  /** All actions that the same decision names. */
+  readonly named?: readonly string[];
+}
+
+export interface SettleSettings {
+  readonly maxAttempts: number;
+  readonly decider: "model" | "user" | "both";
+  /** With `both`, if the user cannot be asked: refuse instead of accepting the model's decision. */
+  readonly requireUser: boolean;
+}
+
+export interface SettleContext {
+  readonly store: PendingActionStore;
+  settings(): SettleSettings;
+  readonly changes: Pick<ChangeWriter, "apply">;
+  /** The session that the changes are made for. */
+  readonly session: ChangeSession;
+  /** Undefined: the user cannot be asked. Ends, with anything but true, when the signal fires. */
+  confirm?(stored: StoredAction, signal: AbortSignal | undefined): Promise<boolean | undefined>;
+}
+
+export interface Settled {
+  readonly outcome: PendingOutcome | "refused";
+  readonly result: ToolResult;
+  /** Actions that were settled with it, in the same way: those that it depends on, or that depend on it. */
+  readonly also?: readonly StoredAction[];
+  /** The failure of an apply, for a caller that has to throw it again. */
+  readonly code?: ErrorCode | undefined;
+  /** The change that a plan was applied by. */
+  readonly written?: AppliedChanges | undefined;
+}

@@ -114,7 +114,7 @@ describe("a signal", () => {
     const outcome = await run(process.execPath, [galleyBin, "--yes", "-p", "/stage"], { env, cwd });
     expect([outcome.code, outcome.stdout]).toEqual([143, ""]);
     expect(outcome.stderr).toMatch(/^Changed by commands or custom tools \(.*\):\n {2}applied {2}new\n/);
-    expect(outcome.stderr).toMatch(/nothing was done:\n {2}pa_\d+ {2}(?:First|Second)\nRun it again/);
+    expect(outcome.stderr).toMatch(/outlive the run:\n {2}pa_\d+ {2}(?:First|Second)\nRun it again/);
     expect(readFileSync(join(cwd, "applied"), "utf8")).toBe("once ");
   });
 

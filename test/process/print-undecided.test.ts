@@ -31,7 +31,7 @@ const tool = `export default (pi) => ({
   execute: async () => ({ content: [] }),
 });`;
 
-const discarded = `Discarded undecided, because it cannot outlive the run; nothing was done:
+const discarded = `Discarded undecided, because it cannot outlive the run:
   pa_1  Say hello
 Run it again with --auto (the model decides) or --yes (applied at the end)`;
 

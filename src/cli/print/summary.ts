@@ -1,7 +1,7 @@
 // What a one-shot run tells at its end: what it wrote, what others wrote for it, what failed, what waits and how to
 // decide it, what it took. It states what was found on the disk, and what is not known.
 
-import { sanitizeForTerminal } from "../../base/sanitize.js";
+import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
 import type { PendingActionView } from "../../protocol/pending.js";
 import type { ChangedBesides } from "../../sdk/run-report/changed-besides.js";
 import type { RunReport } from "../../sdk/run-report/watch-run.js";
@@ -66,9 +66,12 @@ function goneText({ persistError }: LeftPreviews): string {
 
 function callbacksText({ callbacks, isAuto }: LeftPreviews): string {
   if (callbacks.length === 0) return "";
-  const listed = callbacks.map(({ id, label }) => `${id}  ${label}`);
+  const listed = callbacks.map(({ id, label, lastError }) => {
+    const tried = lastError === undefined ? "" : `  (its apply failed: ${oneLine(lastError, 200)})`;
+    return `${id}  ${label}${tried}`;
+  });
   const ways = [...(isAuto ? [] : ["--auto (the model decides)"]), "--yes (applied at the end)"].join(" or ");
-  return `${listing("Discarded undecided, because it cannot outlive the run; nothing was done:", listed)}Run it again with ${ways}\n`;
+  return `${listing("Discarded undecided, because it cannot outlive the run:", listed)}Run it again with ${ways}\n`;
 }
 
 function besidesText(besides: ChangedBesides): string {

@@ -29,6 +29,7 @@ export interface WaitingRetry {
 const maxWhy = 200;
 
 export class RunTally {
+  /** Replies that came to their end. */
   turns = 0;
   readonly failed: FailedCall[] = [];
   retry: WaitingRetry | undefined;
@@ -85,8 +86,8 @@ export class RunTally {
     }
   }
 
-  #replied({ provider, model, usage }: AssistantMessage): void {
-    this.turns++;
+  #replied({ provider, model, usage, stopReason }: AssistantMessage): void {
+    if (stopReason !== "error" && stopReason !== "aborted") this.turns++;
     this.#bill.add(`${provider}/${model}`, usage);
   }
 }

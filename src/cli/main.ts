@@ -21,7 +21,8 @@ start(process.argv.slice(2)).catch((error: unknown) => {
   const type = wantedEnd(process.argv);
   if (type === undefined) return;
   process.stdout.on("error", () => {}); // the reader has gone
-  process.stdout.write(encodeFrame({ type, code: exitCodes[reason], reason, message, pending: [] }));
+  const answer = type === "result" ? { is_error: true, result: "" } : {};
+  process.stdout.write(encodeFrame({ type, ...answer, code: exitCodes[reason], reason, message, pending: [] }));
 });
 
 async function start(argv: readonly string[]): Promise<void> {

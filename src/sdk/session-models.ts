@@ -10,7 +10,7 @@ import type { Environment } from "../provider/credentials.js";
 import { chooseInitialModel, type InitialModel } from "../provider/models/initial-model.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
-import type { ProviderModel } from "../provider/provider.js";
+import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { ModelChoice, ModelSource, RequestSettings } from "../session/models/model-source.js";
 import { loadModelRegistry } from "./load-models.js";
 import type { NoModelReason } from "./no-model.js";
@@ -85,13 +85,15 @@ async function tellNoModel(
 ): Promise<void> {
   const isNamed = (options.model ?? options.provider ?? options.modelPattern) !== undefined;
   if (!options.onNoModel) return isNamed ? undefined : tellStandIn(registry, model, around.log);
+  if (options.streamFn) return;
   const { whyNoModel } = await import("./no-model.js");
   const isChosen = isNamed || usual?.model === plannerModel;
   const reason = await whyNoModel(registry, { model, isNamed: isChosen }, around);
   if (reason) options.onNoModel(reason);
 }
 
-type NoModelOptions = ModelOptions & { onNoModel?: (reason: NoModelReason) => void };
+/** A caller that brings the provider layer needs neither a key nor an explanation. */
+type NoModelOptions = ModelOptions & { onNoModel?: (reason: NoModelReason) => void; streamFn?: StreamFunction };
 
 /** The user should not take the planner's answers for those of a model that was set up. */
 function tellStandIn(registry: ModelRegistry, model: ProviderModel | undefined, log: Log): void {

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openAi } from "../../src/testing/index.js";
+import { openAi, startScriptedServer } from "../../src/testing/index.js";
 import { createPrintRig, jsonLines } from "../kit/print-rig.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 
@@ -67,7 +67,6 @@ describe("something is set up that cannot be used", () => {
   it("the commands do mend it", async () => {
     const reply = [openAi.text("Hello.")];
     for (const way of [{ env: { NO_SUCH_KEY: "k" } }, { args: ["--model", "mine/m", "--api-key", "k"] }]) {
-      const { startScriptedServer } = await import("../../src/testing/index.js");
       const server = await startScriptedServer(reply);
       rig.models(keyless.replace("http://127.0.0.1:9", server.url));
       const outcome = await rig.galley([...(way.args ?? []), "-p", "hi"], { env: way.env ?? {} });
@@ -96,6 +95,18 @@ describe("something is set up that cannot be used", () => {
     const { code, stderr } = await rig.galley(["-p", "help"], { env: { GALLEY_AGENT_DIR: agentDir } });
     expect(code).toBe(7);
     expect(stderr).toContain("auth.json holds a key for anthropic, but this version knows no service by itself");
+  });
+
+  it("a service without models: 7", async () => {
+    rig.models("providers:\n  anthropic:\n    baseUrl: https://api.anthropic.com\n");
+    const { code, stderr } = await rig.galley(["-p", "help"]);
+    expect(code).toBe(7);
+    expect(stderr).toContain("models.yml names a service and none of its models");
+  });
+
+  it("an empty file says nothing", async () => {
+    rig.models("# nothing yet\n");
+    expect((await rig.galley(["-p", "help"])).code).toBe(0);
   });
 
   it("a broken file: 1, once, with line and column", async () => {

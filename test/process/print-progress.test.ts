@@ -16,7 +16,7 @@ beforeEach(() => {
 afterAll(rig.remove);
 
 const work = [call("bash", { command: "echo hi" }), call("read", { path: "a.ts" }, "c2"), openAi.text("Done.")];
-const quick = ["--set", "retry.baseDelayMs=10"];
+const quick = ["--set", "retry.baseDelayMs=100"];
 const busy: Reply = { status: 503, body: '{"error":{"message":"on fire"}}' };
 
 describe("without a terminal", () => {

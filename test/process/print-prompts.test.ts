@@ -97,8 +97,12 @@ describe("options that this version does not have", () => {
   });
 
   it("is told in the one JSON document", async () => {
-    const outcome = await rig.galley(["--output-format", "json", "--nope", "help"]);
-    expect(outcome.code).toBe(2);
-    expect(jsonLines(outcome)).toMatchObject([{ type: "result", code: 2, reason: "usage", pending: [] }]);
+    for (const wrong of ["--nope", "-Z"]) {
+      const outcome = await rig.galley(["--output-format", "json", wrong, "help"]);
+      expect(outcome.code).toBe(2);
+      expect(jsonLines(outcome)).toMatchObject([
+        { type: "result", is_error: true, code: 2, reason: "usage", pending: [] },
+      ]);
+    }
   });
 });

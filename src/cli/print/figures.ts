@@ -13,8 +13,7 @@ function dollars(cost: number): string {
   return cost < 0.0001 ? "under $0.0001" : `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
 }
 
-export function secondsText(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
+export function secondsText(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 

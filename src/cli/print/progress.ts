@@ -25,7 +25,8 @@ export class Progress {
   #startedAt = 0;
   #retryUntil = 0;
   #timer: NodeJS.Timeout | undefined;
-  #isShown = false;
+  /** What the line shows; undefined: nothing. */
+  #shown: string | undefined;
 
   constructor(options: ProgressOptions) {
     this.#options = options;
@@ -68,8 +69,8 @@ export class Progress {
   }
 
   #erase(): void {
-    if (this.#isShown) this.#options.stderr.write(eraseLine);
-    this.#isShown = false;
+    if (this.#shown !== undefined) this.#options.stderr.write(eraseLine);
+    this.#shown = undefined;
   }
 
   #draw(): void {
@@ -77,17 +78,18 @@ export class Progress {
     const { stderr, now } = this.#options;
     const { call, retry, tokens, cost } = this.#tally;
     const doing = retry ? this.#retryText(retry) : call ? callText(call) : `waiting for ${this.#model}`;
-    const parts = [secondsText(now() - this.#startedAt), ...amountText({ tokens, cost })];
+    const parts = [secondsText(Math.floor((now() - this.#startedAt) / 1000)), ...amountText({ tokens, cost })];
     const rest = `  ${parts.join("  ")}`;
     const width = Math.max((stderr.columns || 80) - 1, 10);
     const room = Math.max(width - rest.length, 10);
-    const shown = doing.length > room ? `${doing.slice(0, room - 1)}…` : doing;
-    stderr.write(eraseLine + sanitizeForTerminal(`${shown}${rest}`.slice(0, width)));
-    this.#isShown = true;
+    const cut = doing.length > room ? `${doing.slice(0, room - 1)}…` : doing;
+    const text = sanitizeForTerminal(`${cut}${rest}`.slice(0, width));
+    if (text !== this.#shown) stderr.write(eraseLine + text);
+    this.#shown = text;
   }
 
   #retryText({ attempt, maxAttempts, reason }: NonNullable<RunTally["retry"]>): string {
-    const wait = secondsText(Math.max(this.#retryUntil - this.#options.now(), 0));
+    const wait = secondsText(Math.ceil(Math.max(this.#retryUntil - this.#options.now(), 0) / 1000));
     return `retry ${attempt} of ${maxAttempts} in ${wait}: ${reason}`;
   }
 }

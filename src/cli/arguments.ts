@@ -3,13 +3,15 @@
 
 import { editDistance } from "../base/edit-distance.js";
 import { GalleyError } from "../base/errors.js";
-import { type OptionSpec, optionSpecs, textOrFileValue } from "./options.js";
+import { type OptionSpec, optionSpecs, textOrFileValue, textValue } from "./options.js";
 
 export interface CommandLine {
   /** By long name; a switch is `[""]`, a repeatable option has several values. */
   readonly options: ReadonlyMap<string, readonly string[]>;
   /** Everything that is no option, including `@file` words. */
   readonly words: readonly string[];
+  /** The words come after `--`: they are a message, whatever they look like. */
+  readonly isLiteral: boolean;
   /** Long options that galley does not know: an extension may. */
   readonly foreign: readonly ForeignFlag[];
   /** What was ignored and should be reported on stderr. */
@@ -32,9 +34,11 @@ export function parseArguments(argv: readonly string[]): CommandLine {
   const words: string[] = [];
   const foreign: ForeignFlag[] = [];
   const warnings: string[] = [];
+  let isLiteral = false;
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] as string;
     if (word === "--") {
+      isLiteral = words.length === 0;
       words.push(...argv.slice(index + 1));
       break;
     }
@@ -63,7 +67,7 @@ export function parseArguments(argv: readonly string[]): CommandLine {
     const earlier = spec.repeatable ? (options.get(spec.name) ?? []) : [];
     options.set(spec.name, [...earlier, taken.value]);
   }
-  return { options, words, foreign, warnings };
+  return { options, words, isLiteral, foreign, warnings };
 }
 
 /** Where no extension will be loaded, an unknown option is a typing error. Not so in RPC mode. */
@@ -76,10 +80,19 @@ export function unknownText(flag: string): string {
   return `Unknown option ${flag}.${nearest(flag)}`;
 }
 
+/** `--output-format` names the same for scripts that were written for other programs. */
 export function modeOf({ options }: CommandLine): Mode | undefined {
   const mode = options.get("mode")?.[0];
-  if (mode === undefined || mode === "text" || mode === "json" || mode === "rpc") return mode;
-  throw new GalleyError("usage", `--mode must be text, json or rpc, not "${mode}".`);
+  if (mode !== undefined && mode !== "text" && mode !== "json" && mode !== "rpc")
+    throw new GalleyError("usage", `--mode must be text, json or rpc, not "${mode}".`);
+  const format = options.get("output-format")?.[0];
+  if (format === undefined) return mode;
+  if (!["text", "json", "stream-json"].includes(format))
+    throw new GalleyError("usage", `--output-format must be text, json or stream-json, not "${format}".`);
+  const meant = format === "text" ? "text" : "json";
+  if (mode !== undefined && mode !== meant)
+    throw new GalleyError("usage", `--mode ${mode} and --output-format ${format} exclude each other.`);
+  return meant;
 }
 
 function split(word: string): [string, string | undefined] {
@@ -105,7 +118,7 @@ function takeValue(
 /** A text may well begin with a dash, as a list does; only before a known option was the value left out. */
 function looksLikeOption(word: string, { value }: OptionSpec): boolean {
   if (!word.startsWith("-") || word.length === 1) return false;
-  return value !== textOrFileValue || word === "--" || specOf(split(word)[0]) !== undefined;
+  return (value !== textOrFileValue && value !== textValue) || word === "--" || specOf(split(word)[0]) !== undefined;
 }
 
 function specOf(flag: string): OptionSpec | undefined {
@@ -114,9 +127,19 @@ function specOf(flag: string): OptionSpec | undefined {
 
 /** Looked for first, because it decides how lenient the rest is. */
 export function wantsMode(argv: readonly string[], mode: Mode): boolean {
+  return hasOption(argv, "--mode", mode);
+}
+
+/** How the caller of a one-shot run wants to be told how it ended: as the last of many lines, or as all there is. */
+export function wantedEnd(argv: readonly string[]): "exit" | "result" | undefined {
+  if (hasOption(argv, "--output-format", "json")) return "result";
+  return wantsMode(argv, "json") || hasOption(argv, "--output-format", "stream-json") ? "exit" : undefined;
+}
+
+function hasOption(argv: readonly string[], flag: string, value: string): boolean {
   const end = argv.indexOf("--");
   const words = end === -1 ? argv : argv.slice(0, end);
-  return words.some((word, index) => word === `--mode=${mode}` || (word === "--mode" && words[index + 1] === mode));
+  return words.some((word, index) => word === `${flag}=${value}` || (word === flag && words[index + 1] === value));
 }
 
 function nearest(flag: string): string {

@@ -6,6 +6,7 @@ export const exitCodes = {
   usage: 2,
   failed: 3,
   limit: 4,
+  /** One-shot runs only with `--exit-code`; else 0. */
   pending: 5,
   denied: 6,
   provider: 7,

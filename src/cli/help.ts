@@ -16,21 +16,21 @@ export function helpText(): string {
   return `galley: a coding agent that previews, then applies
 
 Usage
-  galley -p [options] [@file...] MESSAGE...   one-shot run, the answer on stdout
-  galley --mode json [options] MESSAGE...     the same, every event as one JSON line
+  galley -p [options] [@file...] WORD...      one-shot run: the words are one prompt, the answer goes to stdout
+  galley --mode json [options] WORD...        the same, every event as one JSON line
   galley --mode rpc [options]                 drive it from another program over stdin and stdout
 
 Commands (galley VERB --help says more)
 ${overview}
-Without a key galley answers with its built-in planner; try  galley -p help
+With no model set up, galley answers with its built-in planner; try  galley -p help
 
 Options
 ${rows.join("\n")}
   ${"--".padEnd(40)} end of options
 
 Exit codes of -p and --mode json
-  0 done, 1 could not start, 2 wrong usage, 3 the run failed, 4 a limit was hit, 5 previews still pending,
-  6 denied by policy, 7 the model's provider failed
+  0 done, previews may be pending; 1 could not start; 2 wrong usage; 3 the run failed; 4 a limit was hit;
+  5 previews left undecided, with --exit-code; 6 denied by policy; 7 no model, or its provider failed
 `;
 }
 

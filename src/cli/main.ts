@@ -4,7 +4,7 @@
 import { GalleyError, messageOf } from "../base/errors.js";
 import { encodeFrame } from "../base/ndjson.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
-import { type CommandLine, modeOf, parseArguments, refuseForeign, wantsMode } from "./arguments.js";
+import { type CommandLine, modeOf, parseArguments, refuseForeign, wantedEnd, wantsMode } from "./arguments.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
 import { runRpc } from "./run-rpc.js";
 
@@ -17,9 +17,11 @@ start(process.argv.slice(2)).catch((error: unknown) => {
   const message = messageOf(error);
   process.stderr.write(sanitizeForTerminal(`${message}\n`));
   process.exitCode = exitCodes[reason];
-  if (!wantsMode(process.argv, "json")) return;
+  const type = wantedEnd(process.argv);
+  if (type === undefined) return;
   process.stdout.on("error", () => {}); // the reader has gone
-  process.stdout.write(encodeFrame({ type: "exit", code: exitCodes[reason], reason, message }));
+  const answer = type === "result" ? { is_error: true, result: "" } : {};
+  process.stdout.write(encodeFrame({ type, ...answer, code: exitCodes[reason], reason, message, pending: [] }));
 });
 
 async function start(argv: readonly string[]): Promise<void> {
@@ -38,27 +40,28 @@ async function start(argv: readonly string[]): Promise<void> {
   if (options.has("export")) return (await import("./commands/export-command.js")).runExport(line);
   if (mode === "rpc") return runRpc(line);
   if (options.has("list-models")) return (await import("./commands/list-models.js")).listModels(line);
-  if (mode === undefined && !options.has("print")) await refuseMisspelt(words);
+  if (!line.isLiteral) await refuseMisspelt(words, { isPrompt: mode !== undefined || options.has("print") });
   const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;
-  if (isOneShot) return (await import("./print.js")).runPrint(line, mode ?? "text");
+  if (isOneShot) return (await import("./print/run-print.js")).runPrint(line, mode ?? "text");
   refuseForeign(line);
-  const hint = words.length > 0 ? `galley -p ${words.map((word) => `'${word}'`).join(" ")}` : "galley -p help";
+  const { shellWord } = await import("./shell-word.js");
+  const hint = words.length > 0 ? `galley -p ${words.map(shellWord).join(" ")}` : "galley -p help";
   throw new GalleyError(
     "usage",
     `The terminal program is not in this version yet. Try  ${hint}  or see galley --help.`,
   );
 }
 
-async function refuseMisspelt(words: readonly string[]): Promise<void> {
+async function refuseMisspelt(words: readonly string[], { isPrompt }: { isPrompt: boolean }): Promise<void> {
   const [{ meantCommand }, { shellWord }] = await Promise.all([
     import("./misspelt-command.js"),
     import("./shell-word.js"),
   ]);
-  const meant = meantCommand(words);
+  const meant = meantCommand(words, { isPrompt });
   if (meant === undefined) return;
   const problem =
     meant === words[0]
       ? `Put the command first: galley ${meant} …`
       : `Unknown command ${words[0]}. Did you mean ${meant}?`;
-  throw new GalleyError("usage", `${problem} As a prompt:  galley -p ${words.map(shellWord).join(" ")}`);
+  throw new GalleyError("usage", `${problem} As a prompt:  galley -p -- ${words.map(shellWord).join(" ")}`);
 }

@@ -1,13 +1,33 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { meantCommand } from "./misspelt-command.js";
 
-it("knows a command that was mistyped", () => {
-  expect(meantCommand(["pendng"])).toBe("pending");
-  expect(meantCommand(["aply", "pa_1"])).toBe("apply");
-  expect(meantCommand(["und", "ch_12345678"])).toBe("undo");
-});
+describe("meantCommand", () => {
+  it.each([
+    [["pendng"], "pending"],
+    [["aply", "pa_1"], "apply"],
+    [["appyl", "7", "src/a.ts"], "apply"],
+    [["discrad", "0194f3:pa_1"], "discard"],
+    [["und", "ch_12345678"], "undo"],
+    [["session", "list"], "sessions"],
+    [["trsut", "./here"], "trust"],
+    [["pending"], "pending"],
+  ])("%j was meant as %s", (words, meant) => expect(meantCommand(words)).toBe(meant));
 
-it("leaves prompts alone", () => {
-  for (const words of [[], ["explain"], ["sow the seeds"], ["aply", "this"], ["undu", "ch_1", "please"]])
-    expect(meantCommand(words)).toBeUndefined();
+  it.each([
+    [[]],
+    [["help"]],
+    [["explain"]],
+    [["sow the seeds"]],
+    [["aply", "this"]],
+    [["undu", "ch_1", "please"]],
+    [["trust", "me", "please"]],
+    [["show", "me"]],
+  ])("%j is a prompt", (words) => expect(meantCommand(words)).toBeUndefined());
+
+  it("believes a user who says that it is a prompt, unless an id follows a misspelt command", () => {
+    const isPrompt = true;
+    for (const words of [["undoo"], ["undo"], ["apply", "pa_1"], ["session", "list"]])
+      expect(meantCommand(words, { isPrompt })).toBeUndefined();
+    expect(meantCommand(["appyl", "pa_1"], { isPrompt })).toBe("apply");
+  });
 });

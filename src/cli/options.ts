@@ -13,12 +13,24 @@ export interface OptionSpec {
   readonly isUnsupported?: true;
 }
 
-/** The help's name for a value that may be any text. */
+/** The help's names for values that may be any text. */
 export const textOrFileValue = "TEXT|FILE";
+export const textValue = "TEXT";
 
 export const optionSpecs: readonly OptionSpec[] = [
   { name: "mode", value: "text|json|rpc", help: "output mode" },
   { name: "print", short: "p", help: "run the messages, print the last answer, exit" },
+  { name: "then", value: textValue, repeatable: true, help: "one more prompt, after the answer to the one before" },
+  {
+    name: "output-format",
+    value: "text|json|stream-json",
+    help: "one-shot: the answer, one JSON document, or --mode json",
+  },
+  { name: "json-snapshots", help: "JSON mode: the whole message so far in every update" },
+  { name: "quiet", help: "one-shot: no progress and no summary on stderr" },
+  { name: "verbose", help: "one-shot: a line on stderr for each tool call" },
+  { name: "exit-code", help: "one-shot: exit with 5 if previews are left undecided" },
+  { name: "max-turns", value: "N", help: "stop before the models are asked more often than this" },
   { name: "provider", value: "NAME", help: "provider of the model" },
   { name: "model", value: "PATTERN[:LEVEL]", help: "model, as provider/id, id or part of a name" },
   { name: "thinking", value: "LEVEL", help: "off, minimal, low, medium, high or xhigh" },
@@ -67,6 +79,7 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "trust-project", help: "let the project run its own tools and extensions, for this run" },
   { name: "allow-home", help: "allow running in the home directory", isUnsupported: true },
   { name: "stage", help: "stage every change for review" },
+  { name: "auto", help: "write when a tool says so, and let the model decide its previews (the default)" },
   { name: "allow-exec", help: "allow commands while staging" },
   { name: "yes", help: "apply what is pending at the end" },
   { name: "exit-code", help: "exit with 5 when previews are pending at the end" },

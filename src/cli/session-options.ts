@@ -45,9 +45,8 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
     persist: !line.options.has("no-session"),
     ...(sessionDir === undefined ? {} : { sessionDir }),
     ...resumeOption(line),
-    assignments: [...(line.options.get("set") ?? []), ...(line.options.has("stage") ? ["staging=all"] : [])].map(
-      parseAssignment,
-    ),
+    assignments: [...(line.options.get("set") ?? []), ...stagingOf(line)].map(parseAssignment),
+    ...budgetOf(value("max-turns"), settings),
     ...(line.options.has("allow-exec") ? { allowExec: true } : {}),
     resetWorkflowSettings: settings.lenient,
     ...(provider === undefined ? {} : { provider }),
@@ -64,6 +63,20 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
     ...textOptions(line),
     systemPrompt: (standard) => [replaced ?? standard, ...added].join("\n\n"),
   };
+}
+
+function stagingOf({ options }: CommandLine): string[] {
+  if (options.has("stage") && options.has("auto"))
+    throw new GalleyError("usage", "--stage and --auto exclude each other.");
+  if (options.has("stage")) return ["staging=all"];
+  return options.has("auto") ? ["staging=auto"] : [];
+}
+
+function budgetOf(turns: string | undefined, settings: OptionSettings): Pick<CreateAgentSessionOptions, "budget"> {
+  if (turns === undefined) return {};
+  if (/^[1-9]\d{0,8}$/.test(turns)) return { budget: { maxTurns: Number(turns) } };
+  passOver(`--max-turns must be a whole number from 1, not "${turns}".`, settings);
+  return {};
 }
 
 function textOptions({ options }: CommandLine): Partial<CreateAgentSessionOptions> {

@@ -41,12 +41,17 @@ export function findValue(text: string, env: Environment): Finding {
     const command = text.slice(1).trim();
     return command === "" ? missing : { kind: "command", command };
   }
-  const required = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/.exec(text);
-  const name = required?.[1] ?? required?.[2];
+  const name = requiredVariable(text);
   // A bare name that is set but empty is still a name: its own letters are not the key.
   const found = variable(env, name ?? text) ?? (name === undefined ? text : undefined);
   const value = found?.trim();
   return value ? { kind: "value", value } : missing;
+}
+
+/** The name in `$NAME` and `${NAME}`. */
+export function requiredVariable(text: string): string | undefined {
+  const required = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/.exec(text);
+  return required?.[1] ?? required?.[2];
 }
 
 /** A bare value that can only be a misspelt or unset variable name, yet counts as the key itself. */

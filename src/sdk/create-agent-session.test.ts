@@ -89,6 +89,21 @@ describe("the model to begin with", () => {
     ]);
   });
 
+  it("is the planner where none can be used, and the log or the front end is told why", async () => {
+    const told: unknown[] = [];
+    const onNoModel = (reason: unknown) => told.push(reason);
+    const onlyLocked = { disabledProviders: ["open", "keyed"] };
+    const options = { env: {} };
+    const text = "galley: No key for locked: the built-in planner answers, which is not a language model.";
+    expect(await create(options, onlyLocked)).toMatchObject({ name: "galley/planner", lines: [text] });
+    expect(await create({ ...options, onNoModel }, onlyLocked)).toMatchObject({ name: "galley/planner", lines: [] });
+    expect(told).toEqual([{ kind: "unusable", text: expect.stringMatching(/^No key for locked: NONE is not set\./) }]);
+    await create({ ...options, onNoModel, modelPattern: "planner" }, onlyLocked);
+    await create({ ...options, onNoModel, streamFn: scriptedModel([]).stream }, onlyLocked);
+    await create({ onNoModel });
+    expect(told).toHaveLength(1);
+  });
+
   it("has the explicit thinking level also when an earlier session was left with another", async () => {
     const model = scriptedModel([say("hi")]);
     const common = { persist: true, modelPattern: "deep", streamFn: model.stream };

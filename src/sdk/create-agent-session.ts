@@ -61,11 +61,12 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const access = createToolAccess({ ...environment, permit }, options);
   const models = await findSessionModels(options, environment);
   const prompt = await createSystemPrompt(options, environment, access);
-  const changes = changesOf(options, environment, access.workspace);
+  const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
   const tools = new SessionTools({ environment, access, changes, given, permit, dialogs: user?.dialogs }, options);
-  const joined: Joined = { environment, access, models, changes, tools, stream: options.streamFn ?? streamByApi };
+  const stream = await withinBudget(options, options.streamFn ?? streamByApi);
+  const joined: Joined = { environment, access, models, changes, tools, stream };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
   const policy = policyOf(options, environment, user);
@@ -114,6 +115,16 @@ function changesOf(
   if (given) return createWorkspaceChangeWriter({ workspace, clock, retention: () => undoRetention(settings) });
   const sessions = { cwd, agentDir, clock, ids, log };
   return createProjectChanges({ root: project.writableRoot, agentDir, workspace, settings, clock, log, sessions });
+}
+
+/** For a front end that reports what was written; others do not pay for it. */
+async function watchedChanges({ onFilesWritten }: CreateAgentSessionOptions, changes: ChangeWriter) {
+  if (!onFilesWritten) return changes;
+  return (await import("./run-report/written-files.js")).watchedWriter(changes, onFilesWritten);
+}
+
+async function withinBudget({ budget, onBudgetExceeded }: CreateAgentSessionOptions, stream: StreamFunction) {
+  return budget ? (await import("./turn-budget.js")).withTurnBudget(stream, budget, onBudgetExceeded) : stream;
 }
 
 async function openRecords(

@@ -83,7 +83,7 @@ function readOrProblem(path: string): ConfigFile | ModelsFile | undefined {
 }
 
 /** Unreadable, or readable by other users: one line, and no key from it. */
-async function loadAuthFile(path: string, log: Log): Promise<ReadonlyMap<string, string>> {
+export async function loadAuthFile(path: string, log: Log): Promise<ReadonlyMap<string, string>> {
   try {
     const file = readConfigFile(path);
     if (file === undefined) return new Map();

@@ -10,9 +10,10 @@ import type { Environment } from "../provider/credentials.js";
 import { chooseInitialModel, type InitialModel } from "../provider/models/initial-model.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
-import type { ProviderModel } from "../provider/provider.js";
+import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { ModelChoice, ModelSource, RequestSettings } from "../session/models/model-source.js";
 import { loadModelRegistry } from "./load-models.js";
+import type { NoModelReason } from "./no-model.js";
 
 export interface ModelOptions {
   /** A model object, when the caller has one; else `provider` and `modelPattern` select. */
@@ -49,15 +50,14 @@ export interface SessionModels {
 }
 
 /** Throws `model_not_found` or `invalid_config` when a named model is not available. */
-export async function findSessionModels(options: ModelOptions, around: Surroundings): Promise<SessionModels> {
+export async function findSessionModels(options: NoModelOptions, around: Surroundings): Promise<SessionModels> {
   const { settings } = around;
   const registry = await findRegistry(options, around);
   const scope = findScope(registry, options.scopedModels, around);
   const roles = findRoles(registry, options.modelRoles ?? {}, around);
   const chosen = initialModel(registry, options, { usual: roles.get("default"), scope });
-  if ((options.model ?? options.provider ?? options.modelPattern) === undefined)
-    tellStandIn(registry, chosen, around.log);
   if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
+  await tellNoModel(registry, { options, model: chosen.model, usual: roles.get("default") }, around);
   const source: ModelSource = {
     available: () => registry.available(),
     all: () => registry.all(),
@@ -73,8 +73,30 @@ export async function findSessionModels(options: ModelOptions, around: Surroundi
   return { source, model: chosen.model, namedLevel, usualLevel: settings.get("defaultThinkingLevel") };
 }
 
+/** To the front end that asked for it, else to the log. */
+async function tellNoModel(
+  registry: ModelRegistry,
+  {
+    options,
+    model,
+    usual,
+  }: { options: NoModelOptions; model: ProviderModel | undefined; usual?: ModelChoice | undefined },
+  around: Surroundings,
+): Promise<void> {
+  const isNamed = (options.model ?? options.provider ?? options.modelPattern) !== undefined;
+  if (!options.onNoModel) return isNamed ? undefined : tellStandIn(registry, model, around.log);
+  if (options.streamFn) return;
+  const { whyNoModel } = await import("./no-model.js");
+  const isChosen = isNamed || usual?.model === plannerModel;
+  const reason = await whyNoModel(registry, { model, isNamed: isChosen }, around);
+  if (reason) options.onNoModel(reason);
+}
+
+/** A caller that brings the provider layer needs neither a key nor an explanation. */
+type NoModelOptions = ModelOptions & { onNoModel?: (reason: NoModelReason) => void; streamFn?: StreamFunction };
+
 /** The user should not take the planner's answers for those of a model that was set up. */
-function tellStandIn(registry: ModelRegistry, { model }: InitialModel, log: Log): void {
+function tellStandIn(registry: ModelRegistry, model: ProviderModel | undefined, log: Log): void {
   if (model !== plannerModel) return;
   const providers = [...new Set(registry.all().map(({ provider }) => provider))].filter(
     (name) => name !== plannerModel.provider,

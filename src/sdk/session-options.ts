@@ -19,8 +19,11 @@ import type { StreamRule } from "../session/rules/rule.js";
 import type { Resume } from "./choose-record.js";
 import type { GivenTool } from "./custom-tools.js";
 import type { ExtensionOptions } from "./extensions/load-session-extensions.js";
+import type { NoModelReason } from "./no-model.js";
+import type { FileBefore } from "./run-report/written-files.js";
 import type { ModelOptions } from "./session-models.js";
 import type { SessionUI } from "./session-ui.js";
+import type { Budget, BudgetExceeded } from "./turn-budget.js";
 
 export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOptions, PromptTextOptions {
   cwd?: string;
@@ -47,6 +50,12 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   ui?: SessionUI;
   /** An extension wants the program to end; default: it does not. */
   onShutdownRequest?: () => void;
+  /** How often its models may be asked, from the start of this process; default: without a limit. */
+  budget?: Budget;
+  /** A limit was reached and the next request not sent. */
+  onBudgetExceeded?: (exceeded: BudgetExceeded) => void;
+  /** No language model can be asked, and none was asked for. Default: a warning in the log, if one was set up. */
+  onNoModel?: (reason: NoModelReason) => void;
   /** Replaces the provider layer (tests, proxies); then no keys are needed. */
   streamFn?: StreamFunction;
   /**
@@ -56,6 +65,8 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   workspace?: Workspace;
   /** What starts programs; default: the system's. */
   processes?: Processes;
+  /** Told of the files that the session writes: by tools at once, by plans when they are applied. For reports. */
+  onFilesWritten?: (files: readonly FileBefore[]) => void;
   /** How plans are written; default: through `workspace` where one is given, else through the journal of the project. */
   changeWriter?: ChangeWriter;
   /** Asked where only the user may decide about a file; default: the answer is no. */

@@ -48,12 +48,12 @@ describe("an extension's command", () => {
   it("does not end with the failure of an earlier run", async () => {
     expect((await galley("-p", "show missing.txt")).code).toBe(3);
     expect(await galley("-c", "-e", "x.js", "-p", "/ping")).toEqual({ code: 0, stdout: "", stderr: "" });
-    expect((await galley("-c", "-e", "x.js", "-p", "/ping", "show missing.txt")).code).toBe(3);
+    expect((await galley("-c", "-e", "x.js", "-p", "/ping", "--then", "show missing.txt")).code).toBe(3);
   });
 
   it("is done when the run that it started is", async () => {
     writeFileSync(join(cwd, "there.txt"), "found\n");
-    expect(await galley("-e", "x.js", "-p", "/ask")).toEqual({ code: 0, stdout: "found\n", stderr: "" });
+    expect(await galley("-e", "x.js", "-p", "/ask")).toEqual({ code: 0, stdout: "found\n", stderr: "2 turns\n" });
   });
 });
 
@@ -70,11 +70,11 @@ describe("a command that fails", () => {
     mkdirSync(commands, { recursive: true });
     writeFileSync(isModule ? join(commands, "deploy.js") : join(cwd, "x.js"), text);
     const named = isModule ? [] : ["-e", "x.js"];
-    const outcome = await galley(...named, "--mode", "json", "/deploy", "show missing.txt");
+    const outcome = await galley(...named, "--mode", "json", "/deploy", "--then", "show missing.txt");
     rmSync(commands, { recursive: true });
     expect(outcome.code).toBe(3);
     expect(lines(outcome).slice(1)).toEqual([
-      { type: "exit", code: 3, reason: "failed", message: "/deploy failed: no" },
+      { type: "exit", code: 3, reason: "failed", message: "/deploy failed: no", pending: [] },
     ]);
   });
 });
@@ -96,13 +96,17 @@ describe("an extension that speaks", () => {
     ["agent_settled", `pi.on("input", () => new Promise((go) => setTimeout(go, 50)));`],
   ])("at %s is heard to the end", async (event, more) => {
     writeFileSync(join(cwd, "x.js"), speaks(event, 3, more));
-    expect(await galley("-e", "x.js", "-p", "show here.txt")).toEqual({ code: 0, stdout: "0\n", stderr: "" });
+    expect(await galley("-e", "x.js", "-p", "show here.txt")).toEqual({
+      code: 0,
+      stdout: "0\n",
+      stderr: "8 turns\n",
+    });
   });
 
   it("at the start is heard first, and the message after it", async () => {
     writeFileSync(join(cwd, "x.js"), speaks("session_start", 1));
     const outcome = await galley("-e", "x.js", "--mode", "json", "show here.txt");
-    expect(lines(outcome).at(-1)).toEqual({ type: "exit", code: 0, reason: "done" });
+    expect(lines(outcome).at(-1)).toEqual({ type: "exit", code: 0, reason: "done", pending: [] });
     const said = lines(outcome).flatMap(({ type, message }) => {
       const { role, content } = (message ?? {}) as { role?: string; content: { text: string }[] };
       return type === "message_end" && role === "user" ? content.map(({ text }) => text) : [];
@@ -115,11 +119,11 @@ describe("the last line of JSON mode", () => {
   it("names what is left pending, however the run ended", async () => {
     writeFileSync(join(cwd, "a.ts"), "foo(1);\n");
     const left = await galley("--mode", "json", "replace foo($A) with bar($A) in a.ts");
-    expect(lines(left).at(-1)).toMatchObject({ type: "exit", code: 5, reason: "pending", pending: ["pa_1"] });
+    expect(lines(left).at(-1)).toMatchObject({ type: "exit", code: 0, reason: "pending", pending: ["pa_1"] });
     const failed = await galley("-c", "--mode", "json", "show missing.txt");
     expect(lines(failed).at(-1)).toMatchObject({ type: "exit", code: 3, reason: "failed", pending: ["pa_1"] });
     const applied = await galley("-c", "--yes", "--mode", "json", "help");
-    expect(lines(applied).at(-1)).toEqual({ type: "exit", code: 0, reason: "done" });
+    expect(lines(applied).at(-1)).toEqual({ type: "exit", code: 0, reason: "done", pending: [] });
   });
 
   it.each([
@@ -129,7 +133,7 @@ describe("the last line of JSON mode", () => {
   ])("is there for %j too", async (args, message) => {
     const outcome = await galley(...args);
     expect(outcome).toMatchObject({ code: 2, stderr: `${message}\n` });
-    expect(lines(outcome)).toEqual([{ type: "exit", code: 2, reason: "usage", message }]);
+    expect(lines(outcome)).toEqual([{ type: "exit", code: 2, reason: "usage", message, pending: [] }]);
   });
 
   it("is not there for a mode that was not asked for", async () => {
@@ -162,9 +166,9 @@ describe("the exit code", () => {
 
   it("is 4 for an answer that its limit cut off, and what there is of it is printed", async () => {
     const outcome = await withModel(cutShort, "-p", "hi");
-    expect(outcome).toEqual({ code: 4, stdout: "Half of an\n", stderr: `galley: ${message}\n` });
+    expect(outcome).toEqual({ code: 4, stdout: "Half of an\n", stderr: `galley: ${message}\n1 turn, 15 tokens\n` });
     const last = lines(await withModel(cutShort, "--mode", "json", "hi")).at(-1);
-    expect(last).toEqual({ type: "exit", code: 4, reason: "limit", message });
+    expect(last).toEqual({ type: "exit", code: 4, reason: "limit", message, pending: [] });
   });
 
   it("is 6 for a run that failed because it was not allowed", async () => {
@@ -180,7 +184,7 @@ describe("the exit code", () => {
     writeFileSync(join(elsewhere, "x.ts"), "old(1);\n");
     await galley("config", "set", "workspace.roots", JSON.stringify([elsewhere]));
     const staged = await galley("-p", `replace old($A) with fresh($A) in ${elsewhere}/x.ts`);
-    expect(staged.code).toBe(5);
+    expect(staged.code).toBe(0);
     await galley("config", "set", "workspace.roots", "[]");
     const refused = await galley("-c", "--yes", "-p", "help");
     expect(refused.code).toBe(6);
@@ -194,16 +198,21 @@ describe("what is left pending", () => {
 
   it("is told with the directory of the sessions, as a shell takes it", async () => {
     const { stderr } = await stage("--session-dir", "it's kept");
-    expect(stderr).toMatch(/galley discard ID, each with --session-dir 'it'\\''s kept'\.\n$/);
+    expect(stderr).toMatch(/galley discard pa_1 --session-dir 'it'\\''s kept'\n2 turns\n$/);
   });
 
   it("is told to be gone where nothing is kept", async () => {
-    const text = `Not applied, nothing was written:
-  pa_1  AST Edit: 1 replacement in 1 file
-The run is over and its session is not kept: they are gone. Run it again with --yes, or without --no-session to decide later.`;
+    const text = (id: unknown) => `Not applied, and gone with the run:
+  ${id}  AST Edit: 1 replacement in 1 file
+        a.ts  +1 -1
+The session is not kept. Run it again with --yes, or without --no-session to decide later.`;
     const left = await stage("--no-session");
-    expect([left.code, left.stderr]).toEqual([5, `galley: ${text}\n`]);
-    const last = lines(await stage("--no-session", "--mode", "json")).at(-1);
-    expect(last).toMatchObject({ type: "exit", code: 5, reason: "pending", message: text });
+    expect(left.code).toBe(0);
+    expect(left.stderr).toContain(`\n\n${text("pa_1")}\n2 turns\n`);
+    expect((await stage("--no-session", "--exit-code")).code).toBe(5);
+    const last = lines(await stage("--no-session", "--mode", "json")).at(-1) ?? {};
+    const [id] = last.discarded as [string];
+    const undecided = { pending: [], discarded: [id] };
+    expect(last).toEqual({ type: "exit", code: 0, reason: "pending", message: text(id), ...undecided });
   });
 });

@@ -85,7 +85,7 @@ describe("a signal", () => {
   });
 
   it("starts none of the prompts that were to follow", async () => {
-    const { end } = await startRun("-p", "one", "two", "three");
+    const { end } = await startRun("-p", "one", "--then", "two", "--then", "three");
     expect((await end("SIGINT")).code).toBe(130);
     expect(server?.requests).toHaveLength(1);
   });
@@ -112,7 +112,9 @@ describe("a signal", () => {
     const cwd = join(home, "project");
     mkdirSync(cwd);
     const outcome = await run(process.execPath, [galleyBin, "--yes", "-p", "/stage"], { env, cwd });
-    expect(outcome).toEqual({ code: 143, stdout: "", stderr: "" });
+    expect([outcome.code, outcome.stdout]).toEqual([143, ""]);
+    expect(outcome.stderr).toMatch(/^Changed by commands or custom tools \(.*\):\n {2}applied {2}new\n/);
+    expect(outcome.stderr).toMatch(/outlive the run:\n {2}pa_\d+ {2}(?:First|Second)\nRun it again/);
     expect(readFileSync(join(cwd, "applied"), "utf8")).toBe("once ");
   });
 
@@ -130,7 +132,13 @@ describe("a signal", () => {
       .map((line) => JSON.parse(line) as { type: string });
     expect(code).toBe(130);
     expect(lines.slice(-3).map(({ type }) => type)).toEqual(["agent_end", "agent_settled", "exit"]);
-    expect(lines.at(-1)).toEqual({ type: "exit", code: 130, reason: "failed", message: "Stopped by SIGINT" });
+    expect(lines.at(-1)).toEqual({
+      type: "exit",
+      code: 130,
+      reason: "failed",
+      message: "Stopped by SIGINT",
+      pending: [],
+    });
   });
 });
 

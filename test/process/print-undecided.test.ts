@@ -31,30 +31,36 @@ const tool = `export default (pi) => ({
   execute: async () => ({ content: [] }),
 });`;
 
-const discarded = "Discarded undecided, nothing was done:\n  pa_1  Say hello";
+const discarded = `Discarded undecided, because it cannot outlive the run:
+  pa_1  Say hello
+Run it again with --auto (the model decides) or --yes (applied at the end)`;
 
-it("a callback is named on stderr with 5, and the answer printed all the same", async () => {
+it("a callback is named on stderr as discarded, and the answer printed all the same", async () => {
   expect(await galley("--tool", "stage.js", "-p", "show there.txt")).toEqual({
-    code: 5,
+    code: 0,
     stdout: "found\n",
-    stderr: `galley: ${discarded}\n`,
+    stderr: `${discarded}\n2 turns\n`,
   });
+  expect((await galley("--tool", "stage.js", "--exit-code", "-p", "show there.txt")).code).toBe(5);
+  const auto = await galley("--tool", "stage.js", "--auto", "-p", "show there.txt");
+  expect(auto.stderr).toContain("\nRun it again with --yes (applied at the end)\n");
 });
 
 it("JSON mode says so in its last line, which lists as pending only what can still be decided", async () => {
   const { code, stdout } = await galley("--tool", "stage.js", "--mode", "json", "show there.txt");
   const last: unknown = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
-  expect([code, last]).toEqual([5, { type: "exit", code: 5, reason: "pending", message: discarded }]);
+  const undecided = { pending: [], discarded: ["pa_1"] };
+  expect([code, last]).toEqual([0, { type: "exit", code: 0, reason: "pending", message: discarded, ...undecided }]);
 });
 
 it("beside a plan, which stays pending, both are told", async () => {
   const { code, stderr } = await galley("--tool", "stage.js", "-p", "replace foo($A) with bar($A) in a.ts");
-  expect(code).toBe(5);
-  expect(stderr).toMatch(/^galley: Still pending, nothing is written yet:\n {2}pa_2 {2}AST Edit: /);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^Pending, not written yet:\n {2}pa_2 {2}AST Edit: /m);
   expect(stderr).toContain(`\n${discarded}\n`);
 });
 
 it("--yes decides, so nothing is left to tell", async () => {
   const { code, stderr } = await galley("--tool", "stage.js", "--yes", "-p", "show there.txt");
-  expect([code, stderr]).toEqual([0, ""]);
+  expect([code, stderr]).toEqual([0, "2 turns\n"]);
 });

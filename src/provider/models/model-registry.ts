@@ -8,8 +8,10 @@ import {
   type Finding,
   findKey,
   findValue,
+  keyNames,
   localProviders,
   rememberCommands,
+  requiredVariable,
   resolveValue,
 } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
@@ -40,12 +42,15 @@ export class ModelRegistry {
   readonly warnings: readonly string[];
   readonly #known: ReadonlyMap<string, KnownModel>;
   readonly #runtimeKeys: Map<string, string>;
+  /** The models file names a service, with models or without. */
+  readonly hasProviders: boolean;
   readonly #sources: CredentialSources;
 
   constructor({ sources, file, builtIns = [], disabledProviders = [] }: RegistryDeps) {
     this.#runtimeKeys = new Map(sources.runtimeKeys);
     this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: rememberCommands(sources.runCommand) };
     this.problems = file.problems;
+    this.hasProviders = file.providers.size > 0;
     this.warnings = [...file.warnings, ...unusedOverrides(builtIns, file)];
     this.#known = new Map(
       merge(builtIns, file)
@@ -90,6 +95,12 @@ export class ModelRegistry {
   /** A command counts as a credential without being run. */
   hasCredential(model: ModelKey): boolean {
     return this.#isKeyless(model) || this.#findKey(model).kind !== "missing";
+  }
+
+  /** The variable that would hold its key; undefined where none is known. */
+  keyVariable(model: ModelKey): string | undefined {
+    const configured = this.#known.get(keyOf(model))?.entry?.apiKey ?? "";
+    return requiredVariable(configured) ?? keyNames.get(model.provider)?.at(-1);
   }
 
   /** `undefined` for a keyless model and where there is no credential. Throws `no_credential` if a command fails. */

@@ -36,13 +36,19 @@ function changeAnswer(sentence: ChangeSentence, result: ToolResultMessage): stri
   if (replacements === 0) return [noMatch(sentence), ...(rest === "" ? [] : [rest])].join("\n\n");
   if (applied === true || typeof pendingId !== "string") return text;
   const amount = `${count(replacements, "replacement")} in ${count(files, "file")}`;
-  const parts = [`Previewed ${amount} as ${pendingId}. Nothing is written yet.`, rest];
+  const parts = [`Previewed ${amount} as ${pendingId}. Nothing is written yet.`, ...withoutListing(rest)];
   if (sentence.verb === "rename")
     parts.push(
       `By name, without scopes: every identifier ${sentence.pattern} counts, whatever it refers to; names of properties (shorthand ones too), classes and types are left alone.`,
     );
   const how = `Say "apply ${pendingId}" or "discard ${pendingId}"; on the command line: galley apply ${pendingId}, galley discard ${pendingId}.`;
   return [...parts, how].join("\n\n");
+}
+
+/** The list of places is for models: people see the preview itself. What else the tool said stays. */
+function withoutListing(text: string): string[] {
+  const isListed = (line: string) => /^(?:#|[-+]\d+:\d+ |… \d+ more changes)/.test(line);
+  return text.split("\n\n").filter((block) => block.trim() !== "" && !block.split("\n").every(isListed));
 }
 
 function noMatch({ pattern, paths }: { pattern: string; paths: readonly string[] }): string {

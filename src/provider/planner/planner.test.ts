@@ -152,14 +152,15 @@ describe("results become answers", () => {
     "Staged as pa_1 – files NOT modified. Call resolve to apply or discard.\n\n# a.ts (1 replacement)\n-1:1 f()\n+1:1 g()";
   const asked = (text: string) => [user(text), called(["plan_1", "ast_edit"])];
 
-  it("a preview, with how to decide about it", async () => {
+  it("a preview, with what the tool noted and how to decide about it, without the list for models", async () => {
     const details = { totalReplacements: 1, filesTouched: 1, pendingId: "pa_1" };
-    expect(await answer([...asked("replace f() with g()"), result("plan_1", "ast_edit", preview, { details })])).toBe(
+    const noted = result("plan_1", "ast_edit", `${preview}\n\nLimit reached; narrow path or increase limit.`, {
+      details,
+    });
+    expect(await answer([...asked("replace f() with g()"), noted])).toBe(
       `Previewed 1 replacement in 1 file as pa_1. Nothing is written yet.
 
-# a.ts (1 replacement)
--1:1 f()
-+1:1 g()
+Limit reached; narrow path or increase limit.
 
 Say "apply pa_1" or "discard pa_1"; on the command line: galley apply pa_1, galley discard pa_1.`,
     );
@@ -169,10 +170,6 @@ Say "apply pa_1" or "discard pa_1"; on the command line: galley apply pa_1, gall
     const details = { totalReplacements: 3, filesTouched: 2, pendingId: "pa_1" };
     expect(await answer([...asked("rename f to g"), result("plan_1", "ast_edit", preview, { details })])).toBe(
       `Previewed 3 replacements in 2 files as pa_1. Nothing is written yet.
-
-# a.ts (1 replacement)
--1:1 f()
-+1:1 g()
 
 By name, without scopes: every identifier f counts, whatever it refers to; names of properties (shorthand ones too), classes and types are left alone.
 

@@ -94,11 +94,11 @@ function idOf({ id }: { id?: string }): { id?: string } {
 }
 
 /** Reminders and other generated user messages are not sentences. */
-function isFromUser(message: ModelMessage): boolean {
+export function isFromUser(message: ModelMessage): boolean {
   return message.role === "user" && !message.synthetic && message.attribution !== "agent";
 }
 
-function userText({ content }: UserMessage): string {
+export function userText({ content }: UserMessage): string {
   if (typeof content === "string") return content;
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }

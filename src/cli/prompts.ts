@@ -1,5 +1,5 @@
-// What a one-shot run is asked: piped input, then @files, then the first message, as one prompt; every further
-// message is a prompt of its own.
+// What a one-shot run is asked: piped input, then @files, then the words, as one prompt; every `--then` is a prompt of
+// its own.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
@@ -22,15 +22,18 @@ const imageTypes: readonly [string, string][] = [
   ["474946383961", "image/gif"],
 ];
 
-export async function firstMessage(words: readonly string[], cwd: string): Promise<Prompt[]> {
+export async function promptsOf(
+  words: readonly string[],
+  { cwd, further = [] }: { cwd: string; further?: readonly string[] },
+): Promise<Prompt[]> {
   const files = words.filter((word) => word.startsWith("@")).map((word) => readAttachment(resolve(cwd, word.slice(1))));
-  const [first, ...further] = words.filter((word) => !word.startsWith("@"));
+  const said = words.filter((word) => !word.startsWith("@")).join(" ");
   const piped = process.stdin.isTTY ? "" : await readInput();
-  const parts = [piped.trim(), ...files.map((file) => file.text), first ?? ""].filter((part) => part !== "");
-  if (parts.length === 0)
+  const parts = [piped.trim(), ...files.map((file) => file.text), said].filter((part) => part.trim() !== "");
+  if (parts.length === 0 && further.length === 0)
     throw new GalleyError("usage", "Nothing to do: give a message, for example galley -p 'help'. See galley --help.");
   const opening = { text: parts.join("\n\n"), images: files.flatMap((file) => file.images) };
-  return [opening, ...further.map((text) => ({ text, images: [] }))];
+  return [...(parts.length === 0 ? [] : [opening]), ...further.map((text) => ({ text, images: [] }))];
 }
 
 async function readInput(): Promise<string> {

@@ -1,0 +1,136 @@
+// No model, no pretence: the planner answers when it was chosen or nothing is set up, and galley says what is missing
+// where something is.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openAi, startScriptedServer } from "../../src/testing/index.js";
+import { createPrintRig, jsonLines } from "../kit/print-rig.js";
+import { ensureBuilt } from "../kit/rpc-host.js";
+
+const rig = createPrintRig();
+beforeAll(ensureBuilt, 150_000);
+beforeEach(() => {
+  rig.newProject();
+  rig.models(undefined);
+  rig.write("note.txt", "a note\n");
+});
+afterAll(rig.remove);
+
+const keyless = `providers:
+  mine:
+    baseUrl: http://127.0.0.1:9/v1
+    api: openai-completions
+    apiKey: $NO_SUCH_KEY
+    models:
+      - id: m
+`;
+
+describe("nothing is set up", () => {
+  it("the planner answers what it understands", async () => {
+    expect(await rig.galley(["-p", "show", "note.txt"])).toMatchObject({ code: 0, stdout: "a note\n" });
+    expect((await rig.galley(["-p", "help"])).code).toBe(0);
+  });
+
+  it.each(["fix the bug", "replace a with b with c"])(
+    "a sentence that it does not understand: 2 (%s)",
+    async (said) => {
+      const outcome = await rig.galley(["-p", said]);
+      expect(outcome.code).toBe(2);
+      expect(outcome.stdout).toMatch(/^I am galley's planner, not a language model\.|^"with" occurs 2 times/);
+      const [last] = jsonLines(await rig.galley(["--mode", "json", said])).slice(-1);
+      expect(last).toEqual({ type: "exit", code: 2, reason: "usage", pending: [] });
+    },
+  );
+
+  it("a token that other programs use is no model", async () => {
+    const env = { GITHUB_TOKEN: "x", HF_TOKEN: "x" };
+    expect((await rig.galley(["-p", "show note.txt"], { env })).code).toBe(0);
+  });
+});
+
+describe("something is set up that cannot be used", () => {
+  it("a missing key: 7, with what is missing and two commands", async () => {
+    rig.models(keyless);
+    const text = `No key for mine: NO_SUCH_KEY is not set. Nothing was sent.
+  export NO_SUCH_KEY=KEY                        then the same again
+  galley --model mine/m --api-key KEY -p …  for one run`;
+    for (const named of [[], ["--model", "mine/m"], ["--provider", "mine"]]) {
+      const outcome = await rig.galley([...named, "-p", "show note.txt"]);
+      expect([outcome.code, outcome.stdout]).toEqual([7, ""]);
+      expect(outcome.stderr.replace(/ +/g, " ")).toBe(`galley: ${text}\n`.replace(/ +/g, " "));
+    }
+    const lines = jsonLines(await rig.galley(["--mode", "json", "show note.txt"]));
+    expect(lines).toMatchObject([{ type: "exit", code: 7, reason: "provider", pending: [] }]);
+  });
+
+  it("the commands do mend it", async () => {
+    const reply = [openAi.text("Hello.")];
+    for (const way of [{ env: { NO_SUCH_KEY: "k" } }, { args: ["--model", "mine/m", "--api-key", "k"] }]) {
+      const server = await startScriptedServer(reply);
+      rig.models(keyless.replace("http://127.0.0.1:9", server.url));
+      const outcome = await rig.galley([...(way.args ?? []), "-p", "hi"], { env: way.env ?? {} });
+      await server.close();
+      expect([outcome.code, outcome.stdout]).toEqual([0, "Hello.\n"]);
+    }
+  });
+
+  it.each(["ANTHROPIC_API_KEY", "OPENAI_API_KEY"])(
+    "a key in %s alone: 7, and what this version needs",
+    async (name) => {
+      const { code, stdout, stderr } = await rig.galley(["-p", "show note.txt"], { env: { [name]: "k" } });
+      expect([code, stdout]).toEqual([7, ""]);
+      expect(stderr).toMatch(new RegExp(`^galley: ${name} is set, but this version knows no service by itself`));
+      expect(stderr).toContain("\n  galley --model planner -p help ");
+      expect(stderr).toContain(`'${join(rig.home, ".galley/agent/models.yml")}'`);
+      expect(stderr.split("\n")).toHaveLength(4);
+    },
+  );
+
+  it("a key in auth.json alone: the same", async () => {
+    const agentDir = join(rig.home, "stored");
+    mkdirSync(agentDir);
+    const keys = { anthropic: { type: "api_key", key: "k" } };
+    writeFileSync(join(agentDir, "auth.json"), JSON.stringify(keys), { mode: 0o600 });
+    const { code, stderr } = await rig.galley(["-p", "help"], { env: { GALLEY_AGENT_DIR: agentDir } });
+    expect(code).toBe(7);
+    expect(stderr).toContain("auth.json holds a key for anthropic, but this version knows no service by itself");
+  });
+
+  it("a service without models: 7", async () => {
+    rig.models("providers:\n  anthropic:\n    baseUrl: https://api.anthropic.com\n");
+    const { code, stderr } = await rig.galley(["-p", "help"]);
+    expect(code).toBe(7);
+    expect(stderr).toContain("models.yml names a service and none of its models");
+  });
+
+  it("an empty file says nothing", async () => {
+    rig.models("# nothing yet\n");
+    expect((await rig.galley(["-p", "help"])).code).toBe(0);
+  });
+
+  it("a broken file: 1, once, with line and column", async () => {
+    rig.models("providers:\n  mine: [\n    x: 1\n");
+    const { code, stdout, stderr } = await rig.galley(["-p", "show note.txt"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^galley: .*models\.yml: .*line \d+, column \d+.*\n$/);
+    const [last] = jsonLines(await rig.galley(["--mode", "json", "help"])).slice(-1);
+    expect(last).toMatchObject({ code: 1, reason: "startup", message: expect.stringMatching(/line \d+, column \d+/) });
+  });
+
+  it("an unknown model: 1", async () => {
+    const { code, stderr } = await rig.galley(["--model", "nope", "-p", "help"]);
+    expect([code, stderr]).toEqual([1, "galley: Model not found: nope\n"]);
+  });
+
+  it("the planner still answers when it is chosen", async () => {
+    for (const text of [keyless, "providers: ["]) {
+      rig.models(text);
+      const chosen = ["--model", "planner", "-p", "show note.txt"];
+      expect(await rig.galley(chosen, { env: { OPENAI_API_KEY: "k" } })).toMatchObject({ code: 0, stdout: "a note\n" });
+    }
+    rig.models(keyless);
+    const set = ["--set", 'modelRoles={"default":"planner"}', "-p", "show note.txt"];
+    expect(await rig.galley(set)).toMatchObject({ code: 0, stdout: "a note\n" });
+  });
+});

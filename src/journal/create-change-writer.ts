@@ -61,6 +61,7 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     staleFiles,
     recover: (session) => changes.recover((outcome) => settle(outcome, session)),
     history: () => changes.list(),
+    claimId: (above) => `pa_${changes.claim(above)}`,
     async look(path, left) {
       const unreadable = { hash: "", sizeBytes: 0, mode: 0 }; // the write reports why it cannot be read
       const now = await fileNow(path, maxSeenBytes).catch((): FileNow => unreadable);

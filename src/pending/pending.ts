@@ -51,7 +51,7 @@ export interface PendingActionsDeps {
   settings(): PendingSettings;
   model(): ProviderModel | undefined;
   forbidsForcedChoice(): boolean;
-  readonly changes: Pick<ChangeWriter, "apply" | "staleFiles">;
+  readonly changes: Pick<ChangeWriter, "apply" | "staleFiles" | "claimId">;
   /** The owner under which its changes are remembered. */
   owner(): string;
   confirm?: SettleContext["confirm"];
@@ -102,6 +102,7 @@ export class PendingActions {
       clock,
       order: () => settings().order,
       ttlMs: () => settings().ttlMs,
+      claimId: (above) => claimedOrCounted(deps, above),
       expiring: (work) => void this.#deciding.run(work),
     });
     this.#settle = {
@@ -386,5 +387,17 @@ export class PendingActions {
   #tellModel(about: { id: string; label: string; isPart: boolean }, decision: Decision, result: ToolResult): void {
     const timestamp = this.#deps.clock.now();
     this.#deps.queues.queueAside(outcomeMessage(about, decision, { result, timestamp }));
+  }
+}
+
+/**
+ * Unique in the project. Where the project has no place for that (an injected workspace, an agent directory that cannot
+ * be written) the session counts by itself: its actions are found all the same, as `<session>:<id>`.
+ */
+function claimedOrCounted({ changes }: Pick<PendingActionsDeps, "changes">, above: number): string {
+  try {
+    return changes.claimId?.(above) ?? `pa_${above + 1}`;
+  } catch {
+    return `pa_${above + 1}`;
   }
 }

@@ -129,6 +129,11 @@ export interface ChangeWriter {
    * change left there, which may be read again whatever the file may hold; anything else is only shown if it may be read.
    */
   look(path: string, left: string | null): Promise<FileSeen | undefined>;
+  /**
+   * The next id of a pending action, unique among all processes that work on this project; its number is above the
+   * given one. Absent, or throws: the session counts by itself.
+   */
+  claimId?(above: number): string;
   /** A file that a preview depends on, without its bytes; undefined if there is no file. `path` was checked. */
   stamp(path: string): Promise<Omit<FileStamp, "path" | "exists"> | undefined>;
 }

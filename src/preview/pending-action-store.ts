@@ -77,6 +77,8 @@ export interface StoreOptions {
   readonly order?: () => "lifo" | "fifo";
   /** For actions that name no time of their own; 0: never. */
   readonly ttlMs?: () => number;
+  /** The next id, with a number above the one that is given; default: one more. */
+  readonly claimId?: (above: number) => string;
   /** Called when an action expires, so that its producer can clean up. Never rejects. */
   readonly expiring?: (work: Promise<void>) => void;
 }
@@ -106,7 +108,9 @@ export class PendingActionStore {
 
   /** For an action that is pushed later: no other action gets this id. */
   nextId(): string {
-    return `pa_${++this.#lastNumber}`;
+    const id = this.#options.claimId?.(this.#lastNumber) ?? `pa_${this.#lastNumber + 1}`;
+    this.reserve(id);
+    return id;
   }
 
   push(action: NewAction): string {

@@ -8,8 +8,8 @@ import { exitCodes } from "../exit-codes.js";
 import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
 
 const usage = `Usage
-  galley sessions list [--all] [--json]   the sessions of this directory, or of all
-  galley sessions gc [--json]             remove images and plans that no session names
+  galley sessions list [--here|--all] [--json]   those of this project, of this directory alone, or of all
+  galley sessions gc [--json]                    remove images and plans that no session names
 Each takes --session-dir DIR, for sessions that are stored there.
 `;
 
@@ -21,7 +21,9 @@ export async function runSessionsCommand(words: readonly string[]): Promise<void
   if (at !== -1 && sessionDir === undefined) throw new GalleyError("usage", `--session-dir needs a value.\n\n${usage}`);
   const location = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir };
   const isJson = flags.includes("--json");
-  const isKnown = flags.every((flag) => flag === "--json" || (flag === "--all" && command === "list"));
+  const scopes = command === "list" ? flags.filter((flag) => flag === "--all" || flag === "--here") : [];
+  const isKnown =
+    scopes.length < 2 && flags.every((flag) => flag === "--json" || scopes.some((scope) => scope === flag));
   if (command === "--help" || command === "-h") return print(usage);
   if (!isKnown || (command !== "list" && command !== "gc")) throw new GalleyError("usage", usage.trimEnd());
   if (command === "gc") {
@@ -32,7 +34,8 @@ export async function runSessionsCommand(words: readonly string[]): Promise<void
     const text = `Removed ${removedBlobs} images, ${removedPlans} plans and ${removedDrafts} drafts (${freedBytes} bytes).\n`;
     return print(isJson ? `${JSON.stringify(report)}\n` : text);
   }
-  const sessions = await listSessions(location, { isAll: flags.includes("--all") });
+  const scope = scopes[0] === "--all" ? "all" : scopes[0] === "--here" ? "here" : "project";
+  const sessions = await listSessions(location, { scope });
   if (isJson) return print(`${JSON.stringify({ sessions })}\n`);
   print(sessions.length === 0 ? "No sessions here.\n" : sessions.map(lineOf).join(""));
 }

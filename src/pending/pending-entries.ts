@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../base/json.js";
-import type { ApplyOwner } from "../preview/change-writer.js";
+import type { ApplyOwner, RunMark } from "../preview/change-writer.js";
 import { neededBy } from "../preview/settle.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
@@ -25,6 +25,8 @@ export interface PushedData {
   readonly expiresAt?: number;
   readonly dependsOn?: string[];
   readonly isForReview?: true;
+  /** The run that staged it. */
+  readonly run?: RunMark;
   /** The owning session: a copy of the file has the entry, but not the action. */
   readonly session: string;
 }
@@ -38,7 +40,10 @@ interface SettledData {
   readonly error?: string;
 }
 
-export function pushedEntry(action: PendingAction, own: { isForReview: boolean; session: string }): EntryFields {
+export function pushedEntry(
+  action: PendingAction,
+  own: { isForReview: boolean; run?: RunMark | undefined; session: string },
+): EntryFields {
   const { id, label, sourceToolName, toolCallId, kind, files, details, createdAt, expiresAt, dependsOn } = action;
   const data: PushedData = {
     event: "pushed",
@@ -54,6 +59,7 @@ export function pushedEntry(action: PendingAction, own: { isForReview: boolean; 
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(dependsOn === undefined ? {} : { dependsOn }),
     ...(own.isForReview ? { isForReview: true } : {}),
+    ...(own.run ? { run: own.run } : {}),
     session: own.session,
   };
   return { type: "custom", customType: pendingActionType, data };
@@ -67,7 +73,8 @@ export function renewedEntry(
 ): EntryFields | undefined {
   const known = open.find(({ id }) => id === action.id);
   const isSame = known?.label === action.label && isDeepStrictEqual(known.details, action.details);
-  return known && !isSame ? pushedEntry(action, { isForReview, session: known.session }) : undefined;
+  const { session, run } = known ?? {};
+  return session !== undefined && !isSame ? pushedEntry(action, { isForReview, run, session }) : undefined;
 }
 
 export function settledEntry(settled: Omit<SettledData, "event">): EntryFields {

@@ -6,7 +6,7 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { MessageQueues } from "../loop/message-queues.js";
 import type { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { AppliedActions, ChangeSession, ChangeWriter } from "../preview/change-writer.js";
+import type { AppliedActions, ChangeSession, ChangeWriter, RunMark } from "../preview/change-writer.js";
 import {
   type NewAction,
   PendingActionStore,
@@ -54,6 +54,8 @@ export interface PendingActionsDeps {
   readonly changes: Pick<ChangeWriter, "apply" | "staleFiles" | "claimId">;
   /** The owner under which its changes are remembered. */
   owner(): string;
+  /** The run under way. */
+  run?(): RunMark | undefined;
   confirm?: SettleContext["confirm"];
   /** Of the run under way: a question to the user ends with it. */
   signal(): AbortSignal | undefined;
@@ -94,6 +96,9 @@ export class PendingActions {
       get owner() {
         return deps.owner();
       },
+      get run() {
+        return deps.run?.();
+      },
       recordApplied: (applied, decision) => this.recordApplied(applied, decision),
     };
     this.#deciding = new RunningDecisions(clock);
@@ -103,6 +108,7 @@ export class PendingActions {
       order: () => settings().order,
       ttlMs: () => settings().ttlMs,
       claimId: (above) => claimedOrCounted(deps, above),
+      run: () => deps.run?.(),
       expiring: (work) => void this.#deciding.run(work),
     });
     this.#settle = {

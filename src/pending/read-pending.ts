@@ -50,10 +50,11 @@ function resultEntries(path: readonly SessionEntry[]): Map<string, string> {
 
 function storedAction(pushed: PushedData, text: string, entryId: string | undefined): StoredAction {
   const plan = decodePlan(text);
-  const { id, label, sourceToolName, toolCallId, details, createdAt, expiresAt, dependsOn, isForReview } = pushed;
+  const { id, label, sourceToolName, toolCallId, details, createdAt, expiresAt, dependsOn, isForReview, run } = pushed;
   return {
     work: { kind: "plan", plan },
     isForReview: isForReview ?? false,
+    ...(run ? { run } : {}),
     action: {
       id,
       label,

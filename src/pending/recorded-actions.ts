@@ -71,12 +71,12 @@ export class RecordedActions {
   }
 
   pushed(stored: StoredAction): void {
-    const { action, isForReview } = stored;
+    const { action, isForReview, run } = stored;
     this.#save({
       ids: [action.id],
       plan: stored,
       isNew: true,
-      write: async (record) => void record.append(pushedEntry(action, { isForReview, session: record.sessionId })),
+      write: async (record) => void record.append(pushedEntry(action, { isForReview, run, session: record.sessionId })),
     });
   }
 

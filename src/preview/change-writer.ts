@@ -15,14 +15,24 @@ export interface AppliedActions {
   readonly isPart?: true;
 }
 
+/** The run that caused a change: one prompt to its stop. */
+export interface RunMark {
+  /** The session, and the entry of the prompt. */
+  readonly id: string;
+  /** When it began, in milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
 /** The description of an applied change set. */
 export interface ApplyOwner extends AppliedActions {
   readonly label: string;
   readonly sourceToolName: string;
   readonly by: Decider;
   readonly reason: string;
-  /** The id of the change that this one undoes. */
-  readonly undoes?: string;
+  /** The changes that this one undoes. */
+  readonly undoes?: readonly string[];
+  /** The run that staged it; default: the one under way. */
+  readonly run?: RunMark | undefined;
   /** The caller holds the files already: waiting for them would be a deadlock. */
   readonly holdsFiles?: true;
 }
@@ -37,6 +47,8 @@ export interface AppliedChanges {
 export interface ChangeSession {
   /** The path of its file, or its id if it has no file. Stored with the change. */
   readonly owner: string;
+  /** The run under way. */
+  readonly run?: RunMark | undefined;
   /** Records the outcome in the session, unless that is done. The journal keeps the change until then. */
   recordApplied(applied: AppliedActions, decision: { readonly by: Decider; readonly reason: string }): Promise<void>;
 }
@@ -64,8 +76,9 @@ export interface ChangeDescription {
   readonly by: string;
   readonly reason: string;
   readonly owner?: ChangeOwner;
-  /** The id of the change that this one undoes. */
-  readonly undoes?: string;
+  /** The changes that this one undoes. */
+  readonly undoes?: readonly string[];
+  readonly run?: RunMark | undefined;
 }
 
 export interface UndoHeader extends ChangeDescription {
@@ -100,6 +113,8 @@ export interface FileSeen {
   readonly size: number;
   readonly mode: number;
   readonly isAsLeft: boolean;
+  /** There is something else than a file: a directory, a link. */
+  readonly isOther?: true;
 }
 
 export interface ChangeWriter {

@@ -6,6 +6,7 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import { oneLine } from "../base/sanitize.js";
 import type { SessionEvent, ToolResult } from "../protocol/events.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
+import type { RunMark } from "./change-writer.js";
 import type { Plan, SeenFile } from "./plan.js";
 
 /** What a callback may know of the decision. */
@@ -65,6 +66,8 @@ export interface StoredAction {
   readonly action: Readonly<PendingAction>;
   readonly work: ActionWork;
   readonly isForReview: boolean;
+  /** The run that staged it. */
+  readonly run?: RunMark | undefined;
 }
 
 export type PendingChange = Extract<
@@ -79,6 +82,8 @@ export interface StoreOptions {
   readonly ttlMs?: () => number;
   /** The next id, with a number above the one that is given; default: one more. */
   readonly claimId?: (above: number) => string;
+  /** The run under way. */
+  readonly run?: () => RunMark | undefined;
   /** Called when an action expires, so that its producer can clean up. Never rejects. */
   readonly expiring?: (work: Promise<void>) => void;
 }
@@ -120,6 +125,7 @@ export class PendingActionStore {
     return this.#add({
       work,
       isForReview,
+      run: this.#options.run?.(),
       action: {
         id: action.id ?? this.nextId(),
         label,

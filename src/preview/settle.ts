@@ -164,7 +164,7 @@ export async function applyOn<T>(
       held.push(other);
     }
     const also = alsoApplied.length === 0 ? {} : { alsoApplied };
-    const about = { label, sourceToolName, by, reason, ...(undoes === undefined ? {} : { undoes }) };
+    const about = { label, sourceToolName, by, reason, ...(undoes === undefined ? {} : { undoes }), run: stored.run };
     const done = await work({ pendingId, ...also, ...about });
     for (const id of alsoApplied) store.remove(id, { outcome: "applied", by, reason: neededBy(pendingId) });
     return done;

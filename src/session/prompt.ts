@@ -5,6 +5,7 @@ import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 import type { RunEnd } from "../loop/run.js";
 import { runPrompt } from "../loop/run-prompt.js";
+import type { RunMark } from "../preview/change-writer.js";
 import type { ImageContent } from "../protocol/content.js";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.js";
 import type { ProviderModel, ToolChoice } from "../provider/provider.js";
@@ -115,7 +116,7 @@ export function startPrompt(session: SessionInternals, start: PromptStart): Prom
 async function drive(session: SessionInternals, active: ActivePrompt, start: PromptStart): Promise<void> {
   const { driver, compaction, fallback, models, pending, current } = session;
   const { signal } = active.abort;
-  accept(session, start);
+  active.run = accept(session, start);
   if (active.previous) await active.previous; // it is accepted, but the last one closes before this one runs
   compaction.startPrompt();
   let model = fallback.startPrompt() ?? start.model;
@@ -144,11 +145,12 @@ async function drive(session: SessionInternals, active: ActivePrompt, start: Pro
  * A prompt is safe on record when its host is told that it was accepted, and no event comes before that. The model may
  * be asked meanwhile: the disk and the network need not wait for each other.
  */
-function accept({ current, models, events }: SessionInternals, { message, onAccepted }: PromptStart): void {
+function accept({ current, models, events }: SessionInternals, { message, onAccepted }: PromptStart): RunMark {
   const { record } = current;
   models.recordStart();
-  record.append(entryOf(message));
+  const { id } = record.append(entryOf(message));
   events.hold(record.sync().then(onAccepted));
+  return { id: `${record.sessionId}:${id}`, at: message.timestamp };
 }
 
 /** Loads what is only needed now. */

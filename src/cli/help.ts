@@ -16,10 +16,12 @@ Usage
   galley --mode json [options] MESSAGE...     the same, every event as one JSON line
   galley --mode rpc [options]                 drive it from another program over stdin and stdout
 
-  galley pending                              what waits for a decision
+  galley pending                              what waits for a decision in this project
   galley show ID                              one of them, with its diff
-  galley apply|discard ID|--all               write it, or drop it
-  galley undo|redo                            take the last change back, or make it again
+  galley apply|discard ID [PATH...]|--all     write it, or drop it
+  galley rebase ID                            make a stale one anew
+  galley changes                              what was applied
+  galley undo [CHANGE|--run]|redo             take a change or a run back, or make it again
   galley recover                              finish what a crash cut short
 
   galley config get|set|list|paths            settings and where they come from

@@ -14,7 +14,8 @@ import { isUndone } from "./undone-files.js";
 
 export interface ChangeHistoryDeps {
   readonly changes: ChangeWriter;
-  readonly pending: PendingActions;
+  /** Absent where changes are only listed. */
+  readonly pending?: PendingActions;
   owner(): string;
 }
 
@@ -52,6 +53,8 @@ export interface ChangeListOptions {
   readonly withDiff?: boolean;
   /** Default: 50. */
   readonly limit?: number;
+  /** How a file is named, by its absolute path; default: as the session named it that changed it. */
+  readonly nameFile?: (path: string) => string;
 }
 
 export interface ChangeOwnership {
@@ -60,6 +63,7 @@ export interface ChangeOwnership {
   readonly session: string | undefined;
   readonly isUndo: boolean;
   readonly isUndone: boolean;
+  readonly run: RunMark | undefined;
 }
 
 /** Only for a change that undid an undo, not for any other change that undoes something. */
@@ -116,7 +120,7 @@ export class ChangeHistory {
   }
 
   /** Undoes the newest undo. */
-  async redo(request: Omit<UndoRequest, "changeId">): Promise<Undone> {
+  async redo(request: Omit<UndoRequest, "changeId" | "isRun">): Promise<Undone> {
     const all = await this.#deps.changes.history();
     const originals = new Map(all.map((record) => [record.txid, record]));
     const isUndo = ({ undoes, label }: UndoRecord) => {
@@ -135,12 +139,13 @@ export class ChangeHistory {
   }
 
   /** The newest first. */
-  async list({ ids, isWholeRoot = false, withDiff = false, limit = 50 }: ChangeListOptions = {}): Promise<Change[]> {
+  async list(options: ChangeListOptions = {}): Promise<Change[]> {
+    const { ids, isWholeRoot = false, withDiff = false, limit = 50, nameFile } = options;
     const all = await this.#deps.changes.history();
     const own = this.#own(all, { isWholeRoot });
     const shown = (ids ? own.filter(({ txid }) => ids.includes(changeIdOf(txid))) : own).slice(0, limit);
     const left = leftBytes(all, this.#deps.changes);
-    return Promise.all(shown.map((record) => this.#describe(record, { all, withDiff, left })));
+    return Promise.all(shown.map((record) => this.#describe(renamed(record, nameFile), { all, withDiff, left })));
   }
 
   async owners(): Promise<ChangeOwnership[]> {
@@ -150,6 +155,7 @@ export class ChangeHistory {
       session: record.owner?.session,
       isUndo: record.undoes !== undefined,
       isUndone: isUndone(record, all),
+      run: record.run,
     }));
   }
 
@@ -164,6 +170,7 @@ export class ChangeHistory {
     { apply, toolCallId, mustFit = apply !== undefined }: UndoRequest,
   ): Promise<Undone> {
     const { pending } = this.#deps;
+    if (!pending) throw new GalleyError("unsupported", "Changes are only listed here.");
     const [record] = records as [UndoRecord];
     const { changes, different } = await inversePlan({ records, all }, this.#deps.changes.look);
     if (mustFit && different.length > 0) throw differentError(label, records, different);
@@ -217,6 +224,11 @@ export class ChangeHistory {
       undoable: true,
     };
   }
+}
+
+function renamed(record: UndoRecord, nameFile: ChangeListOptions["nameFile"]): UndoRecord {
+  if (!nameFile) return record;
+  return { ...record, files: record.files.map((file) => ({ ...file, shownPath: nameFile(file.path) })) };
 }
 
 function changeIdIn({ details }: ToolResult): string | undefined {

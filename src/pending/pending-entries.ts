@@ -118,12 +118,18 @@ export function foldPending(entries: Iterable<SessionEntry>, session: string): P
     if (typeof id !== "string") continue;
     ids.add(id);
     if (event === "settled") open.delete(id);
-    else if (isPushed(entry.data) && entry.data.session === session) open.set(id, entry.data);
+    else if (isPushedData(entry.data) && entry.data.session === session) open.set(id, entry.data);
   }
   return { open: [...open.values()], ids: [...ids] };
 }
 
-function isPushed(data: object): data is PushedData {
+/** Whether an entry says that this action was staged. */
+export function isPushed(entry: SessionEntry, id: string): boolean {
+  if (entry.type !== "custom" || entry.customType !== pendingActionType || !isObject(entry.data)) return false;
+  return isPushedData(entry.data) && entry.data.id === id;
+}
+
+function isPushedData(data: object): data is PushedData {
   const { event, label, sourceToolName, kind, createdAt } = data as Partial<PushedData>;
   return (
     event === "pushed" &&

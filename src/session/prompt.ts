@@ -32,6 +32,8 @@ export interface PromptOptions {
   onPlaced?: (message: UserMessage, place: "run" | "queue") => void;
   /** A `/name` is replaced by the template or the skill it stands for; default: where the user or a host says it. */
   expandPromptTemplates?: boolean;
+  /** It goes on with the run of the prompt before it: their changes are undone together. */
+  isSameRun?: boolean;
   /** Called once the prompt is accepted and on record, before the first event it causes. */
   onAccepted?: () => void;
 }
@@ -83,7 +85,16 @@ async function begin(
     const endEager = isExcepted ? undefined : beginEagerTodos(session, { text, model, riders });
     const extras = deps.extensions?.interceptsPrompts ? askExtensionsBeforeRun(session, { text, images }) : undefined;
     const isStopped = session.abortCount !== options.abortCount;
-    const start = { model, message, riders, isStopped, onAccepted, ...(extras ? { beforeRun: extras.ask } : {}) };
+    const { isSameRun = false } = options;
+    const start = {
+      model,
+      message,
+      riders,
+      isStopped,
+      isSameRun,
+      onAccepted,
+      ...(extras ? { beforeRun: extras.ask } : {}),
+    };
     return withToolChoice(session, options.toolChoice, () => startPrompt(session, start)).finally(() => {
       endEager?.();
       extras?.end();
@@ -105,6 +116,8 @@ export interface PromptStart {
   beforeRun?(signal: AbortSignal): Promise<readonly AgentMessage[]>;
   /** An abort came while it was on its way: it is accepted, and does not run. */
   readonly isStopped?: boolean;
+  /** Its changes belong to the run before it. */
+  readonly isSameRun?: boolean;
   onAccepted(): void;
 }
 
@@ -116,7 +129,7 @@ export function startPrompt(session: SessionInternals, start: PromptStart): Prom
 async function drive(session: SessionInternals, active: ActivePrompt, start: PromptStart): Promise<void> {
   const { driver, compaction, fallback, models, pending, current } = session;
   const { signal } = active.abort;
-  active.run = accept(session, start);
+  driver.beginRun(active, accept(session, start), start);
   if (active.previous) await active.previous; // it is accepted, but the last one closes before this one runs
   compaction.startPrompt();
   let model = fallback.startPrompt() ?? start.model;

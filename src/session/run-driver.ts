@@ -29,7 +29,7 @@ export interface ActivePrompt {
   /** What it waits for was ended by an abort whose turn has not come yet. */
   isGivenUp: boolean;
   /** From its acceptance on. */
-  run?: RunMark;
+  run?: RunMark | undefined;
 }
 
 /** When the session ends: for a tool that ignores its signal, and for a run that does not close. */
@@ -44,6 +44,7 @@ export class RunDriver {
   readonly #graceClock: ShorteningClock;
   readonly #stopClock: ShorteningClock;
   #active: ActivePrompt | undefined;
+  #lastRun: RunMark | undefined;
   #begun = 0;
   #isEnding = false;
   #isClosed = false;
@@ -81,6 +82,11 @@ export class RunDriver {
   /** The run under way, as its changes name it. */
   get run(): RunMark | undefined {
     return this.#active?.run;
+  }
+
+  beginRun(active: ActivePrompt, run: RunMark, { isSameRun = false }): void {
+    if (!isSameRun || !this.#lastRun) this.#lastRun = run;
+    active.run = this.#lastRun;
   }
 
   /** Of the prompt under way. */

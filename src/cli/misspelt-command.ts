@@ -2,7 +2,9 @@
 
 import { editDistance } from "../base/edit-distance.js";
 
-const commands = "sessions config tools trust models pending show apply discard rebase changes undo redo recover".split(" ");
+const commands = "sessions config tools trust models pending show apply discard rebase changes undo redo recover".split(
+  " ",
+);
 
 /** The command that these words were meant as. One such word alone, or with an id, is no prompt. */
 export function meantCommand([word = "", id = "pa_", ...more]: readonly string[]): string | undefined {

@@ -12,7 +12,7 @@ describe("claimNumber", () => {
     expect([0, 0, 1, 7, 3, 0].map((above) => claimNumber(directory, above))).toEqual([1, 2, 3, 8, 9, 10]);
   });
 
-  it("gives eight processes that race for fifty numbers each four hundred different ones, and leaves few files", async () => {
+  it("E-1: gives eight processes that race for fifty numbers each four hundred different ones, and leaves few files", async () => {
     const place = temporaryDirectory();
     const directory = join(place, "ids");
     const program = join(place, "claim.mjs");

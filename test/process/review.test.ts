@@ -73,7 +73,7 @@ describe("ids", () => {
   });
 });
 
-describe("the project", () => {
+describe("E-2: the project", () => {
   it.each([".git", ".galley"])("with %s is the same from its root and from every directory in it", async (mark) => {
     mkdirSync(join(project.cwd, mark));
     mkdirSync(join(project.cwd, "docs"));

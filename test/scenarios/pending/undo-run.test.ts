@@ -41,7 +41,7 @@ async function open(model: readonly ScriptStep[]) {
   return session;
 }
 
-describe("undo of a run", () => {
+describe("E-7: undo of a run", () => {
   it("takes back every change of the last run in one change, its preview that was applied later included", async () => {
     put("a.txt", "a0\n");
     put("c.ts", "old(1);\n");

@@ -5,6 +5,7 @@ export type ErrorCode =
   | "apply_failed" // a change set could not be written; the sentence says what was restored
   | "busy" // a run is active and the caller did not say how to queue
   | "cannot_continue" // nothing in the context to continue from
+  | "depends" // an apply would also write other pending actions; `details.actions` names them
   | "disconnected" // the other end of the pipe is gone
   | "file_changed" // what is on disk is not what the caller saw
   | "file_refused" // a path or file the workspace will not open
@@ -16,6 +17,7 @@ export type ErrorCode =
   | "no_model"
   | "not_found" // a file or an entry that is not there
   | "pending_unavailable" // a preview was pushed where nothing can hold it
+  | "revision_mismatch" // the pending action is not as the caller saw it
   | "script_mismatch" // a scripted model or server was asked for something else
   | "session_busy" // the conversation is changing, and the answer would not hold
   | "stale_cursor" // the list that a page belongs to has changed

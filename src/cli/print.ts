@@ -145,7 +145,13 @@ async function decideRest(session: AgentSession, { options }: CommandLine, stop:
     if (stop.code !== undefined) return { reason: "failed" };
     if (!session.pendingActions.some((action) => action.id === id)) continue; // it was applied with another one
     try {
-      await session.resolvePendingAction({ action: "apply", reason: "--yes", by: "user", pendingId: id });
+      await session.resolvePendingAction({
+        action: "apply",
+        reason: "--yes",
+        by: "user",
+        pendingId: id,
+        withDeps: true,
+      });
       told.push(`${id} applied: ${label}`);
     } catch (error) {
       const reason = GalleyError.is(error, "file_refused") ? "denied" : "failed";

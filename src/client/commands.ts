@@ -61,6 +61,8 @@ get_messages
 get_messages_page
 get_pending_actions
 resolve_pending_action action reason
+revise_pending_action pendingId revision path hunk text
+rebase_pending_action pendingId
 undo
 redo
 get_changes`;
@@ -132,6 +134,17 @@ export abstract class RpcCommands {
   declare readonly getPendingActions: (
     options?: CommandOptions<"get_pending_actions">,
   ) => Answer<"get_pending_actions">;
+  declare readonly revisePendingAction: (
+    pendingId: Field<"revise_pending_action", "pendingId">,
+    revision: Field<"revise_pending_action", "revision">,
+    path: Field<"revise_pending_action", "path">,
+    hunk: Field<"revise_pending_action", "hunk">,
+    text: Field<"revise_pending_action", "text">,
+  ) => Answer<"revise_pending_action">;
+  declare readonly rebasePendingAction: (
+    pendingId: Field<"rebase_pending_action", "pendingId">,
+    options?: CommandOptions<"rebase_pending_action">,
+  ) => Answer<"rebase_pending_action">;
   declare readonly resolvePendingAction: (
     action: Field<"resolve_pending_action", "action">,
     reason: string,

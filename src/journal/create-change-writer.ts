@@ -9,8 +9,10 @@ import { type FileNow, fileNow } from "../files/file-now.js";
 import { mayExist } from "../files/paths/find-roots.js";
 import type { Workspace } from "../files/workspace.js";
 import type {
+  AppliedActions,
   AppliedChanges,
   ApplyOwner,
+  ChangeMade,
   ChangeOutcome,
   ChangeOwner,
   ChangeSession,
@@ -19,9 +21,6 @@ import type {
 import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
 import type { ChangeOp } from "./change-set.js";
 import { createChanges } from "./changes.js";
-
-/** Who decided, and why. */
-export type ChangeDecision = Pick<ApplyOwner, "by" | "reason">;
 
 export interface ChangeWriterDeps {
   readonly root: string;
@@ -32,7 +31,7 @@ export interface ChangeWriterDeps {
   /** How much is kept for undo; `keep` 0 keeps nothing. */
   retention(): { readonly keep: number; readonly maxBytes: number };
   /** Crash recovery only: the outcome belongs to another session. False while that session is open in another process. */
-  settleElsewhere(owner: ChangeOwner, decision: ChangeDecision): Promise<boolean>;
+  settleElsewhere(owner: ChangeOwner, change: ChangeMade): Promise<boolean>;
 }
 
 /** Together with the 256 MiB that undo keeps at most, this still fits into one JavaScript string. */
@@ -60,10 +59,17 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     },
     note: (change, session) =>
       changes.note({ ...change, owner: { session: session.owner, pendingId: "" }, run: session.run }),
+    checkWritable: async (path) => void (await workspace.resolve(path, "write")),
     staleFiles,
     recover: (session) => changes.recover((outcome) => settle(outcome, session)),
     history: () => changes.list(),
-    claimId: (above) => `pa_${changes.claim(above)}`,
+    claimId(above) {
+      try {
+        return `pa_${changes.claim(above)}`;
+      } catch {
+        return undefined; // the agent directory cannot be written: the session counts by itself
+      }
+    },
     async look(path, left) {
       const unreadable = { hash: "", sizeBytes: 0, mode: 0 }; // the write reports why it cannot be read
       const now = await fileNow(path, maxSeenBytes).catch((): FileNow => unreadable);
@@ -101,37 +107,51 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     applying: ApplyOwner,
     session: ChangeSession,
   ): Promise<AppliedChanges> {
-    const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied, isPart, run = session.run } = applying;
-    const settles = { pendingId, ...(alsoApplied ? { alsoApplied } : {}), ...(isPart ? { isPart } : {}) };
+    const { label, sourceToolName, by, reason, undoes, run = session.run } = applying;
+    const settles = settledBy(applying);
     const owner = { session: session.owner, ...settles };
     const ops = planned.map(opOf);
     const set = { label, sourceToolName, by, reason, owner, ...(undoes === undefined ? {} : { undoes }), run, ops };
     const { txid, hardlinkBroken } = await changes.apply(set, (outcome) => settle(outcome, session, set));
-    return { changeId: `ch_${txid.slice(0, 8)}`, hardlinkBroken };
+    return { changeId: changeIdOf(txid), hardlinkBroken };
   }
 
   /** `ours`: the change being applied. Other outcomes come from the recovery that runs before it. */
   async function settle(
     { txid, result, owner }: ChangeOutcome,
     session: ChangeSession,
-    ours?: ChangeDecision & { readonly owner: ChangeOwner },
+    ours?: Omit<ChangeMade, "changeId"> & { readonly owner: ChangeOwner },
   ): Promise<boolean> {
     if (result === "reverted" || !owner?.pendingId) return true; // still pending, or never was
-    const isOurs = owner.pendingId === ours?.owner.pendingId && owner.session === ours.owner.session;
-    const decision = isOurs ? ours : await decisionOf(txid);
-    if (session.owner !== owner.session) return deps.settleElsewhere(owner, decision);
-    await session.recordApplied(owner, decision);
+    const { by, reason } = owner === ours?.owner ? ours : await decisionOf(txid);
+    const change = { changeId: changeIdOf(txid), by, reason };
+    if (session.owner !== owner.session) return deps.settleElsewhere(owner, change);
+    await session.recordApplied(owner, change);
     return true;
   }
 
   /** The undo record holds who decided. */
-  async function decisionOf(txid: string): Promise<ChangeDecision> {
+  async function decisionOf(txid: string): Promise<Omit<ChangeMade, "changeId">> {
     const record = await changes.read(txid);
     return {
-      by: (record?.by as ChangeDecision["by"]) ?? "runtime",
+      by: (record?.by as ChangeMade["by"]) ?? "runtime",
       reason: record?.reason ?? "Finished after a crash.",
     };
   }
+}
+
+function changeIdOf(txid: string): string {
+  return `ch_${txid.slice(0, 8)}`;
+}
+
+/** What a change settles, without what else is known of it. */
+export function settledBy({ pendingId, alsoApplied, isPart, parts }: AppliedActions): AppliedActions {
+  return {
+    pendingId,
+    ...(alsoApplied ? { alsoApplied } : {}),
+    ...(isPart ? { isPart } : {}),
+    ...(parts ? { parts } : {}),
+  };
 }
 
 /** A path may have become protected, or resolve to a different path, since the preview. */

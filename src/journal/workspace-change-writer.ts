@@ -18,7 +18,7 @@ import type {
   UndoRecord,
 } from "../preview/change-writer.js";
 import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
-import { checkStillAllowed } from "./create-change-writer.js";
+import { checkStillAllowed, settledBy } from "./create-change-writer.js";
 import { staleError } from "./failures.js";
 
 export interface WorkspaceChangeWriterDeps {
@@ -72,6 +72,7 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
         records = records.filter((record) => record.txid !== txid);
       };
     },
+    checkWritable: async (path) => void (await workspace.resolve(path, "write")),
     staleFiles,
     recover: async () => [], // nothing outlives the process
     history: async () => records.toReversed(),
@@ -91,12 +92,13 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
     owner: ApplyOwner,
     session: ChangeSession,
   ): Promise<AppliedChanges> {
-    const { label, sourceToolName, by, reason, undoes, pendingId, alsoApplied, isPart, run = session.run } = owner;
+    const { label, sourceToolName, by, reason, undoes, pendingId, run = session.run } = owner;
     const steps: Step[] = [];
     for (const change of planned) if (!isOnlySeen(change)) steps.push(...(await stepsOf(workspace, change)));
     const hardlinkBroken = await carryOut(workspace, steps, planned.length);
     const txid = await nextTxid();
-    const settles = { pendingId, ...(alsoApplied ? { alsoApplied } : {}), ...(isPart ? { isPart } : {}) };
+    const settles = settledBy(owner);
+    const changeId = `ch_${txid.slice(0, 8)}`;
     keep({
       ...{ type: "change", version: 1, txid, at: clock.now(), label, sourceToolName, by, reason },
       owner: { session: session.owner, ...settles },
@@ -104,8 +106,8 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
       run,
       files: steps.map(undoFileOf),
     });
-    if (pendingId) await session.recordApplied(settles, { by, reason });
-    return { changeId: `ch_${txid.slice(0, 8)}`, hardlinkBroken };
+    if (pendingId) await session.recordApplied(settles, { changeId, by, reason });
+    return { changeId, hardlinkBroken };
   }
 }
 

@@ -231,6 +231,17 @@ function renamed(record: UndoRecord, nameFile: ChangeListOptions["nameFile"]): U
   return { ...record, files: record.files.map((file) => ({ ...file, shownPath: nameFile(file.path) })) };
 }
 
+const maxNamed = 10;
+
+/** Which files, where the label does not tell: a part of a change, or a change that was a part of a plan. */
+function partText(changes: readonly PlannedChange[], whole: UndoRecord): string {
+  const isPart = changes.length < whole.files.length;
+  if (!isPart && !whole.owner?.isPart) return "";
+  const names = changes.slice(0, maxNamed).map(({ stamp }) => stamp.path);
+  const more = changes.length > maxNamed ? [`+${changes.length - maxNamed} more`] : [];
+  return ` (${isPart ? `${changes.length} of ${whole.files.length} files: ` : ""}${[...names, ...more].join(", ")})`;
+}
+
 function changeIdIn({ details }: ToolResult): string | undefined {
   return (details as { sourceResultDetails?: { changeId?: string } } | undefined)?.sourceResultDetails?.changeId;
 }
@@ -268,14 +279,13 @@ function doneText(
     records,
     all,
     changes,
-  }: { records: readonly UndoRecord[]; all: readonly UndoRecord[]; changes: readonly unknown[] },
+  }: { records: readonly UndoRecord[]; all: readonly UndoRecord[]; changes: readonly PlannedChange[] },
 ): string {
   const isRedo = label.startsWith(redoPrefix);
   const [record] = records as [UndoRecord];
   const { undoes } = record;
   const whole = (isRedo && undoes?.length === 1 ? all.find(({ txid }) => undoes.includes(txid)) : undefined) ?? record;
-  const isPart = records.length === 1 && changes.length < whole.files.length;
-  const part = isPart ? ` (${changes.length} of ${whole.files.length} files)` : "";
+  const part = records.length === 1 ? partText(changes, whole) : "";
   return `${isRedo ? "Redone" : "Undone"}: ${label.slice(isRedo ? redoPrefix.length : "Undo: ".length)}${part}.`;
 }
 

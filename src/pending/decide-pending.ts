@@ -2,8 +2,8 @@
 // result for the model is thrown here, with the same sentence.
 
 import { GalleyError } from "../base/errors.js";
-import type { Subset } from "../preview/plan-diff.js";
-import { nothingPendingText } from "../preview/settle.js";
+import { nothingPendingText } from "../preview/settle-texts.js";
+import type { Subset } from "../preview/split-plan.js";
 import type { ResolveDetails } from "../protocol/data.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Decider } from "../protocol/pending.js";
@@ -18,19 +18,25 @@ export interface PendingDecision extends Subset {
   readonly pendingIds?: readonly string[] | undefined;
   readonly all?: boolean | undefined;
   readonly extra?: Record<string, unknown> | undefined;
+  /** An apply may write what it rests on too: the part that concerns the same files. Default: only what is named. */
+  readonly withDeps?: boolean | undefined;
+  /** What the caller saw of the one action; another one is a `revision_mismatch`, and nothing is decided. */
+  readonly revision?: number | undefined;
 }
 
 export async function decidePending(
   pending: PendingActions,
   request: PendingDecision,
 ): Promise<{ details: ResolveDetails; text: string }> {
-  const { action, reason, by, extra, files, hunks } = request;
-  const decision = { action, reason, by, ...(extra ? { extra } : {}) };
+  const { action, reason, by, extra, files, hunks, withDeps, revision } = request;
+  const decision = { action, reason, by, withDeps, revision, ...(extra ? { extra } : {}) };
   const ids = idsOf(pending, request);
   const isList = request.all === true || request.pendingIds !== undefined;
   const isPart = files !== undefined || hunks !== undefined;
   if (isPart && ids.length !== 1)
     throw new GalleyError("invalid_argument", "Choose files or hunks from one pending action at a time.");
+  if (revision !== undefined && ids.length !== 1)
+    throw new GalleyError("invalid_argument", "A revision belongs to one pending action. Name one.");
   const { result, code = "apply_failed" } =
     isPart && ids[0] !== undefined
       ? await pending.decidePart(ids[0], decision, { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) })

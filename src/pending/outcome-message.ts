@@ -1,7 +1,7 @@
 // What the model is told, with its next request, about a decision that it did not make itself.
 
 import { stripEscapes } from "../base/sanitize.js";
-import type { Decision } from "../preview/settle.js";
+import type { Decision } from "../preview/decision.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { CustomMessage } from "../protocol/messages.js";
 

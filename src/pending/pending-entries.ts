@@ -1,13 +1,14 @@
-// Pending actions as entries of a session: one when an action is pushed, one when it ends. What is pending in a file is
-// a fold over them; the plan itself is an artifact beside the file.
+// Pending actions as entries of a session: one when an action is pushed, one for every step that changes it, one when it
+// ends. What is pending in a file is a fold over them; the plans themselves are artifacts beside the file.
 
-import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../base/json.js";
-import type { ApplyOwner, RunMark } from "../preview/change-writer.js";
-import { neededBy } from "../preview/settle.js";
+import type { AppliedActions, ChangeMade, RunMark } from "../preview/change-writer.js";
+import type { PartStep, PlanStep, RebasedStep, RevisedStep } from "../preview/plan-step.js";
+import { neededBy } from "../preview/settle-texts.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
 import type { EntryFields } from "../record/record-options.js";
+import { isStepData } from "./check-step.js";
 
 export const pendingActionType = "pending_action";
 
@@ -21,6 +22,8 @@ export interface PushedData {
   readonly files?: FileStamp[];
   readonly details?: unknown;
   readonly planRef?: string;
+  /** Default: 1. */
+  readonly revision?: number;
   readonly createdAt: number;
   readonly expiresAt?: number;
   readonly dependsOn?: string[];
@@ -29,6 +32,17 @@ export interface PushedData {
   readonly run?: RunMark;
   /** The owning session: a copy of the file has the entry, but not the action. */
   readonly session: string;
+}
+
+/** A step as it is on record. `planRef` names the artifact with the new form of the files concerned. */
+export type StepData = PartStep | ((RevisedStep | RebasedStep) & { readonly planRef: string });
+
+/** What is pending according to the entries. */
+export interface OpenAction extends PushedData {
+  /** The steps since it was pushed, in their order. */
+  readonly steps: readonly StepData[];
+  /** There is an entry about it that this version cannot read. */
+  readonly isUnreadable?: true;
 }
 
 interface SettledData {
@@ -40,11 +54,17 @@ interface SettledData {
   readonly error?: string;
 }
 
+/** The name of the artifact that holds the plan of a revision, or the files that the revision changed. */
+export function planRefOf(id: string, revision: number): string {
+  return revision === 1 ? `${id}.plan` : `${id}.${revision}.plan`;
+}
+
 export function pushedEntry(
   action: PendingAction,
   own: { isForReview: boolean; run?: RunMark | undefined; session: string },
 ): EntryFields {
   const { id, label, sourceToolName, toolCallId, kind, files, details, createdAt, expiresAt, dependsOn } = action;
+  const { revision } = action;
   const data: PushedData = {
     event: "pushed",
     id,
@@ -54,7 +74,8 @@ export function pushedEntry(
     kind,
     ...(files === undefined ? {} : { files }),
     ...(details === undefined ? {} : { details }),
-    ...(kind === "plan" ? { planRef: `${id}.plan` } : {}),
+    ...(kind === "plan" ? { planRef: planRefOf(id, revision) } : {}),
+    ...(revision === 1 ? {} : { revision }),
     createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(dependsOn === undefined ? {} : { dependsOn }),
@@ -62,47 +83,75 @@ export function pushedEntry(
     ...(own.run ? { run: own.run } : {}),
     session: own.session,
   };
-  return { type: "custom", customType: pendingActionType, data };
+  return entryOf(data);
 }
 
-/** For an action that was recreated under another id; the last entry about it counts. */
-export function renewedEntry(
-  open: readonly PushedData[],
-  action: PendingAction,
-  isForReview: boolean,
-): EntryFields | undefined {
-  const known = open.find(({ id }) => id === action.id);
-  const isSame = known?.label === action.label && isDeepStrictEqual(known.details, action.details);
-  const { session, run } = known ?? {};
-  return session !== undefined && !isSame ? pushedEntry(action, { isForReview, run, session }) : undefined;
+/** The plan of a renewed action is pushed again. */
+export function stepEntry(step: Exclude<PlanStep, { event: "renewed" }>): EntryFields {
+  if (step.event === "part") return entryOf(step);
+  const { changes: _, ...told } = step;
+  return entryOf({ ...told, planRef: planRefOf(step.id, step.revision) });
 }
 
 export function settledEntry(settled: Omit<SettledData, "event">): EntryFields {
   const { id, outcome, by, reason, error } = settled;
-  const data = { event: "settled", id, outcome, by, reason, ...(error === undefined ? {} : { error }) };
+  return entryOf({ event: "settled", id, outcome, by, reason, ...(error === undefined ? {} : { error }) });
+}
+
+/** The end of what only the process that staged it could do, or of a plan that cannot be read. */
+export function orphaned({ id, label, sourceToolName }: PushedData, cause?: string) {
+  const reason = `Pending action ${id} (${label}) did not survive the restart. Run ${sourceToolName} again.`;
+  const ended = { id, outcome: "orphaned", by: "runtime", reason } as const;
+  return cause ? { ...ended, error: cause } : ended;
+}
+
+function entryOf(data: object): EntryFields {
   return { type: "custom", customType: pendingActionType, data };
 }
 
+/** What one change did to an action. */
+export interface AppliedEntry {
+  readonly id: string;
+  readonly reason: string;
+  /** Absent where the action ended. */
+  readonly step?: PartStep;
+  readonly entry: EntryFields;
+}
+
 /**
- * The end entries of what one change applied, as far as they are not on record; dependencies come first. The caller
+ * The entries about what one change applied, as far as they are not on record; dependencies come first. The caller
  * writes them together; if only some of them reach the disk, the next call returns the rest.
  */
 export function appliedEntries(
-  open: readonly PushedData[],
-  { pendingId, alsoApplied = [], isPart }: Pick<ApplyOwner, "pendingId" | "alsoApplied" | "isPart">,
-  { by, reason }: { by: Decider; reason: string },
-): { id: string; reason: string; entry: EntryFields }[] {
+  open: readonly OpenAction[],
+  { pendingId, alsoApplied = [], isPart, parts = [] }: AppliedActions,
+  { changeId, by, reason }: ChangeMade,
+): AppliedEntry[] {
+  const taken = parts.map((part): AppliedEntry => {
+    const step: PartStep = { event: "part", action: "apply", by, ...part, changeId };
+    return { id: part.id, reason: part.reason, step, entry: stepEntry(step) };
+  });
   const below = alsoApplied.map((id) => ({ id, reason: neededBy(pendingId) }));
-  return [...below, ...(isPart ? [] : [{ id: pendingId, reason }])]
-    .filter(({ id }) => open.some((pushed) => pushed.id === id))
-    .map((ended) => ({ ...ended, entry: settledEntry({ ...ended, outcome: "applied", by }) }));
+  const ended = [...below, ...(isPart ? [] : [{ id: pendingId, reason }])].map(
+    (end): AppliedEntry => ({
+      ...end,
+      entry: settledEntry({ ...end, outcome: "applied", by }),
+    }),
+  );
+  return [...taken, ...ended].filter(({ id, step }) =>
+    open.some((pushed) => pushed.id === id && (!step || revisionOf(pushed) < step.revision)),
+  );
+}
+
+export function revisionOf({ revision = 1, steps }: OpenAction): number {
+  return steps.at(-1)?.revision ?? revision;
 }
 
 export interface PendingFold {
   /** Pushed and not settled, the oldest first. */
-  readonly open: readonly PushedData[];
-  /** Every id that was ever used. */
-  readonly ids: readonly string[];
+  readonly open: readonly OpenAction[];
+  /** Every id that was ever used, with its highest revision. */
+  readonly ids: ReadonlyMap<string, number>;
 }
 
 /**
@@ -110,17 +159,21 @@ export interface PendingFold {
  * later version, are skipped.
  */
 export function foldPending(entries: Iterable<SessionEntry>, session: string): PendingFold {
-  const open = new Map<string, PushedData>();
-  const ids = new Set<string>();
+  const open = new Map<string, OpenAction & { steps: StepData[]; isUnreadable?: true }>();
+  const ids = new Map<string, number>();
   for (const entry of entries) {
     if (entry.type !== "custom" || entry.customType !== pendingActionType || !isObject(entry.data)) continue;
-    const { event, id } = entry.data;
+    const { event, id, revision = 1 } = entry.data;
     if (typeof id !== "string") continue;
-    ids.add(id);
+    ids.set(id, Math.max(ids.get(id) ?? 1, Number.isSafeInteger(revision) ? Number(revision) : 1));
+    const known = open.get(id);
     if (event === "settled") open.delete(id);
-    else if (isPushedData(entry.data) && entry.data.session === session) open.set(id, entry.data);
+    else if (isPushedData(entry.data)) {
+      if (entry.data.session === session) open.set(id, { ...entry.data, steps: [] });
+    } else if (known && !isStepData(entry.data)) known.isUnreadable = true;
+    else if (known && isStepData(entry.data) && entry.data.revision > revisionOf(known)) known.steps.push(entry.data);
   }
-  return { open: [...open.values()], ids: [...ids] };
+  return { open: [...open.values()], ids };
 }
 
 /** Whether an entry says that this action was staged. */

@@ -1,6 +1,6 @@
 // How previews are decided about, with the built-in values.
 
-import type { SettleSettings } from "../preview/settle.js";
+import type { SettleSettings } from "../preview/decision.js";
 
 export interface PendingSettings extends SettleSettings {
   readonly order: "lifo" | "fifo";

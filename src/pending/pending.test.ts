@@ -4,9 +4,9 @@ import { silentLog } from "../base/log.js";
 import { MessageQueues } from "../loop/message-queues.js";
 import { deferred, quiet } from "../loop/run.test-kit.js";
 import { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import type { Decision } from "../preview/decision.js";
 import type { NewAction } from "../preview/pending-action-store.js";
 import { type Plan, stampOf } from "../preview/plan.js";
-import type { Decision } from "../preview/settle.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentSessionEvent, ToolResult } from "../protocol/events.js";
 import { EntryTree } from "../record/entry-tree.js";
@@ -93,7 +93,7 @@ describe("staging", () => {
     const id = await pending.stage(planned("Rewrite"));
     expect(events).toMatchObject([{ type: "pending_action_added", action: { id, label: "Rewrite" } }]);
     expect(onRecord()).toEqual([`pushed ${id}`]);
-    expect(await record.artifacts.readPlan(id)).toContain('"text":"Written."');
+    expect(await record.artifacts.readPlan(`${id}.plan`)).toContain('"text":"Written."');
     expect(pending.isResolvable).toBe(true);
   });
 
@@ -213,7 +213,7 @@ describe("another process", () => {
   it("that applied a plan and died has its outcome put on record here", async () => {
     const pending = openPending();
     await pending.stage(planned("Plan"));
-    await pending.recordApplied({ pendingId: "pa_1" }, { by: "model", reason: "agreed" });
+    await pending.recordApplied({ pendingId: "pa_1" }, { changeId: "ch_1", by: "model", reason: "agreed" });
     expect(pending.store.hasPending).toBe(false);
     expect(onRecord()).toEqual(["pushed pa_1", "settled pa_1 applied"]);
   });

@@ -6,39 +6,35 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { MessageQueues } from "../loop/message-queues.js";
 import type { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { AppliedActions, ChangeSession, ChangeWriter, RunMark } from "../preview/change-writer.js";
+import type { AppliedActions, ChangeMade, ChangeSession, ChangeWriter, RunMark } from "../preview/change-writer.js";
+import type { Decision, SettleContext, Settled } from "../preview/decision.js";
 import {
   type NewAction,
   PendingActionStore,
   type PendingChange,
   type StoredAction,
 } from "../preview/pending-action-store.js";
-import { encodePlan } from "../preview/plan.js";
-import type { Subset } from "../preview/plan-diff.js";
-import {
-  type Decision,
-  missingText,
-  nothingPendingText,
-  type SettleContext,
-  type Settled,
-  settleAction,
-} from "../preview/settle.js";
+import type { PlanStep } from "../preview/plan-step.js";
+import { settleAction } from "../preview/settle.js";
 import { settleAll } from "../preview/settle-all.js";
 import { settlePart } from "../preview/settle-part.js";
+import { missingText, nothingPendingText } from "../preview/settle-texts.js";
+import type { Subset } from "../preview/split-plan.js";
 import { pathsOf } from "../preview/stack.js";
 import type { AgentSessionEvent, ToolResult } from "../protocol/events.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
+import { changeSession } from "./change-session.js";
 import { outcomeMessage } from "./outcome-message.js";
-import type { PushedData } from "./pending-entries.js";
+import { orphaned, type PushedData } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
 import { readPending } from "./read-pending.js";
 import { idsOnRecord, isCompactedAway, isOnPath } from "./record-path.js";
 import { RecordedActions } from "./recorded-actions.js";
 import { ResolveForce } from "./resolve-force.js";
 import { RunningDecisions } from "./running-decisions.js";
-import { markStaleActions } from "./stale-actions.js";
+import { markStaleActions, type StaleCheck } from "./stale-actions.js";
 import { resolveByHandler, type StandingHandler } from "./standing-handler.js";
 
 export interface PendingActionsDeps {
@@ -86,28 +82,19 @@ export class PendingActions {
   #isRestoring = false;
   /** Checks written files, one call after the other. Never rejects. */
   #looking = Promise.resolve();
-  /** Calls under way that may write anywhere. */
   readonly #running = new Set<string>();
 
   constructor(deps: PendingActionsDeps) {
     const { clock, log, settings, toolChoice, model, confirm } = deps;
     this.#deps = deps;
-    this.session = {
-      get owner() {
-        return deps.owner();
-      },
-      get run() {
-        return deps.run?.();
-      },
-      recordApplied: (applied, decision) => this.recordApplied(applied, decision),
-    };
+    this.session = changeSession(deps, (applied, change) => this.recordApplied(applied, change));
     this.#deciding = new RunningDecisions(clock);
     this.#recorded = new RecordedActions(() => deps.record(), log);
     this.store = new PendingActionStore({
       clock,
       order: () => settings().order,
       ttlMs: () => settings().ttlMs,
-      claimId: (above) => claimedOrCounted(deps, above),
+      claimId: (above) => deps.changes.claimId?.(above),
       run: () => deps.run?.(),
       expiring: (work) => void this.#deciding.run(work),
     });
@@ -116,7 +103,6 @@ export class PendingActions {
       settings,
       changes: { apply: (...change) => this.#deciding.write(deps.changes.apply(...change)) },
       session: this.session,
-      keepRest: (id, rest) => deps.record().artifacts.saveRest(id, encodePlan(rest)),
       ...(confirm ? { confirm } : {}),
     };
     this.#force = new ResolveForce({
@@ -130,7 +116,7 @@ export class PendingActions {
       now: () => clock.now(),
       warn: (message) => log.warn(message),
     });
-    this.store.on("change", (change, stored) => this.#changed(change, stored));
+    this.store.on("change", (change, stored, step) => this.#changed(change, stored, step));
   }
 
   /** `resolve` has something to work on. */
@@ -163,9 +149,17 @@ export class PendingActions {
   /** These files were written, or any file when none are named. Actions made for their old content are stale now. */
   filesWritten(paths?: readonly string[]): Promise<void> {
     if (!this.store.hasPending) return Promise.resolve();
-    const only = paths && new Set(paths);
+    return this.#look({ paths: paths && new Set(paths) });
+  }
+
+  /** The same for every file of every action, also of those that are stale already. */
+  checkFiles(): Promise<void> {
+    return this.#look({ isWhole: true });
+  }
+
+  #look(check: StaleCheck): Promise<void> {
     this.#looking = this.#looking
-      .then(() => markStaleActions(this.store, (seen) => this.#deps.changes.staleFiles(seen), only))
+      .then(() => markStaleActions(this.store, (seen) => this.#deps.changes.staleFiles(seen), check))
       .catch((error: unknown) => this.#deps.log.warn(`pending actions could not be checked: ${messageOf(error)}`));
     return this.#looking;
   }
@@ -182,6 +176,11 @@ export class PendingActions {
   /** No decision is under way any more; a callback that does not end is not waited for. */
   decided(): Promise<void> {
     return this.#deciding.settled();
+  }
+
+  /** Work on an action that leaving the session waits for. */
+  during<T>(work: Promise<T>): Promise<T> {
+    return this.#deciding.run(work);
   }
 
   /** The session is about to end. */
@@ -243,8 +242,8 @@ export class PendingActions {
     const stored = this.store.get(id);
     if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
     const { label } = stored.action;
-    const { result, code, isWhole } = await settlePart(this.#settle, id, { decision, subset });
-    if (!isWhole) void this.filesWritten([...pathsOf(stored)]); // the rest may be stale
+    const { result, code, isWhole, paths } = await settlePart(this.#settle, id, { decision, subset });
+    if (paths.length > 0) void this.filesWritten(paths); // the rest may be stale, and other previews too
     const isSettled = isWhole ? this.store.endOf(id) !== undefined : !result.isError;
     if (isSettled) this.#tellModel({ id, label, isPart: !isWhole }, decision, result);
     await this.flush();
@@ -255,11 +254,14 @@ export class PendingActions {
    * Called by the journal before it forgets a change: the outcome goes on record once, whichever process is first. An
    * action that is still pending here was applied by a process that died.
    */
-  async recordApplied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">): Promise<void> {
-    const ended = await this.#recorded.applied(applied, decision);
-    const { by } = decision;
-    for (const { id, reason } of ended)
-      if (this.store.get(id)?.action.status !== "applying") this.store.remove(id, { outcome: "applied", by, reason });
+  async recordApplied(applied: AppliedActions, change: ChangeMade): Promise<void> {
+    const { by } = change;
+    for (const { id, reason, step } of await this.#recorded.applied(applied, change)) {
+      const stored = this.store.get(id);
+      if (!stored || stored.action.status === "applying") continue;
+      if (step) await this.restore();
+      else this.store.remove(id, { outcome: "applied", by, reason });
+    }
   }
 
   /** The result of a tool call is on record. */
@@ -296,14 +298,17 @@ export class PendingActions {
   /** From now on no new action gets an id that the record uses. False: there is nothing to restore. */
   reserve(): boolean {
     const { ids, hasOpen } = idsOnRecord(this.#deps.record());
-    for (const id of ids) this.store.reserve(id);
+    for (const [id, revision] of ids) {
+      this.store.reserve(id);
+      this.store.noteRevision(id, revision);
+    }
     return hasOpen;
   }
 
   /** Restores what is pending on the record's path, and ends what did not survive. `flush` waits for the file check. */
   async restore(): Promise<void> {
     const { found, lost } = await readPending(this.#deps.record());
-    for (const stored of found) if (!this.store.get(stored.action.id)) this.#bringBack(stored);
+    for (const stored of found) this.#bringBack(stored);
     for (const { pushed, cause } of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed, cause);
     void this.filesWritten(); // another process may have written while this one was away
   }
@@ -340,14 +345,14 @@ export class PendingActions {
     return this.store.list().map(({ action }) => action.id);
   }
 
-  #changed(change: PendingChange, stored: StoredAction): void {
+  #changed(change: PendingChange, stored: StoredAction, step: PlanStep | undefined): void {
     this.#deps.emit(change);
     const { id } = stored.action;
     if (change.type === "pending_action_added") {
       if (!this.#isRestoring) this.#recorded.pushed(stored);
       this.#force.changed(id, true);
     } else if (change.type === "pending_action_changed") {
-      if (change.status === "pending") this.#recorded.renewed(stored);
+      if (step) this.#recorded.changed(stored, step);
       this.#force.changed(id, false);
     } else {
       const { outcome } = change;
@@ -360,22 +365,19 @@ export class PendingActions {
     }
   }
 
+  /** What is there already may be of another branch, where other parts were decided. */
   #bringBack(stored: StoredAction): void {
+    const known = this.store.get(stored.action.id)?.action;
     this.#isRestoring = true; // it is on record already
-    this.store.restore(stored);
+    if (!known) this.store.restore(stored);
+    else if (known.revision !== stored.action.revision && known.status !== "applying") this.store.reset(stored);
     this.#isRestoring = false;
   }
 
-  #orphan({ id, label, sourceToolName }: PushedData, cause?: string): void {
-    const reason = `Pending action ${id} (${label}) did not survive the restart. Run ${sourceToolName} again.`;
-    const settled = {
-      id,
-      outcome: "orphaned" as const,
-      by: "runtime" as const,
-      reason,
-      ...(cause ? { error: cause } : {}),
-    };
-    this.#deps.log.warn(reason);
+  #orphan(pushed: PushedData, cause?: string): void {
+    const { label, sourceToolName } = pushed;
+    const settled = orphaned(pushed, cause);
+    this.#deps.log.warn(settled.reason);
     this.#deps.emit({ type: "pending_action_resolved", label, sourceToolName, ...settled });
     this.#recorded.settled(settled);
   }
@@ -393,17 +395,5 @@ export class PendingActions {
   #tellModel(about: { id: string; label: string; isPart: boolean }, decision: Decision, result: ToolResult): void {
     const timestamp = this.#deps.clock.now();
     this.#deps.queues.queueAside(outcomeMessage(about, decision, { result, timestamp }));
-  }
-}
-
-/**
- * Unique in the project. Where the project has no place for that (an injected workspace, an agent directory that cannot
- * be written) the session counts by itself: its actions are found all the same, as `<session>:<id>`.
- */
-function claimedOrCounted({ changes }: Pick<PendingActionsDeps, "changes">, above: number): string {
-  try {
-    return changes.claimId?.(above) ?? `pa_${above + 1}`;
-  } catch {
-    return `pa_${above + 1}`;
   }
 }

@@ -5,11 +5,14 @@ import type { StoredAction } from "../preview/pending-action-store.js";
 import type { SessionRecord } from "../record/record.js";
 import { foldPending } from "./pending-entries.js";
 
-/** Every id that the record uses, and whether something on its path is still pending. */
-export function idsOnRecord({ tree, sessionId }: SessionRecord): { ids: readonly string[]; hasOpen: boolean } {
+/** Every id that the record uses with its highest revision, and whether something on its path is still pending. */
+export function idsOnRecord({ tree, sessionId }: SessionRecord): {
+  ids: ReadonlyMap<string, number>;
+  hasOpen: boolean;
+} {
   const { ids } = foldPending(tree.entries, sessionId);
   // Most records have none, and then the path need not be walked.
-  return { ids, hasOpen: ids.length > 0 && foldPending(tree.pathTo(), sessionId).open.length > 0 };
+  return { ids, hasOpen: ids.size > 0 && foldPending(tree.pathTo(), sessionId).open.length > 0 };
 }
 
 /** True for an action that is open on the path. `open`: the ids that are pending there. */

@@ -3,18 +3,20 @@
 
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import type { AppliedActions } from "../preview/change-writer.js";
+import type { AppliedActions, ChangeMade } from "../preview/change-writer.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
-import { encodePlan } from "../preview/plan.js";
-import type { Decision } from "../preview/settle.js";
+import { encodePlan, type Plan } from "../preview/plan.js";
+import type { PlanStep } from "../preview/plan-step.js";
 import type { SessionRecord } from "../record/record.js";
 import {
+  type AppliedEntry,
   appliedEntries,
   foldPending,
-  type PushedData,
+  type OpenAction,
+  planRefOf,
   pushedEntry,
-  renewedEntry,
   settledEntry,
+  stepEntry,
 } from "./pending-entries.js";
 
 /** One thing to be put on record: first what its entries refer to, then the entries. */
@@ -22,8 +24,8 @@ interface Saving {
   readonly record: SessionRecord;
   /** The actions that it is about: earlier entries about them have to be written first. */
   readonly ids: readonly string[];
-  /** Dropped when the action ends: its plan is not needed any more. */
-  plan?: StoredAction | undefined;
+  /** Written first, under a name of its own. Dropped when the action ends: it is not needed any more. */
+  plan?: { readonly planRef: string; readonly plan: Plan } | undefined;
   /** The first entry about this action; until it is on record, nothing there says that the action is pending. */
   readonly isNew?: true;
   write(record: SessionRecord): Promise<void>;
@@ -37,7 +39,7 @@ export class RecordedActions {
   /** Never rejects. */
   #saving = Promise.resolve();
   #persistError: string | undefined;
-  /** Settled on record already, by the journal that applied them. */
+  /** Settled on record already, by the journal that applied them; a part by its id and revision. */
   readonly #applied = new Set<string>();
 
   constructor(record: () => SessionRecord, log: Log) {
@@ -66,29 +68,34 @@ export class RecordedActions {
 
   /** What the record's path leaves pending, or will once it is written. */
   openIds(): Set<string> {
-    const unsaved = [...this.#queue].filter(({ plan, isNew }) => plan && isNew).flatMap(({ ids }) => ids);
+    const unsaved = [...this.#queue].filter(({ isNew }) => isNew).flatMap(({ ids }) => ids);
     return new Set([...openOnPath(this.#record()).map(({ id }) => id), ...unsaved]);
   }
 
   pushed(stored: StoredAction): void {
-    const { action, isForReview, run } = stored;
+    this.#push(stored, { isNew: true });
+  }
+
+  /** Also for a plan that was made anew; the last one pushed counts. */
+  #push({ action, work, isForReview, run }: StoredAction, isNew: { isNew?: true }): void {
+    const { id, revision } = action;
     this.#save({
-      ids: [action.id],
-      plan: stored,
-      isNew: true,
+      ids: [id],
+      plan: work.kind === "plan" ? { planRef: planRefOf(id, revision), plan: work.plan } : undefined,
+      ...isNew,
       write: async (record) => void record.append(pushedEntry(action, { isForReview, run, session: record.sessionId })),
     });
   }
 
-  renewed(stored: StoredAction): void {
-    const { action, isForReview } = stored;
+  changed(stored: StoredAction, step: PlanStep): void {
+    const { id, revision } = step;
+    if (step.event === "renewed") return this.#push(stored, {});
+    if (this.#applied.delete(partName(step))) return;
+    const changes = step.event === "part" ? undefined : step.changes;
     this.#save({
-      ids: [action.id],
-      plan: stored,
-      write: async (record) => {
-        const entry = renewedEntry(openOnPath(record), action, isForReview);
-        if (entry) record.append(entry);
-      },
+      ids: [id],
+      plan: changes && { planRef: planRefOf(id, revision), plan: { changes, applied: { text: "" } } },
+      write: async (record) => void record.append(stepEntry(step)),
     });
   }
 
@@ -99,23 +106,20 @@ export class RecordedActions {
       this.#save({ ids, write: async (record) => void record.append(settledEntry(outcome)) });
   }
 
-  /** Resolves when the outcome is safe, with the actions that had not ended on record before. */
-  async applied(applied: AppliedActions, decision: Pick<Decision, "by" | "reason">) {
-    const { pendingId, isPart } = applied;
-    const ended = appliedEntries(openOnPath(this.#record()), applied, decision);
-    if (ended.length === 0 && !isPart) return [];
-    const ids = ended.map(({ id }) => id);
-    this.#letGo(ids);
-    for (const id of ids) this.#applied.add(id);
+  /** Resolves when the outcome is safe, with what had not been on record before. */
+  async applied(applied: AppliedActions, change: ChangeMade): Promise<readonly AppliedEntry[]> {
+    const made = appliedEntries(openOnPath(this.#record()), applied, change);
+    if (made.length === 0) return [];
+    this.#letGo(made.filter(({ step }) => !step).map(({ id }) => id));
+    for (const { id, step } of made) this.#applied.add(step ? partName(step) : id);
     this.#save({
-      ids: isPart ? [pendingId, ...ids] : ids,
+      ids: made.map(({ id }) => id),
       write: async (record) => {
-        if (isPart) await record.artifacts.promoteRest(pendingId);
-        for (const { entry } of ended) record.append(entry);
+        for (const { entry } of made) record.append(entry);
       },
     });
     await this.#saving;
-    return ended;
+    return made;
   }
 
   #letGo(ids: readonly string[]): void {
@@ -148,16 +152,16 @@ export class RecordedActions {
   }
 }
 
-function openOnPath({ tree, sessionId }: SessionRecord): readonly PushedData[] {
+function openOnPath({ tree, sessionId }: SessionRecord): readonly OpenAction[] {
   return foldPending(tree.pathTo(), sessionId).open;
+}
+
+function partName({ id, revision }: Pick<PlanStep, "id" | "revision">): string {
+  return `${id} ${revision}`;
 }
 
 async function write(saving: Saving): Promise<undefined> {
   const { record, plan } = saving;
-  if (plan) await savePlan(record, plan);
+  if (plan) await record.artifacts.savePlan(plan.planRef, encodePlan(plan.plan));
   await saving.write(record);
-}
-
-async function savePlan({ artifacts }: SessionRecord, { action, work }: StoredAction): Promise<void> {
-  if (work.kind === "plan") await artifacts.savePlan(action.id, encodePlan(work.plan));
 }

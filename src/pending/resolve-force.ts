@@ -3,8 +3,9 @@
 // session: a model that ignores them, or a service that rejects them, is left alone after a few attempts.
 
 import type { RejectReason, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import type { SettleContext } from "../preview/decision.js";
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
-import { type SettleContext, settleAction } from "../preview/settle.js";
+import { settleAction } from "../preview/settle.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { AssistantMessage, CustomMessage } from "../protocol/messages.js";
 import { capabilitiesOf, type ProviderModel } from "../provider/provider.js";

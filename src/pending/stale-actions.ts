@@ -1,44 +1,69 @@
-// Which pending actions were made for files that have changed since. Checked after a file was written. An action that
-// is staged on top of others depends on the file that the lowest of them was made for.
+// Which pending actions were made for files that have changed since. Checked after a file was written, or when a host
+// asks. An action that is staged on top of others depends on the file that the lowest of them was made for, and on what
+// each of them leaves.
 
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
-import type { SeenFile } from "../preview/plan.js";
-import { dependenciesOf, planOf } from "../preview/stack.js";
+import { isMadeFor, type PlannedChange, type SeenFile } from "../preview/plan.js";
+import { actionsBelow, changeAt } from "../preview/stack.js";
 
 /** Displayed paths of the files that are not as they were seen. */
 export type FindStale = (seen: readonly SeenFile[]) => Promise<string[]>;
 
-/** `paths`: the files that may have changed; default: any. */
+export interface StaleCheck {
+  /** The files that may have changed; default: any. */
+  readonly paths?: ReadonlySet<string> | undefined;
+  /** Also look at what is stale already: more of its files may be. */
+  readonly isWhole?: boolean;
+}
+
 export async function markStaleActions(
   store: PendingActionStore,
   findStale: FindStale,
-  paths?: ReadonlySet<string>,
+  { paths, isWhole = false }: StaleCheck = {},
 ): Promise<void> {
   for (const { action, work } of store.list()) {
     const ground = () => {
       const stored = store.get(action.id);
-      const isWaiting = stored?.action.status === "pending" && stored.work === work;
-      return isWaiting ? groundOf(store, stored).filter(({ path }) => !paths || paths.has(path)) : [];
+      if (!stored || stored.work !== work) return [];
+      const { status } = stored.action;
+      const isWaiting = status === "pending" || (isWhole && status === "stale");
+      return isWaiting ? groundOf(store, stored, paths) : [];
     };
     const looked = ground();
-    const changed = looked.length === 0 ? [] : await findStale(looked);
-    if (changed.length === 0) continue;
+    if (looked.length === 0) continue;
+    const changed = new Set(await findStale(looked.flatMap(({ seen }) => seen ?? [])));
     // Meanwhile one of them may have been settled: then the file is as it should be, or is checked again.
-    const still = ground();
-    const stale = looked.filter((seen) => changed.includes(seen.stamp.path) && still.includes(seen));
-    const files = (action.files ?? []).filter(({ path }) => stale.some(({ stamp }) => stamp.path === path));
+    const still = new Set(ground().map(({ seen }) => seen));
+    const stale = new Set(
+      looked
+        .filter(({ seen }) => !seen || (changed.has(seen.stamp.path) && still.has(seen)))
+        .map(({ shownPath }) => shownPath),
+    );
+    const files = (action.files ?? []).filter(({ path }) => stale.has(path));
     if (files.length > 0) store.markStale(action.id, files);
   }
 }
 
-function groundOf(store: PendingActionStore, stored: StoredAction): readonly SeenFile[] {
-  if (stored.work.kind === "closure") return stored.work.files ?? [];
-  const { changes } = stored.work.plan;
-  if (!stored.action.dependsOn?.length) return changes;
-  return changes.flatMap((change) => {
-    const below = dependenciesOf(store, stored, [change.path]);
-    if (below.some(({ action }) => action.status === "applying")) return []; // not known until it has ended
-    const lowest = below.flatMap((lower) => planOf(lower)?.changes ?? []).find(({ path }) => path === change.path);
-    return [lowest ?? change];
-  });
+/** What one file of an action was made for; no `seen` where what lies below it leaves something else. */
+interface Ground {
+  readonly shownPath: string;
+  readonly seen?: SeenFile;
+}
+
+function groundOf(store: PendingActionStore, stored: StoredAction, paths: ReadonlySet<string> | undefined): Ground[] {
+  const { work } = stored;
+  const all: readonly SeenFile[] = (work.kind === "plan" ? work.plan.changes : work.files) ?? [];
+  const seen = paths ? all.filter(({ path }) => paths.has(path)) : all;
+  if (work.kind === "closure" || !stored.action.dependsOn?.length)
+    return seen.map((file) => ({ shownPath: file.stamp.path, seen: file }));
+  return (seen as readonly PlannedChange[]).flatMap((change) => groundOfStaged(store, stored, change));
+}
+
+function groundOfStaged(store: PendingActionStore, stored: StoredAction, change: PlannedChange): Ground[] {
+  const below = actionsBelow(store, stored, [change.path]).map((lower) => lower.stored);
+  if (below.some(({ action }) => action.status === "applying")) return []; // not known until it has ended
+  const chain = [...below.flatMap((lower) => changeAt(lower, change.path) ?? []), change];
+  const isBroken = chain.some((upper, index) => index > 0 && !isMadeFor(upper, chain[index - 1] as PlannedChange));
+  const shownPath = change.stamp.path;
+  return isBroken ? [{ shownPath }] : [{ shownPath, seen: chain[0] as PlannedChange }];
 }

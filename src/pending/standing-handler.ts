@@ -1,6 +1,6 @@
 // Decisions when nothing is pending: an extension may want to receive them.
 
-import type { Decision } from "../preview/settle.js";
+import type { Decision } from "../preview/decision.js";
 import type { ToolResult } from "../protocol/events.js";
 
 /** Never forced, never used up. */

@@ -1,7 +1,8 @@
 // Pending actions as hosts and people see them: without callbacks and bytes, with what each file would become.
 
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
-import { diffOf } from "../preview/plan-diff.js";
+import { diffOf, figuresOf } from "../preview/plan-diff.js";
+import { actionsBelow, shownPaths } from "../preview/stack.js";
 import type { PendingActionView } from "../protocol/pending.js";
 
 export interface PendingViewOptions {
@@ -15,17 +16,25 @@ const maxDiffLength = 1024 * 1024;
 
 export async function viewPending(store: PendingActionStore, { ids, diff = false }: PendingViewOptions) {
   const wanted = store.list().filter(({ action }) => ids === undefined || ids.includes(action.id));
-  return Promise.all(wanted.map((stored) => viewOne(stored, diff)));
+  return Promise.all(wanted.map((stored) => viewOne(store, stored, diff)));
 }
 
-async function viewOne({ action, work }: StoredAction, withDiff: boolean): Promise<PendingActionView> {
+async function viewOne(store: PendingActionStore, stored: StoredAction, withDiff: boolean): Promise<PendingActionView> {
+  const { action, work, stalePaths, edited } = stored;
   if (work.kind !== "plan") return action;
+  const restsOn = actionsBelow(store, stored).map((below) => ({
+    id: below.stored.action.id,
+    files: shownPaths(below.stored, below.paths),
+  }));
   let room = maxDiffLength;
   let isCut = false;
   const files = [];
   for (const change of work.plan.changes) {
-    const { added, removed, hunks, diff } = await diffOf(change);
-    const text = withDiff && room > 0 ? diff(room) : "";
+    const { path } = change.stamp;
+    let text = "";
+    if (withDiff && room > 0) text = (await diffOf(change)).diff(room);
+    const { added, removed, hunks } = await figuresOf(change);
+    const editedBy = edited?.get(path)?.by;
     room -= text.length;
     isCut ||= withDiff && (room <= 0 || /\n… diff cut at \d+ characters\n$/.test(text));
     files.push({
@@ -36,7 +45,14 @@ async function viewOne({ action, work }: StoredAction, withDiff: boolean): Promi
       removed,
       hunks,
       ...(text === "" ? {} : { diff: text }),
+      ...(stalePaths?.has(path) ? { stale: true as const } : {}),
+      ...(editedBy === undefined ? {} : { editedBy }),
     });
   }
-  return { ...action, files, ...(isCut ? { diffTruncated: true } : {}) };
+  return {
+    ...action,
+    files,
+    ...(isCut ? { diffTruncated: true } : {}),
+    ...(restsOn.length === 0 ? {} : { restsOn }),
+  };
 }

@@ -4,6 +4,7 @@
 import type { Workspace } from "../files/workspace.js";
 import type { Decider, FileStamp } from "../protocol/pending.js";
 import type { PlannedChange, SeenFile } from "./plan.js";
+import type { PartStep } from "./plan-step.js";
 
 /** What one change settles. */
 export interface AppliedActions {
@@ -13,8 +14,11 @@ export interface AppliedActions {
   readonly alsoApplied?: readonly string[];
   /** Only a part of the action is applied: the change settles the other actions, but not this one. */
   readonly isPart?: true;
+  /** The actions of which only a part is applied, as their entries will say: this one, and those that it depends on. */
+  readonly parts?: readonly AppliedPart[];
 }
 
+export type AppliedPart = Omit<PartStep, "event" | "action" | "by" | "changeId">;
 /** The run that caused a change: one prompt to its stop. */
 export interface RunMark {
   /** The session, and the entry of the prompt. */
@@ -43,6 +47,13 @@ export interface AppliedChanges {
   readonly hardlinkBroken?: readonly string[];
 }
 
+/** Which change was made, who decided, and why. */
+export interface ChangeMade {
+  readonly changeId: string;
+  readonly by: Decider;
+  readonly reason: string;
+}
+
 /** The session that a change is made for. */
 export interface ChangeSession {
   /** The path of its file, or its id if it has no file. Stored with the change. */
@@ -50,7 +61,7 @@ export interface ChangeSession {
   /** The run under way. */
   readonly run?: RunMark | undefined;
   /** Records the outcome in the session, unless that is done. The journal keeps the change until then. */
-  recordApplied(applied: AppliedActions, decision: { readonly by: Decider; readonly reason: string }): Promise<void>;
+  recordApplied(applied: AppliedActions, change: ChangeMade): Promise<void>;
 }
 
 /** For changes that no session asked for. */
@@ -131,6 +142,8 @@ export interface ChangeWriter {
   ): Promise<AppliedChanges>;
   /** Keeps what a direct write replaces, for undo. Call the returned function if the write fails. */
   note(change: Omit<DirectChange, "owner">, session: ChangeSession): Promise<() => Promise<void>>;
+  /** Throws `file_refused` where the rules of the workspace forbid to write. `path` is absolute. */
+  checkWritable(path: string): Promise<void>;
   /** The shown paths that are not as they were seen. */
   staleFiles(seen: readonly SeenFile[]): Promise<string[]>;
   /** Finishes what a crash left behind. Undefined: another process is applying changes and will finish this. */
@@ -146,9 +159,10 @@ export interface ChangeWriter {
   look(path: string, left: string | null): Promise<FileSeen | undefined>;
   /**
    * The next id of a pending action, unique among all processes that work on this project; its number is above the
-   * given one. Absent, or throws: the session counts by itself.
+   * given one. Absent or undefined where the project has no place for that: then the session counts by itself, and its
+   * actions are found as `<session>:<id>`.
    */
-  claimId?(above: number): string;
+  claimId?(above: number): string | undefined;
   /** A file that a preview depends on, without its bytes; undefined if there is no file. `path` was checked. */
   stamp(path: string): Promise<Omit<FileStamp, "path" | "exists"> | undefined>;
 }

@@ -28,8 +28,11 @@ export async function compareTexts(before: Buffer, after: Buffer): Promise<Repla
 }
 
 async function compareLines(before: Buffer, after: Buffer, offset: number): Promise<Replacement[] | undefined> {
+  const [old, fresh] = [linesOf(before), linesOf(after)];
+  const inPlace = replacedInPlace(old, fresh, offset);
+  if (inPlace) return inPlace;
   const { diffArrays } = await import("diff");
-  const changes = diffArrays(linesOf(before), linesOf(after), { maxEditLength, timeout: timeoutMs });
+  const changes = diffArrays(old, fresh, { maxEditLength, timeout: timeoutMs });
   if (!changes) return undefined;
   const replacements: Replacement[] = [];
   let start = offset;
@@ -49,6 +52,33 @@ async function compareLines(before: Buffer, after: Buffer, offset: number): Prom
     }
   }
   close();
+  return replacements;
+}
+
+/**
+ * The usual rewrite changes lines and moves none. Where no new line is found anywhere in the old text, no comparison
+ * can pair more lines than this does, and the search for a better one is not needed. Undefined: it may be.
+ */
+function replacedInPlace(old: readonly string[], fresh: readonly string[], offset: number): Replacement[] | undefined {
+  if (old.length !== fresh.length) return undefined;
+  let known: Set<string> | undefined;
+  const replacements: Replacement[] = [];
+  let isOpen = false;
+  let [end, newEnd] = [offset, offset];
+  for (const [index, line] of fresh.entries()) {
+    const was = old[index] as string;
+    const [start, newStart] = [end, newEnd];
+    end += was.length;
+    newEnd += line.length;
+    const isSame = was === line;
+    if (!isSame) {
+      known ??= new Set(old);
+      if (known.has(line)) return undefined;
+      const last = isOpen ? replacements.pop() : undefined;
+      replacements.push({ start: last?.start ?? start, end, newStart: last?.newStart ?? newStart, newEnd });
+    }
+    isOpen = !isSame;
+  }
   return replacements;
 }
 

@@ -51,6 +51,14 @@ export interface Hunk {
   readonly added: number;
   readonly removed: number;
   readonly changes: readonly { readonly start: number; readonly end: number; readonly bytes: Buffer }[];
+  /** All that the diff shows of it, context included: bytes of the old text, and of the new one. */
+  readonly old: ByteRange;
+  readonly fresh: ByteRange;
+}
+
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** The hunks of `diffFile`'s diff, in its order. Putting the bytes of all of them in place gives the new file. */
@@ -58,6 +66,7 @@ export function hunksOf({ before, after, spans }: Omit<ChangedFile, "displayPath
   const sides = { before: indexLines(before), after: indexLines(after) };
   const at = (lines: Lines, line: number) => lines.starts[line] ?? lines.bytes.length;
   return groupBlocks(changedBlocks(spans, sides)).map((blocks) => ({
+    ...shownRanges(blocks, sides, at),
     added: blocks.reduce((sum, { newStart, newEnd }) => sum + newEnd - newStart, 0),
     removed: blocks.reduce((sum, { oldStart, oldEnd }) => sum + oldEnd - oldStart, 0),
     changes: blocks.map(({ oldStart, oldEnd, newStart, newEnd }) => ({
@@ -66,6 +75,18 @@ export function hunksOf({ before, after, spans }: Omit<ChangedFile, "displayPath
       bytes: after.subarray(at(sides.after, newStart), at(sides.after, newEnd)),
     })),
   }));
+}
+
+function shownRanges(
+  blocks: readonly Block[],
+  { before, after }: Sides,
+  at: (lines: Lines, line: number) => number,
+): Pick<Hunk, "old" | "fresh"> {
+  const { oldFrom, oldTo, newFrom, newTo } = shownLines(blocks, before);
+  return {
+    old: { start: at(before, oldFrom), end: at(before, oldTo) },
+    fresh: { start: at(after, newFrom), end: at(after, newTo) },
+  };
 }
 
 /** Several diffs as one, within the limit of one. */
@@ -178,18 +199,26 @@ function groupBlocks(blocks: readonly Block[]): Block[][] {
   return groups;
 }
 
+/** The lines of a hunk with their context. A hunk has one block or more. */
+function shownLines(blocks: readonly Block[], before: Lines) {
+  const [first, last] = [blocks[0] as Block, blocks.at(-1) as Block];
+  const oldFrom = Math.max(0, first.oldStart - contextLines);
+  const oldTo = Math.min(before.count, last.oldEnd + contextLines);
+  return {
+    oldFrom,
+    oldTo,
+    newFrom: first.newStart - (first.oldStart - oldFrom),
+    newTo: last.newEnd + (oldTo - last.oldEnd),
+  };
+}
+
 /** As many lines as `maxLength` has room for; nothing where that is no changed one. */
 function hunkText(
   blocks: readonly Block[],
   { before, after }: Sides,
   maxLength: number,
 ): { text: string; isCut: boolean } {
-  const [first, last] = [blocks[0], blocks.at(-1)];
-  if (!first || !last) return { text: "", isCut: false };
-  const oldFrom = Math.max(0, first.oldStart - contextLines);
-  const oldTo = Math.min(before.count, last.oldEnd + contextLines);
-  const newFrom = first.newStart - (first.oldStart - oldFrom);
-  const newTo = last.newEnd + (oldTo - last.oldEnd);
+  const { oldFrom, oldTo, newFrom, newTo } = shownLines(blocks, before);
   let text = `@@ -${range(oldFrom, oldTo - oldFrom)} +${range(newFrom, newTo - newFrom)} @@\n`;
   let isCut = false;
   let isChangeShown = false;

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { quiet } from "../loop/run.test-kit.js";
 import { manualClock } from "../testing/manual-clock.js";
-import { type NewAction, PendingActionStore, type PendingChange, type StoreOptions } from "./pending-action-store.js";
+import { type NewAction, PendingActionStore, type PendingChange } from "./pending-action-store.js";
 import { type Plan, stampOf } from "./plan.js";
+import type { StoreOptions } from "./store-options.js";
 
 function setUp(options: Partial<StoreOptions> = {}) {
   const clock = manualClock();
@@ -42,6 +43,7 @@ describe("what is staged", () => {
       files: [work.plan.changes[0]?.stamp],
       createdAt: clock.now(),
       status: "pending",
+      revision: 1,
       attempts: 0,
     };
     expect(told[0]).toEqual({ type: "pending_action_added", action });
@@ -164,13 +166,28 @@ describe("a plan", () => {
     store.push(closure("A", { work: { kind: "plan", plan: plan("a.ts", "new\n"), refresh } }));
     const first = store.get("pa_1") ?? expect.fail();
     store.markStale("pa_1", []);
-    store.changePlan(first, plan("b.ts", "newer\n"), { label: "A again" });
+    const renew = (revision: number) => ({ event: "renewed", id: "pa_1", revision }) as const;
+    store.changePlan(first, { plan: plan("b.ts", "newer\n"), label: "A again", step: renew(2) });
     const renewed = store.get("pa_1") ?? expect.fail();
-    expect(renewed.action).toMatchObject({ label: "A again", status: "pending", files: [{ path: "b.ts" }] });
+    expect(renewed.action).toMatchObject({
+      label: "A again",
+      status: "pending",
+      revision: 2,
+      files: [{ path: "b.ts" }],
+    });
     expect(renewed.work).toHaveProperty("refresh");
-    store.changePlan(first, plan("c.ts", "late\n")); // by a decision that was given up
+    store.changePlan(first, { plan: plan("c.ts", "late\n"), step: renew(3) }); // by a decision that was given up
     expect(store.get("pa_1")).toBe(renewed);
-    store.changePlan(renewed, plan("b.ts", "part\n"));
+    const rest = { files: 1, hunks: 1, label: "A", sha256: "" };
+    const part = {
+      event: "part",
+      id: "pa_1",
+      revision: store.nextRevision("pa_1"),
+      action: "discard",
+      by: "user",
+    } as const;
+    store.changePlan(renewed, { plan: plan("b.ts", "part\n"), step: { ...part, reason: "", settled: [], rest } });
+    expect(store.get("pa_1")?.action.revision).toBe(3);
     expect(store.get("pa_1")?.work).not.toHaveProperty("refresh");
     expect(types()).toEqual(["pending_action_added", ...Array(3).fill("pending_action_changed")]);
   });

@@ -1,13 +1,14 @@
 // The only owner of pending actions: what was staged, in which order it is resolved, and how it ended. Taking an action
 // is one step, so two decisions never work on the same one. Listeners are told of every change after it has happened.
 
-import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
-import { oneLine } from "../base/sanitize.js";
 import type { SessionEvent, ToolResult } from "../protocol/events.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
+import { filesOf, jsonCopy, named, pathsIn, stillStale } from "./action-fields.js";
 import type { RunMark } from "./change-writer.js";
 import type { Plan, SeenFile } from "./plan.js";
+import type { ChangedPlan, EditedFile, PlanStep } from "./plan-step.js";
+import type { StoreOptions } from "./store-options.js";
 
 /** What a callback may know of the decision. */
 export interface SettleInfo {
@@ -68,25 +69,20 @@ export interface StoredAction {
   readonly isForReview: boolean;
   /** The run that staged it. */
   readonly run?: RunMark | undefined;
+  /** Shown paths of the files that made it stale. */
+  readonly stalePaths?: ReadonlySet<string>;
+  /** Files whose new text was edited, by shown path, until the outcome is told: what the tool had proposed. */
+  readonly edited?: ReadonlyMap<string, EditedFile>;
+  /** Why it can only be discarded: what is on record does not lead to a plan. */
+  readonly misfit?: string;
 }
+
+type Listener = (change: PendingChange, stored: StoredAction, step?: PlanStep) => void;
 
 export type PendingChange = Extract<
   SessionEvent,
   { type: "pending_action_added" | "pending_action_changed" | "pending_action_resolved" }
 >;
-
-export interface StoreOptions {
-  readonly clock: Clock;
-  readonly order?: () => "lifo" | "fifo";
-  /** For actions that name no time of their own; 0: never. */
-  readonly ttlMs?: () => number;
-  /** The next id, with a number above the one that is given; default: one more. */
-  readonly claimId?: (above: number) => string;
-  /** The run under way. */
-  readonly run?: () => RunMark | undefined;
-  /** Called when an action expires, so that its producer can clean up. Never rejects. */
-  readonly expiring?: (work: Promise<void>) => void;
-}
 
 export interface Settlement {
   readonly outcome: Exclude<PendingOutcome, "failed" | "stale">;
@@ -96,15 +92,16 @@ export interface Settlement {
 }
 
 const maxRemembered = 50;
-const maxNameLength = 200;
 
 export class PendingActionStore {
   readonly #options: StoreOptions;
   readonly #stored = new Map<string, StoredAction>();
-  readonly #listeners = new Set<(change: PendingChange, stored: StoredAction) => void>();
+  readonly #listeners = new Set<Listener>();
   readonly #timers = new Map<string, () => void>();
   /** The last ones that ended, for the sentence that says so. */
   readonly #ended = new Map<string, Settlement["outcome"]>();
+  /** The highest revision that any branch of the record uses. */
+  readonly #revisions = new Map<string, number>();
   #lastNumber = 0;
 
   constructor(options: StoreOptions) {
@@ -138,6 +135,7 @@ export class PendingActionStore {
         createdAt,
         ...(ttlMs === undefined ? {} : { expiresAt: createdAt + ttlMs }),
         status: "pending",
+        revision: 1,
         attempts: 0,
         ...(action.dependsOn?.length ? { dependsOn: [...action.dependsOn] } : {}),
       },
@@ -212,10 +210,11 @@ export class PendingActionStore {
     const { outcome, files, ...told } = failed;
     const status = outcome === "stale" ? "stale" : "pending";
     const attempts = stored.action.attempts + (outcome === "failed" ? 1 : 0);
-    const next = this.#replace(stored, { status, attempts, lastError: failed.error });
-    const { label, sourceToolName } = stored.action;
+    const stale = outcome === "stale" && files ? { stalePaths: pathsIn(files) } : {};
+    const next = this.#replace({ ...stored, ...stale }, { status, attempts, lastError: failed.error });
+    const { label, sourceToolName, revision } = stored.action;
     if (outcome === "stale")
-      this.#tell({ type: "pending_action_changed", id, status, ...(files ? { files } : {}) }, next);
+      this.#tell({ type: "pending_action_changed", id, status, revision, ...(files ? { files } : {}) }, next);
     this.#tell({ type: "pending_action_resolved", id, label, sourceToolName, outcome, ...told }, next);
   }
 
@@ -234,36 +233,75 @@ export class PendingActionStore {
   /** Another program changed files that a pending plan depends on. */
   markStale(id: string, files: FileStamp[]): void {
     const stored = this.#stored.get(id);
-    if (stored?.action.status !== "pending") return;
-    const next = this.#replace(stored, { status: "stale" });
-    this.#tell({ type: "pending_action_changed", id, status: "stale", files }, next);
+    if (!stored || stored.action.status === "applying") return;
+    const known = stored.stalePaths ?? new Set();
+    if (stored.action.status === "stale" && files.every(({ path }) => known.has(path))) return;
+    const stalePaths = new Set([...known, ...pathsIn(files)]);
+    const next = this.#replace({ ...stored, stalePaths }, { status: "stale" });
+    const { revision } = stored.action;
+    this.#tell({ type: "pending_action_changed", id, status: "stale", revision, files }, next);
+  }
+
+  /** The files of a stale plan are again as they were seen. */
+  markFresh(id: string): void {
+    const stored = this.#stored.get(id);
+    if (stored?.action.status !== "stale") return;
+    const { stalePaths: _, ...kept } = stored;
+    const next = this.#replace(kept, { status: "pending" });
+    const { revision, files = [] } = stored.action;
+    this.#tell({ type: "pending_action_changed", id, status: "pending", revision, files }, next);
+  }
+
+  /** A revision that some branch of the record uses: it means one state of the action only. */
+  noteRevision(id: string, revision: number): void {
+    this.#revisions.set(id, Math.max(revision, this.#revisions.get(id) ?? 1));
+  }
+
+  /** The one that the next step makes. */
+  nextRevision(id: string): number {
+    return 1 + Math.max(this.#revisions.get(id) ?? 1, this.#stored.get(id)?.action.revision ?? 1);
   }
 
   /**
-   * Replaces the plan under the same id: by a new one (`fresh`), or by what is left after a part was decided. Such a rest
-   * cannot be refreshed any more: that would bring back what was decided already.
+   * Replaces the plan under the same id, after a step. Only a whole plan can be refreshed: anything else would bring back
+   * what was decided or edited.
    */
-  changePlan(
-    { action: { id }, work }: StoredAction,
-    plan: Plan,
-    fresh?: Partial<Pick<PendingAction, "label" | "details" | "preview">>,
-  ): void {
+  changePlan({ action: { id }, work }: StoredAction, changed: ChangedPlan): void {
     const stored = this.#stored.get(id);
     if (stored?.work !== work || stored.work.kind !== "plan") return;
-    const files = plan.changes.map((change) => change.stamp);
-    const details = fresh?.details === undefined ? {} : { details: jsonCopy(fresh.details) };
+    const { plan, step, files, edited, label, details, preview } = changed;
     const { refresh, ...kept } = stored.work;
+    const { stalePaths: _stale, edited: _edited, ...rest } = stored;
+    const stalePaths = stillStale(stored, changed);
+    const { preview: _preview, ...action } = stored.action;
+    const isNew = step.event === "renewed";
     const next = this.#replace(
-      { ...stored, work: { ...kept, ...(fresh && refresh ? { refresh } : {}), plan } },
       {
-        ...fresh,
-        ...(fresh?.label === undefined ? {} : { label: named(fresh.label) }),
-        ...details,
-        status: "pending",
-        files,
+        ...rest,
+        action,
+        work: { ...kept, ...(isNew && refresh ? { refresh } : {}), plan },
+        ...(edited?.size ? { edited } : {}),
+        ...(stalePaths.size > 0 ? { stalePaths } : {}),
+      },
+      {
+        ...(label === undefined ? {} : { label: named(label) }),
+        ...(details === undefined ? {} : { details: jsonCopy(details) }),
+        ...(preview === undefined ? {} : { preview }),
+        ...filesOf({ kind: "plan", plan }),
+        status: stalePaths.size > 0 ? "stale" : "pending",
+        revision: step.revision,
       },
     );
-    this.#tell({ type: "pending_action_changed", id, status: "pending", files }, next);
+    this.noteRevision(id, step.revision);
+    const { revision, status, files: all = [] } = next.action;
+    this.#tell({ type: "pending_action_changed", id, status, revision, files: [...(files ?? all)] }, next, step);
+  }
+
+  /** As the record has it, on another branch. */
+  reset(stored: StoredAction): void {
+    const { id, files = [], revision, status } = stored.action;
+    this.#stored.set(id, stored);
+    this.#tell({ type: "pending_action_changed", id, status, revision, files }, stored);
   }
 
   /**
@@ -291,7 +329,7 @@ export class PendingActionStore {
   }
 
   /** Calls the listener for every change; returns a function that stops it. */
-  on(_event: "change", listener: (change: PendingChange, stored: StoredAction) => void): () => void {
+  on(_event: "change", listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -354,27 +392,7 @@ export class PendingActionStore {
     return stored;
   }
 
-  #tell(change: PendingChange, stored: StoredAction): void {
-    for (const listener of this.#listeners) listener(change, stored);
-  }
-}
-
-/** A name from any source, on one line: it is shown in lists, to users and models. */
-function named(name: string): string {
-  return oneLine(name, maxNameLength) || "(unnamed)";
-}
-
-function filesOf(work: ActionWork): Pick<PendingAction, "files"> {
-  const seen = work.kind === "plan" ? work.plan.changes : work.files;
-  return seen ? { files: seen.map(({ stamp }) => stamp) } : {};
-}
-
-/** The details of an action are sent to hosts and written to files, so they must be JSON. */
-function jsonCopy(details: unknown): unknown {
-  try {
-    const text = JSON.stringify(details);
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined; // a cycle or a hostile toJSON: the action counts, its remarks do not
+  #tell(change: PendingChange, stored: StoredAction, step?: PlanStep): void {
+    for (const listener of this.#listeners) listener(change, stored, step);
   }
 }

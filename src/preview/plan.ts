@@ -26,6 +26,8 @@ export interface PlannedChange extends SeenFile {
   readonly mode?: number;
   /** Set on the new file; default: now. */
   readonly mtimeMs?: number;
+  /** How many of the plan's units it has; absent where that is not known. */
+  readonly units?: number;
 }
 
 export interface Plan {
@@ -34,6 +36,21 @@ export interface Plan {
   readonly applied: { readonly text: string; readonly details?: unknown };
   /** The changes that it undoes. */
   readonly undoes?: readonly string[];
+  /** What its label counts, in the singular: `replacement`. Default: hunks. */
+  readonly unit?: string;
+}
+
+/** For plans of many files: a plan never changes, so each is indexed once. */
+const indexes = new WeakMap<readonly PlannedChange[], ReadonlyMap<string, PlannedChange>>();
+
+/** By the absolute path. */
+export function changesByPath({ changes }: Plan): ReadonlyMap<string, PlannedChange> {
+  const known = indexes.get(changes);
+  if (known) return known;
+  const made = new Map<string, PlannedChange>();
+  for (const change of changes) if (!made.has(change.path)) made.set(change.path, change);
+  indexes.set(changes, made);
+  return made;
 }
 
 /** The stamp of bytes that were read, or of a file that is not there. */
@@ -47,7 +64,7 @@ export function stampOf(path: string, found: { bytes: Uint8Array; mode: number }
  * the first to what the last leaves. Throws `stale_preview` if one was not made for what the one below it leaves: it
  * would overwrite a change without a decision.
  */
-export function combinePlans(plans: readonly Plan[]): readonly PlannedChange[] {
+export function combinePlans(plans: readonly Pick<Plan, "changes">[]): readonly PlannedChange[] {
   const byPath = new Map<string, PlannedChange>();
   for (const change of plans.flatMap((plan) => plan.changes)) {
     const earlier = byPath.get(change.path);
@@ -78,7 +95,8 @@ function follow(first: PlannedChange, second: PlannedChange): PlannedChange {
   return { kind: stamp.exists ? "modify" : "create", path, stamp, before, after, ...extra };
 }
 
-function isMadeFor(upper: PlannedChange, lower: PlannedChange): boolean {
+/** Whether the upper one was made for what the lower one leaves. */
+export function isMadeFor(upper: PlannedChange, lower: PlannedChange): boolean {
   const leavesFile = lower.kind !== "delete";
   if (upper.stamp.exists !== leavesFile) return false;
   return !leavesFile || Buffer.compare(upper.before, lower.after) === 0;
@@ -88,8 +106,8 @@ function isMadeFor(upper: PlannedChange, lower: PlannedChange): boolean {
  * The stored form of a plan: JSON, with the long parts joined by hand. Base64 needs no escapes, and joining once copies
  * the bytes once.
  */
-export function encodePlan({ changes, applied, undoes }: Plan): string {
-  const parts = [openObject({ version: 1, applied, undoes }), '"changes":['];
+export function encodePlan({ changes, applied, undoes, unit }: Plan): string {
+  const parts = [openObject({ version: 1, applied, undoes, unit }), '"changes":['];
   for (const [index, { before, after, ...rest }] of changes.entries()) {
     if (index > 0) parts.push(",");
     parts.push(openObject(rest), '"before":"', base64(before), '","after":"', base64(after), '"}');
@@ -118,6 +136,7 @@ export function decodePlan(text: string): Plan {
     changes: value.changes.map(decodeChange),
     applied: { text: appliedText, ...(details === undefined ? {} : { details }) },
     ...(value.undoes === undefined ? {} : { undoes: undoneIn(value.undoes) }),
+    ...(typeof value.unit === "string" ? { unit: value.unit } : {}),
   };
 }
 
@@ -129,7 +148,7 @@ export function undoneIn(undoes: unknown): string[] {
 function decodeChange(value: unknown): PlannedChange {
   if (!isObject(value) || !isKind(value.kind) || typeof value.path !== "string" || !isStamp(value.stamp))
     throw new GalleyError("invalid_argument", "The plan has a change of an unknown form.");
-  const { kind, path, to, stamp, before, after, mode, mtimeMs } = value;
+  const { kind, path, to, stamp, before, after, mode, mtimeMs, units } = value;
   if (typeof before !== "string" || typeof after !== "string" || (kind === "rename" && typeof to !== "string"))
     throw new GalleyError("invalid_argument", `The plan is incomplete for ${stamp.path}.`);
   return {
@@ -141,6 +160,7 @@ function decodeChange(value: unknown): PlannedChange {
     ...(typeof to === "string" ? { to } : {}),
     ...(typeof mode === "number" ? { mode } : {}),
     ...(typeof mtimeMs === "number" ? { mtimeMs } : {}),
+    ...(typeof units === "number" ? { units } : {}),
   };
 }
 

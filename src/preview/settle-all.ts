@@ -3,30 +3,47 @@
 import { messageOf } from "../base/errors.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { PendingOutcome } from "../protocol/pending.js";
+import { writtenDetails } from "./apply-action.js";
 import { textOf } from "./callback-result.js";
-import { type Decision, type SettleContext, type Settled, settleAction } from "./settle.js";
+import type { AppliedChanges } from "./change-writer.js";
+import { type Decision, refuseBeforehand, type SettleContext, type Settled } from "./decision.js";
+import { settleAction } from "./settle.js";
 
-/** Every pending action in order; an apply stops at the first failure, a discard never does. */
+interface Result extends Partial<AppliedChanges> {
+  readonly id: string;
+  readonly outcome: PendingOutcome;
+  readonly label: string;
+  readonly error?: string;
+}
+
+/**
+ * Every pending action in order; an apply stops at the first failure, a discard never does. Throws `not_found`,
+ * `revision_mismatch` or `depends` before anything is decided.
+ */
 export async function settleAll(
   context: SettleContext,
   ids: readonly string[],
   decision: Decision,
 ): Promise<ToolResult> {
-  const results: { id: string; outcome: PendingOutcome; label: string; error?: string }[] = [];
+  const together = { ...decision, named: ids };
+  refuseBeforehand(context.store, ids, together);
+  const results: Result[] = [];
   for (const id of ids) {
     const label = context.store.get(id)?.action.label;
     if (label === undefined) continue; // it was settled and reported with another one
     // What was settled before is reported, whatever stops the rest.
-    const { outcome, result, also = [] } = await settleAction(context, id, decision).catch(stopped);
+    const { outcome, result, also = [], written } = await settleAction(context, id, together).catch(stopped);
     const isOver = outcome === "applied" || outcome === "discarded";
     const problem = result.isError ? textOf(result) : isOver ? undefined : refreshedText;
+    const change = written ? writtenDetails(written) : {};
     results.push({
       id,
       outcome: outcome === "refused" ? "failed" : outcome,
       label,
       ...(problem ? { error: problem } : {}),
+      ...change,
     });
-    if (isOver) for (const { action } of also) results.push({ id: action.id, outcome, label: action.label });
+    if (isOver) for (const { action } of also) results.push({ id: action.id, outcome, label: action.label, ...change });
     if (decision.action === "apply" && problem !== undefined) break;
   }
   const lines = results.map(({ id, outcome, label, error }) => {

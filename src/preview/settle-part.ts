@@ -2,106 +2,143 @@
 // stays pending under the same id, for the files as they are then.
 
 import { GalleyError } from "../base/errors.js";
+import { applyFailed, applyShare, writtenDetails } from "./apply-action.js";
 import type { AppliedChanges } from "./change-writer.js";
-import type { StoredAction } from "./pending-action-store.js";
-import { combinePlans, type Plan } from "./plan.js";
-import { type SplitPlan, type Subset, splitPlan } from "./plan-diff.js";
 import {
-  applyFailed,
-  applyOn,
   type Decision,
-  discardAll,
-  metadata,
-  missingText,
-  plansOf,
   refusalOf,
-  refused,
+  refuseOtherRevision,
+  refuseUnnamed,
   type SettleContext,
   type Settled,
-  settleAction,
-  withIt,
-  writtenDetails,
-} from "./settle.js";
-import { dependenciesOf, dependentsOf } from "./stack.js";
+} from "./decision.js";
+import { editedText, editedWithout } from "./edited-text.js";
+import type { StoredAction } from "./pending-action-store.js";
+import type { Plan } from "./plan.js";
+import { hunksIn } from "./plan-diff.js";
+import { discardAll, settleAction } from "./settle.js";
+import { metadata, missingText, refused, withIt } from "./settle-texts.js";
+import { partShare, type Share } from "./shares.js";
+import { type SplitPlan, type Subset, splitPlan } from "./split-plan.js";
+import { dependentsOf, planOf } from "./stack.js";
+
+export interface DecidedPart extends Pick<Settled, "result" | "code"> {
+  /** Nothing is left: it was settled as a whole. */
+  readonly isWhole: boolean;
+  /** Absolute paths of the files concerned. */
+  readonly paths: readonly string[];
+}
 
 export async function settlePart(
   context: SettleContext,
   id: string,
   { decision, subset }: { decision: Decision; subset: Subset },
-): Promise<Pick<Settled, "result" | "code"> & { isWhole: boolean }> {
+): Promise<DecidedPart> {
   const { store } = context;
   const asked = store.get(id);
+  if (asked) refuseOtherRevision(asked, decision.revision);
   const refusal = asked && refusalOf(context, asked, decision);
-  if (asked && refusal !== undefined) return { ...refused(context, asked, decision, refusal), isWhole: false };
+  if (asked && refusal !== undefined)
+    return { ...refused(context, asked, decision, refusal), isWhole: false, paths: [] };
   const status = asked?.action.status;
   // Taken before it is read: another decision about a part would replace the plan meanwhile.
   const stored = store.take(id);
   if (!stored) throw new GalleyError("not_found", missingText(store, id));
-  let split: SplitPlan;
+  let part: Part;
   try {
-    split = await splitOf(stored, subset);
+    part = await partOf(context, stored, { decision, subset });
   } catch (error) {
     store.putBack(id, status);
     throw error;
   }
-  const rest = decision.action === "apply" ? split.restIfApplied : split.restIfDiscarded;
-  if (!rest) {
+  if (!part.share) {
     store.putBack(id, status);
-    return { ...(await settleAction(context, id, decision)), isWhole: true };
+    return { ...(await settleAction(context, id, decision)), isWhole: true, paths: [] };
   }
-  const what = { stored, split, rest, decision };
+  const { share, split } = part;
+  const paths = split.chosen.map(({ path }) => path);
   try {
+    const partText = await textOf(stored, { decision, split });
+    const edits = await editedText(stored, new Set(split.settled.map(({ path }) => path)));
     const { others, written } =
-      decision.action === "apply" ? await applyPart(context, what) : discardPart(context, what);
-    const note = withIt(others, decision.action);
-    const texts = [partText(decision, split, stored), ...(note === undefined ? [] : [note])];
+      decision.action === "apply"
+        ? await applyPart(context, { share, decision })
+        : discardPart(context, { share, decision });
+    const texts = [partText, withIt(others, decision.action), edits].filter((text) => text !== undefined);
     const content = texts.map((text) => ({ type: "text" as const, text }));
     const source = written ? { sourceResultDetails: writtenDetails(written) } : {};
     const details = { ...metadata(store, stored, decision), ...source, partial: true, settled: split.settled };
-    return { result: { content, details }, isWhole: false };
+    return { result: { content, details }, isWhole: false, paths };
   } catch (error) {
-    return { ...(await applyFailed(context, stored, withoutRefresh(decision), error)), isWhole: false };
+    return { ...(await applyFailed(context, stored, withoutRefresh(decision), error)), isWhole: false, paths };
   }
 }
 
-async function splitOf({ action: { id }, work }: StoredAction, subset: Subset): Promise<SplitPlan> {
-  if (work.kind !== "plan") throw new GalleyError("invalid_argument", `Pending action ${id} cannot be split.`);
-  return splitPlan(work.plan, subset);
+interface Part {
+  readonly split: SplitPlan;
+  /** Absent where nothing is left. */
+  readonly share?: Required<Share>;
 }
 
-interface Part {
-  readonly stored: StoredAction;
-  readonly split: SplitPlan;
-  readonly rest: Plan;
-  readonly decision: Decision;
+async function partOf(
+  { store }: SettleContext,
+  stored: StoredAction,
+  { decision, subset }: { decision: Decision; subset: Subset },
+): Promise<Part> {
+  const plan = planOf(stored);
+  const { id } = stored.action;
+  if (!plan) throw new GalleyError("invalid_argument", `Pending action ${id} cannot be split.`);
+  const split = await splitPlan(plan, subset);
+  const paths = split.chosen.map(({ path }) => path);
+  refuseUnnamed(store, stored, { decision, paths });
+  const left = decision.action === "apply" ? split.ifApplied : split.ifDiscarded;
+  if (left.changes.length === 0) return { split };
+  const share = await partShare(store, { stored, plan, ...split, left, reason: decision.reason });
+  return { split, share };
 }
 
 interface SettledPart {
   /** What was settled with it. */
-  readonly others: readonly StoredAction[];
+  readonly others: readonly Pick<Share, "stored" | "part">[];
   readonly written?: AppliedChanges;
 }
 
-/** In one change set with what the chosen files depend on. Actions on top stay valid: the rest leads to the same files. */
-async function applyPart(context: SettleContext, { stored, split, rest, decision }: Part): Promise<SettledPart> {
-  const { store } = context;
-  const below = dependenciesOf(store, stored, pathsIn(split));
-  const written = await applyOn(context, below, { stored, decision }, async (owner) => {
-    const chosen = combinePlans([...plansOf(below), { ...rest, changes: split.chosen }]);
-    await context.keepRest?.(stored.action.id, rest);
-    return context.changes.apply(chosen, { ...owner, isPart: true }, context.session);
-  });
-  store.changePlan(stored, rest);
+interface DecidedShare {
+  readonly share: Required<Share>;
+  readonly decision: Decision;
+}
+
+/** In one change set with what the chosen files rest on. Actions on top stay valid: the rest leads to the same files. */
+async function applyPart(context: SettleContext, { share, decision }: DecidedShare): Promise<SettledPart> {
+  const { written, below } = await applyShare(context, { share, decision });
+  keepRest(context, { share, decision }, written);
   return { others: below, written };
 }
 
 /** Together with the actions on top of the chosen files: they contain what was just discarded. */
-function discardPart({ store }: SettleContext, { stored, split, rest, decision: { by } }: Part): SettledPart {
-  const { id } = stored.action;
-  const above = dependentsOf(store, stored, pathsIn(split));
-  discardAll(store, above, { id, by });
-  store.changePlan(stored, rest);
-  return { others: above };
+function discardPart(context: SettleContext, { share, decision }: DecidedShare): SettledPart {
+  const { stored, changes } = share;
+  const above = dependentsOf(
+    context.store,
+    stored,
+    changes.map(({ path }) => path),
+  );
+  discardAll(context.store, above, { id: stored.action.id, by: decision.by });
+  keepRest(context, { share, decision });
+  return { others: above.map((other) => ({ stored: other })) };
+}
+
+function keepRest({ store }: SettleContext, { share, decision }: DecidedShare, written?: AppliedChanges): void {
+  const { stored, part, rest, files } = share;
+  const { action, by } = decision;
+  const changeId = written ? { changeId: written.changeId } : {};
+  store.changePlan(stored, {
+    plan: rest,
+    step: { event: "part", action, by, ...part, ...changeId },
+    label: part.rest.label,
+    files,
+    ...editedWithout(stored, part.settled),
+  });
 }
 
 /** Only a whole plan can be refreshed. */
@@ -111,16 +148,13 @@ function withoutRefresh(decision: Decision): Decision {
   return { ...decision, extra };
 }
 
-function pathsIn({ chosen }: SplitPlan): string[] {
-  return chosen.map(({ path }) => path);
-}
-
-function partText(
-  { action }: Decision,
-  { settled, chosenHunks, totalHunks }: SplitPlan,
-  { action: { files = [] } }: StoredAction,
-): string {
-  const word = action === "apply" ? "Applied" : "Discarded";
+async function textOf(
+  stored: StoredAction,
+  { decision, split }: { decision: Decision; split: SplitPlan },
+): Promise<string> {
+  const { changes } = planOf(stored) as Plan;
+  const { settled, chosenHunks } = split;
+  const word = decision.action === "apply" ? "Applied" : "Discarded";
   const paths = settled.map(({ path }) => path).join(", ");
-  return `${word} ${chosenHunks} of ${totalHunks} hunks in ${settled.length} of ${files.length} files (${paths}).`;
+  return `${word} ${chosenHunks} of ${await hunksIn({ changes })} hunks in ${settled.length} of ${changes.length} files (${paths}).`;
 }

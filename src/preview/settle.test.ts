@@ -3,11 +3,13 @@ import { GalleyError } from "../base/errors.js";
 import type { ToolResult } from "../protocol/events.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { withoutSession } from "./change-writer.js";
+import type { Decision, SettleContext } from "./decision.js";
 import { type NewAction, PendingActionStore, type PendingChange } from "./pending-action-store.js";
 import { type Plan, stampOf } from "./plan.js";
-import { type Decision, missingText, type SettleContext, settleAction } from "./settle.js";
+import { settleAction } from "./settle.js";
 import { settleAll } from "./settle-all.js";
 import { settlePart } from "./settle-part.js";
+import { missingText } from "./settle-texts.js";
 
 const text = (value: string, details?: unknown): ToolResult => ({
   content: [{ type: "text", text: value }],
@@ -50,11 +52,17 @@ function plan(path: string, before: string, after: string): Plan {
   };
 }
 
+function both(before: string, after: string): Plan {
+  const changes = ["a.ts", "b.ts"].flatMap((path) => plan(path, before, after).changes);
+  return { ...plan("a.ts", before, after), changes };
+}
+
 function planned(label: string, work: Plan, more: Partial<NewAction> = {}): NewAction {
   return { label, sourceToolName: "ast_edit", work: { kind: "plan", plan: work }, ...more };
 }
 
 const apply: Decision = { action: "apply", reason: "looks right", by: "model" };
+const together: Decision = { ...apply, withDeps: true };
 const discard: Decision = { action: "discard", reason: "wrong file", by: "model" };
 
 describe("settling one action", () => {
@@ -369,11 +377,49 @@ describe("settling a plan", () => {
     expect([outcome, texts(result)]).toEqual(["applied", told]);
   });
 
+  it("writes nothing of an action that was not named, and says what would be written with it", async () => {
+    const { store, context, applyPlan } = setUp();
+    const low = store.push(planned("write both", both("0", "1")));
+    const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
+    const refusal = {
+      code: "depends",
+      message:
+        "Pending action pa_2 rests on pa_1 for a.ts. Nothing was written. To apply them together, name pa_1 too or use withDeps.",
+      details: { actions: [{ id: "pa_1", label: "write both", files: ["a.ts"] }] },
+    };
+    await expect(settleAction(context, top, apply)).rejects.toMatchObject(refusal);
+    await expect(settleAll(context, [top], apply)).rejects.toMatchObject(refusal);
+    expect(applyPlan).not.toHaveBeenCalled();
+    expect(store.list().map(({ action }) => [action.status, action.attempts])).toEqual([
+      ["pending", 0],
+      ["pending", 0],
+    ]);
+    expect(texts(await settleAll(context, [top, low], apply))).toEqual([
+      "pa_2 applied: edit a\npa_1 applied: write both (1 hunk in 1 file)",
+    ]);
+  });
+
+  it("takes of a lower plan only the files that are applied; the rest of it stays pending", async () => {
+    const { store, context, applyPlan } = setUp();
+    const low = store.push(planned("write both", both("0", "1")));
+    const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
+    const { result } = await settleAction(context, top, together);
+    expect(texts(result)[1]).toBe("Applied with it: pa_1 write both (a.ts)");
+    expect(applyPlan.mock.calls[0]?.[0].map(({ path }) => path)).toEqual(["/p/a.ts"]);
+    expect(applyPlan.mock.calls[0]?.[1]).toMatchObject({
+      pendingId: "pa_2",
+      parts: [{ id: "pa_1", revision: 2, reason: "Needed by pa_2.", settled: [{ path: "a.ts" }] }],
+    });
+    expect(store.list().map(({ action }) => action)).toMatchObject([
+      { id: "pa_1", label: "write both (1 hunk in 1 file)", status: "pending", revision: 2, files: [{ path: "b.ts" }] },
+    ]);
+  });
+
   it("applies what a plan was staged on in one change set, and discards what was staged on it", async () => {
     const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
-    const { result } = await settleAction(context, top, apply);
+    const { result } = await settleAction(context, top, together);
     const [change] = applyPlan.mock.calls[0]?.[0] ?? [];
     expect([change?.before, change?.after].map((bytes) => Buffer.from(bytes ?? []).toString())).toEqual(["0", "2"]);
     expect(texts(result)).toEqual(["Wrote a.ts.", "Applied with it: pa_1 write a"]);
@@ -390,7 +436,7 @@ describe("settling a plan", () => {
     const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "0", "2"), { dependsOn: [low] }));
-    const { outcome, result } = await settleAction(context, top, apply);
+    const { outcome, result } = await settleAction(context, top, together);
     expect(outcome).toBe("stale");
     expect(texts(result)).toEqual([
       "Preview is stale: 1 of 1 files changed since the preview (a.ts). Nothing was written. Run ast_edit again or discard.",
@@ -407,7 +453,7 @@ describe("settling a plan", () => {
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
     store.take(low);
-    const { result } = await settleAction(context, top, apply);
+    const { result } = await settleAction(context, top, together);
     expect(texts(result)).toEqual(["Pending action pa_1 is being applied."]);
     expect(applyPlan).not.toHaveBeenCalled();
     expect(store.get(low)?.action.status).toBe("applying");
@@ -420,7 +466,7 @@ describe("settling a plan", () => {
     applyPlan.mockRejectedValueOnce(
       new GalleyError("apply_failed", "Apply failed: a.ts: ENOSPC. All files were restored."),
     );
-    const { result } = await settleAction(context, top, apply);
+    const { result } = await settleAction(context, top, together);
     expect(texts(result)).toEqual(["Apply failed: a.ts: ENOSPC. All files were restored."]);
     expect(store.list().map(({ action }) => [action.id, action.status, action.attempts])).toEqual([
       [top, "pending", 1],
@@ -527,7 +573,7 @@ describe("settling all", () => {
     expect(texts(all)).toEqual(["pa_3 applied: C\npa_1 applied: A\npa_2 failed: B – Apply failed: locked"]);
     expect(results(all)).toEqual(["pa_3 applied", "pa_1 applied", "pa_2 failed"]);
     store.push(planned("D", plan("b.ts", "1", "2"), { dependsOn: ["pa_2"] }));
-    expect(results(await settleAll(context, ["pa_4"], apply))).toEqual(["pa_4 applied", "pa_2 applied"]);
+    expect(results(await settleAll(context, ["pa_4"], together))).toEqual(["pa_4 applied", "pa_2 applied"]);
   });
 
   it("tells of what a discard took along", async () => {

@@ -6,13 +6,14 @@ import { expect, it } from "vitest";
 import { GalleyError } from "../base/errors.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { withoutSession } from "./change-writer.js";
+import type { Decision, SettleContext } from "./decision.js";
 import { PendingActionStore, type StoredAction } from "./pending-action-store.js";
 import { type PlannedChange, stampOf } from "./plan.js";
 import { diffOf } from "./plan-diff.js";
-import { type Decision, type SettleContext, settleAction } from "./settle.js";
+import { settleAction } from "./settle.js";
 import { settleAll } from "./settle-all.js";
 import { settlePart } from "./settle-part.js";
-import { dependenciesOf, inStagedOrder, planOf, stagedFor } from "./stack.js";
+import { actionsBelow, inStagedOrder, planOf, stagedFor } from "./stack.js";
 
 const paths = ["/p/a", "/p/b", "/p/new"];
 
@@ -123,7 +124,12 @@ class Scene {
     const { id } = stored.action;
     const changes = planOf(stored)?.changes ?? [];
     const isPart = kind.endsWith("Part");
-    const decision: Decision = { action: kind.startsWith("apply") ? "apply" : "discard", reason: "", by: "user" };
+    const decision: Decision = {
+      action: kind.startsWith("apply") ? "apply" : "discard",
+      reason: "",
+      by: "user",
+      withDeps: true,
+    };
     const change = pick(changes, picks[1]) as PlannedChange;
     const { hunks: total } = await diffOf(change);
     const byHunk = isPart && change.kind === "modify" && total > 0;
@@ -135,7 +141,8 @@ class Scene {
     // What somebody who reads the diffs expects; where one does not fit, what no disk here ever holds.
     const expected = new Map(this.disk);
     const touched = isPart ? [change.path] : changes.map(({ path }) => path);
-    for (const lower of dependenciesOf(this.store, stored, touched)) await this.#patch(expected, lower, () => true);
+    for (const lower of actionsBelow(this.store, stored, touched))
+      await this.#patch(expected, lower.stored, (path) => lower.paths.has(path));
     await this.#patch(expected, stored, isChosen);
     const above = decision.action === "discard" ? inStagedOrder(this.store) : [];
     const diffs = new Map<string, Set<string>>();

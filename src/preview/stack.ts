@@ -2,7 +2,7 @@
 // file only. Once the lower one has settled the file, the two are independent.
 
 import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
-import type { Plan, PlannedChange } from "./plan.js";
+import { changesByPath, type Plan, type PlannedChange } from "./plan.js";
 
 /** The oldest first. Ids count up, so they tell which came first. */
 export function inStagedOrder(store: PendingActionStore): StoredAction[] {
@@ -13,23 +13,45 @@ export function planOf({ work }: StoredAction): Plan | undefined {
   return work.kind === "plan" ? work.plan : undefined;
 }
 
-/** What has to be applied before it, or before its changes of some files; the oldest first. */
-export function dependenciesOf(
+/** What an action was made on top of: a lower action, and the files (absolute paths) for which it counts. */
+export interface ActionBelow {
+  readonly stored: StoredAction;
+  readonly paths: ReadonlySet<string>;
+}
+
+/** What has to be applied with it, or with its changes of some files: only those files of it. The oldest first. */
+export function actionsBelow(
   store: PendingActionStore,
   stored: StoredAction,
   paths: Iterable<string> = pathsOf(stored),
-): StoredAction[] {
-  const found = new Set<StoredAction>();
-  const visit = (upper: StoredAction, through: ReadonlySet<string>) => {
+): ActionBelow[] {
+  const found = new Map<StoredAction, Set<string>>();
+  const visit = (upper: StoredAction, through: readonly string[]) => {
     for (const id of upper.action.dependsOn ?? []) {
       const lower = store.get(id);
-      if (!lower || found.has(lower) || !touches(lower, through)) continue;
-      found.add(lower);
-      visit(lower, pathsOf(lower)); // it is applied whole
+      if (!lower) continue;
+      const known = found.get(lower) ?? new Set();
+      const fresh = through.filter((path) => changeAt(lower, path) !== undefined && !known.has(path));
+      if (fresh.length === 0) continue;
+      found.set(lower, new Set([...known, ...fresh]));
+      visit(lower, fresh);
     }
   };
-  visit(stored, new Set(paths));
-  return [...found].sort((a, b) => numberOf(a) - numberOf(b));
+  visit(stored, [...paths]);
+  return [...found]
+    .map(([lower, concerned]) => ({ stored: lower, paths: concerned }))
+    .sort((a, b) => numberOf(a.stored) - numberOf(b.stored));
+}
+
+/** The shown paths of an action's files. */
+export function shownPaths(stored: StoredAction, paths: Iterable<string>): string[] {
+  return [...paths].flatMap((path) => changeAt(stored, path)?.stamp.path ?? []);
+}
+
+/** What a plan does to a file. */
+export function changeAt(stored: StoredAction, path: string): PlannedChange | undefined {
+  const plan = planOf(stored);
+  return plan && changesByPath(plan).get(path);
 }
 
 /** What was staged on top of it, or of its changes of some files; the newest first. */
@@ -58,14 +80,14 @@ export interface StagedChange {
 
 /** What is staged for a file, newest last: the newest, and what it rests on there. */
 export function stagedFor(store: PendingActionStore, path: string): StagedChange[] {
-  const only = new Set([path]);
   let newest: StoredAction | undefined;
   // Asked for every file of a walk: one look at each action, and no order but for the few that count.
   for (const stored of store.list())
-    if (touches(stored, only) && (!newest || numberOf(stored) > numberOf(newest))) newest = stored;
+    if (changeAt(stored, path) && (!newest || numberOf(stored) > numberOf(newest))) newest = stored;
   if (!newest) return [];
-  return [...dependenciesOf(store, newest, [path]), newest].flatMap((stored) => {
-    const change = planOf(stored)?.changes.find((each) => each.path === path);
+  const chain = [...actionsBelow(store, newest, [path]).map(({ stored }) => stored), newest];
+  return chain.flatMap((stored) => {
+    const change = changeAt(stored, path);
     return change ? [{ id: stored.action.id, change }] : [];
   });
 }
@@ -75,7 +97,8 @@ export function pathsOf(stored: StoredAction): Set<string> {
 }
 
 function touches(stored: StoredAction, paths: ReadonlySet<string>): boolean {
-  return planOf(stored)?.changes.some(({ path }) => paths.has(path)) ?? false;
+  for (const path of paths) if (changeAt(stored, path)) return true;
+  return false;
 }
 
 function numberOf({ action }: StoredAction): number {

@@ -23,6 +23,7 @@ export type InterruptMode = Static<typeof InterruptMode>;
 
 const text = Type.String({ expectation: "a string" });
 const flag = Type.Boolean({ expectation: "a boolean" });
+const ordinal = Type.Integer({ minimum: 1, expectation: "a whole number from 1" });
 const texts = Type.Array(Type.String(), { expectation: "an array of strings" });
 const message = {
   message: text,
@@ -105,7 +106,11 @@ export const commandSchemaByType = {
     limit: Type.Optional(Type.Number({ expectation: "a number" })),
   }),
 
-  get_pending_actions: command("get_pending_actions", { ids: Type.Optional(texts), diff: Type.Optional(flag) }),
+  get_pending_actions: command("get_pending_actions", {
+    ids: Type.Optional(texts),
+    diff: Type.Optional(flag),
+    check: Type.Optional(flag),
+  }),
   resolve_pending_action: command("resolve_pending_action", {
     action: Type.Union([Type.Literal("apply"), Type.Literal("discard")], { expectation: '"apply" or "discard"' }),
     reason: text,
@@ -119,6 +124,20 @@ export const commandSchemaByType = {
         expectation: "an object of hunk numbers by path",
       }),
     ),
+    withDeps: Type.Optional(flag),
+    revision: Type.Optional(ordinal),
+  }),
+  revise_pending_action: command("revise_pending_action", {
+    pendingId: text,
+    revision: ordinal,
+    path: text,
+    hunk: ordinal,
+    text,
+  }),
+  rebase_pending_action: command("rebase_pending_action", {
+    pendingId: text,
+    revision: Type.Optional(ordinal),
+    partial: Type.Optional(flag),
   }),
   undo: command("undo", { changeId: Type.Optional(text), apply: Type.Optional(flag) }),
   redo: command("redo", { apply: Type.Optional(flag) }),

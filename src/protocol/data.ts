@@ -167,6 +167,9 @@ export const ResolveDetails = Type.Union([
         outcome: PendingOutcome,
         label: Type.String(),
         error: Type.Optional(Type.String()),
+        /** Of a plan that was applied by a change of its own. */
+        changeId: Type.Optional(Type.String()),
+        hardlinkBroken: Type.Optional(Type.Array(Type.String())),
       }),
     ),
   }),
@@ -246,6 +249,12 @@ export const RpcData = {
 
   get_pending_actions: Type.Object({ actions: Type.Array(PendingActionView) }),
   resolve_pending_action: Type.Object({ details: ResolveDetails, text: Type.String() }),
+  revise_pending_action: Type.Object({ action: PendingActionView }),
+  /** `left`: the hunks that found their lines no more. */
+  rebase_pending_action: Type.Object({
+    action: PendingActionView,
+    left: Type.Array(Type.Object({ path: Type.String(), hunks: Type.Array(Type.Integer()) })),
+  }),
   undo: undone,
   redo: undone,
   get_changes: Type.Object({ changes: Type.Array(Change) }),

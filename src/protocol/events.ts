@@ -176,11 +176,12 @@ export const SessionEvent = Type.Union([
   }),
   Type.Object({ type: Type.Literal("agent_settled") }),
   Type.Object({ type: Type.Literal("pending_action_added"), action: PendingAction }),
-  /** `files`: those that made it stale, or those that are left after a part was settled. */
+  /** `files`: those concerned. They made it stale, or a part of them was decided, edited or rebased. */
   Type.Object({
     type: Type.Literal("pending_action_changed"),
     id: Type.String(),
     status: PendingStatus,
+    revision: Type.Integer({ minimum: 1 }),
     files: Type.Optional(Type.Array(FileStamp)),
   }),
   Type.Object({

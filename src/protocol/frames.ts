@@ -47,6 +47,12 @@ export const RpcFailure = Type.Object({
   success: Type.Literal(false),
   error: Type.String(),
   code: Type.Optional(Type.String()),
+  /** With the code `depends`. */
+  details: Type.Optional(
+    Type.Object({
+      actions: Type.Array(Type.Object({ id: Type.String(), label: Type.String(), files: Type.Array(Type.String()) })),
+    }),
+  ),
   requestId: Type.Optional(RequestId),
   requestCommand: Type.Optional(Type.String()),
 });

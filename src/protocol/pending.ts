@@ -21,6 +21,14 @@ export const FileChangeKind = Type.Union([
 ]);
 export type FileChangeKind = Static<typeof FileChangeKind>;
 
+export const Decider = Type.Union([
+  Type.Literal("model"),
+  Type.Literal("user"),
+  Type.Literal("host"),
+  Type.Literal("runtime"),
+]);
+export type Decider = Static<typeof Decider>;
+
 export const PendingStatus = Type.Union([Type.Literal("pending"), Type.Literal("applying"), Type.Literal("stale")]);
 export type PendingStatus = Static<typeof PendingStatus>;
 
@@ -37,6 +45,8 @@ const actionFields = {
   expiresAt: Type.Optional(Type.Number()),
   entryId: Type.Optional(Type.String()),
   status: PendingStatus,
+  /** From 1; one more with every change of what is pending: a part decided, a hunk edited, a new preview, a rebase. */
+  revision: Type.Integer({ minimum: 1 }),
   attempts: Type.Integer({ minimum: 0 }),
   lastError: Type.Optional(Type.String()),
   dependsOn: Type.Optional(Type.Array(Type.String())),
@@ -54,13 +64,23 @@ const PlannedFile = Type.Object({
   removed: Type.Optional(Type.Integer({ minimum: 0 })),
   hunks: Type.Optional(Type.Integer({ minimum: 0 })),
   diff: Type.Optional(Type.String()),
+  /** It is not as it was when the preview was made. */
+  stale: Type.Optional(Type.Literal(true)),
+  /** The new text is no longer only what the tool proposed. */
+  editedBy: Type.Optional(Decider),
 });
+
+/** An action below another one, and the files for which the upper one was made on top of it. */
+export const ActionBelow = Type.Object({ id: Type.String(), files: Type.Array(Type.String()) });
+export type ActionBelow = Static<typeof ActionBelow>;
 
 export const PendingActionView = Type.Object({
   ...actionFields,
   files: Type.Optional(Type.Array(PlannedFile)),
   /** The diffs were cut at their limit. */
   diffTruncated: Type.Optional(Type.Literal(true)),
+  /** What would have to be applied with it. */
+  restsOn: Type.Optional(Type.Array(ActionBelow)),
 });
 export type PendingActionView = Static<typeof PendingActionView>;
 
@@ -73,14 +93,6 @@ export const PendingOutcome = Type.Union([
   Type.Literal("orphaned"),
 ]);
 export type PendingOutcome = Static<typeof PendingOutcome>;
-
-export const Decider = Type.Union([
-  Type.Literal("model"),
-  Type.Literal("user"),
-  Type.Literal("host"),
-  Type.Literal("runtime"),
-]);
-export type Decider = Static<typeof Decider>;
 
 /** An applied change set, undone or not. */
 export const Change = Type.Object({

@@ -47,8 +47,8 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   get_changes: async ({ session }, { all = false, diff = false, limit }) => ({
     changes: await session.getChanges({ isWholeRoot: all, withDiff: diff, ...(limit === undefined ? {} : { limit }) }),
   }),
-  get_pending_actions: async ({ session }, { ids, diff }) => ({
-    actions: await session.getPendingActions({ ids, diff }),
+  get_pending_actions: async ({ session }, { ids, diff, check }) => ({
+    actions: await session.getPendingActions({ ids, diff, check }),
   }),
   get_session_stats: ({ session }) => session.getSessionStats(),
   get_state: getState,
@@ -58,9 +58,13 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     cancelled: !(await session.newSession(parentSession === undefined ? {} : { parentSession })),
   }),
   prompt,
+  rebase_pending_action: ({ session }, { pendingId, revision, partial }) =>
+    session.rebasePendingAction({ pendingId, revision, partial, by: "host" }),
   redo: async ({ session }, command) => undone(await session.redo(decisionOf(command)), session),
   resolve_pending_action: ({ session }, { type: _type, id: _id, ...decision }) =>
     session.resolvePendingAction({ ...decision, by: "host" }),
+  revise_pending_action: ({ session }, { pendingId, revision, path, hunk, text }) =>
+    session.revisePendingAction({ pendingId, revision, path, hunk, text, by: "host" }),
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
   set_event_filter: ({ features, request }, { events }) => {

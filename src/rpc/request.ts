@@ -10,7 +10,13 @@ const maxIdBytes = 512;
 const maxTypeLength = 512;
 
 /** Codes that hosts act on. The others are internal: a host that saw them would come to depend on them. */
-const toldCodes: ReadonlySet<ErrorCode> = new Set(["session_busy", "stale_cursor", "unknown_since"]);
+const toldCodes: ReadonlySet<ErrorCode> = new Set([
+  "depends",
+  "revision_mismatch",
+  "session_busy",
+  "stale_cursor",
+  "unknown_since",
+]);
 
 export class Request {
   readonly type: string;
@@ -36,14 +42,18 @@ export class Request {
   }
 
   /** A refusal: the sentence is part of the contract, and so is the code where there is one. */
-  refuse(error: string, code?: string): void {
+  refuse(error: string, code?: string, details?: object): void {
     this.#isAnswered = true;
-    this.#outbox.send({ id: this.id, type: "response", command: this.type, success: false, error, code });
+    this.#outbox.send({ id: this.id, type: "response", command: this.type, success: false, error, code, details });
   }
 
   /** What a handler threw. A GalleyError is a refusal; anything else is an internal error. */
   fail(thrown: unknown): void {
-    if (thrown instanceof GalleyError && toldCodes.has(thrown.code)) return this.refuse(thrown.message, thrown.code);
+    if (thrown instanceof GalleyError && toldCodes.has(thrown.code)) {
+      // The list of what would be written too: a host shows it before it asks again.
+      const details = thrown.code === "depends" ? thrown.details : undefined;
+      return this.refuse(thrown.message, thrown.code, details);
+    }
     if (thrown instanceof GalleyError || this.#isAnswered) return this.refuse(messageOf(thrown));
     this.#isAnswered = true;
     const error = `Failed to parse command: ${messageOf(thrown)}`;

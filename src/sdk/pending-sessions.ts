@@ -17,8 +17,7 @@ import { markStaleActions } from "../pending/stale-actions.js";
 import { viewPending } from "../pending/view-pending.js";
 import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../preview/change-writer.js";
 import { PendingActionStore, type StoredAction } from "../preview/pending-action-store.js";
-import { dependenciesOf } from "../preview/stack.js";
-import type { Change } from "../protocol/pending.js";
+import type { Change, PendingActionView } from "../protocol/pending.js";
 import { userText } from "../record/entry-tree.js";
 import { openRecord } from "../record/open-record.js";
 import type { SessionRecord } from "../record/record.js";
@@ -30,7 +29,7 @@ import { createAgentSession } from "./create-agent-session.js";
 import { listSessions } from "./manage-sessions.js";
 import { createProjectChanges } from "./project-changes.js";
 import { nameOf } from "./review/find-by-id.js";
-import { filesOf, type ListedAction, type ListedFile } from "./review/listed-action.js";
+import { filesOf, type ListedAction } from "./review/listed-action.js";
 
 export type { ChangeOutcome };
 
@@ -78,15 +77,17 @@ async function listed(stored: StoredAction, { store, record, session, root }: Li
   const files = filesOf(stored, root);
   const shownOf = new Map(files.map(({ staged, shown }) => [staged, shown]));
   const [view = stored.action] = await viewPending(store, { ids: [id] });
-  const named = view.files?.map((file) => ({ ...file, path: shownOf.get(file.path) ?? file.path }));
+  const { restsOn = [], ...told }: PendingActionView = view;
+  const nameOfFile = (path: string) => shownOf.get(path) ?? path;
+  const named = told.files?.map((file) => ({ ...file, path: nameOfFile(file.path) }));
   return {
     session,
     id,
     name: id,
-    action: { ...view, ...(named ? { files: named } : {}) },
+    action: { ...told, ...(named ? { files: named } : {}) },
     files,
     prompt: promptOf(stored, record),
-    restsOn: restsOn(store, stored, files),
+    restsOn: restsOn.map((below) => ({ ...below, files: below.files.map(nameOfFile) })),
     stored,
   };
 }
@@ -103,18 +104,6 @@ function promptOf({ run, action }: StoredAction, { tree, sessionId }: SessionRec
     if (text) before = text;
   }
   return before;
-}
-
-function restsOn(
-  store: PendingActionStore,
-  stored: StoredAction,
-  files: readonly ListedFile[],
-): ListedAction["restsOn"] {
-  const below = new Map<string, string[]>();
-  for (const { path, shown } of files)
-    for (const { action } of dependenciesOf(store, stored, [path]))
-      below.set(action.id, [...(below.get(action.id) ?? []), shown]);
-  return [...below].map(([id, paths]) => ({ id, files: paths }));
 }
 
 /** A number may be there twice: session files that an earlier version wrote, or that were copied. */

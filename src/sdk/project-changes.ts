@@ -5,9 +5,9 @@ import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
 import type { Settings } from "../config/settings/settings.js";
 import type { Workspace } from "../files/workspace.js";
-import { type ChangeDecision, createChangeWriter } from "../journal/create-change-writer.js";
+import { createChangeWriter } from "../journal/create-change-writer.js";
 import { appliedEntries, foldPending } from "../pending/pending-entries.js";
-import type { ChangeOwner, ChangeWriter } from "../preview/change-writer.js";
+import type { ChangeMade, ChangeOwner, ChangeWriter } from "../preview/change-writer.js";
 import { openRecord } from "../record/open-record.js";
 import type { RecordOptions } from "../record/record-options.js";
 
@@ -25,7 +25,7 @@ export function createProjectChanges({ settings, sessions, ...deps }: ProjectCha
   return createChangeWriter({
     ...deps,
     retention: () => undoRetention(settings),
-    settleElsewhere: (owner, decision) => settleElsewhere(sessions, owner, decision),
+    settleElsewhere: (owner, change) => settleElsewhere(sessions, owner, change),
   });
 }
 
@@ -37,14 +37,13 @@ export function undoRetention(settings: Settings): { keep: number; maxBytes: num
 async function settleElsewhere(
   options: RecordOptions,
   { session, ...applied }: ChangeOwner,
-  decision: ChangeDecision,
+  change: ChangeMade,
 ): Promise<boolean> {
   const record = await openRecord(session, options).catch(() => undefined);
   if (!record) return true; // the session has no file: there is nothing to settle
   try {
     if (record.readOnlyReason !== undefined) return false;
-    if (applied.isPart) await record.artifacts.promoteRest(applied.pendingId);
-    const entries = appliedEntries(foldPending(record.tree.entries, record.sessionId).open, applied, decision);
+    const entries = appliedEntries(foldPending(record.tree.entries, record.sessionId).open, applied, change);
     for (const { entry } of entries) record.append(entry);
     await record.sync();
     return record.persistError === undefined;

@@ -6,7 +6,7 @@ import type { ToolHooks } from "../loop/run.js";
 import type { ChangeHistory } from "../pending/change-history.js";
 import type { PendingActions } from "../pending/pending.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
-import type { SettleContext } from "../preview/settle.js";
+import type { SettleContext } from "../preview/decision.js";
 import type { FileMentionMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";

@@ -5,6 +5,8 @@ import { GalleyError } from "../base/errors.js";
 import type { Subscriber } from "../loop/event-stream.js";
 import type { ChangeListOptions, Undone, UndoRequest } from "../pending/change-history.js";
 import { decidePending, type PendingDecision } from "../pending/decide-pending.js";
+import type { Rebased, RebaseRequest } from "../pending/rebase-pending.js";
+import type { ReviseRequest } from "../pending/revise-pending.js";
 import type { StandingHandler } from "../pending/standing-handler.js";
 import { type PendingViewOptions, viewPending } from "../pending/view-pending.js";
 import type { NewAction } from "../preview/pending-action-store.js";
@@ -210,9 +212,15 @@ export class AgentSession extends SessionView {
 
   // Pending actions
 
-  /** What waits for a decision, the next one first. Plans carry per-file figures, and diffs if asked for. */
-  async getPendingActions(options: PendingViewOptions = {}): Promise<PendingActionView[]> {
+  /**
+   * What waits for a decision, the next one first. Plans carry per-file figures, and diffs if asked for. With `check` the
+   * files are compared with the disk first.
+   */
+  async getPendingActions(
+    options: PendingViewOptions & { check?: boolean | undefined } = {},
+  ): Promise<PendingActionView[]> {
     await this.internals.restored.done;
+    if (options.check) await this.internals.pending.checkFiles();
     return viewPending(this.internals.pending.store, options);
   }
 
@@ -220,6 +228,22 @@ export class AgentSession extends SessionView {
   async resolvePendingAction(request: PendingDecision): Promise<{ details: ResolveDetails; text: string }> {
     await this.internals.restored.done;
     return decidePending(this.internals.pending, request);
+  }
+
+  /** Replaces the new side of a hunk by another text. */
+  async revisePendingAction(request: ReviseRequest): Promise<{ action: PendingActionView }> {
+    const { restored, pending, deps } = this.internals;
+    await restored.done;
+    const { revisePending } = await import("../pending/revise-pending.js");
+    return pending.during(revisePending({ pending, changes: deps.changes }, request));
+  }
+
+  /** Makes the change of a stale plan for the files as they are now; writes nothing. */
+  async rebasePendingAction(request: RebaseRequest): Promise<Rebased> {
+    const { restored, pending, deps } = this.internals;
+    await restored.done;
+    const { rebasePending } = await import("../pending/rebase-pending.js");
+    return pending.during(rebasePending({ pending, changes: deps.changes }, request));
   }
 
   /** For extensions: in the store at once, on record soon after. Returns its id. */

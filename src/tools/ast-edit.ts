@@ -153,10 +153,11 @@ export async function actionFor({ workspace }: SearchDeps, { plan, details }: Fo
     "write",
   );
   const changes: PlannedChange[] = [];
-  await inLanes(plan.files.entries(), 8, async ([index, { target, before, after }]) => {
+  await inLanes(plan.files.entries(), 8, async ([index, { target, before, after, replacements }]) => {
     const { path, displayPath } = places[index] as WriteTarget;
     const { mode } = await workspace.stat(target);
-    changes[index] = { kind: "modify", path, stamp: stampOf(displayPath, { bytes: before, mode }), before, after };
+    const stamp = stampOf(displayPath, { bytes: before, mode });
+    changes[index] = { kind: "modify", path, stamp, before, after, units: replacements.length };
   });
   const amount = `${count(plan.totalReplacements, "replacement")} in ${count(plan.files.length, "file")}`;
   const applied = { text: `Applied ${amount}.`, details: { ...details, applied: true } };
@@ -165,7 +166,7 @@ export async function actionFor({ workspace }: SearchDeps, { plan, details }: Fo
     sourceToolName: "ast_edit",
     details: { totalReplacements: plan.totalReplacements, filesTouched: plan.files.length },
     preview: { diff: details.diff },
-    work: { kind: "plan" as const, plan: { changes, applied } },
+    work: { kind: "plan" as const, plan: { changes, applied, unit: "replacement" } },
   };
 }
 

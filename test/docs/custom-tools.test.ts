@@ -14,9 +14,10 @@ import type { ToolPendingActions } from "../../src/extensions/api/tool-api-pendi
 import { plainTheme } from "../../src/extensions/compat/theme.js";
 import type { LoadedCustomTools } from "../../src/extensions/load/load.js";
 import { withoutSession } from "../../src/preview/change-writer.js";
+import type { SettleContext } from "../../src/preview/decision.js";
 import { PendingActionStore } from "../../src/preview/pending-action-store.js";
 import { type PlannedChange, stampOf } from "../../src/preview/plan.js";
-import { type SettleContext, settleAction } from "../../src/preview/settle.js";
+import { settleAction } from "../../src/preview/settle.js";
 import { createNodeProcesses } from "../../src/processes/node-processes.js";
 import type { ToolResult } from "../../src/protocol/events.js";
 import { projectRoot } from "../kit/run-galley.js";

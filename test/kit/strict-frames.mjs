@@ -1,7 +1,7 @@
 // A host that believes nothing: every line of stdout is held against the tables, in the order in which it came, with
 // what was negotiated in mind. Stands in for clients that stop reading at the first frame they cannot accept.
 
-import { isObject, members, oneOf, text } from "./shapes.mjs";
+import { isObject, list, members, oneOf, text } from "./shapes.mjs";
 import { requestId } from "./strict-shapes.mjs";
 import { dataByCommand, featureOfFrame, frames, uiRequest } from "./strict-tables.mjs";
 
@@ -15,6 +15,7 @@ const failure = members({
   success: oneOf(false),
   error: text,
   "code?": text,
+  "details?": members({ actions: list(members({ id: text, label: text, files: list(text) })) }),
   "requestId?": requestId,
   "requestCommand?": text,
 });

@@ -176,6 +176,7 @@ const pendingFields = {
   kind: oneOf("plan", "closure"),
   createdAt: number,
   status: oneOf("pending", "applying", "stale"),
+  revision: integer,
   attempts: count,
   "toolCallId?": text,
   "details?": anything,
@@ -198,9 +199,12 @@ export const pendingView = members({
       "removed?": count,
       "hunks?": count,
       "diff?": text,
+      "stale?": oneOf(true),
+      "editedBy?": oneOf("user", "host"),
     }),
   ),
   "diffTruncated?": oneOf(true),
+  "restsOn?": list(members({ id: text, files: texts })),
 });
 export const outcome = oneOf("applied", "discarded", "failed", "stale", "expired", "orphaned");
 export const decider = oneOf("model", "user", "host", "runtime");
@@ -233,6 +237,8 @@ export const resolveDetails = either(
   members({
     action: oneOf("apply", "discard"),
     reason: text,
-    results: list(members({ id: text, outcome, label: text, "error?": text })),
+    results: list(
+      members({ id: text, outcome, label: text, "error?": text, "changeId?": text, "hardlinkBroken?": texts }),
+    ),
   }),
 );

@@ -202,6 +202,11 @@ export const dataByCommand = {
   get_messages_page: members({ ...messages, "nextCursor?": text, totalMessages: count }),
   get_pending_actions: members({ actions: list(pendingView) }),
   resolve_pending_action: members({ details: resolveDetails, text }),
+  revise_pending_action: members({ action: pendingView }),
+  rebase_pending_action: members({
+    action: pendingView,
+    left: list(members({ path: text, hunks: list(integer) })),
+  }),
   undo: undone,
   redo: undone,
   get_changes: members({ changes: list(change) }),
@@ -269,6 +274,7 @@ export const frames = {
   pending_action_changed: {
     id: text,
     status: oneOf("pending", "applying", "stale"),
+    revision: integer,
     "files?": list(members(stampFields)),
   },
   pending_action_resolved: {

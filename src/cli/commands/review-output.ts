@@ -1,6 +1,6 @@
 // How the review verbs answer: text or one JSON document on stdout, and the exit code of a failure.
 
-import { GalleyError } from "../../base/errors.js";
+import { type ErrorCode, GalleyError } from "../../base/errors.js";
 import type { ExitReason } from "../exit-codes.js";
 
 /** As it is: the caller has cleaned foreign text before it added the colours. */
@@ -12,10 +12,10 @@ export function printJson(document: object): void {
   process.stdout.write(`${JSON.stringify(document)}\n`);
 }
 
-const usageCodes = ["usage", "invalid_argument", "depends", "revision_mismatch"];
+const usageCodes: readonly ErrorCode[] = ["usage", "invalid_argument", "depends"];
 
 export function reasonOf(error: unknown): ExitReason {
-  const code: string | undefined = error instanceof GalleyError ? error.code : undefined;
+  const code = error instanceof GalleyError ? error.code : undefined;
   if (code !== undefined && usageCodes.includes(code)) return "usage";
   return code === "file_refused" ? "denied" : "failed";
 }

@@ -189,7 +189,7 @@ function failureText(error: unknown, [listed]: readonly ListedAction[], location
   if (!(error instanceof GalleyError) || !listed) return messageOf(error);
   if (error.code === "stale_preview")
     return `${error.message} To make it anew for the files as they are: galley rebase ${listed.name}${also}`;
-  if ((error.code as string) !== "depends") return error.message;
+  if (error.code !== "depends") return error.message;
   const { actions = [] } = (error.details ?? {}) as { actions?: { id: string; label: string; files: string[] }[] };
   const rows = actions.map(({ id, label, files }) => `  ${id}  ${files.join(", ")}  (${label})`);
   return [

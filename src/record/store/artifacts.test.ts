@@ -33,11 +33,11 @@ describe.each([
 
   it("keep a plan for each pending action, the last one", async () => {
     const artifacts = create();
-    await artifacts.savePlan("p1", "first");
-    await artifacts.savePlan("p1", "second");
-    expect(await artifacts.readPlan("p1")).toBe("second");
-    expect(await artifacts.readPlan("p2")).toBeUndefined();
-    await expect(async () => artifacts.savePlan("../p", "x")).rejects.toThrow("Not the id of a pending action: ../p");
+    await artifacts.savePlan("p1.plan", "first");
+    await artifacts.savePlan("p1.plan", "second");
+    expect(await artifacts.readPlan("p1.plan")).toBe("second");
+    expect(await artifacts.readPlan("p2.plan")).toBeUndefined();
+    await expect(async () => artifacts.savePlan("../p", "x")).rejects.toThrow("Not the name of a plan: ../p");
   });
 
   it("give everybody who saves at once a number of their own", async () => {
@@ -104,7 +104,7 @@ describe("on disk", () => {
   it("lie beside the session, for this user alone", async () => {
     const { artifacts, directory } = onDisk();
     await artifacts.save("my tool/../x", "text");
-    await artifacts.savePlan("p1", "plan");
+    await artifacts.savePlan("p1.plan", "plan");
     expect(readdirSync(directory).sort()).toEqual(["1.my_tool____x.log", "p1.plan"]);
     expect(statSync(join(directory, "p1.plan")).mode & 0o777).toBe(0o600);
     expect(await artifacts.pathOf("1")).toBe(join(directory, "1.my_tool____x.log"));
@@ -131,7 +131,7 @@ describe("on disk", () => {
   it("are copied without the plans", async () => {
     const { artifacts, directory } = onDisk();
     await artifacts.save("bash", "one");
-    await artifacts.savePlan("p1", "plan");
+    await artifacts.savePlan("p1.plan", "plan");
     const target = join(temporaryDirectory(), "t");
     await copyArtifacts(directory, target, ensure);
     await copyArtifacts(directory, target, ensure); // once more does no harm

@@ -1,5 +1,6 @@
-// Texts too long for a conversation, one file each in the session's own directory: `<n>.<tool>.log` for outputs, and
-// `<id>.plan` for a pending action's plan, `<id>.rest.plan` while a part of it is applied. Written once, or grown by the tool that runs; never changed after that.
+// Texts too long for a conversation, one file each in the session's own directory: `<n>.<tool>.log` for outputs,
+// `<id>.plan` for a pending action's plan, and `<id>.<revision>.plan` for what a later revision changed. Written once, or
+// grown by the tool that runs; never changed after that.
 
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
@@ -18,13 +19,10 @@ export interface ArtifactStore extends ArtifactSource {
   read(id: string): Promise<string | undefined>;
   /** Where it lies on the disk, if it does. */
   pathOf(id: string): Promise<string | undefined>;
-  /** Replaces an earlier plan of the same action. */
-  savePlan(pendingId: string, text: string): Promise<void>;
-  readPlan(pendingId: string): Promise<string | undefined>;
-  /** What is left of the plan once a part of it is applied, kept beside it until that is known. */
-  saveRest(pendingId: string, text: string): Promise<void>;
-  /** The part is applied: what is left is the plan. Nothing happens where that was done already. */
-  promoteRest(pendingId: string): Promise<void>;
+  /** Once, before an entry names it. What a process that died left under the name is replaced: no entry names that. */
+  savePlan(planRef: string, text: string): Promise<void>;
+  /** Undefined also for what is no name of a plan. */
+  readPlan(planRef: string): Promise<string | undefined>;
 }
 
 export interface DiskArtifactOptions {
@@ -67,26 +65,12 @@ export function createDiskArtifacts({ directory, ensureDirectory }: DiskArtifact
       return path === undefined ? undefined : readHead(path, maxBytes);
     },
     pathOf,
-    async savePlan(pendingId, text) {
-      const name = planName(pendingId);
+    async savePlan(planRef, text) {
+      const name = checkedName(planRef);
       ensureDirectory(directory);
       await writeWhole(join(directory, name), text);
     },
-    readPlan: (pendingId) => readIfThere(join(directory, planName(pendingId))),
-    async saveRest(pendingId, text) {
-      const name = restName(pendingId);
-      ensureDirectory(directory);
-      await writeWhole(join(directory, name), text);
-    },
-    async promoteRest(pendingId) {
-      try {
-        await fs.rename(join(directory, restName(pendingId)), join(directory, planName(pendingId)));
-      } catch (error) {
-        if (systemCode(error) === "ENOENT") return;
-        throw error;
-      }
-      await nodeDisk.syncDirectory(directory);
-    },
+    readPlan: async (planRef) => (isPlanName(planRef) ? readIfThere(join(directory, planRef)) : undefined),
   };
 }
 
@@ -176,10 +160,10 @@ export function createMemoryArtifacts(earlier?: { store: ArtifactStore; count: n
       return { bytes: bytes.subarray(0, maxBytes), isTruncated: bytes.length > maxBytes };
     },
     pathOf: async (id) => earlier?.store.pathOf(id),
-    savePlan: async (pendingId, text) => void plans.set(planName(pendingId), text),
-    readPlan: async (pendingId) => plans.get(planName(pendingId)),
-    saveRest: async () => {}, // ends with the process, as the plan does
-    promoteRest: async () => {},
+    async savePlan(planRef, text) {
+      plans.set(checkedName(planRef), text);
+    },
+    readPlan: async (planRef) => plans.get(planRef),
   };
 }
 
@@ -253,12 +237,12 @@ function safeName(toolName: string): string {
   return toolName.replace(/[^\w-]/g, "_").slice(0, 64) || "tool";
 }
 
-function restName(pendingId: string): string {
-  return planName(pendingId).replace(/plan$/, "rest.plan");
+function checkedName(planRef: string): string {
+  if (isPlanName(planRef)) return planRef;
+  throw new GalleyError("invalid_argument", `Not the name of a plan: ${planRef}`);
 }
 
-function planName(pendingId: string): string {
-  if (!/^[\w-]{1,128}$/.test(pendingId))
-    throw new GalleyError("invalid_argument", `Not the id of a pending action: ${pendingId}`);
-  return `${pendingId}.plan`;
+/** An entry of a session file gives the name: it must not lead anywhere else. */
+function isPlanName(planRef: string): boolean {
+  return /^[\w-]{1,128}(?:\.\d{1,15})?\.plan$/.test(planRef);
 }

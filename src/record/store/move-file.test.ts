@@ -50,7 +50,7 @@ async function begun(rig: ReturnType<typeof setUp>): Promise<SessionRecord> {
   record.appendMessage(said("one"));
   record.appendMessage(said("two"));
   await record.artifacts.save("bash", "long output");
-  await record.artifacts.savePlan("p1", "a plan");
+  await record.artifacts.savePlan("p1.plan", "a plan");
   await record.flush();
   return record;
 }
@@ -67,7 +67,7 @@ describe("a session that moves to another working directory", () => {
     expect([existsSync(old), existsSync(artifactDirectory(old))]).toEqual([false, false]);
     expect(bodyOf(path)).toEqual(body);
     expect(readFile(path).header).toMatchObject({ id: record.sessionId, cwd: rig.other });
-    expect([record.cwd, await record.artifacts.read("1"), await record.artifacts.readPlan("p1")]).toEqual([
+    expect([record.cwd, await record.artifacts.read("1"), await record.artifacts.readPlan("p1.plan")]).toEqual([
       rig.other,
       "long output",
       "a plan",
@@ -159,7 +159,7 @@ describe("a session that moves to another working directory", () => {
       failing.clear();
       expect([fileOf(again), again.cwd, readFileSync(path)]).toEqual([path, rig.options.cwd, bytes]);
       expect(await again.artifacts.read("1")).toBe("long output");
-      expect(await again.artifacts.readPlan("p1")).toBe("a plan");
+      expect(await again.artifacts.readPlan("p1.plan")).toBe("a plan");
       again.appendMessage(said("three"));
       await again.sync();
       expect(readFile(path).entries).toHaveLength(3);
@@ -194,7 +194,7 @@ describe("a session that moves to another working directory", () => {
     await expect(record.moveTo(rig.other)).rejects.toThrow("was changed by another program");
     expect([fileOf(record), readFile(path).entries.length]).toEqual([path, 3]);
     expect(readFileSync(path, "utf8")).toMatch(/another program's line\n$/);
-    expect(await record.artifacts.readPlan("p1")).toBe("a plan");
+    expect(await record.artifacts.readPlan("p1.plan")).toBe("a plan");
   });
 
   it("keeps a last line apart that lacked its end", async () => {
@@ -230,7 +230,7 @@ describe("deleting a session", () => {
     const record = rig.keep(createRecord(rig.options, {}, path));
     record.appendMessage(said("one"));
     await record.artifacts.save("bash", "output");
-    await record.artifacts.savePlan("p1", "a plan");
+    await record.artifacts.savePlan("p1.plan", "a plan");
     await record.close();
     for (const name of ["project.jsonl.tail", "project.jsonl.v2.bak", "project.jsonl2", "project/main.ts"])
       writeFileSync(join(folder, name), "x");

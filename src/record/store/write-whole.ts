@@ -11,7 +11,7 @@ import { nodeDisk } from "./session-disk.js";
  * has to match.
  */
 export function isTemporaryName(name: string): boolean {
-  return /^\.(?:[\da-f]{32}|(?:[\da-f]{64}|\d{1,15}\.[\w-]+\.log|[\w-]{1,128}(?:\.rest)?\.plan)\.\d+-\w*)\.tmp$/.test(
+  return /^\.(?:[\da-f]{32}|(?:[\da-f]{64}|\d{1,15}\.[\w-]+\.log|[\w-]{1,128}(?:\.(?:rest|\d{1,15}))?\.plan)\.\d+-\w*)\.tmp$/.test(
     name,
   );
 }

@@ -399,6 +399,7 @@ describe("with every change staged", () => {
       reason: "ok",
       by: "user",
       pendingId: "pa_2",
+      withDeps: true,
     });
     expect(text).toBe("Wrote new.txt.\nApplied with it: pa_1 Write: new.txt");
     expect(open.workspace.files).toEqual({ ...files, "new.txt": "two\n" });

@@ -85,7 +85,7 @@ describe("with every change staged", () => {
       ["pa_2", "pending", "pa_1"],
       ["pa_1", "pending"],
     ]);
-    await open.decide("apply", "pa_2");
+    await open.decide("apply", "pa_2", { withDeps: true });
     expect(open.workspace.files).toEqual({ "a.ts": "bar(1);\nqux(2);\n" });
   });
 
@@ -124,7 +124,9 @@ describe("with every change staged", () => {
     const open = await play({ "a.txt": withLines({}) }, stack, staged);
     await open.decide("apply", "pa_1", { hunks: { "a.txt": [2] } });
     expect(open.workspace.files).toEqual({ "a.txt": withLines({ 30: "good" }) });
-    expect((await open.decide("apply", "pa_2")).text).toContain("Applied with it: pa_1 Write: a.txt");
+    expect((await open.decide("apply", "pa_2", { withDeps: true })).text).toContain(
+      "Applied with it: pa_1 Write: a.txt",
+    );
     expect(open.workspace.files).toEqual({ "a.txt": withLines({ 1: "BAD", 15: "fifteen", 30: "good" }) });
   });
 
@@ -137,7 +139,7 @@ describe("with every change staged", () => {
 
     it("is applied with what it rests on, in one change; the rest stays", async () => {
       const open = await play({ "b.txt": "one\n" }, model, staged);
-      const { text, details } = await open.decide("apply", "pa_2", { files: ["a.txt"] });
+      const { text, details } = await open.decide("apply", "pa_2", { files: ["a.txt"], withDeps: true });
       expect(text).toBe("Applied 1 of 2 hunks in 1 of 2 files (a.txt).\nApplied with it: pa_1 Write: a.txt");
       expect(details).toMatchObject({ partial: true, settled: [{ path: "a.txt" }] });
       expect(open.workspace.files).toEqual({ "a.txt": "two\n", "b.txt": "one\n" });
@@ -157,7 +159,9 @@ describe("with every change staged", () => {
         "Applied 1 of 2 hunks in 1 of 2 files (b.txt).",
       );
       expect(open.workspace.files).toEqual({ "b.txt": "two\n" });
-      expect((await open.decide("apply", "pa_2")).text).toContain("Applied with it: pa_1 Write: a.txt");
+      expect((await open.decide("apply", "pa_2", { withDeps: true })).text).toContain(
+        "Applied with it: pa_1 Write: a.txt",
+      );
       expect(open.workspace.files).toEqual({ "a.txt": "two\n", "b.txt": "two\n" });
     });
   });
@@ -189,7 +193,8 @@ describe("with every change staged", () => {
     });
     await open.session.prompt("more");
     expect((await open.statuses())[0]).toEqual(["pa_3", "pending", id]);
-    expect((await open.decide("apply", "pa_3")).text).toContain("Applied with it: pa_2 Module");
+    const together = await open.decide("apply", "pa_3", { withDeps: true });
+    expect(together.text).toContain("Applied with it: pa_2 Module");
     expect(open.workspace.files).toEqual({ "a.txt": "more\n" });
     await expect(open.decide("apply", "pa_1")).rejects.toThrow("Preview is stale");
   });

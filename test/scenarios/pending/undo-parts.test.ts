@@ -37,8 +37,8 @@ it("takes back all of it, is redone part by part, and can be undone as a whole a
   await apply();
   expect(workspace.files).toEqual(old);
   expect(await states()).toEqual(["Undo applied", "Undo applied", "AST Edit undone"]);
-  expect(await texts("redo")).toBe("Redone: AST Edit: 3 replacements in 2 files (1 of 2 files).");
-  expect(await texts("redo")).toBe("Redone: AST Edit: 3 replacements in 2 files (1 of 2 files).");
+  expect(await texts("redo")).toBe("Redone: AST Edit: 1 hunk in 1 file (1 of 2 files: b.ts).");
+  expect(await texts("redo")).toBe("Redone: AST Edit: 2 hunks in 1 file (1 of 2 files: a.ts).");
   expect(workspace.files).toEqual(fresh);
   await expect(session.redo({})).rejects.toThrow("Nothing to redo.");
   expect(await texts("undo")).toBe("Undone: AST Edit: 3 replacements in 2 files.");
@@ -62,6 +62,6 @@ it("of some files leaves the others to the next undo", async () => {
   await session.undo({});
   await apply({ files: ["b.ts"] });
   await session.resolvePendingAction({ ...host, action: "discard" });
-  expect(await texts("undo")).toBe("Undone: AST Edit: 3 replacements in 2 files (1 of 2 files).");
+  expect(await texts("undo")).toBe("Undone: AST Edit: 3 replacements in 2 files (1 of 2 files: a.ts).");
   expect(workspace.files).toEqual(old);
 });

@@ -191,7 +191,7 @@ describe("a chain of stages", () => {
     });
   };
   const both = ["pa_1 applied by user: Needed by pa_2.", "pa_2 applied by user: looks right"];
-  const apply = { action: "apply", reason: "looks right", by: "user", pendingId: "pa_2" } as const;
+  const apply = { action: "apply", reason: "looks right", by: "user", pendingId: "pa_2", withDeps: true } as const;
 
   it("is on record as applied, the lower one as well, before the journal forgets", async () => {
     const session = await staged();

@@ -231,8 +231,8 @@ it("a lower stage that stops the one above is stale itself", async () => {
   ];
   const { session, decide } = await open(steps, { staging: "all" });
   await session.prompt("go");
-  write("g.txt", "mine\n");
-  await expect(decide("apply", "pa_2")).rejects.toThrow("Preview is stale");
+  write("f.txt", "mine\n");
+  await expect(decide("apply", "pa_2", { withDeps: true })).rejects.toThrow("Preview is stale");
   expect((await session.getPendingActions()).map(({ id, status }) => [id, status])).toEqual([
     ["pa_2", "stale"],
     ["pa_1", "stale"],

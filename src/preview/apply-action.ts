@@ -1,0 +1,183 @@
+// Applies a pending action, or a part of it, with what it rests on: one change set, all or nothing. A failed apply leaves
+// every action as it was and says why. A plan is written as it was shown or not at all.
+
+import { GalleyError, messageOf } from "../base/errors.js";
+import { isObject } from "../base/json.js";
+import type { ToolResult } from "../protocol/events.js";
+import { resultOf } from "./callback-result.js";
+import type { AppliedChanges } from "./change-writer.js";
+import type { Decision, SettleContext, Settled } from "./decision.js";
+import { editedText, editedWithout } from "./edited-text.js";
+import type { RefreshedPlan, StoredAction } from "./pending-action-store.js";
+import { combinePlans, type Plan } from "./plan.js";
+import { failedResult, missingText, neededBy, settledResult, staleText, withIt } from "./settle-texts.js";
+import { type Share, sharesBelow, takenWith, wholeShare } from "./shares.js";
+import { type ActionBelow, actionsBelow, dependentsOf, planOf } from "./stack.js";
+
+export async function applyAction(context: SettleContext, stored: StoredAction, decision: Decision): Promise<Settled> {
+  const { store } = context;
+  const { id } = stored.action;
+  const { reason, extra, by } = decision;
+  const { work } = stored;
+  try {
+    let written: AppliedChanges | undefined;
+    let below: readonly Share[] = [];
+    let result: ToolResult;
+    if (work.kind === "closure") result = resultOf(await work.apply(reason, extra, { id, by })) ?? { content: [] };
+    else {
+      const note = await editedText(stored);
+      ({ written, below } = await applyShare(context, { share: wholeShare(stored, work.plan), decision }));
+      result = await afterPlan(stored, decision, withNote(writtenResult(work.plan, written), note));
+    }
+    store.remove(id, { outcome: "applied", by, reason }, work);
+    return {
+      outcome: "applied",
+      result: settledResult(store, stored, decision, { result, note: withIt(below, "apply") }),
+      also: below.filter(({ part }) => !part).map((share) => share.stored),
+      written,
+    };
+  } catch (error) {
+    return applyFailed(context, stored, decision, error);
+  }
+}
+
+/**
+ * Writes a share of a plan in one change set with what it rests on, as far as the same files are concerned. Those lower
+ * actions are held meanwhile; they are settled with it, whole or in part, or stay as they were.
+ */
+export async function applyShare(
+  { store, changes, session }: SettleContext,
+  { share, decision: { by, reason } }: { share: Share; decision: Decision },
+): Promise<{ written: AppliedChanges; below: readonly Share[] }> {
+  const { id: pendingId, sourceToolName } = share.stored.action;
+  const undoes = planOf(share.stored)?.undoes;
+  const held: ActionBelow[] = [];
+  try {
+    for (const lower of actionsBelow(
+      store,
+      share.stored,
+      share.changes.map(({ path }) => path),
+    )) {
+      const { id } = lower.stored.action;
+      if (lower.stored.misfit !== undefined) throw new GalleyError("tool_failed", lower.stored.misfit);
+      if (!store.take(id)) throw new GalleyError("tool_failed", missingText(store, id));
+      held.push(lower);
+    }
+    const below = await sharesBelow(store, held, pendingId);
+    const written = await changes.apply(
+      combinePlans([...below, share]),
+      {
+        ...takenWith(share, below),
+        label: share.label,
+        sourceToolName,
+        by,
+        reason,
+        ...(undoes === undefined ? {} : { undoes }),
+        run: share.stored.run,
+      },
+      session,
+    );
+    for (const { stored, part, rest, files } of below) {
+      const { id } = stored.action;
+      if (!part || !rest) store.remove(id, { outcome: "applied", by, reason: neededBy(pendingId) });
+      else {
+        const taken = store.get(id) as StoredAction;
+        const step = { event: "part", action: "apply", by, changeId: written.changeId, ...part } as const;
+        store.changePlan(taken, {
+          plan: rest,
+          step,
+          label: part.rest.label,
+          files,
+          ...editedWithout(taken, part.settled),
+        });
+      }
+    }
+    return { written, below };
+  } catch (error) {
+    for (const { stored } of held) store.putBack(stored.action.id, stored.action.status);
+    throw error;
+  }
+}
+
+function writtenResult({ applied: { text, details } }: Plan, written: AppliedChanges): ToolResult {
+  return { content: [{ type: "text", text }], details: { ...(details as object), ...writtenDetails(written) } };
+}
+
+export function writtenDetails({ changeId, hardlinkBroken }: AppliedChanges): AppliedChanges {
+  return { changeId, ...(hardlinkBroken?.length ? { hardlinkBroken } : {}) };
+}
+
+/** Adds what is told besides, as a block of its own. */
+function withNote(result: ToolResult, note: string | undefined): ToolResult {
+  return note === undefined ? result : { ...result, content: [...result.content, { type: "text", text: note }] };
+}
+
+/** The files are written: whatever fails now, the action is applied and the change keeps its id. */
+async function afterPlan(
+  { action: { id }, work }: StoredAction,
+  { reason, extra, by }: Decision,
+  written: ToolResult,
+): Promise<ToolResult> {
+  if (work.kind !== "plan" || !work.afterApply) return written;
+  try {
+    const told = resultOf(await work.afterApply(reason, extra, { id, by }));
+    if (!told) return written;
+    const { details } = told;
+    const own = isObject(details) || details === undefined ? details : { details };
+    return { ...told, details: { ...own, ...(written.details as object) } };
+  } catch (error) {
+    const text = `Applied, but the follow-up step failed: ${messageOf(error)}`;
+    return { ...written, content: [...written.content, { type: "text", text }] };
+  }
+}
+
+export async function applyFailed(
+  context: SettleContext,
+  stored: StoredAction,
+  decision: Decision,
+  thrown: unknown,
+): Promise<Settled> {
+  const { store } = context;
+  const { sourceToolName, files = [] } = stored.action;
+  const { by, reason, extra } = decision;
+  if (!GalleyError.is(thrown, "stale_preview")) {
+    const error = isToolError(thrown) ? messageOf(thrown) : `Apply failed: ${messageOf(thrown)}`;
+    store.release(stored, { outcome: "failed", by, reason, error });
+    const code = thrown instanceof GalleyError ? thrown.code : undefined;
+    return { outcome: "failed", result: failedResult(store, stored, decision, error), code };
+  }
+  if (extra?.refresh === true && stored.work.kind === "plan" && stored.work.refresh)
+    return refresh(context, stored, decision, stored.work.refresh);
+  const { files: changed = [], total = files.length } = thrown.details as { files?: string[]; total?: number };
+  const error = staleText(changed, total, sourceToolName);
+  const isChanged = new Set(changed);
+  const stamps = files.filter(({ path }) => isChanged.has(path));
+  store.release(stored, { outcome: "stale", by, reason, error, files: stamps });
+  return { outcome: "stale", result: failedResult(store, stored, decision, error), code: thrown.code };
+}
+
+/** The same search on the files as they are now, under the same id. Writes nothing: the new preview has to be seen first. */
+async function refresh(
+  context: SettleContext,
+  stored: StoredAction,
+  decision: Decision,
+  again: (signal: AbortSignal | undefined) => Promise<RefreshedPlan>,
+): Promise<Settled> {
+  try {
+    const { plan, result, ...fresh } = await again(decision.signal);
+    const { store } = context;
+    const { id } = stored.action;
+    store.changePlan(stored, { plan, ...fresh, step: { event: "renewed", id, revision: store.nextRevision(id) } });
+    // What was staged on top was made for what the old plan would have left.
+    for (const { action } of dependentsOf(context.store, stored))
+      context.store.markStale(action.id, action.files ?? []);
+    return { outcome: "refused", result: { ...result, details: { ...(result.details as object), refreshed: true } } };
+  } catch (error) {
+    return applyFailed(context, stored, { ...decision, extra: undefined }, error);
+  }
+}
+
+/** Our own errors, and those that tools of extensions throw as a message for the model. */
+function isToolError(thrown: unknown): boolean {
+  return thrown instanceof GalleyError || (thrown instanceof Error && thrown.name === "ToolError");
+}

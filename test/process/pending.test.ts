@@ -208,7 +208,7 @@ describe("every verb", () => {
     }
     expect(project.state()).toEqual(before);
     expect(told((await galley("apply", "2", "--hunks", "hello/far.ts:2")).stdout)).toBe(
-      "Applied a part of pa_2 as ch_X: AST Edit: 2 replacements in 1 file\n  modified  hello/far.ts  +1 -1\nThe rest is pending as pa_2: 1 file, +1 -1.\n",
+      "Applied a part of pa_2 as ch_X: AST Edit: 1 replacement in 1 file\n  modified  hello/far.ts  +1 -1\nThe rest is pending as pa_2: 1 file, +1 -1.\n",
     );
     expect(project.read("hello/far.ts")).toMatch(/^old\(1\);\n(?:\/\/ far\n){20}fresh\(2\);\n$/);
     const both = await galley("apply", "pa_1", "hello/greet.ts", "2", "hello/f*.ts");

@@ -29,6 +29,7 @@ describe("ids", () => {
       host.send({ id: "p", type: "prompt", message: "replace shout($A) with loud($A) in hello" });
       const { action } = (await host.waitForType("pending_action_added")) as unknown as { action: { id: string } };
       expect(action.id).toBe("pa_3");
+      await host.waitForType("agent_settled");
     } finally {
       await host.dispose();
     }
@@ -171,5 +172,91 @@ describe("galley undo --run", () => {
       "  modified  hello/greet.ts  +1 -1\n",
     );
     expect(project.read("hello/greet.ts")).toContain("shout(text)");
+  });
+});
+
+describe("E-4: an action that rests on another", () => {
+  beforeEach(async () => {
+    await galley("--stage", "-p", "replace shout($A) with mid($A) in hello");
+    await galley("--stage", "--continue", "-p", "replace mid($A) with loud($A) in hello/greet.ts");
+  });
+
+  it("says so, and writes nothing that was not named", async () => {
+    const original = project.state();
+    expect((await galley("pending")).stdout).toMatch(
+      /^pa_2 {2}pending o .*\n {6}rests on pa_1 for hello\/greet\.ts\npa_1 {2}pending o .*\n$/,
+    );
+    expect((await galley("show", "2")).stdout).toContain("\nrests on pa_1 for hello/greet.ts\n");
+    const { actions = [] } = (await json("pending")) as { actions?: { restsOn: object[] }[] };
+    expect(actions[0]?.restsOn).toEqual([{ id: "pa_1", files: ["hello/greet.ts"] }]);
+    const refused = await galley("apply", "2");
+    expect(refused).toEqual({
+      code: 2,
+      stdout: "",
+      stderr:
+        "galley: pa_2 rests on other pending actions. To apply it would also write:\n  pa_1  hello/greet.ts  (AST Edit: 1 replacement in 1 file)\nNothing was written. To apply them together: galley apply pa_2 --with-deps\n",
+    });
+    expect(project.state()).toEqual(original);
+    expect(idsIn((await galley("pending")).stdout)).toEqual(["pa_2", "pa_1"]);
+  });
+
+  it("is applied with it when told so", async () => {
+    const { results } = await json("apply", "2", "--with-deps");
+    expect(results).toMatchObject([
+      { id: "pa_2", outcome: "applied", files: [{ path: "hello/greet.ts" }] },
+      { id: "pa_1", outcome: "applied", text: "Needed by pa_2." },
+    ]);
+    expect(project.read("hello/greet.ts")).toContain("return loud(text)");
+    expect((await galley("pending")).stdout).toBe("Nothing pending.\n");
+  });
+
+  it.each([[["2", "1"]], [["--all"]]])("%j names everything that is needed", async (words) => {
+    const { code, stdout } = await galley("apply", ...words);
+    expect([code, stdout.match(/^Applied pa_\d/gm)]).toEqual([0, ["Applied pa_1", "Applied pa_2"]]);
+    expect(stdout).not.toMatch(/pending/i);
+    expect(project.read("hello/greet.ts")).toContain("return loud(text)");
+  });
+
+  it("goes with what it rests on when that is discarded", async () => {
+    const { results } = await json("discard", "1");
+    expect(results).toMatchObject([
+      { id: "pa_1", outcome: "discarded", text: expect.stringContaining(" with it: pa_2 AST Edit") },
+      { id: "pa_2", outcome: "discarded", text: "Depends on pa_1." },
+    ]);
+    expect((await galley("pending")).stdout).toBe("Nothing pending.\n");
+  });
+});
+
+describe("E-6: galley rebase", () => {
+  it("makes a stale action anew under its id, writes nothing, and lists what does not fit", async () => {
+    mkdirSync(join(project.cwd, ".git"));
+    await project.preview();
+    const path = join(project.cwd, "hello/main.ts");
+    writeFileSync(path, `// by another program\n${readFileSync(path, "utf8")}`);
+    const before = project.state();
+    expect((await galley("apply", "1")).code).toBe(3);
+    expect(await project.galleyIn("hello", "rebase", "1")).toEqual({
+      code: 0,
+      stdout: "Rebased pa_1, revision 2: 2 files, +5 -7. Nothing is written yet.\nSee it with: galley show pa_1\n",
+      stderr: "",
+    });
+    expect(project.state()).toEqual(before);
+    writeFileSync(path, `${readFileSync(path, "utf8").replace(/console\.log\("usage.*/, "usage();")}// end\n`);
+    const edited = project.state();
+    const refused = await galley("rebase", "1");
+    expect(refused).toEqual({
+      code: 3,
+      stdout: "",
+      stderr:
+        "galley: pa_1 was left as it is. These hunks no longer find their lines:\n  hello/main.ts (hunk 1)\nLeave them out with: galley rebase pa_1 --partial\n",
+    });
+    expect((await galley("show", "1", "--stat")).stdout).toContain("hello/main.ts   +2 -2  1 hunk  stale !\n");
+    expect((await json("rebase", "1", "--partial")).left).toEqual([{ path: "hello/main.ts", hunks: [1] }]);
+    expect(project.state()).toEqual(edited);
+    expect((await galley("apply", "1")).stdout).toMatch(
+      /^Applied pa_1 as ch_\w+: AST Edit: 2 replacements in 1 file\n {2}modified {2}hello\/greet\.ts {2}\+3 -5\n$/,
+    );
+    expect(readFileSync(path, "utf8")).toContain("// by another program\n");
+    expect(await galley("rebase", "1")).toMatchObject({ code: 2, stdout: "" });
   });
 });

@@ -149,7 +149,7 @@ async function decideOne(
     const isPart = rest !== undefined;
     const word = `${action === "apply" ? "Applied" : "Discarded"}${isPart ? " a part of" : ""} ${name}`;
     const lines = [
-      `${word}${change ? ` as ${change.id}` : ""}: ${listed.action.label}\n`,
+      `${word}${change ? ` as ${change.id}` : ""}: ${change?.label ?? listed.action.label}\n`,
       change ? writtenText(change.files) : partText(details),
       ...also.map((event) => `  with it: ${event.id} ${event.label}\n`),
       ...hardlinkBroken.map((path) => `  other names of ${path} keep the old bytes\n`),
@@ -191,7 +191,8 @@ function failureText(error: unknown, [listed]: readonly ListedAction[], location
     return `${error.message} To make it anew for the files as they are: galley rebase ${listed.name}${also}`;
   if (error.code !== "depends") return error.message;
   const { actions = [] } = (error.details ?? {}) as { actions?: { id: string; label: string; files: string[] }[] };
-  const rows = actions.map(({ id, label, files }) => `  ${id}  ${files.join(", ")}  (${label})`);
+  const shownOf = (path: string) => listed.files.find(({ staged }) => staged === path)?.shown ?? path;
+  const rows = actions.map(({ id, label, files }) => `  ${id}  ${files.map(shownOf).join(", ")}  (${label})`);
   return [
     `${listed.name} rests on other pending actions. To apply it would also write:`,
     ...rows,

@@ -34,9 +34,15 @@ function isProgram(path: string): boolean {
 function page(command: string, text: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(command, { shell: true, env, stdio: ["pipe", "inherit", "inherit"] });
-    child.on("error", () => resolve(false));
+    const stay = () => {}; // Ctrl-C is for the pager: it would be left without a program that waits for it
+    process.on("SIGINT", stay);
+    const end = (isShown: boolean) => {
+      process.off("SIGINT", stay);
+      resolve(isShown);
+    };
+    child.on("error", () => end(false));
     // The shell's word for a program that is not there.
-    child.on("close", (code) => resolve(code !== 127));
+    child.on("close", (code) => end(code !== 127));
     child.stdin.on("error", () => {});
     child.stdin.end(text);
   });

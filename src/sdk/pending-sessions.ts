@@ -129,7 +129,7 @@ export function listProjectChanges(
   location: PendingLocation,
   options: Omit<ChangeListOptions, "isWholeRoot"> = {},
 ): Promise<Change[]> {
-  return historyOf(location).list({ ...options, isWholeRoot: true });
+  return historyOf(location).list({ limit: Number.POSITIVE_INFINITY, ...options, isWholeRoot: true });
 }
 
 export function listChangeOwners(location: PendingLocation): Promise<ChangeOwnership[]> {

@@ -72,6 +72,28 @@ describe.skipIf(process.platform !== "linux")("an output that takes nothing more
   });
 });
 
+const hasTerminals = spawnSync("python3", ["-c", "import pty"]).status === 0;
+
+describe.skipIf(!hasTerminals)("a terminal", () => {
+  const inTerminal = (more: NodeJS.ProcessEnv, ...args: string[]) => {
+    const script = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+    const words = ["-c", script, process.execPath, galleyBin, ...args];
+    const options = { cwd, env: { ...env, ...more, TERM: "xterm", LANG: "C.UTF-8" }, encoding: "utf8" } as const;
+    return spawnSync("python3", words, { ...options, input: "" });
+  };
+
+  it("gets a diff with colours through the user's pager, and rows as they are", async () => {
+    await galley("discard", "--all");
+    await stage("Green");
+    const paged = inTerminal({ PAGER: "sed s/^/PAGED:/" }, "show", "pa_");
+    expect(paged.stdout).toMatch(/^PAGED:pa_\d+ {2}pending ◌ {2}Green\r\n/);
+    expect(paged.stdout).toContain("PAGED:\u001b[32m+new\u001b[0m\r\n");
+    const plain = inTerminal({ PAGER: "cat", NO_COLOR: "1" }, "show", "pa_");
+    expect(plain.stdout).toContain("\n+new\r\n");
+    expect(inTerminal({ PAGER: "sed s/^/PAGED:/" }, "pending").stdout).toMatch(/^pa_\d+ {2}pending ◌ {2}1 file /);
+  });
+});
+
 describe("a reader who has gone", () => {
   /** Nobody reads stdout, nor stderr if that is not wanted either. */
   function unread(args: readonly string[], { isStderrRead }: { isStderrRead: boolean }) {

@@ -3,6 +3,7 @@
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import type { Change } from "../../protocol/pending.js";
 import {
+  listChangeOwners,
   listPendingSessions,
   listProjectChanges,
   type PendingLocation,
@@ -50,7 +51,7 @@ async function showChange(location: PendingLocation, { flags }: PendingWords, ta
     named.push({ path, shown, staged: shown });
     return shown;
   };
-  const all = await listProjectChanges(location);
+  const all = await listChangeOwners(location);
   const id = findChange(
     all.map((change) => change.id),
     target.id,

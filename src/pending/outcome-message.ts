@@ -5,12 +5,21 @@ import type { Decision } from "../preview/decision.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { CustomMessage } from "../protocol/messages.js";
 
+export interface ToldAction {
+  readonly id: string;
+  readonly label: string;
+  readonly isPart: boolean;
+  /** What a person made of the model's text before. */
+  readonly edits?: string | undefined;
+}
+
 export function outcomeMessage(
-  { id, label, isPart }: { id: string; label: string; isPart: boolean },
+  { id, label, isPart, edits }: ToldAction,
   { action, by }: Decision,
   { result, timestamp }: { result: ToolResult; timestamp: number },
 ): CustomMessage {
-  const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+  const blocks = result.content.map((block) => (block.type === "text" ? block.text : ""));
+  const text = [...blocks, ...(edits === undefined ? [] : [edits])].join("\n");
   const word = `${isPart ? "partly " : ""}${action === "apply" ? "applied" : "discarded"}`;
   return {
     role: "custom",

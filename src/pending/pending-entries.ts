@@ -3,12 +3,12 @@
 
 import { isObject } from "../base/json.js";
 import type { AppliedActions, ChangeMade, RunMark } from "../preview/change-writer.js";
-import type { PartStep, PlanStep, RebasedStep, RevisedStep } from "../preview/plan-step.js";
+import type { PartStep, PlanStep } from "../preview/plan-step.js";
 import { neededBy } from "../preview/settle-texts.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
 import type { EntryFields } from "../record/record-options.js";
-import { isStepData } from "./check-step.js";
+import { isStepData, type StepData } from "./step-data.js";
 
 export const pendingActionType = "pending_action";
 
@@ -33,9 +33,6 @@ export interface PushedData {
   /** The owning session: a copy of the file has the entry, but not the action. */
   readonly session: string;
 }
-
-/** A step as it is on record. `planRef` names the artifact with the new form of the files concerned. */
-export type StepData = PartStep | ((RevisedStep | RebasedStep) & { readonly planRef: string });
 
 /** What is pending according to the entries. */
 export interface OpenAction extends PushedData {

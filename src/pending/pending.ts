@@ -8,6 +8,7 @@ import type { MessageQueues } from "../loop/message-queues.js";
 import type { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { AppliedActions, ChangeMade, ChangeSession, ChangeWriter, RunMark } from "../preview/change-writer.js";
 import type { Decision, SettleContext, Settled } from "../preview/decision.js";
+import { editedText } from "../preview/edited-text.js";
 import {
   type NewAction,
   PendingActionStore,
@@ -26,13 +27,13 @@ import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
 import { changeSession } from "./change-session.js";
-import { outcomeMessage } from "./outcome-message.js";
+import { outcomeMessage, type ToldAction } from "./outcome-message.js";
 import { orphaned, type PushedData } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
 import { readPending } from "./read-pending.js";
 import { idsOnRecord, isCompactedAway, isOnPath } from "./record-path.js";
 import { RecordedActions } from "./recorded-actions.js";
-import { ResolveForce } from "./resolve-force.js";
+import { ResolveForce, type ResolveParams } from "./resolve-force.js";
 import { RunningDecisions } from "./running-decisions.js";
 import { markStaleActions, type StaleCheck } from "./stale-actions.js";
 import { resolveByHandler, type StandingHandler } from "./standing-handler.js";
@@ -59,15 +60,6 @@ export interface PendingActionsDeps {
 
 /** The result of a decision. */
 export type Decided = Pick<Settled, "result" | "code">;
-
-/** What the model may ask of `resolve`. */
-export interface ResolveParams {
-  readonly action: "apply" | "discard";
-  readonly reason: string;
-  readonly extra?: Record<string, unknown>;
-  readonly id?: string;
-  readonly all?: boolean;
-}
 
 export class PendingActions {
   readonly store: PendingActionStore;
@@ -219,16 +211,19 @@ export class PendingActions {
   }
 
   async #decide(ids: readonly string[], decision: Decision, isList: boolean): Promise<Decided> {
-    const labels = new Map(this.store.list().map(({ action }) => [action.id, action.label]));
-    for (const id of ids) if (!labels.has(id)) throw new GalleyError("not_found", missingText(this.store, id));
+    const told = new Map<string, ToldAction>();
+    for (const id of ids) {
+      const stored = this.store.get(id);
+      if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
+      const edits = decision.action === "apply" && stored.edited ? await editedText(stored) : undefined;
+      told.set(id, { id, label: stored.action.label, isPart: false, edits });
+    }
     const { result, code }: Decided =
       !isList && ids[0] !== undefined
         ? await settleAction(this.#settle, ids[0], decision)
         : { result: await settleAll(this.#settle, ids, decision) };
     // A failed decision leaves the action pending: there is nothing to tell.
-    for (const id of ids)
-      if (this.store.endOf(id) !== undefined)
-        this.#tellModel({ id, label: labels.get(id) ?? "", isPart: false }, decision, result);
+    for (const [id, about] of told) if (this.store.endOf(id) !== undefined) this.#tellModel(about, decision, result);
     await this.flush();
     return { result, code };
   }
@@ -242,10 +237,10 @@ export class PendingActions {
     const stored = this.store.get(id);
     if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
     const { label } = stored.action;
-    const { result, code, isWhole, paths } = await settlePart(this.#settle, id, { decision, subset });
+    const { result, code, isWhole, paths, edits } = await settlePart(this.#settle, id, { decision, subset });
     if (paths.length > 0) void this.filesWritten(paths); // the rest may be stale, and other previews too
     const isSettled = isWhole ? this.store.endOf(id) !== undefined : !result.isError;
-    if (isSettled) this.#tellModel({ id, label, isPart: !isWhole }, decision, result);
+    if (isSettled) this.#tellModel({ id, label, isPart: !isWhole, edits }, decision, result);
     await this.flush();
     return { result, code };
   }
@@ -392,7 +387,7 @@ export class PendingActions {
     this.store.remove(id, { outcome, by: "runtime", reason, ...(error === undefined ? {} : { error }) });
   }
 
-  #tellModel(about: { id: string; label: string; isPart: boolean }, decision: Decision, result: ToolResult): void {
+  #tellModel(about: ToldAction, decision: Decision, result: ToolResult): void {
     const timestamp = this.#deps.clock.now();
     this.#deps.queues.queueAside(outcomeMessage(about, decision, { result, timestamp }));
   }

@@ -3,11 +3,11 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
-import { refuseOtherRevision } from "../preview/decision.js";
 import { amountOf, labelOfPart } from "../preview/label-figures.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
 import { isMadeFor, type Plan, type PlannedChange } from "../preview/plan.js";
 import { type PresentFile, type RebasedChange, rebaseChange } from "../preview/rebase-change.js";
+import { refuseOtherRevision } from "../preview/refuse-decision.js";
 import { missingText } from "../preview/settle-texts.js";
 import { actionsBelow, changeAt, dependentsOf, planOf } from "../preview/stack.js";
 import type { Decider, PendingAction, PendingActionView } from "../protocol/pending.js";

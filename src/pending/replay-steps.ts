@@ -11,7 +11,7 @@ import type { EditedFile, PartStep, RebasedStep } from "../preview/plan-step.js"
 import { rebaseChange } from "../preview/rebase-change.js";
 import { restPlan } from "../preview/shares.js";
 import { digestOf, splitPlan } from "../preview/split-plan.js";
-import type { StepData } from "./pending-entries.js";
+import type { StepData } from "./step-data.js";
 
 export interface Replayed {
   readonly plan: Plan;

@@ -14,6 +14,15 @@ import type { PendingSettings } from "./pending-settings.js";
 export const resolveToolName = "resolve";
 export const reminderType = "resolve-reminder";
 
+/** What the model may ask of `resolve`. */
+export interface ResolveParams {
+  readonly action: "apply" | "discard";
+  readonly reason: string;
+  readonly extra?: Record<string, unknown>;
+  readonly id?: string;
+  readonly all?: boolean;
+}
+
 export interface ResolveForceDeps {
   readonly store: PendingActionStore;
   readonly settle: SettleContext;

@@ -3,9 +3,9 @@
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
-import { refuseOtherRevision } from "../preview/decision.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
 import type { Plan } from "../preview/plan.js";
+import { refuseOtherRevision } from "../preview/refuse-decision.js";
 import { reviseHunk } from "../preview/revise-hunk.js";
 import { missingText } from "../preview/settle-texts.js";
 import { dependentsOf, planOf } from "../preview/stack.js";

@@ -2,9 +2,9 @@
 
 import { oneLine } from "../base/sanitize.js";
 import type { FileStamp, PendingAction } from "../protocol/pending.js";
-import type { ActionWork, StoredAction } from "./pending-action-store.js";
 import type { SeenFile } from "./plan.js";
 import type { ChangedPlan } from "./plan-step.js";
+import type { ActionWork, StoredAction } from "./stored-action.js";
 
 const maxNameLength = 200;
 

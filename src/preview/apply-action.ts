@@ -25,7 +25,8 @@ export async function applyAction(context: SettleContext, stored: StoredAction, 
     let result: ToolResult;
     if (work.kind === "closure") result = resultOf(await work.apply(reason, extra, { id, by })) ?? { content: [] };
     else {
-      const note = await editedText(stored);
+      // A decision of another is told to the model with the next request, and this with it.
+      const note = by === "model" ? await editedText(stored) : undefined;
       ({ written, below } = await applyShare(context, { share: wholeShare(stored, work.plan), decision }));
       result = await afterPlan(stored, decision, withNote(writtenResult(work.plan, written), note));
     }

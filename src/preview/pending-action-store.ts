@@ -1,81 +1,16 @@
 // The only owner of pending actions: what was staged, in which order it is resolved, and how it ended. Taking an action
 // is one step, so two decisions never work on the same one. Listeners are told of every change after it has happened.
 
+import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
-import type { SessionEvent, ToolResult } from "../protocol/events.js";
+import type { SessionEvent } from "../protocol/events.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
 import { filesOf, jsonCopy, named, pathsIn, stillStale } from "./action-fields.js";
 import type { RunMark } from "./change-writer.js";
-import type { Plan, SeenFile } from "./plan.js";
-import type { ChangedPlan, EditedFile, PlanStep } from "./plan-step.js";
-import type { StoreOptions } from "./store-options.js";
+import type { ChangedPlan, PlanStep } from "./plan-step.js";
+import type { ActionWork, NewAction, StoredAction } from "./stored-action.js";
 
-/** What a callback may know of the decision. */
-export interface SettleInfo {
-  readonly id: string;
-  readonly by: Decider;
-}
-
-type Extra = Record<string, unknown> | undefined;
-type Settled = ToolResult | undefined;
-
-/** A plan is data and survives a restart; a closure is code of an extension and does not. */
-export type ActionWork =
-  | {
-      readonly kind: "closure";
-      /** The files that the preview depends on. */
-      readonly files?: readonly SeenFile[];
-      apply(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult> | ToolResult;
-      reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
-    }
-  | {
-      readonly kind: "plan";
-      readonly plan: Plan;
-      /** Makes a new plan for the files as they are now; undefined if that is not possible. */
-      refresh?(signal: AbortSignal | undefined): Promise<RefreshedPlan>;
-      /** Once the files are written; supplies the result. Like `reject`, it does not survive a restart. */
-      afterApply?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
-      reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
-    };
-
-export interface RefreshedPlan {
-  readonly plan: Plan;
-  readonly label: string;
-  readonly details?: unknown;
-  readonly preview?: NonNullable<PendingAction["preview"]>;
-  /** What the model reads. */
-  readonly result: ToolResult;
-}
-
-export interface NewAction {
-  /** One that `nextId` gave; default: the next. */
-  readonly id?: string;
-  readonly label: string;
-  readonly sourceToolName: string;
-  readonly toolCallId?: string | undefined;
-  readonly details?: unknown;
-  readonly preview?: PendingAction["preview"];
-  readonly expiresInMs?: number | undefined;
-  readonly dependsOn?: readonly string[];
-  readonly work: ActionWork;
-  /** Only the user or the host decides, and the model is not reminded. */
-  readonly isForReview?: boolean;
-}
-
-/** What the store holds: the action as hosts see it, and the work behind it. */
-export interface StoredAction {
-  readonly action: Readonly<PendingAction>;
-  readonly work: ActionWork;
-  readonly isForReview: boolean;
-  /** The run that staged it. */
-  readonly run?: RunMark | undefined;
-  /** Shown paths of the files that made it stale. */
-  readonly stalePaths?: ReadonlySet<string>;
-  /** Files whose new text was edited, by shown path, until the outcome is told: what the tool had proposed. */
-  readonly edited?: ReadonlyMap<string, EditedFile>;
-  /** Why it can only be discarded: what is on record does not lead to a plan. */
-  readonly misfit?: string;
-}
+export type { ActionWork, NewAction, RefreshedPlan, SettleInfo, StoredAction } from "./stored-action.js";
 
 type Listener = (change: PendingChange, stored: StoredAction, step?: PlanStep) => void;
 
@@ -83,6 +18,19 @@ export type PendingChange = Extract<
   SessionEvent,
   { type: "pending_action_added" | "pending_action_changed" | "pending_action_resolved" }
 >;
+
+export interface StoreOptions {
+  readonly clock: Clock;
+  readonly order?: () => "lifo" | "fifo";
+  /** For actions that name no time of their own; 0: never. */
+  readonly ttlMs?: () => number;
+  /** The next id, with a number above the one that is given; undefined: one more. */
+  readonly claimId?: (above: number) => string | undefined;
+  /** The run under way. */
+  readonly run?: () => RunMark | undefined;
+  /** Called when an action expires, so that its producer can clean up. Never rejects. */
+  readonly expiring?: (work: Promise<void>) => void;
+}
 
 export interface Settlement {
   readonly outcome: Exclude<PendingOutcome, "failed" | "stale">;
@@ -238,8 +186,7 @@ export class PendingActionStore {
     if (stored.action.status === "stale" && files.every(({ path }) => known.has(path))) return;
     const stalePaths = new Set([...known, ...pathsIn(files)]);
     const next = this.#replace({ ...stored, stalePaths }, { status: "stale" });
-    const { revision } = stored.action;
-    this.#tell({ type: "pending_action_changed", id, status: "stale", revision, files }, next);
+    this.#tell({ type: "pending_action_changed", id, status: "stale", revision: next.action.revision, files }, next);
   }
 
   /** The files of a stale plan are again as they were seen. */
@@ -248,8 +195,8 @@ export class PendingActionStore {
     if (stored?.action.status !== "stale") return;
     const { stalePaths: _, ...kept } = stored;
     const next = this.#replace(kept, { status: "pending" });
-    const { revision, files = [] } = stored.action;
-    this.#tell({ type: "pending_action_changed", id, status: "pending", revision, files }, next);
+    const { status, revision, files = [] } = next.action;
+    this.#tell({ type: "pending_action_changed", id, status, revision, files }, next);
   }
 
   /** A revision that some branch of the record uses: it means one state of the action only. */
@@ -299,7 +246,7 @@ export class PendingActionStore {
 
   /** As the record has it, on another branch. */
   reset(stored: StoredAction): void {
-    const { id, files = [], revision, status } = stored.action;
+    const { id, status, revision, files = [] } = stored.action;
     this.#stored.set(id, stored);
     this.#tell({ type: "pending_action_changed", id, status, revision, files }, stored);
   }
@@ -328,7 +275,7 @@ export class PendingActionStore {
     for (const id of [...this.#stored.keys()]) this.#forget(id);
   }
 
-  /** Calls the listener for every change; returns a function that stops it. */
+  /** Returns a function that stops it. */
   on(_event: "change", listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -6,7 +6,9 @@ import type { PendingOutcome } from "../protocol/pending.js";
 import { writtenDetails } from "./apply-action.js";
 import { textOf } from "./callback-result.js";
 import type { AppliedChanges } from "./change-writer.js";
-import { type Decision, refuseBeforehand, type SettleContext, type Settled } from "./decision.js";
+import type { Decision, SettleContext, Settled } from "./decision.js";
+import { editedText } from "./edited-text.js";
+import { refuseBeforehand } from "./refuse-decision.js";
 import { settleAction } from "./settle.js";
 
 interface Result extends Partial<AppliedChanges> {
@@ -28,9 +30,12 @@ export async function settleAll(
   const together = { ...decision, named: ids };
   refuseBeforehand(context.store, ids, together);
   const results: Result[] = [];
+  const edits: string[] = [];
   for (const id of ids) {
-    const label = context.store.get(id)?.action.label;
-    if (label === undefined) continue; // it was settled and reported with another one
+    const stored = context.store.get(id);
+    if (!stored) continue; // it was settled and reported with another one
+    const { label } = stored.action;
+    const edited = decision.by === "model" ? await editedText(stored) : undefined;
     // What was settled before is reported, whatever stops the rest.
     const { outcome, result, also = [], written } = await settleAction(context, id, together).catch(stopped);
     const isOver = outcome === "applied" || outcome === "discarded";
@@ -43,6 +48,7 @@ export async function settleAll(
       ...(problem ? { error: problem } : {}),
       ...change,
     });
+    if (outcome === "applied" && edited !== undefined) edits.push(`${id}: ${edited}`);
     if (isOver) for (const { action } of also) results.push({ id: action.id, outcome, label: action.label, ...change });
     if (decision.action === "apply" && problem !== undefined) break;
   }
@@ -52,7 +58,7 @@ export async function settleAll(
   });
   const isError = results.some(({ error }) => error !== undefined);
   return {
-    content: [{ type: "text", text: lines.join("\n") }],
+    content: [lines.join("\n"), ...edits].map((text) => ({ type: "text" as const, text })),
     details: { action: decision.action, reason: decision.reason, results },
     ...(isError ? { isError } : {}),
   };

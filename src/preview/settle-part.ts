@@ -4,20 +4,14 @@
 import { GalleyError } from "../base/errors.js";
 import { applyFailed, applyShare, writtenDetails } from "./apply-action.js";
 import type { AppliedChanges } from "./change-writer.js";
-import {
-  type Decision,
-  refusalOf,
-  refuseOtherRevision,
-  refuseUnnamed,
-  type SettleContext,
-  type Settled,
-} from "./decision.js";
+import type { Decision, SettleContext, Settled } from "./decision.js";
 import { editedText, editedWithout } from "./edited-text.js";
 import type { StoredAction } from "./pending-action-store.js";
 import type { Plan } from "./plan.js";
 import { hunksIn } from "./plan-diff.js";
+import { refusalOf, refuseOtherRevision, refuseUnnamed } from "./refuse-decision.js";
 import { discardAll, settleAction } from "./settle.js";
-import { metadata, missingText, refused, withIt } from "./settle-texts.js";
+import { metadata, missingText, refused, type SettledWith, withIt } from "./settle-texts.js";
 import { partShare, type Share } from "./shares.js";
 import { type SplitPlan, type Subset, splitPlan } from "./split-plan.js";
 import { dependentsOf, planOf } from "./stack.js";
@@ -27,6 +21,8 @@ export interface DecidedPart extends Pick<Settled, "result" | "code"> {
   readonly isWhole: boolean;
   /** Absolute paths of the files concerned. */
   readonly paths: readonly string[];
+  /** What a person made of the text of these files before. */
+  readonly edits?: string | undefined;
 }
 
 export async function settlePart(
@@ -53,7 +49,8 @@ export async function settlePart(
   }
   if (!part.share) {
     store.putBack(id, status);
-    return { ...(await settleAction(context, id, decision)), isWhole: true, paths: [] };
+    const edits = decision.action === "apply" ? await editedText(stored) : undefined;
+    return { ...(await settleAction(context, id, decision)), isWhole: true, paths: [], edits };
   }
   const { share, split } = part;
   const paths = split.chosen.map(({ path }) => path);
@@ -64,11 +61,11 @@ export async function settlePart(
       decision.action === "apply"
         ? await applyPart(context, { share, decision })
         : discardPart(context, { share, decision });
-    const texts = [partText, withIt(others, decision.action), edits].filter((text) => text !== undefined);
+    const texts = [partText, withIt(others, decision.action)].filter((text) => text !== undefined);
     const content = texts.map((text) => ({ type: "text" as const, text }));
     const source = written ? { sourceResultDetails: writtenDetails(written) } : {};
     const details = { ...metadata(store, stored, decision), ...source, partial: true, settled: split.settled };
-    return { result: { content, details }, isWhole: false, paths };
+    return { result: { content, details }, isWhole: false, paths, edits };
   } catch (error) {
     return { ...(await applyFailed(context, stored, withoutRefresh(decision), error)), isWhole: false, paths };
   }
@@ -99,7 +96,7 @@ async function partOf(
 
 interface SettledPart {
   /** What was settled with it. */
-  readonly others: readonly Pick<Share, "stored" | "part">[];
+  readonly others: readonly SettledWith[];
   readonly written?: AppliedChanges;
 }
 

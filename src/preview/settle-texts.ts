@@ -5,7 +5,7 @@ import type { ToolResult } from "../protocol/events.js";
 import { blocksOf } from "./callback-result.js";
 import type { Decision, SettleContext, Settled } from "./decision.js";
 import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
-import type { Share } from "./shares.js";
+import type { SettledFile } from "./split-plan.js";
 
 export const nothingPendingText = "No pending action to resolve. Nothing to apply or discard.";
 
@@ -24,11 +24,14 @@ export function missingText(store: PendingActionStore, id: string): string {
   return `No pending action with id "${id}". Pending: ${pending.join(", ") || "none"}.`;
 }
 
+/** An action that was settled with another one: all of it, or a part. */
+export interface SettledWith {
+  readonly stored: StoredAction;
+  readonly part?: { readonly settled: readonly SettledFile[] };
+}
+
 /** Names what was settled with an action; undefined where nothing was. */
-export function withIt(
-  others: readonly Pick<Share, "stored" | "part">[],
-  action: Decision["action"],
-): string | undefined {
+export function withIt(others: readonly SettledWith[], action: Decision["action"]): string | undefined {
   if (others.length === 0) return undefined;
   const names = others.map(
     ({

@@ -7,15 +7,9 @@ import type { ToolResult } from "../protocol/events.js";
 import type { Decider } from "../protocol/pending.js";
 import { applyAction } from "./apply-action.js";
 import { resultOf } from "./callback-result.js";
-import {
-  type Decision,
-  refusalOf,
-  refuseOtherRevision,
-  refuseUnnamed,
-  type SettleContext,
-  type Settled,
-} from "./decision.js";
+import type { Decision, SettleContext, Settled } from "./decision.js";
 import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
+import { refusalOf, refuseOtherRevision, refuseUnnamed } from "./refuse-decision.js";
 import { failedResult, missingText, refused, settledResult, withIt } from "./settle-texts.js";
 import { dependentsOf } from "./stack.js";
 

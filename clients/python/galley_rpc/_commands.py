@@ -136,11 +136,17 @@ class SyncCommands:
     def get_messages_page(self, *, cursor: Optional[str] = None, limit: Optional[float] = None, timeout: Optional[float] = None) -> types.GetMessagesPageData:
         return self.request("get_messages_page", {**given({"cursor": cursor, "limit": limit})}, timeout=timeout)
 
-    def get_pending_actions(self, *, ids: Optional[List[str]] = None, diff: Optional[bool] = None, timeout: Optional[float] = None) -> types.GetPendingActionsData:
-        return self.request("get_pending_actions", {**given({"ids": ids, "diff": diff})}, timeout=timeout)
+    def get_pending_actions(self, *, ids: Optional[List[str]] = None, diff: Optional[bool] = None, check: Optional[bool] = None, timeout: Optional[float] = None) -> types.GetPendingActionsData:
+        return self.request("get_pending_actions", {**given({"ids": ids, "diff": diff, "check": check})}, timeout=timeout)
 
-    def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
-        return self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks})}, timeout=timeout)
+    def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, with_deps: Optional[bool] = None, revision: Optional[int] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
+        return self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks, "withDeps": with_deps, "revision": revision})}, timeout=timeout)
+
+    def revise_pending_action(self, pending_id: str, revision: int, path: str, hunk: int, text: str, *, timeout: Optional[float] = None) -> types.RevisePendingActionData:
+        return self.request("revise_pending_action", {"pendingId": pending_id, "revision": revision, "path": path, "hunk": hunk, "text": text}, timeout=timeout)
+
+    def rebase_pending_action(self, pending_id: str, *, revision: Optional[int] = None, partial: Optional[bool] = None, timeout: Optional[float] = None) -> types.RebasePendingActionData:
+        return self.request("rebase_pending_action", {"pendingId": pending_id, **given({"revision": revision, "partial": partial})}, timeout=timeout)
 
     def undo(self, *, change_id: Optional[str] = None, apply: Optional[bool] = None, timeout: Optional[float] = None) -> Union[types.UndoData1, types.UndoData2]:
         return self.request("undo", {**given({"changeId": change_id, "apply": apply})}, timeout=timeout)
@@ -275,11 +281,17 @@ class AsyncCommands:
     async def get_messages_page(self, *, cursor: Optional[str] = None, limit: Optional[float] = None, timeout: Optional[float] = None) -> types.GetMessagesPageData:
         return await self.request("get_messages_page", {**given({"cursor": cursor, "limit": limit})}, timeout=timeout)
 
-    async def get_pending_actions(self, *, ids: Optional[List[str]] = None, diff: Optional[bool] = None, timeout: Optional[float] = None) -> types.GetPendingActionsData:
-        return await self.request("get_pending_actions", {**given({"ids": ids, "diff": diff})}, timeout=timeout)
+    async def get_pending_actions(self, *, ids: Optional[List[str]] = None, diff: Optional[bool] = None, check: Optional[bool] = None, timeout: Optional[float] = None) -> types.GetPendingActionsData:
+        return await self.request("get_pending_actions", {**given({"ids": ids, "diff": diff, "check": check})}, timeout=timeout)
 
-    async def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
-        return await self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks})}, timeout=timeout)
+    async def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, with_deps: Optional[bool] = None, revision: Optional[int] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
+        return await self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks, "withDeps": with_deps, "revision": revision})}, timeout=timeout)
+
+    async def revise_pending_action(self, pending_id: str, revision: int, path: str, hunk: int, text: str, *, timeout: Optional[float] = None) -> types.RevisePendingActionData:
+        return await self.request("revise_pending_action", {"pendingId": pending_id, "revision": revision, "path": path, "hunk": hunk, "text": text}, timeout=timeout)
+
+    async def rebase_pending_action(self, pending_id: str, *, revision: Optional[int] = None, partial: Optional[bool] = None, timeout: Optional[float] = None) -> types.RebasePendingActionData:
+        return await self.request("rebase_pending_action", {"pendingId": pending_id, **given({"revision": revision, "partial": partial})}, timeout=timeout)
 
     async def undo(self, *, change_id: Optional[str] = None, apply: Optional[bool] = None, timeout: Optional[float] = None) -> Union[types.UndoData1, types.UndoData2]:
         return await self.request("undo", {**given({"changeId": change_id, "apply": apply})}, timeout=timeout)

@@ -49,6 +49,8 @@ COMMAND_TYPES: Tuple[str, ...] = (
     "get_messages_page",
     "get_pending_actions",
     "resolve_pending_action",
+    "revise_pending_action",
+    "rebase_pending_action",
     "undo",
     "redo",
     "get_changes",
@@ -123,6 +125,11 @@ class _AbortRetryCommandRequired(TypedDict):
 
 class AbortRetryCommand(_AbortRetryCommandRequired, total=False):
     id: "RequestId"
+
+
+class ActionBelow(TypedDict):
+    id: str
+    files: List[str]
 
 
 AgentEvent = Union["AgentStartEvent", "AgentEndEvent", "TurnStartEvent", "TurnEndEvent", "MessageStartEvent", "MessageUpdateEvent", "MessageEndEvent", "ToolExecutionStartEvent", "ToolExecutionUpdateEvent", "ToolExecutionEndEvent"]
@@ -905,6 +912,7 @@ class GetPendingActionsCommand(_GetPendingActionsCommandRequired, total=False):
     id: "RequestId"
     ids: List[str]
     diff: bool
+    check: bool
 
 
 class _GetSessionStatsCommandRequired(TypedDict):
@@ -1131,6 +1139,7 @@ class _PendingActionRequired(TypedDict):
     kind: Literal["plan", "closure"]
     createdAt: float
     status: "PendingStatus"
+    revision: int
     attempts: int
 
 
@@ -1157,6 +1166,7 @@ class _PendingActionViewRequired(TypedDict):
     kind: Literal["plan", "closure"]
     createdAt: float
     status: "PendingStatus"
+    revision: int
     attempts: int
 
 
@@ -1170,6 +1180,7 @@ class PendingActionView(_PendingActionViewRequired, total=False):
     dependsOn: List[str]
     files: List["PendingActionViewFilesItem"]
     diffTruncated: Literal[True]
+    restsOn: List["ActionBelow"]
 
 
 class PendingActionViewPreview(TypedDict, total=False):
@@ -1192,6 +1203,8 @@ class PendingActionViewFilesItem(_PendingActionViewFilesItemRequired, total=Fals
     removed: int
     hunks: int
     diff: str
+    stale: Literal[True]
+    editedBy: "Decider"
 
 
 PendingOutcome = Literal["applied", "discarded", "failed", "stale", "expired", "orphaned"]
@@ -1280,6 +1293,17 @@ class ReadyFrame(TypedDict):
     features: List[str]
 
 
+class _RebasePendingActionCommandRequired(TypedDict):
+    type: Literal["rebase_pending_action"]
+    pendingId: str
+
+
+class RebasePendingActionCommand(_RebasePendingActionCommandRequired, total=False):
+    id: "RequestId"
+    revision: int
+    partial: bool
+
+
 class RedactedThinkingContent(TypedDict):
     type: Literal["redactedThinking"]
     data: str
@@ -1339,6 +1363,8 @@ class _ResolveDetails2ResultsItemRequired(TypedDict):
 
 class ResolveDetails2ResultsItem(_ResolveDetails2ResultsItemRequired, total=False):
     error: str
+    changeId: str
+    hardlinkBroken: List[str]
 
 
 class _ResolvePendingActionCommandRequired(TypedDict):
@@ -1355,6 +1381,21 @@ class ResolvePendingActionCommand(_ResolvePendingActionCommandRequired, total=Fa
     extra: Dict[str, Any]
     files: List[str]
     hunks: Dict[str, List[int]]
+    withDeps: bool
+    revision: int
+
+
+class _RevisePendingActionCommandRequired(TypedDict):
+    type: Literal["revise_pending_action"]
+    pendingId: str
+    revision: int
+    path: str
+    hunk: int
+    text: str
+
+
+class RevisePendingActionCommand(_RevisePendingActionCommandRequired, total=False):
+    id: "RequestId"
 
 
 class RpcChunk(TypedDict):
@@ -1366,7 +1407,7 @@ class RpcChunk(TypedDict):
     data: str
 
 
-RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
+RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "RevisePendingActionCommand", "RebasePendingActionCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
 
 
 class _RpcFailureRequired(TypedDict):
@@ -1379,8 +1420,19 @@ class _RpcFailureRequired(TypedDict):
 class RpcFailure(_RpcFailureRequired, total=False):
     id: "RequestId"
     code: str
+    details: "RpcFailureDetails"
     requestId: "RequestId"
     requestCommand: str
+
+
+class RpcFailureDetails(TypedDict):
+    actions: List["RpcFailureDetailsActionsItem"]
+
+
+class RpcFailureDetailsActionsItem(TypedDict):
+    id: str
+    label: str
+    files: List[str]
 
 
 class RpcFrameError(TypedDict):
@@ -1499,6 +1551,7 @@ class _PendingActionChangedEventRequired(TypedDict):
     type: Literal["pending_action_changed"]
     id: str
     status: "PendingStatus"
+    revision: int
 
 
 class PendingActionChangedEvent(_PendingActionChangedEventRequired, total=False):
@@ -2068,6 +2121,20 @@ class GetPendingActionsData(TypedDict):
 class ResolvePendingActionData(TypedDict):
     details: "ResolveDetails"
     text: str
+
+
+class RevisePendingActionData(TypedDict):
+    action: "PendingActionView"
+
+
+class RebasePendingActionData(TypedDict):
+    action: "PendingActionView"
+    left: List["RebasePendingActionDataLeftItem"]
+
+
+class RebasePendingActionDataLeftItem(TypedDict):
+    path: str
+    hunks: List[int]
 
 
 class UndoData1(TypedDict):

@@ -85,13 +85,20 @@ it("removes plans settled thirty days ago, and drafts of long ago", async () => 
     timestamp: new Date(now - ageDays * day).toISOString(),
     data: { event, id },
   });
+  const revised = (id: string, planRef: string) => {
+    const { data, ...rest } = entry(id, "revised", 55);
+    return { ...rest, data: { ...data, planRef } };
+  };
   const file = join(sessions, "-x", "a.jsonl");
   write(
     file,
     linesOf(
       header,
       entry("old", "pushed", 60),
+      revised("old", "old.2.plan"),
+      revised("old", "../x.2.plan"),
       entry("old", "settled", 50),
+      revised("open", "open.2.plan"),
       entry("new", "settled", 3),
       entry("open", "pushed", 90),
       entry("again", "settled", 90),
@@ -100,15 +107,16 @@ it("removes plans settled thirty days ago, and drafts of long ago", async () => 
       { ...entry("open", "settled", 90), timestamp: { toString: 1 } },
     ),
   );
-  for (const id of ["old", "new", "open", "again"]) write(join(sessions, "-x", "a", `${id}.plan`), id);
+  for (const id of ["old", "old.2", "new", "open", "open.2", "again"])
+    write(join(sessions, "-x", "a", `${id}.plan`), id);
   const young = draftPath(join(sessions, "-x", "c.jsonl"));
   write(draftPath(join(sessions, "-x", "b.jsonl")), "half");
   write(young, "half", 0);
   write(join(blobs, `.${"0".repeat(64)}.1-k3x.tmp`), "half");
-  for (const name of ["1.bash.log", "p-1.plan", "p-1.rest.plan"])
+  for (const name of ["1.bash.log", "p-1.plan", "p-1.rest.plan", "p-1.2.plan"])
     write(join(sessions, "-x", "a", `.${name}.77-0abc.tmp`), "half");
-  expect(await collect()).toMatchObject({ removedPlans: 1, removedDrafts: 5, problems: [] });
-  expect(readdirSync(join(sessions, "-x", "a")).sort()).toEqual(["again.plan", "new.plan", "open.plan"]);
+  expect(await collect()).toMatchObject({ removedPlans: 2, removedDrafts: 6, problems: [] });
+  expect(readdirSync(join(sessions, "-x", "a")).sort()).toEqual(["again.plan", "new.plan", "open.2.plan", "open.plan"]);
   expect(readdirSync(join(sessions, "-x")).sort()).toEqual([basename(young), "a", "a.jsonl"]);
 });
 

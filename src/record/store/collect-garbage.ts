@@ -102,7 +102,7 @@ async function look(directory: string, now: number, found: Findings): Promise<vo
 async function lookInto(path: string, now: number, found: Findings): Promise<void> {
   if (isTemporaryName(basename(path))) found.drafts.push(path);
   const lines = path.endsWith(".jsonl") ? new LineSplitter(maxPendingLineBytes) : undefined;
-  const settled = new Set<string>();
+  const plans = new Map<string, KnownPlan>();
   const hashes = new HashFinder(found.named);
   const file = await fs.open(path, "r");
   try {
@@ -113,28 +113,36 @@ async function lookInto(path: string, now: number, found: Findings): Promise<voi
       const chunk = buffer.subarray(0, bytesRead);
       hashes.push(chunk);
       lines?.push(chunk, ({ content }) => {
-        if (content?.includes(pendingType)) notePlan(content, now, settled);
+        if (content?.includes(pendingType)) notePlan(content, now, plans);
       });
     }
   } finally {
     await file.close();
   }
-  for (const id of settled) found.settledPlans.push(join(artifactDirectory(path), `${id}.plan`));
+  for (const { names, isSettled } of plans.values())
+    if (isSettled) for (const name of names) found.settledPlans.push(join(artifactDirectory(path), name));
 }
 
 const pendingType = Buffer.from('"pending_action"');
 const maxPendingLineBytes = 1024 * 1024;
 
+/** The artifacts of one pending action: its plan, and what later revisions changed. */
+interface KnownPlan {
+  readonly names: ReadonlySet<string>;
+  readonly isSettled: boolean;
+}
+
 /** The last word on a plan counts: one that was staged again is wanted again. */
-function notePlan(line: Buffer, now: number, settled: Set<string>): void {
+function notePlan(line: Buffer, now: number, plans: Map<string, KnownPlan>): void {
   const parsed = parseRecord(line);
   if (!parsed?.ok || parsed.value.customType !== "pending_action" || !isObject(parsed.value.data)) return;
-  const { event, id } = parsed.value.data;
+  const { event, id, planRef } = parsed.value.data;
   if (typeof id !== "string" || !/^[\w-]+$/.test(id)) return;
   const { timestamp } = parsed.value;
   const isLongAgo = typeof timestamp === "string" && now - Date.parse(timestamp) > planAgeMs;
-  if (event === "settled" && isLongAgo) settled.add(id);
-  else settled.delete(id);
+  const isNamed = typeof planRef === "string" && planRef.startsWith(`${id}.`) && /^[\w-]+\.\d+\.plan$/.test(planRef);
+  const names = new Set([...(plans.get(id)?.names ?? [`${id}.plan`]), ...(isNamed ? [planRef] : [])]);
+  plans.set(id, { names, isSettled: event === "settled" && isLongAgo });
 }
 
 async function entriesOf(directory: string): Promise<Dirent[]> {

@@ -1,7 +1,11 @@
-// Whether an entry is a step of a pending plan. A session file may have been written by another version, or by hand.
+// The steps of a pending plan as they are on record. A session file may have been written by another version, or by hand,
+// so every entry is checked.
 
 import { isObject } from "../base/json.js";
-import type { StepData } from "./pending-entries.js";
+import type { PartStep, RebasedStep, RevisedStep } from "../preview/plan-step.js";
+
+/** A step as it is on record. `planRef` names the artifact with the new form of the files concerned. */
+export type StepData = PartStep | ((RevisedStep | RebasedStep) & { readonly planRef: string });
 
 export function isStepData(data: object): data is StepData {
   const { event, revision, by } = data as Record<string, unknown>;

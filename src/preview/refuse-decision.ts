@@ -1,0 +1,74 @@
+// Why a decision may not be tried at all. Asked before anything is taken, so that nothing has to be taken back.
+
+import { GalleyError } from "../base/errors.js";
+import type { Decision, SettleContext } from "./decision.js";
+import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
+import { missingText } from "./settle-texts.js";
+import { type ActionBelow, actionsBelow, pathsOf, shownPaths } from "./stack.js";
+
+export const forReviewText = "Staged for review: the user decides.";
+
+/** Why it may not be tried at all. */
+export function refusalOf(
+  { settings }: SettleContext,
+  { action, isForReview, misfit }: StoredAction,
+  decision: Decision,
+) {
+  if (decision.action === "discard") return undefined;
+  if (misfit !== undefined) return misfit;
+  const { maxAttempts, decider } = settings();
+  if (decision.by === "model" && (isForReview || decider === "user")) return forReviewText;
+  if (action.attempts < maxAttempts) return undefined;
+  const { id, attempts, lastError } = action;
+  return `Pending action ${id} failed ${attempts} times; discard it and preview again. Last error: ${lastError}`;
+}
+
+/** Throws `revision_mismatch` if the action is not as the caller saw it. */
+export function refuseOtherRevision({ action }: StoredAction, revision: number | undefined): void {
+  if (revision === undefined || revision === action.revision) return;
+  throw new GalleyError(
+    "revision_mismatch",
+    `Pending action ${action.id} changed since revision ${revision}. Nothing was decided.`,
+  );
+}
+
+/**
+ * Throws `depends` if applying these files of an action, or all of them, would write a part of another action that the
+ * decision does not name. `details.actions` lists what would be written with it.
+ */
+export function refuseUnnamed(
+  store: PendingActionStore,
+  stored: StoredAction,
+  { decision, paths = pathsOf(stored) }: { decision: Decision; paths?: Iterable<string> },
+): void {
+  const { action, withDeps = false, named = [] } = decision;
+  if (action === "discard" || withDeps) return;
+  const isNamed = new Set(named);
+  const unnamed = actionsBelow(store, stored, paths).filter((below) => !isNamed.has(below.stored.action.id));
+  if (unnamed.length > 0) throw dependsError(stored.action.id, unnamed);
+}
+
+function dependsError(id: string, unnamed: readonly ActionBelow[]): GalleyError {
+  const actions = unnamed.map(({ stored, paths }) => ({
+    id: stored.action.id,
+    label: stored.action.label,
+    files: shownPaths(stored, paths),
+  }));
+  const rests = actions.map((lower) => `${lower.id} for ${lower.files.join(", ")}`).join("; ");
+  const others = actions.map((lower) => lower.id).join(", ");
+  return new GalleyError(
+    "depends",
+    `Pending action ${id} rests on ${rests}. Nothing was written. To apply them together, name ${others} too or use withDeps.`,
+    { details: { actions } },
+  );
+}
+
+/** Throws `not_found`, `revision_mismatch` or `depends`: nothing of the decision may be tried then. */
+export function refuseBeforehand(store: PendingActionStore, ids: readonly string[], decision: Decision): void {
+  for (const id of ids) {
+    const stored = store.get(id);
+    if (!stored) throw new GalleyError("not_found", missingText(store, id));
+    refuseOtherRevision(stored, decision.revision);
+    refuseUnnamed(store, stored, { decision });
+  }
+}

@@ -1,9 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { quiet } from "../loop/run.test-kit.js";
 import { manualClock } from "../testing/manual-clock.js";
-import { type NewAction, PendingActionStore, type PendingChange } from "./pending-action-store.js";
+import { type NewAction, PendingActionStore, type PendingChange, type StoreOptions } from "./pending-action-store.js";
 import { type Plan, stampOf } from "./plan.js";
-import type { StoreOptions } from "./store-options.js";
 
 function setUp(options: Partial<StoreOptions> = {}) {
   const clock = manualClock();

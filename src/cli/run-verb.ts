@@ -1,11 +1,12 @@
 // Where the code of each verb is. Nothing of it is loaded before it is used.
 
+import type { PendingVerb } from "./commands/pending-words.js";
 import { type VerbName, verbNamed } from "./verbs.js";
 
 type Run = (words: readonly string[]) => Promise<void>;
 
 const pending =
-  (verb: VerbName): Run =>
+  (verb: PendingVerb): Run =>
   async (words) =>
     (await import("./commands/pending-command.js")).runPendingCommand(verb, words);
 
@@ -15,6 +16,8 @@ const runs: Readonly<Record<VerbName, Run>> = {
   show: pending("show"),
   apply: pending("apply"),
   discard: pending("discard"),
+  rebase: pending("rebase"),
+  changes: pending("changes"),
   undo: pending("undo"),
   redo: pending("redo"),
   recover: pending("recover"),

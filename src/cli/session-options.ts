@@ -44,7 +44,7 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
     log,
     persist: !line.options.has("no-session"),
     ...(sessionDir === undefined ? {} : { sessionDir }),
-    ...resumeOption(line),
+    ...resumeOption(line, settings),
     assignments: [...(line.options.get("set") ?? []), ...stagingOf(line)].map(parseAssignment),
     ...budgetOf(value("max-turns"), settings),
     ...(line.options.has("allow-exec") ? { allowExec: true } : {}),
@@ -118,13 +118,17 @@ export function isNamedModule({ options }: CommandLine, path: string, cwd: strin
   return places.some((place) => `${resolve(path)}${sep}`.startsWith(`${place}${sep}`));
 }
 
-function resumeOption({ options }: CommandLine): Pick<CreateAgentSessionOptions, "resume"> {
+function resumeOption(
+  { options }: CommandLine,
+  { lenient }: OptionSettings,
+): Pick<CreateAgentSessionOptions, "resume"> {
   const fork = options.get("fork")?.[0];
   const target = options.get("resume")?.[0] ?? options.get("session")?.[0];
   if (fork !== undefined) return { resume: { kind: "fork", target: fork } };
   if (target === "") throw new GalleyError("usage", "--resume needs a session: an id, a part of one, or a path.");
   if (target !== undefined) return { resume: { kind: "open", target } };
-  return options.has("continue") ? { resume: { kind: "continue" } } : {};
+  // A program that drives galley may always say --continue; a person is told that there is nothing to continue.
+  return options.has("continue") ? { resume: { kind: "continue", ifNone: lenient ? "create" : "fail" } } : {};
 }
 
 export function workingDirectory(given: string | undefined): string {

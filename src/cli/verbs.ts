@@ -20,6 +20,13 @@ export interface Verb extends VerbForm {
 }
 
 const inSessionDir = ["session-dir"];
+const idNotes = [
+  "An ID is pa_7 or just 7; a change is ch_1a2b3c4d or the beginning of it. A PATH is a file, a directory or a glob.",
+];
+const partNotes = ["--hunks PATH:1,3       only these hunks of a file", "--reason TEXT          why, for the record"];
+const decideCodes = [
+  "Exit codes: 0 done, 2 unknown id, path or hunk, or it rests on another, 3 stale or failed, 6 refused.",
+];
 
 /** What concerns tools of the options of a one-shot run. */
 export const toolRunOptions: readonly string[] = [
@@ -31,38 +38,74 @@ const table = [
   {
     name: "pending",
     usage: "[--json]",
-    help: "what waits for a decision",
+    help: "what waits for a decision in this project",
     options: inSessionDir,
   },
   {
     name: "show",
-    usage: "ID [--json]",
-    help: "one pending action, with its diff",
+    usage: "ID [PATH...] [--stat|--files] [--json]",
+    help: "a pending action or a change, with its diff",
     options: inSessionDir,
+    notes: idNotes,
   },
   {
     name: "apply",
-    usage: "ID...|--all [--reason TEXT] [--files a,b] [--json]",
-    help: "write it",
-    options: inSessionDir,
+    usage: "ID [PATH...]...|--all [PATH...]",
+    help: "write it, or only some files of it",
+    forms: [
+      { usage: "ID [PATH...]... [--json]", help: "write it, or only these files of it", options: inSessionDir },
+      { usage: "--all [PATH...] [--json]", help: "everything that is pending in this project", options: inSessionDir },
+    ],
+    notes: [
+      ...partNotes,
+      "--with-deps            also what it rests on, for the same files",
+      ...idNotes,
+      ...decideCodes,
+    ],
   },
   {
     name: "discard",
-    usage: "ID...|--all [--reason TEXT] [--files a,b] [--json]",
-    help: "drop it",
+    usage: "ID [PATH...]...|--all [PATH...]",
+    help: "drop it, or only some files of it",
+    forms: [
+      { usage: "ID [PATH...]... [--json]", help: "drop it, or only these files of it", options: inSessionDir },
+      { usage: "--all [PATH...] [--json]", help: "everything that is pending in this project", options: inSessionDir },
+    ],
+    notes: [...partNotes, ...idNotes, ...decideCodes],
+  },
+  {
+    name: "rebase",
+    usage: "ID [--partial] [--json]",
+    help: "make a stale one anew, for the files as they are now",
+    options: inSessionDir,
+    notes: ["--partial leaves out the hunks that no longer fit.", ...idNotes, ...decideCodes],
+  },
+  {
+    name: "changes",
+    usage: "[--json]",
+    help: "what was applied, the newest first",
     options: inSessionDir,
   },
   {
     name: "undo",
-    usage: "[CHANGE] [--preview] [--json]",
-    help: "take the last change back, or the named one",
-    options: inSessionDir,
+    usage: "[CHANGE|--run]",
+    help: "take back the newest change, the named one, or a run",
+    forms: [
+      { usage: "[CHANGE] [--preview] [--json]", help: "the newest change, or the named one", options: inSessionDir },
+      {
+        usage: "--run [--yes] [--json]",
+        help: "all changes of the last run: staged, or with --yes taken back",
+        options: inSessionDir,
+      },
+    ],
+    notes: ["--preview only stages it.", ...idNotes, ...decideCodes],
   },
   {
     name: "redo",
     usage: "[--preview] [--json]",
     help: "take the last undo back",
     options: inSessionDir,
+    notes: ["--preview only stages it.", ...decideCodes],
   },
   {
     name: "recover",
@@ -88,7 +131,11 @@ const table = [
     usage: "list|gc",
     help: "the conversations on this machine",
     forms: [
-      { usage: "list [--all] [--json]", help: "the sessions of this directory, or of all", options: inSessionDir },
+      {
+        usage: "list [--here|--all] [--json]",
+        help: "those of this project, of this directory alone, or of all",
+        options: inSessionDir,
+      },
       { usage: "gc [--json]", help: "remove images and plans that no session names", options: inSessionDir },
     ],
   },

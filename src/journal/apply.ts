@@ -185,7 +185,7 @@ function beginRecord(
 
 async function keepOriginals(deps: StepContext, { set, prepared, begin, signal }: Work): Promise<void> {
   if (begin.undoRecord === null) return;
-  const { label, sourceToolName, by, reason, owner, undoes } = set;
+  const { label, sourceToolName, by, reason, owner, undoes, run } = set;
   const { txid, now: at } = deps;
   await writeUndoRecord(deps, begin.undoRecord, {
     header: {
@@ -199,6 +199,7 @@ async function keepOriginals(deps: StepContext, { set, prepared, begin, signal }
       reason,
       ...(owner ? { owner } : {}),
       ...(undoes === undefined ? {} : { undoes }),
+      ...(run === undefined ? {} : { run }),
     },
     ops: prepared.ops,
     signal,

@@ -12,6 +12,7 @@ import { newTransaction } from "../files/disk/temp-names.js";
 import { mayExist } from "../files/paths/find-roots.js";
 import type { ChangeOutcome, DirectChange, UndoRecord } from "../preview/change-writer.js";
 import type { AppliedSet, ChangeSet, SeenPath } from "./change-set.js";
+import { claimNumber } from "./claim-number.js";
 
 export interface ChangesOptions {
   /** Canonical. */
@@ -42,6 +43,8 @@ export interface Changes {
   /** What can be undone, the newest first. */
   list(): Promise<UndoRecord[]>;
   read(txid: string): Promise<UndoRecord | undefined>;
+  /** The next number of a pending action of this root, above the given one. Throws where it cannot be claimed. */
+  claim(above: number): number;
 }
 
 const lockWaitMs = 5000;
@@ -107,6 +110,8 @@ export function createChanges(options: ChangesOptions): Changes {
       const journal = await load();
       return journal.readUndo(directories.undoDir, txid);
     },
+
+    claim: (above) => claimNumber(join(directories.undoDir, "ids"), above),
   };
 
   function tellRetained(error: unknown): void {

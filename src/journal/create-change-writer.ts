@@ -6,6 +6,7 @@ import { GalleyError } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { holdFiles } from "../files/disk/hold-files.js";
 import { type FileNow, fileNow } from "../files/file-now.js";
+import { mayExist } from "../files/paths/find-roots.js";
 import type { Workspace } from "../files/workspace.js";
 import type {
   AppliedActions,
@@ -56,14 +57,23 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
       const files = planned.flatMap(({ path, to }) => [{ path }, ...(to === undefined ? [] : [{ path: to }])]);
       return holdFiles(there, files, apply);
     },
-    note: (change, session) => changes.note({ ...change, owner: { session: session.owner, pendingId: "" } }),
+    note: (change, session) =>
+      changes.note({ ...change, owner: { session: session.owner, pendingId: "" }, run: session.run }),
     checkWritable: async (path) => void (await workspace.resolve(path, "write")),
     staleFiles,
     recover: (session) => changes.recover((outcome) => settle(outcome, session)),
     history: () => changes.list(),
+    claimId(above) {
+      try {
+        return `pa_${changes.claim(above)}`;
+      } catch {
+        return undefined; // the agent directory cannot be written: the session counts by itself
+      }
+    },
     async look(path, left) {
       const unreadable = { hash: "", sizeBytes: 0, mode: 0 }; // the write reports why it cannot be read
       const now = await fileNow(path, maxSeenBytes).catch((): FileNow => unreadable);
+      if (!now && mayExist(path)) return { bytes: new Uint8Array(), size: 0, mode: 0, isAsLeft: false, isOther: true };
       if (!now) return undefined;
       const isAsLeft = now.hash === left;
       const bytes = isAsLeft ? now.bytes : await readAllowed(workspace, path);
@@ -97,11 +107,11 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     applying: ApplyOwner,
     session: ChangeSession,
   ): Promise<AppliedChanges> {
-    const { label, sourceToolName, by, reason, undoes } = applying;
+    const { label, sourceToolName, by, reason, undoes, run = session.run } = applying;
     const settles = settledBy(applying);
     const owner = { session: session.owner, ...settles };
     const ops = planned.map(opOf);
-    const set = { label, sourceToolName, by, reason, owner, ...(undoes === undefined ? {} : { undoes }), ops };
+    const set = { label, sourceToolName, by, reason, owner, ...(undoes === undefined ? {} : { undoes }), run, ops };
     const { txid, hardlinkBroken } = await changes.apply(set, (outcome) => settle(outcome, session, set));
     return { changeId: changeIdOf(txid), hardlinkBroken };
   }

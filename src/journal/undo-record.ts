@@ -7,6 +7,7 @@ import { sha256Of } from "../base/digest.js";
 import { inLanes } from "../base/in-lanes.js";
 import { isObject } from "../base/json.js";
 import type { UndoFile, UndoHeader, UndoRecord } from "../preview/change-writer.js";
+import { undoneIn } from "../preview/plan.js";
 import type { ChangeDisk } from "./change-set.js";
 import { failingFor, ignoring, staleError } from "./failures.js";
 import type { PreparedOp } from "./prepare.js";
@@ -95,7 +96,8 @@ export async function readUndoRecord(disk: ChangeDisk, path: string): Promise<Un
   if (soundBytes !== read.bytes.length || !isObject(header) || header.type !== "change" || header.version !== 1)
     return undefined;
   // The checksum proves that galley wrote the record, so its shape is known.
-  return { ...(header as unknown as UndoHeader), files: (files as StoredFile[]).map(fileOf) };
+  const undoes = header.undoes === undefined ? {} : { undoes: undoneIn(header.undoes) };
+  return { ...(header as unknown as UndoHeader), ...undoes, files: (files as StoredFile[]).map(fileOf) };
 }
 
 interface StoredFile {

@@ -67,7 +67,7 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
     async note(change, session) {
       const txid = await nextTxid();
       const owner = { session: session.owner, pendingId: "" };
-      keep({ type: "change", version: 1, txid, at: clock.now(), ...change, owner });
+      keep({ type: "change", version: 1, txid, at: clock.now(), ...change, owner, run: session.run });
       return async () => {
         records = records.filter((record) => record.txid !== txid);
       };
@@ -92,7 +92,7 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
     owner: ApplyOwner,
     session: ChangeSession,
   ): Promise<AppliedChanges> {
-    const { label, sourceToolName, by, reason, undoes, pendingId } = owner;
+    const { label, sourceToolName, by, reason, undoes, pendingId, run = session.run } = owner;
     const steps: Step[] = [];
     for (const change of planned) if (!isOnlySeen(change)) steps.push(...(await stepsOf(workspace, change)));
     const hardlinkBroken = await carryOut(workspace, steps, planned.length);
@@ -103,6 +103,7 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
       ...{ type: "change", version: 1, txid, at: clock.now(), label, sourceToolName, by, reason },
       owner: { session: session.owner, ...settles },
       ...(undoes === undefined ? {} : { undoes }),
+      run,
       files: steps.map(undoFileOf),
     });
     if (pendingId) await session.recordApplied(settles, { changeId, by, reason });

@@ -3,24 +3,30 @@
 
 import { sha256Of } from "../base/digest.js";
 import { type ErrorCode, GalleyError } from "../base/errors.js";
-import type { ChangeWriter, FileSeen, UndoFile, UndoRecord } from "../preview/change-writer.js";
+import type { ChangeWriter, RunMark, UndoFile, UndoRecord } from "../preview/change-writer.js";
 import type { ShownFile } from "../preview/diff-page.js";
 import type { PlannedChange } from "../preview/plan.js";
 import { diffOf } from "../preview/plan-diff.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Change, Decider, FileChangeKind, PendingAction } from "../protocol/pending.js";
+import { type FileDifference, inversePlan } from "./inverse-plan.js";
 import type { PendingActions } from "./pending.js";
-import { filesToUndo, isUndone } from "./undone-files.js";
+import { isUndone } from "./undone-files.js";
 
 export interface ChangeHistoryDeps {
   readonly changes: ChangeWriter;
-  readonly pending: PendingActions;
+  /** Absent where changes are only listed. */
+  readonly pending?: PendingActions;
   owner(): string;
 }
 
 export interface UndoRequest {
   /** Default: the newest that is not undone. */
   readonly changeId?: string | undefined;
+  /** Every change of the last run that made one, together or not at all. */
+  readonly isRun?: boolean;
+  /** Stage nothing where files are not as the change left them; so it is with `isRun` and `apply`. */
+  readonly mustFit?: boolean;
   /** Include changes of other sessions in this project. */
   readonly isWholeRoot?: boolean;
   /** Decide at once. */
@@ -36,7 +42,7 @@ export interface Undone {
   readonly code?: ErrorCode | undefined;
   /** Id of the change that undid it. */
   readonly changeId?: string | undefined;
-  /** The change that is undone. */
+  /** The change that is undone, or the newest of several. */
   readonly record: UndoRecord;
 }
 
@@ -48,6 +54,8 @@ export interface ChangeListOptions {
   readonly withDiff?: boolean;
   /** Default: 50. */
   readonly limit?: number;
+  /** How a file is named, by its absolute path; default: as the session named it that changed it. */
+  readonly nameFile?: (path: string) => string;
 }
 
 export interface ChangeOwnership {
@@ -56,6 +64,7 @@ export interface ChangeOwnership {
   readonly session: string | undefined;
   readonly isUndo: boolean;
   readonly isUndone: boolean;
+  readonly run: RunMark | undefined;
 }
 
 /** Only for a change that undid an undo, not for any other change that undoes something. */
@@ -75,16 +84,24 @@ export class ChangeHistory {
   }
 
   async undo(request: UndoRequest): Promise<Undone> {
-    const { changeId } = request;
+    const { changeId, isRun = false } = request;
     const all = await this.#deps.changes.history();
+    const open = () => this.#own(all, request).filter((record) => !isUndone(record, all));
+    if (isRun) return this.#undoRun(lastRun(open()), all, request);
     const found =
       changeId === undefined
-        ? await this.#newest(this.#own(all, request).filter((record) => !record.undoes && !isUndone(record, all)))
+        ? await this.#newest(open().filter(({ undoes }) => !undoes))
         : all.find(({ txid }) => changeIdOf(txid) === changeId);
-    if (found) return this.#takeBack({ record: found, all }, `Undo: ${found.label}`, request);
+    if (found) return this.#takeBack({ records: [found], all }, `Undo: ${found.label}`, request);
     throw this.#nothingFound(
       changeId === undefined ? "Nothing to undo." : `Change ${changeId} can no longer be undone.`,
     );
+  }
+
+  #undoRun(records: readonly UndoRecord[], all: readonly UndoRecord[], request: UndoRequest): Promise<Undone> {
+    if (records.length === 0) throw this.#nothingFound("Nothing to undo: no run made a change that is kept.");
+    const count = `${records.length} change${records.length === 1 ? "" : "s"}`;
+    return this.#takeBack({ records, all }, `Undo: ${count} of one run`, { ...request, mustFit: true });
   }
 
   /**
@@ -106,17 +123,17 @@ export class ChangeHistory {
   }
 
   /** Undoes the newest undo. */
-  async redo(request: Omit<UndoRequest, "changeId">): Promise<Undone> {
+  async redo(request: Omit<UndoRequest, "changeId" | "isRun">): Promise<Undone> {
     const all = await this.#deps.changes.history();
     const originals = new Map(all.map((record) => [record.txid, record]));
     const isUndo = ({ undoes, label }: UndoRecord) => {
       if (undoes === undefined) return false;
-      const original = originals.get(undoes);
+      const original = undoes.map((txid) => originals.get(txid)).find((record) => record !== undefined);
       return original ? original.undoes === undefined : !label.startsWith(redoPrefix); // it may not be kept any more
     };
     const found = this.#own(all, request).find((record) => isUndo(record) && !isUndone(record, all));
     if (!found) throw this.#nothingFound("Nothing to redo.");
-    return this.#takeBack({ record: found, all }, `${redoPrefix}${found.label.replace(/^Undo: /, "")}`, request);
+    return this.#takeBack({ records: [found], all }, `${redoPrefix}${found.label.replace(/^Undo: /, "")}`, request);
   }
 
   #nothingFound(sentence: string): GalleyError {
@@ -125,12 +142,13 @@ export class ChangeHistory {
   }
 
   /** The newest first. */
-  async list({ ids, isWholeRoot = false, withDiff = false, limit = 50 }: ChangeListOptions = {}): Promise<Change[]> {
+  async list(options: ChangeListOptions = {}): Promise<Change[]> {
+    const { ids, isWholeRoot = false, withDiff = false, limit = 50, nameFile } = options;
     const all = await this.#deps.changes.history();
     const own = this.#own(all, { isWholeRoot });
     const shown = (ids ? own.filter(({ txid }) => ids.includes(changeIdOf(txid))) : own).slice(0, limit);
     const left = leftBytes(all, this.#deps.changes);
-    return Promise.all(shown.map((record) => this.#describe(record, { all, withDiff, left })));
+    return Promise.all(shown.map((record) => this.#describe(renamed(record, nameFile), { all, withDiff, left })));
   }
 
   /**
@@ -164,6 +182,7 @@ export class ChangeHistory {
       session: record.owner?.session,
       isUndo: record.undoes !== undefined,
       isUndone: isUndone(record, all),
+      run: record.run,
     }));
   }
 
@@ -173,34 +192,28 @@ export class ChangeHistory {
   }
 
   async #takeBack(
-    { record, all }: { record: UndoRecord; all: readonly UndoRecord[] },
+    { records, all }: { records: readonly UndoRecord[]; all: readonly UndoRecord[] },
     label: string,
-    { apply, toolCallId }: UndoRequest,
+    { apply, toolCallId, mustFit = apply !== undefined }: UndoRequest,
   ): Promise<Undone> {
     const { pending } = this.#deps;
-    const changes: PlannedChange[] = [];
-    let isStale = false;
-    const left = filesToUndo(record, all);
-    const files = left.length > 0 ? left : record.files; // none: report the named change as stale
-    for (const file of files) {
-      const now = await this.#deps.changes.look(file.path, file.afterHash);
-      isStale ||= now ? !now.isAsLeft : file.afterHash !== null;
-      changes.push(inverse(file, now));
-    }
-    const isRedo = label.startsWith(redoPrefix);
-    const whole = (isRedo ? all.find(({ txid }) => txid === record.undoes) : undefined) ?? record;
-    const what = isRedo ? record.label.replace(/^Undo: /, "") : record.label;
-    const text = `${isRedo ? "Redone" : "Undone"}: ${what}${partText(files, whole)}.`;
+    if (!pending) throw new GalleyError("unsupported", "Changes are only listed here.");
+    const [record] = records as [UndoRecord];
+    const { changes, different } = await inversePlan({ records, all }, this.#deps.changes.look);
+    if (mustFit && different.length > 0) throw differentError(label, records, different);
     const id = await pending.stage({
       label,
       sourceToolName: "undo",
       ...(toolCallId === undefined ? {} : { toolCallId }),
       details: { changeId: changeIdOf(record.txid) },
       isForReview: toolCallId === undefined,
-      work: { kind: "plan", plan: { changes, applied: { text }, undoes: record.txid } },
+      work: {
+        kind: "plan",
+        plan: { changes, applied: { text: doneText(label, { records, all, changes }) }, undoes: txidsOf(records) },
+      },
     });
     // Tell the user at once; otherwise only an attempt to apply would show it.
-    if (isStale && !apply) await pending.filesWritten(changes.map(({ path }) => path));
+    if (different.length > 0) await pending.filesWritten(changes.map(({ path }) => path));
     const action = pending.store.get(id)?.action;
     if (!action) throw new GalleyError("invalid_argument", `Pending action ${id} ended at once.`);
     if (!apply) return { action, record };
@@ -240,38 +253,67 @@ export class ChangeHistory {
   }
 }
 
+function renamed(record: UndoRecord, nameFile: ChangeListOptions["nameFile"]): UndoRecord {
+  if (!nameFile) return record;
+  return { ...record, files: record.files.map((file) => ({ ...file, shownPath: nameFile(file.path) })) };
+}
+
 const maxNamed = 10;
 
 /** Which files, where the label does not tell: a part of a change, or a change that was a part of a plan. */
-function partText(files: readonly UndoFile[], whole: UndoRecord): string {
-  const isPart = files.length < whole.files.length;
+function partText(changes: readonly PlannedChange[], whole: UndoRecord): string {
+  const isPart = changes.length < whole.files.length;
   if (!isPart && !whole.owner?.isPart) return "";
-  const names = files.slice(0, maxNamed).map(({ shownPath }) => shownPath);
-  const more = files.length > maxNamed ? [`+${files.length - maxNamed} more`] : [];
-  return ` (${isPart ? `${files.length} of ${whole.files.length} files: ` : ""}${[...names, ...more].join(", ")})`;
+  const names = changes.slice(0, maxNamed).map(({ stamp }) => stamp.path);
+  const more = changes.length > maxNamed ? [`+${changes.length - maxNamed} more`] : [];
+  return ` (${isPart ? `${changes.length} of ${whole.files.length} files: ` : ""}${[...names, ...more].join(", ")})`;
 }
 
 function changeIdIn({ details }: ToolResult): string | undefined {
   return (details as { sourceResultDetails?: { changeId?: string } } | undefined)?.sourceResultDetails?.changeId;
 }
 
-/** From what the change left to what was there before. */
-function inverse(
-  { kind, path, shownPath, before, afterHash }: UndoFile,
-  now: Omit<FileSeen, "isAsLeft"> | undefined,
-): PlannedChange {
-  const found = now ?? { bytes: new Uint8Array(), size: 0, mode: 0 };
-  const stamp = {
-    path: shownPath,
-    exists: afterHash !== null,
-    size: found.size,
-    sha256: afterHash ?? "",
-    mode: found.mode,
-  };
-  if (before === null) return { kind: "delete", path, stamp, before: found.bytes, after: new Uint8Array() };
-  const old = { after: before.bytes, mode: before.mode, mtimeMs: before.mtimeMs };
-  if (kind === "delete") return { kind: "create", path, stamp, before: new Uint8Array(), ...old };
-  return { kind: "modify", path, stamp, before: found.bytes, ...old };
+function txidsOf(records: readonly UndoRecord[]): string[] {
+  return records.map(({ txid }) => txid);
+}
+
+/** The changes of the newest run among them; an undo that a run made is one of its changes. */
+function lastRun(records: readonly UndoRecord[]): readonly UndoRecord[] {
+  const last = records.reduce<RunMark | undefined>(
+    (newest, { run }) => (run && run.at > (newest?.at ?? Number.NEGATIVE_INFINITY) ? run : newest),
+    undefined,
+  );
+  return last ? records.filter(({ run }) => run?.id === last.id) : [];
+}
+
+function differentError(
+  label: string,
+  records: readonly UndoRecord[],
+  different: readonly FileDifference[],
+): GalleyError {
+  const verb = label.startsWith(redoPrefix) ? "redo" : "undo";
+  const names = records.map(({ txid }) => changeIdOf(txid)).join(", ");
+  const files = different.map(({ path, how }) => `${path} ${how}`).join("; ");
+  return new GalleyError("stale_preview", `Cannot ${verb} ${names}: ${files}. Nothing was written.`, {
+    details: { files: different.map(({ path }) => path) },
+  });
+}
+
+/** What is said once it is applied. */
+function doneText(
+  label: string,
+  {
+    records,
+    all,
+    changes,
+  }: { records: readonly UndoRecord[]; all: readonly UndoRecord[]; changes: readonly PlannedChange[] },
+): string {
+  const isRedo = label.startsWith(redoPrefix);
+  const [record] = records as [UndoRecord];
+  const { undoes } = record;
+  const whole = (isRedo && undoes?.length === 1 ? all.find(({ txid }) => undoes.includes(txid)) : undefined) ?? record;
+  const part = records.length === 1 ? partText(changes, whole) : "";
+  return `${isRedo ? "Redone" : "Undone"}: ${label.slice(isRedo ? redoPrefix.length : "Undo: ".length)}${part}.`;
 }
 
 /** What a change left in a file; undefined when those bytes are no longer available. */

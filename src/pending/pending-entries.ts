@@ -2,7 +2,7 @@
 // ends. What is pending in a file is a fold over them; the plans themselves are artifacts beside the file.
 
 import { isObject } from "../base/json.js";
-import type { AppliedActions, ChangeMade } from "../preview/change-writer.js";
+import type { AppliedActions, ChangeMade, RunMark } from "../preview/change-writer.js";
 import type { PartStep, PlanStep } from "../preview/plan-step.js";
 import { neededBy } from "../preview/settle-texts.js";
 import type { SessionEntry } from "../protocol/entries.js";
@@ -28,6 +28,8 @@ export interface PushedData {
   readonly expiresAt?: number;
   readonly dependsOn?: string[];
   readonly isForReview?: true;
+  /** The run that staged it. */
+  readonly run?: RunMark;
   /** The owning session: a copy of the file has the entry, but not the action. */
   readonly session: string;
 }
@@ -54,7 +56,10 @@ export function planRefOf(id: string, revision: number): string {
   return revision === 1 ? `${id}.plan` : `${id}.${revision}.plan`;
 }
 
-export function pushedEntry(action: PendingAction, own: { isForReview: boolean; session: string }): EntryFields {
+export function pushedEntry(
+  action: PendingAction,
+  own: { isForReview: boolean; run?: RunMark | undefined; session: string },
+): EntryFields {
   const { id, label, sourceToolName, toolCallId, kind, files, details, createdAt, expiresAt, dependsOn } = action;
   const { revision } = action;
   const data: PushedData = {
@@ -72,6 +77,7 @@ export function pushedEntry(action: PendingAction, own: { isForReview: boolean; 
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(dependsOn === undefined ? {} : { dependsOn }),
     ...(own.isForReview ? { isForReview: true } : {}),
+    ...(own.run ? { run: own.run } : {}),
     session: own.session,
   };
   return entryOf(data);
@@ -159,7 +165,7 @@ export function foldPending(entries: Iterable<SessionEntry>, session: string): P
     ids.set(id, Math.max(ids.get(id) ?? 1, Number.isSafeInteger(revision) ? Number(revision) : 1));
     const known = open.get(id);
     if (event === "settled") open.delete(id);
-    else if (isPushed(entry.data)) {
+    else if (isPushedData(entry.data)) {
       if (entry.data.session === session) open.set(id, { ...entry.data, steps: [] });
     } else if (known && !isStepData(entry.data)) known.isUnreadable = true;
     else if (known && isStepData(entry.data) && entry.data.revision > revisionOf(known)) known.steps.push(entry.data);
@@ -167,7 +173,13 @@ export function foldPending(entries: Iterable<SessionEntry>, session: string): P
   return { open: [...open.values()], ids };
 }
 
-function isPushed(data: object): data is PushedData {
+/** Whether an entry says that this action was staged. */
+export function isPushed(entry: SessionEntry, id: string): boolean {
+  if (entry.type !== "custom" || entry.customType !== pendingActionType || !isObject(entry.data)) return false;
+  return isPushedData(entry.data) && entry.data.id === id;
+}
+
+function isPushedData(data: object): data is PushedData {
   const { event, label, sourceToolName, kind, createdAt } = data as Partial<PushedData>;
   return (
     event === "pushed" &&

@@ -6,7 +6,7 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { MessageQueues } from "../loop/message-queues.js";
 import type { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { AppliedActions, ChangeMade, ChangeSession, ChangeWriter } from "../preview/change-writer.js";
+import type { AppliedActions, ChangeMade, ChangeSession, ChangeWriter, RunMark } from "../preview/change-writer.js";
 import type { Decision, SettleContext, Settled } from "../preview/decision.js";
 import { editedText } from "../preview/edited-text.js";
 import {
@@ -26,6 +26,7 @@ import type { AgentSessionEvent, ToolResult } from "../protocol/events.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
+import { changeSession } from "./change-session.js";
 import { outcomeMessage, type ToldAction } from "./outcome-message.js";
 import { orphaned, type PushedData } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
@@ -47,9 +48,11 @@ export interface PendingActionsDeps {
   settings(): PendingSettings;
   model(): ProviderModel | undefined;
   forbidsForcedChoice(): boolean;
-  readonly changes: Pick<ChangeWriter, "apply" | "staleFiles">;
+  readonly changes: Pick<ChangeWriter, "apply" | "staleFiles" | "claimId">;
   /** The owner under which its changes are remembered. */
   owner(): string;
+  /** The run under way. */
+  run?(): RunMark | undefined;
   confirm?: SettleContext["confirm"];
   /** Of the run under way: a question to the user ends with it. */
   signal(): AbortSignal | undefined;
@@ -76,18 +79,15 @@ export class PendingActions {
   constructor(deps: PendingActionsDeps) {
     const { clock, log, settings, toolChoice, model, confirm } = deps;
     this.#deps = deps;
-    this.session = {
-      get owner() {
-        return deps.owner();
-      },
-      recordApplied: (applied, change) => this.recordApplied(applied, change),
-    };
+    this.session = changeSession(deps, (applied, change) => this.recordApplied(applied, change));
     this.#deciding = new RunningDecisions(clock);
     this.#recorded = new RecordedActions(() => deps.record(), log);
     this.store = new PendingActionStore({
       clock,
       order: () => settings().order,
       ttlMs: () => settings().ttlMs,
+      claimId: (above) => deps.changes.claimId?.(above),
+      run: () => deps.run?.(),
       expiring: (work) => void this.#deciding.run(work),
     });
     this.#settle = {

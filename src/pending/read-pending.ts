@@ -76,11 +76,12 @@ function storedAction(
   { plan, label, revision, edited, misfit }: Replayed & Pick<StoredAction, "misfit">,
   entryId: string | undefined,
 ): StoredAction {
-  const { id, sourceToolName, toolCallId, details, createdAt, expiresAt, dependsOn, isForReview } = pushed;
+  const { id, sourceToolName, toolCallId, details, createdAt, expiresAt, dependsOn, isForReview, run } = pushed;
   const files = plan.changes.map((change) => change.stamp);
   return {
     work: { kind: "plan", plan },
     isForReview: isForReview ?? false,
+    ...(run ? { run } : {}),
     ...(edited?.size ? { edited } : {}),
     ...(misfit === undefined ? {} : { misfit, stalePaths: new Set(files.map(({ path }) => path)) }),
     action: {

@@ -77,13 +77,13 @@ export class RecordedActions {
   }
 
   /** Also for a plan that was made anew; the last one pushed counts. */
-  #push({ action, work, isForReview }: StoredAction, isNew: { isNew?: true }): void {
+  #push({ action, work, isForReview, run }: StoredAction, isNew: { isNew?: true }): void {
     const { id, revision } = action;
     this.#save({
       ids: [id],
       plan: work.kind === "plan" ? { planRef: planRefOf(id, revision), plan: work.plan } : undefined,
       ...isNew,
-      write: async (record) => void record.append(pushedEntry(action, { isForReview, session: record.sessionId })),
+      write: async (record) => void record.append(pushedEntry(action, { isForReview, run, session: record.sessionId })),
     });
   }
 

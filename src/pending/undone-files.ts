@@ -11,17 +11,27 @@ export function isUndone(record: UndoRecord, all: readonly UndoRecord[]): boolea
 
 /** The files that no undo has restored completely, each with what the last part of one left there. */
 export function filesToUndo(record: UndoRecord, all: readonly UndoRecord[]): readonly UndoFile[] {
-  const undone = undosOf(record, all).flatMap(({ files }) => files);
-  if (undone.length === 0) return record.files;
+  const undos = undosOf(record, all);
+  if (undos.length === 0) return record.files;
   return record.files.flatMap((file) => {
-    const last = undone.find(({ path }) => path === file.path);
-    if (!last) return [file];
-    const isBack = last.afterHash === (file.before && sha256Of(file.before.bytes));
-    return isBack ? [] : [{ ...file, afterHash: last.afterHash }];
+    const undo = undos.find(({ files }) => files.some(({ path }) => path === file.path));
+    const last = undo?.files.find(({ path }) => path === file.path);
+    if (!undo || !last) return [file];
+    return startsOf(undo, file, all).includes(last.afterHash) ? [] : [{ ...file, afterHash: last.afterHash }];
   });
+}
+
+/**
+ * What a file was before the changes that an undo takes back together: each of them is undone where the file is as it
+ * was before the first. A hash, or null for no file.
+ */
+function startsOf({ undoes = [] }: UndoRecord, { path, before }: UndoFile, all: readonly UndoRecord[]) {
+  const together = all.filter(({ txid }) => undoes.includes(txid)).flatMap(({ files }) => files);
+  const befores = together.filter((file) => file.path === path).map((file) => file.before);
+  return [before, ...befores].map((old) => old && sha256Of(old.bytes));
 }
 
 /** What undid it, in whole or in part, and was not undone itself. */
 function undosOf({ txid }: UndoRecord, all: readonly UndoRecord[]): UndoRecord[] {
-  return all.filter((other) => other.undoes === txid && !isUndone(other, all));
+  return all.filter((other) => other.undoes?.includes(txid) && !isUndone(other, all));
 }

@@ -74,6 +74,7 @@ export async function applyShare(
         by,
         reason,
         ...(undoes === undefined ? {} : { undoes }),
+        run: share.stored.run,
       },
       session,
     );

@@ -19,6 +19,13 @@ export interface AppliedActions {
 }
 
 export type AppliedPart = Omit<PartStep, "event" | "action" | "by" | "changeId">;
+/** The run that caused a change: one prompt to its stop. */
+export interface RunMark {
+  /** The session, and the entry of the prompt. */
+  readonly id: string;
+  /** When it began, in milliseconds since the Unix epoch. */
+  readonly at: number;
+}
 
 /** The description of an applied change set. */
 export interface ApplyOwner extends AppliedActions {
@@ -26,8 +33,10 @@ export interface ApplyOwner extends AppliedActions {
   readonly sourceToolName: string;
   readonly by: Decider;
   readonly reason: string;
-  /** The id of the change that this one undoes. */
-  readonly undoes?: string;
+  /** The changes that this one undoes. */
+  readonly undoes?: readonly string[];
+  /** The run that staged it; default: the one under way. */
+  readonly run?: RunMark | undefined;
   /** The caller holds the files already: waiting for them would be a deadlock. */
   readonly holdsFiles?: true;
 }
@@ -49,6 +58,8 @@ export interface ChangeMade {
 export interface ChangeSession {
   /** The path of its file, or its id if it has no file. Stored with the change. */
   readonly owner: string;
+  /** The run under way. */
+  readonly run?: RunMark | undefined;
   /** Records the outcome in the session, unless that is done. The journal keeps the change until then. */
   recordApplied(applied: AppliedActions, change: ChangeMade): Promise<void>;
 }
@@ -76,8 +87,9 @@ export interface ChangeDescription {
   readonly by: string;
   readonly reason: string;
   readonly owner?: ChangeOwner;
-  /** The id of the change that this one undoes. */
-  readonly undoes?: string;
+  /** The changes that this one undoes. */
+  readonly undoes?: readonly string[];
+  readonly run?: RunMark | undefined;
 }
 
 export interface UndoHeader extends ChangeDescription {
@@ -112,6 +124,8 @@ export interface FileSeen {
   readonly size: number;
   readonly mode: number;
   readonly isAsLeft: boolean;
+  /** There is something else than a file: a directory, a link. */
+  readonly isOther?: true;
 }
 
 export interface ChangeWriter {
@@ -143,6 +157,12 @@ export interface ChangeWriter {
    * change left there, which may be read again whatever the file may hold; anything else is only shown if it may be read.
    */
   look(path: string, left: string | null): Promise<FileSeen | undefined>;
+  /**
+   * The next id of a pending action, unique among all processes that work on this project; its number is above the
+   * given one. Absent or undefined where the project has no place for that: then the session counts by itself, and its
+   * actions are found as `<session>:<id>`.
+   */
+  claimId?(above: number): string | undefined;
   /** A file that a preview depends on, without its bytes; undefined if there is no file. `path` was checked. */
   stamp(path: string): Promise<Omit<FileStamp, "path" | "exists"> | undefined>;
 }

@@ -6,6 +6,7 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import type { SessionEvent } from "../protocol/events.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
 import { filesOf, jsonCopy, named, pathsIn, stillStale } from "./action-fields.js";
+import type { RunMark } from "./change-writer.js";
 import type { ChangedPlan, PlanStep } from "./plan-step.js";
 import type { ActionWork, NewAction, StoredAction } from "./stored-action.js";
 
@@ -23,6 +24,10 @@ export interface StoreOptions {
   readonly order?: () => "lifo" | "fifo";
   /** For actions that name no time of their own; 0: never. */
   readonly ttlMs?: () => number;
+  /** The next id, with a number above the one that is given; undefined: one more. */
+  readonly claimId?: (above: number) => string | undefined;
+  /** The run under way. */
+  readonly run?: () => RunMark | undefined;
   /** Called when an action expires, so that its producer can clean up. Never rejects. */
   readonly expiring?: (work: Promise<void>) => void;
 }
@@ -53,7 +58,9 @@ export class PendingActionStore {
 
   /** For an action that is pushed later: no other action gets this id. */
   nextId(): string {
-    return `pa_${++this.#lastNumber}`;
+    const id = this.#options.claimId?.(this.#lastNumber) ?? `pa_${this.#lastNumber + 1}`;
+    this.reserve(id);
+    return id;
   }
 
   push(action: NewAction): string {
@@ -63,6 +70,7 @@ export class PendingActionStore {
     return this.#add({
       work,
       isForReview,
+      run: this.#options.run?.(),
       action: {
         id: action.id ?? this.nextId(),
         label,

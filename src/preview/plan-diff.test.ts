@@ -31,14 +31,14 @@ describe("plans", () => {
     const { before, after, ...rest } = change('d\u00e9"\n', "a\n", "b\n");
     const applied = { text: 'Done "\u2028".', details: { files: [] } };
     const kept = { ...rest, before: "YQo=", after: "Ygo=" };
-    const texts = (changes: readonly object[], undoes?: string) =>
+    const texts = (changes: readonly object[], undoes?: string[]) =>
       JSON.stringify({ version: 1, applied, undoes, changes });
     const both = [
       { ...rest, before, after },
       { ...rest, before, after },
     ];
     expect(encodePlan({ changes: both, applied })).toBe(texts([kept, kept]));
-    expect(encodePlan({ changes: [], applied, undoes: "c1" })).toBe(texts([], "c1"));
+    expect(encodePlan({ changes: [], applied, undoes: ["c1"] })).toBe(texts([], ["c1"]));
   });
 
   it.each([

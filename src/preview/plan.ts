@@ -34,8 +34,8 @@ export interface Plan {
   readonly changes: readonly PlannedChange[];
   /** What the model is told when all of it was applied. */
   readonly applied: { readonly text: string; readonly details?: unknown };
-  /** The id of the change that it undoes. */
-  readonly undoes?: string;
+  /** The changes that it undoes. */
+  readonly undoes?: readonly string[];
   /** What its label counts, in the singular: `replacement`. Default: hunks. */
   readonly unit?: string;
 }
@@ -135,9 +135,14 @@ export function decodePlan(text: string): Plan {
   return {
     changes: value.changes.map(decodeChange),
     applied: { text: appliedText, ...(details === undefined ? {} : { details }) },
-    ...(typeof value.undoes === "string" ? { undoes: value.undoes } : {}),
+    ...(value.undoes === undefined ? {} : { undoes: undoneIn(value.undoes) }),
     ...(typeof value.unit === "string" ? { unit: value.unit } : {}),
   };
+}
+
+/** Earlier versions wrote one id. */
+export function undoneIn(undoes: unknown): string[] {
+  return [undoes].flat().filter((id) => typeof id === "string");
 }
 
 function decodeChange(value: unknown): PlannedChange {

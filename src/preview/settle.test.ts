@@ -325,7 +325,7 @@ describe("settling a plan", () => {
   it("tells of a part what its change is called and which names kept the old bytes, and what it takes back", async () => {
     const { store, context, applyPlan } = setUp();
     const changes = [plan("a.ts", "0", "1"), plan("b.ts", "0", "1")].flatMap((each) => each.changes);
-    const id = store.push(planned("Undo: both", { ...plan("a.ts", "0", "1"), changes, undoes: "7f" }));
+    const id = store.push(planned("Undo: both", { ...plan("a.ts", "0", "1"), changes, undoes: ["7f"] }));
     applyPlan.mockResolvedValueOnce({ changeId: "ch_9", hardlinkBroken: ["a.ts"] });
     const part = await settlePart(context, id, { decision: apply, subset: { files: ["a.ts"] } });
     expect(part.result.details).toMatchObject({
@@ -334,8 +334,8 @@ describe("settling a plan", () => {
     });
     expect((await settleAction(context, id, apply)).outcome).toBe("applied");
     expect(applyPlan.mock.calls.map(([, { isPart, undoes }]) => [isPart, undoes])).toEqual([
-      [true, "7f"],
-      [undefined, "7f"],
+      [true, ["7f"]],
+      [undefined, ["7f"]],
     ]);
     const other = store.push(planned("both", { ...plan("a.ts", "0", "1"), changes }));
     const dropped = await settlePart(context, other, { decision: discard, subset: { files: ["a.ts"] } });

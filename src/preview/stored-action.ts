@@ -2,6 +2,7 @@
 
 import type { ToolResult } from "../protocol/events.js";
 import type { Decider, PendingAction } from "../protocol/pending.js";
+import type { RunMark } from "./change-writer.js";
 import type { Plan, SeenFile } from "./plan.js";
 import type { EditedFile } from "./plan-step.js";
 
@@ -62,6 +63,8 @@ export interface StoredAction {
   readonly action: Readonly<PendingAction>;
   readonly work: ActionWork;
   readonly isForReview: boolean;
+  /** The run that staged it. */
+  readonly run?: RunMark | undefined;
   /** Shown paths of the files that made it stale. */
   readonly stalePaths?: ReadonlySet<string>;
   /** By shown path, until the outcome is told. */

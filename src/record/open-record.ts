@@ -40,10 +40,13 @@ export async function openRecord(path: string, options: RecordOptions, how: Open
 }
 
 /**
- * The last session of this terminal in the working directory, else the newest of the working directory, else a new one.
- * In memory it continues as a copy.
+ * The last session of this terminal in the project, else the newest of the project, else a new one or, with `ifNone`
+ * `fail`, the error `usage`. In memory it continues as a copy.
  */
-export async function continueRecent(options: RecordOptions, { isInMemory = false } = {}): Promise<SessionRecord> {
+export async function continueRecent(
+  options: RecordOptions,
+  { isInMemory = false, ifNone = "create" }: { isInMemory?: boolean; ifNone?: "create" | "fail" | undefined } = {},
+): Promise<SessionRecord> {
   const { log = silentLog } = options;
   for (const path of await recentPaths(options)) {
     try {
@@ -53,6 +56,7 @@ export async function continueRecent(options: RecordOptions, { isInMemory = fals
       if (!GalleyError.is(error, "not_found")) log.warn(`cannot continue ${path}: ${messageOf(error)}`);
     }
   }
+  if (ifNone === "fail") throw new GalleyError("usage", "There is no session to continue in this project.");
   return isInMemory ? createRecordInMemory(options) : createRecord(options);
 }
 
@@ -75,7 +79,7 @@ export async function copyRecordInMemory(path: string, options: RecordOptions): 
   return copy;
 }
 
-/** The session of this terminal first, then those of the working directory, newest first. */
+/** The session of this terminal first, then those of the project, newest first. */
 async function recentPaths(options: RecordOptions): Promise<string[]> {
   const { terminalId, log = silentLog } = options;
   const places = directoriesOf(options);
@@ -85,7 +89,7 @@ async function recentPaths(options: RecordOptions): Promise<string[]> {
     return [];
   });
   const paths = listed.map(({ path }) => path);
-  return crumb && places.isHere(crumb.cwd) ? [crumb.sessionFile, ...paths] : paths;
+  return crumb && places.isInProject(crumb.cwd) ? [crumb.sessionFile, ...paths] : paths;
 }
 
 async function readToCopy(path: string, options: RecordOptions): Promise<{ start: RecordStart; from: string }> {

@@ -20,6 +20,11 @@ export function legacyDirectoryNames(place: WorkingPlace): string[] {
   return [...new Set([readableName(place), absoluteName(place.cwd)])];
 }
 
+/** How the names of all directories begin that hold sessions of this directory or of one below it; others may, too. */
+export function directoryNameBeginnings(place: WorkingPlace): string[] {
+  return [...new Set([fileName(readableName(place)), absoluteName(place.cwd)])].map((name) => name.replace(/--$/, ""));
+}
+
 /** Sorts by time. */
 export function sessionFileName(now: number, sessionId: string): string {
   return `${new Date(now).toISOString().replace(/[:.]/g, "-")}_${sessionId}.jsonl`;

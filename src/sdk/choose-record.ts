@@ -1,4 +1,4 @@
-// Which record a session begins with: a new one, the last one of this directory, one that was named, or a copy of it.
+// Which record a session begins with: a new one, the last one of this project, one that was named, or a copy of it.
 
 import { resolve } from "node:path";
 import { GalleyError } from "../base/errors.js";
@@ -19,7 +19,8 @@ import { SessionIndex } from "../record/store/session-index.js";
 import type { RecordSource } from "../session/agent-session-deps.js";
 
 export type Resume =
-  | { readonly kind: "continue" }
+  /** Without a session to continue it begins a new one, unless that is to be an error (`usage`). */
+  | { readonly kind: "continue"; readonly ifNone?: "create" | "fail" }
   /** A path, a file name, an id or the beginning of one. */
   | { readonly kind: "open" | "fork"; readonly target: string };
 
@@ -41,7 +42,10 @@ export async function chooseRecord(
       }),
   };
   if (!resume) return { record: records.create({}), records };
-  if (resume.kind === "continue") return { record: await continueRecent(where, { isInMemory: !persist }), records };
+  if (resume.kind === "continue") {
+    const how = { isInMemory: !persist, ifNone: resume.ifNone };
+    return { record: await continueRecent(where, how), records };
+  }
   if (resume.kind === "fork" && !persist) throw new GalleyError("start_failed", "--fork requires session persistence");
   return { record: await openNamed(where, resume, persist), records };
 }

@@ -11,11 +11,15 @@ import { displayName, SessionIndex, type SessionInfo } from "../record/store/ses
 
 export { displayName, type GarbageReport, type SessionInfo };
 
-/** Newest first: those of the working directory, or of all. */
-export async function listSessions(location: SessionLocation, { isAll = false } = {}): Promise<SessionInfo[]> {
+/** Newest first: those of the project, of the working directory alone, or of all. */
+export async function listSessions(
+  location: SessionLocation,
+  { scope = "project" }: { scope?: "project" | "here" | "all" } = {},
+): Promise<SessionInfo[]> {
   const directories = await directoriesOf(location);
   const index = new SessionIndex();
-  return isAll ? directories.listAll(index) : directories.listHere(index);
+  if (scope === "all") return directories.listAll(index);
+  return scope === "here" ? directories.listHere(index) : directories.listProject(index);
 }
 
 /**

@@ -1,4 +1,4 @@
-// Pending plans of all sessions of a directory, found without opening sessions that have none; and a session opened to
+// Pending plans of all sessions of a project, found without opening sessions that have none; and a session opened to
 // decide about its own. For a program that holds no session itself.
 
 import { systemClock } from "../base/clock.js";
@@ -6,24 +6,30 @@ import { GalleyError } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
-import { findSessionDirectory, type SessionLocation } from "../config/session-directory.js";
+import type { SessionLocation } from "../config/session-directory.js";
 import { Settings } from "../config/settings/settings.js";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import { findProject } from "../files/paths/find-roots.js";
+import { ChangeHistory, type ChangeListOptions, type ChangeOwnership } from "../pending/change-history.js";
+import { isPushed } from "../pending/pending-entries.js";
 import { readPending } from "../pending/read-pending.js";
 import { markStaleActions } from "../pending/stale-actions.js";
 import { viewPending } from "../pending/view-pending.js";
 import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../preview/change-writer.js";
-import { PendingActionStore } from "../preview/pending-action-store.js";
-import type { PendingActionView } from "../protocol/pending.js";
+import { PendingActionStore, type StoredAction } from "../preview/pending-action-store.js";
+import type { Change, PendingActionView } from "../protocol/pending.js";
+import { userText } from "../record/entry-tree.js";
 import { openRecord } from "../record/open-record.js";
+import type { SessionRecord } from "../record/record.js";
 import type { RecordOptions } from "../record/record-options.js";
 import { hasPlans } from "../record/store/artifacts.js";
-import { SessionDirectories } from "../record/store/session-directories.js";
-import { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
+import type { SessionInfo } from "../record/store/session-index.js";
 import type { AgentSession } from "../session/agent-session.js";
 import { createAgentSession } from "./create-agent-session.js";
+import { listSessions } from "./manage-sessions.js";
 import { createProjectChanges } from "./project-changes.js";
+import { nameOf } from "./review/find-by-id.js";
+import { filesOf, type ListedAction } from "./review/listed-action.js";
 
 export type { ChangeOutcome };
 
@@ -34,19 +40,15 @@ export interface PendingLocation extends SessionLocation {
 export interface PendingSession {
   readonly session: SessionInfo;
   /** The next one first. */
-  readonly actions: readonly PendingActionView[];
+  readonly actions: readonly ListedAction[];
 }
 
 /** The newest session first; those without pending plans are left out. */
-export async function listPendingSessions(location: PendingLocation, { diff = false } = {}): Promise<PendingSession[]> {
+export async function listPendingSessions(location: PendingLocation): Promise<PendingSession[]> {
   const found: PendingSession[] = [];
   const plans = changesIn(location);
-  const { cwd, agentDir } = location;
-  const directories = new SessionDirectories(
-    { cwd, agentDir, directory: await findSessionDirectory(location) },
-    silentLog,
-  );
-  for (const session of await directories.listHere(new SessionIndex())) {
+  const root = projectRoot(location);
+  for (const session of await listSessions(location)) {
     if (!(await hasPlans(session.path))) continue;
     const record = await openRecord(session.path, recordOptions({ ...location, log: silentLog }), {
       isReadOnly: true,
@@ -55,12 +57,87 @@ export async function listPendingSessions(location: PendingLocation, { diff = fa
     const store = new PendingActionStore({ clock: systemClock });
     for (const stored of (await readPending(record)).found) store.restore(stored);
     await markStaleActions(store, (seen) => plans.staleFiles(seen)).catch(() => {}); // then applying will report it
-    const actions = await viewPending(store, { diff });
+    const actions = await Promise.all(store.list().map((stored) => listed(stored, { store, record, session, root })));
     store.dispose();
     await record.close();
     if (actions.length > 0) found.push({ session, actions });
   }
-  return found;
+  return withNames(found);
+}
+
+interface ListedFrom {
+  readonly store: PendingActionStore;
+  readonly record: SessionRecord;
+  readonly session: SessionInfo;
+  readonly root: string;
+}
+
+async function listed(stored: StoredAction, { store, record, session, root }: ListedFrom): Promise<ListedAction> {
+  const { id } = stored.action;
+  const files = filesOf(stored, root);
+  const shownOf = new Map(files.map(({ staged, shown }) => [staged, shown]));
+  const [view = stored.action] = await viewPending(store, { ids: [id] });
+  const { restsOn = [], ...told }: PendingActionView = view;
+  const nameOfFile = (path: string) => shownOf.get(path) ?? path;
+  const named = told.files?.map((file) => ({ ...file, path: nameOfFile(file.path) }));
+  return {
+    session,
+    id,
+    name: id,
+    action: { ...told, ...(named ? { files: named } : {}) },
+    files,
+    prompt: promptOf(stored, record),
+    restsOn: restsOn.map((below) => ({ ...below, files: below.files.map(nameOfFile) })),
+    stored,
+  };
+}
+
+/** The prompt of the run that staged it, else the last one before the tool call that did; the user's own undo has none. */
+function promptOf({ run, action }: StoredAction, { tree, sessionId }: SessionRecord): string {
+  if (!run && action.toolCallId === undefined) return "";
+  const [, entryId = ""] = run?.id.startsWith(`${sessionId}:`) ? run.id.split(":") : [];
+  let before = "";
+  for (const entry of tree.pathTo()) {
+    const text = userText(entry);
+    if (entry.id === entryId) return text ?? "";
+    if (isPushed(entry, action.id)) break;
+    if (text) before = text;
+  }
+  return before;
+}
+
+/** A number may be there twice: session files that an earlier version wrote, or that were copied. */
+function withNames(found: readonly PendingSession[]): PendingSession[] {
+  const all = found.flatMap(({ actions }) => actions);
+  return found.map(({ session, actions }) => ({
+    session,
+    actions: actions.map((action) => ({
+      ...action,
+      name: nameOf(action, all),
+      restsOn: action.restsOn.map(({ id, files }) => ({ id: nameOf({ id, session }, all), files })),
+    })),
+  }));
+}
+
+/** The root of the project around the working directory. */
+export function projectRoot({ cwd }: Pick<PendingLocation, "cwd">): string {
+  return findProject({ cwd, home: homedir() }).writableRoot;
+}
+
+/** The changes that were applied in the project and are kept, newest first. */
+export function listProjectChanges(
+  location: PendingLocation,
+  options: Omit<ChangeListOptions, "isWholeRoot"> = {},
+): Promise<Change[]> {
+  return historyOf(location).list({ limit: Number.POSITIVE_INFINITY, ...options, isWholeRoot: true });
+}
+
+export function listChangeOwners(location: PendingLocation): Promise<ChangeOwnership[]> {
+  return historyOf(location).owners();
+}
+
+function historyOf(location: PendingLocation): ChangeHistory {
+  return new ChangeHistory({ changes: changesIn(location), owner: () => "" });
 }
 
 /** Runs `work` on the session of a file. Throws `busy` when another program has it, `start_failed` if read-only. */
@@ -94,7 +171,7 @@ export async function recoverProject(location: PendingLocation): Promise<readonl
 function changesIn(location: PendingLocation): ChangeWriter {
   const { cwd, agentDir, log = silentLog } = location;
   return createProjectChanges({
-    root: findProject({ cwd, home: homedir() }).writableRoot,
+    root: projectRoot(location),
     agentDir,
     workspace: createNodeWorkspace({ cwd, agentDir }),
     settings: new Settings(),

@@ -3,7 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { Subscriber } from "../loop/event-stream.js";
-import type { ChangeListOptions, ChangeOwnership, Undone, UndoRequest } from "../pending/change-history.js";
+import type { ChangeListOptions, Undone, UndoRequest } from "../pending/change-history.js";
 import { decidePending, type PendingDecision } from "../pending/decide-pending.js";
 import type { DiffRequest } from "../pending/get-diff.js";
 import type { Rebased, RebaseRequest } from "../pending/rebase-pending.js";
@@ -276,18 +276,13 @@ export class AgentSession extends SessionView {
     return this.internals.changes.undo(request);
   }
 
-  async redo(request: Omit<UndoRequest, "changeId"> = {}): Promise<Undone> {
+  async redo(request: Omit<UndoRequest, "changeId" | "isRun"> = {}): Promise<Undone> {
     await this.internals.restored.done;
     return this.internals.changes.redo(request);
   }
 
   getChanges(options: ChangeListOptions = {}): Promise<Change[]> {
     return this.internals.changes.list(options);
-  }
-
-  /** Which session owns each change in this project, the newest first. */
-  getChangeOwners(): Promise<ChangeOwnership[]> {
-    return this.internals.changes.owners();
   }
 
   // The user's own commands, and todos

@@ -5,6 +5,7 @@ import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 import type { RunEnd } from "../loop/run.js";
 import { runPrompt } from "../loop/run-prompt.js";
+import type { RunMark } from "../preview/change-writer.js";
 import type { ImageContent } from "../protocol/content.js";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.js";
 import { capabilitiesOf, type ProviderModel, type ToolChoice } from "../provider/provider.js";
@@ -31,6 +32,8 @@ export interface PromptOptions {
   onPlaced?: (message: UserMessage, place: "run" | "queue") => void;
   /** A `/name` is replaced by the template or the skill it stands for; default: where the user or a host says it. */
   expandPromptTemplates?: boolean;
+  /** It goes on with the run of the prompt before it: their changes are undone together. */
+  isSameRun?: boolean;
   /** Called once the prompt is accepted and on record, before the first event it causes. */
   onAccepted?: () => void;
 }
@@ -82,7 +85,16 @@ async function begin(
     const endEager = isExcepted ? undefined : beginEagerTodos(session, { text, model, riders });
     const extras = deps.extensions?.interceptsPrompts ? askExtensionsBeforeRun(session, { text, images }) : undefined;
     const isStopped = session.abortCount !== options.abortCount;
-    const start = { model, message, riders, isStopped, onAccepted, ...(extras ? { beforeRun: extras.ask } : {}) };
+    const { isSameRun = false } = options;
+    const start = {
+      model,
+      message,
+      riders,
+      isStopped,
+      isSameRun,
+      onAccepted,
+      ...(extras ? { beforeRun: extras.ask } : {}),
+    };
     return withToolChoice(session, options.toolChoice, () => startPrompt(session, start)).finally(() => {
       endEager?.();
       extras?.end();
@@ -104,6 +116,8 @@ export interface PromptStart {
   beforeRun?(signal: AbortSignal): Promise<readonly AgentMessage[]>;
   /** An abort came while it was on its way: it is accepted, and does not run. */
   readonly isStopped?: boolean;
+  /** Its changes belong to the run before it. */
+  readonly isSameRun?: boolean;
   onAccepted(): void;
 }
 
@@ -115,7 +129,7 @@ export function startPrompt(session: SessionInternals, start: PromptStart): Prom
 async function drive(session: SessionInternals, active: ActivePrompt, start: PromptStart): Promise<void> {
   const { driver, compaction, fallback, models, pending, current } = session;
   const { signal } = active.abort;
-  accept(session, start);
+  driver.beginRun(active, accept(session, start), start);
   if (active.previous) await active.previous; // it is accepted, but the last one closes before this one runs
   compaction.startPrompt();
   let model = fallback.startPrompt() ?? start.model;
@@ -144,11 +158,12 @@ async function drive(session: SessionInternals, active: ActivePrompt, start: Pro
  * A prompt is safe on record when its host is told that it was accepted, and no event comes before that. The model may
  * be asked meanwhile: the disk and the network need not wait for each other.
  */
-function accept({ current, models, events }: SessionInternals, { message, onAccepted }: PromptStart): void {
+function accept({ current, models, events }: SessionInternals, { message, onAccepted }: PromptStart): RunMark {
   const { record } = current;
   models.recordStart();
-  record.append(entryOf(message));
+  const { id } = record.append(entryOf(message));
   events.hold(record.sync().then(onAccepted));
+  return { id: `${record.sessionId}:${id}`, at: message.timestamp };
 }
 
 /** Loads what is only needed now. */

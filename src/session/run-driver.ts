@@ -7,6 +7,7 @@ import type { Log } from "../base/log.js";
 import { ShorteningClock } from "../base/shortening-clock.js";
 import { abortGraceMs } from "../loop/call-tool.js";
 import type { EventStream } from "../loop/event-stream.js";
+import type { RunMark } from "../preview/change-writer.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { internalErrorOutcome, type PromptOutcome } from "./prompt-outcome.js";
 
@@ -27,6 +28,8 @@ export interface ActivePrompt {
   isClosing: boolean;
   /** What it waits for was ended by an abort whose turn has not come yet. */
   isGivenUp: boolean;
+  /** From its acceptance on. */
+  run?: RunMark | undefined;
 }
 
 /** When the session ends: for a tool that ignores its signal, and for a run that does not close. */
@@ -41,6 +44,7 @@ export class RunDriver {
   readonly #graceClock: ShorteningClock;
   readonly #stopClock: ShorteningClock;
   #active: ActivePrompt | undefined;
+  #lastRun: RunMark | undefined;
   #begun = 0;
   #isEnding = false;
   #isClosed = false;
@@ -73,6 +77,16 @@ export class RunDriver {
   /** A prompt would be accepted and not run. */
   get isEnding(): boolean {
     return this.#isEnding;
+  }
+
+  /** The run under way, as its changes name it. */
+  get run(): RunMark | undefined {
+    return this.#active?.run;
+  }
+
+  beginRun(active: ActivePrompt, run: RunMark, { isSameRun = false }): void {
+    if (!isSameRun || !this.#lastRun) this.#lastRun = run;
+    active.run = this.#lastRun;
   }
 
   /** Of the prompt under way. */

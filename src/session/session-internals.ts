@@ -91,6 +91,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
     forbidsForcedChoice: () => forbidsForcedChoice(models),
     changes: deps.changes,
     owner: () => current.owner,
+    run: () => driver.run,
     signal: () => driver.signal,
     ...(deps.confirm ? { confirm: deps.confirm } : {}),
   });

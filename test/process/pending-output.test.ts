@@ -35,20 +35,21 @@ afterAll(remove);
 describe("a label with escape sequences", () => {
   it("is shown without them by every verb", async () => {
     const label = "\\u001b[31mRed\\u001b]0;title\\u0007\\u202e";
-    expect((await stage(label)).code).toBe(0);
-    expect((await galley("pending")).stdout).toMatch(/^pa_1 {2}pending {2}Red {2}\(/);
-    expect((await galley("show", "pa_1")).stdout).toMatch(/^Red\n/);
-    expect((await galley("discard", "pa_1")).stdout).toBe("Discarded: Red. Reason: galley discard\n");
     await stage(label);
-    expect((await galley("apply", "pa_1")).stdout).toMatch(/^[\n -~]+$/);
-    expect((await galley("undo")).stdout).toMatch(/\n\nUndone: Red\.\n$/);
+    expect((await galley("pending")).stdout).toMatch(/^pa_1 {2}pending o {2}1 file [\n -~]*$/);
+    expect((await galley("show", "pa_1")).stdout).toMatch(/^pa_1 {2}pending o {2}Red\n/);
+    expect((await galley("discard", "pa_1")).stdout).toBe("Discarded pa_1: Red\n");
+    await stage(label);
+    expect((await galley("apply", "pa_2")).stdout).toMatch(/^Applied pa_2 as ch_\w+: Red\n[\n -~]+$/);
+    expect((await galley("changes")).stdout).toMatch(/^[\n -~]+ {2}Red\n$/);
+    expect((await galley("undo")).stdout).toMatch(/\n\nUndone: Red\.\n {2}modified {2}a\.txt {2}\+1 -1\n$/);
   });
 });
 
 describe.skipIf(process.platform !== "linux")("an output that takes nothing more", () => {
   it.each([
     ["pending", ["pending", "--json"]],
-    ["show", ["show", "pa_1"]],
+    ["show", ["show", "pa_"]],
     ["discard", ["discard", "--all", "--json"]],
     ["help", ["pending", "--help"]],
     ["the whole help", ["--help"]],
@@ -71,6 +72,28 @@ describe.skipIf(process.platform !== "linux")("an output that takes nothing more
   });
 });
 
+const hasTerminals = spawnSync("python3", ["-c", "import pty"]).status === 0;
+
+describe.skipIf(!hasTerminals)("a terminal", () => {
+  const inTerminal = (more: NodeJS.ProcessEnv, ...args: string[]) => {
+    const script = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+    const words = ["-c", script, process.execPath, galleyBin, ...args];
+    const options = { cwd, env: { ...env, ...more, TERM: "xterm", LANG: "C.UTF-8" }, encoding: "utf8" } as const;
+    return spawnSync("python3", words, { ...options, input: "" });
+  };
+
+  it("gets a diff with colours through the user's pager, and rows as they are", async () => {
+    await galley("discard", "--all");
+    await stage("Green");
+    const paged = inTerminal({ PAGER: "sed s/^/PAGED:/" }, "show", "pa_");
+    expect(paged.stdout).toMatch(/^PAGED:pa_\d+ {2}pending ◌ {2}Green\r\n/);
+    expect(paged.stdout).toContain("PAGED:\u001b[32m+new\u001b[0m\r\n");
+    const plain = inTerminal({ PAGER: "cat", NO_COLOR: "1" }, "show", "pa_");
+    expect(plain.stdout).toContain("\n+new\r\n");
+    expect(inTerminal({ PAGER: "sed s/^/PAGED:/" }, "pending").stdout).toMatch(/^pa_\d+ {2}pending ◌ {2}1 file /);
+  });
+});
+
 describe("a reader who has gone", () => {
   /** Nobody reads stdout, nor stderr if that is not wanted either. */
   function unread(args: readonly string[], { isStderrRead }: { isStderrRead: boolean }) {
@@ -87,8 +110,8 @@ describe("a reader who has gone", () => {
 
   it("gets no stack, and the code is that of the work", async () => {
     expect(await unread(["pending"], { isStderrRead: true })).toEqual({ code: 0, stderr: "" });
-    const unknown = 'galley: No pending action with id "pa_7". Pending: ';
-    expect(await unread(["show", "pa_7"], { isStderrRead: true })).toEqual({
+    const unknown = 'galley: No pending action with id "pa_77". Pending: ';
+    expect(await unread(["show", "pa_77"], { isStderrRead: true })).toEqual({
       code: 2,
       stderr: expect.stringContaining(unknown),
     });
@@ -96,6 +119,6 @@ describe("a reader who has gone", () => {
 
   it("who does not hear of failures either is no reason to go on for ever", async () => {
     expect(await unread(["pending"], { isStderrRead: false })).toEqual({ code: 0, stderr: "" });
-    expect(await unread(["show", "pa_7"], { isStderrRead: false })).toEqual({ code: 2, stderr: "" });
+    expect(await unread(["show", "pa_77"], { isStderrRead: false })).toEqual({ code: 2, stderr: "" });
   });
 });

@@ -1,78 +1,132 @@
-// The command lines of the pending verbs.
+// The command lines of the review verbs: which words are ids, which are paths, and what each option means.
 
-import { GalleyError } from "../../base/errors.js";
+import { isActionId, isChangeId } from "../../sdk/review/find-by-id.js";
+import { unknownOption, wrongUse } from "../verb-help.js";
 
-const verbs = ["pending", "show", "apply", "discard", "undo", "redo", "recover"] as const;
-type PendingVerb = (typeof verbs)[number];
+export type PendingVerb = "pending" | "show" | "apply" | "discard" | "rebase" | "changes" | "undo" | "redo" | "recover";
+
+/** A pending action or a change, and the files of it that are meant; none means all. */
+export interface Target {
+  readonly id: string;
+  readonly paths: readonly string[];
+}
 
 export interface PendingWords {
   readonly verb: PendingVerb;
-  readonly ids: readonly string[];
-  readonly isAll: boolean;
-  readonly isJson: boolean;
-  readonly isPreview: boolean;
+  readonly targets: readonly Target[];
+  /** With `--all`: the files that are meant of every action; none means all. */
+  readonly paths: readonly string[];
+  readonly hunks: readonly { readonly path: string; readonly hunks: readonly number[] }[];
+  /** The switches that were given, without their dashes. */
+  readonly flags: ReadonlySet<string>;
   readonly reason: string;
-  readonly files?: readonly string[] | undefined;
   readonly sessionDir?: string | undefined;
 }
 
-export const pendingUsage = `Usage
-  galley pending [--json]                        what waits for a decision in the sessions of this directory
-  galley show ID [--json]                        one of them, with its diff
-  galley apply ID...|--all [--reason TEXT] [--files a,b] [--json]
-  galley discard ID...|--all [--reason TEXT] [--files a,b] [--json]
-  galley undo [CHANGE] [--preview] [--json]      takes back the newest change here, or the named one
-  galley redo [--preview] [--json]               takes back the newest undo
-  galley recover [--json]                        finishes what a crash left half applied
-Each takes --session-dir DIR, for sessions that are stored there.
-`;
+/** The switches of each verb, and the options with a value. */
+const switches: { readonly [V in PendingVerb]: readonly string[] } = {
+  pending: [],
+  show: ["stat", "files"],
+  apply: ["all", "with-deps"],
+  discard: ["all", "with-deps"],
+  rebase: ["partial"],
+  changes: [],
+  undo: ["run", "preview", "yes"],
+  redo: ["preview", "yes"],
+  recover: [],
+};
 
-export function isPendingVerb(word: string | undefined): word is PendingVerb {
-  return verbs.includes(word as PendingVerb);
+export function parsePendingWords(verb: PendingVerb, words: readonly string[]): PendingWords {
+  const { flags, values, rest } = sorted(verb, words);
+  const hunks = (values.get("hunks") ?? []).map((text) => parseHunks(verb, text));
+  const files = (values.get("files") ?? []).flatMap((list) => list.split(",").filter((path) => path !== ""));
+  const isAll = flags.has("all");
+  const targets = isAll ? [] : targetsOf(verb, [...rest, ...files]);
+  const paths = isAll ? [...rest, ...files] : [];
+  checkTargets(verb, { targets, isAll, hasHunks: hunks.length > 0, isRun: flags.has("run") });
+  if (isAll && rest.some(isId)) throw wrongUse(verb, `Name what to ${verb}, or use --all.`);
+  const reason = values.get("reason")?.at(-1) ?? `galley ${verb}`;
+  return { verb, targets, paths, hunks, flags, reason, sessionDir: values.get("session-dir")?.at(-1) };
 }
 
-export function parsePendingWords(verb: string, words: readonly string[]): PendingWords | "help" {
-  if (!isPendingVerb(verb)) throw wrong(`Unknown command ${verb}.`);
-  if (words.includes("--help") || words.includes("-h")) {
-    process.stdout.write(pendingUsage);
-    return "help";
-  }
-  const rest = [...words];
-  const flag = (name: string) => {
-    const index = rest.indexOf(name);
-    if (index !== -1) rest.splice(index, 1);
-    return index !== -1;
-  };
-  const value = (name: string) => {
-    const index = rest.indexOf(name);
-    if (index === -1) return undefined;
-    const [, given] = rest.splice(index, 2);
-    if (given === undefined) throw wrong(`${name} needs a value.`);
-    return given;
-  };
+interface SortedWords {
+  readonly flags: Set<string>;
+  readonly values: Map<string, string[]>;
+  readonly rest: string[];
+}
+
+function sorted(verb: PendingVerb, words: readonly string[]): SortedWords {
   const settles = verb === "apply" || verb === "discard";
-  const takesBack = verb === "undo" || verb === "redo";
-  const isJson = flag("--json");
-  const isAll = settles && flag("--all");
-  const isPreview = takesBack && flag("--preview");
-  if (takesBack) flag("--yes");
-  const reason = (settles ? value("--reason") : undefined) ?? `galley ${verb}`;
-  const files = (settles ? value("--files") : undefined)?.split(",").filter((path) => path !== "");
-  const sessionDir = value("--session-dir");
-  const unknown = rest.find((word) => word.startsWith("-"));
-  if (unknown !== undefined) throw wrong(`Unknown option ${unknown}.`);
-  checkCount(verb, rest.length, isAll);
-  return { verb, ids: rest, isAll, isJson, isPreview, reason, ...(files ? { files } : {}), sessionDir };
+  const known = new Set(["json", ...switches[verb]]);
+  const valued = new Set(["session-dir", ...(settles ? ["hunks", "reason", "files"] : [])]);
+  const flags = new Set<string>();
+  const values = new Map<string, string[]>();
+  const rest: string[] = [];
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] as string;
+    if (word === "--") {
+      rest.push(...words.slice(index + 1));
+      break;
+    }
+    const [, name = "", inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+    if (!word.startsWith("-") || word === "-") rest.push(word);
+    else if (valued.has(name)) {
+      const value = inline ?? words[++index];
+      if (value === undefined) throw wrongUse(verb, `--${name} needs a value.`);
+      values.set(name, [...(values.get(name) ?? []), value]);
+    } else if (known.has(name) && inline === undefined) flags.add(name);
+    else
+      throw unknownOption(
+        verb,
+        word,
+        [...known, ...valued].map((each) => `--${each}`),
+      );
+  }
+  return { flags, values, rest };
 }
 
-function checkCount(verb: PendingVerb, count: number, isAll: boolean): void {
-  if (verb === "show" && count !== 1) throw wrong("Name one pending action to show.");
-  if ((verb === "apply" || verb === "discard") && count > 0 === isAll)
-    throw wrong(`Name what to ${verb}, or use --all.`);
-  if (count > (verb === "undo" ? 1 : 0) && ["pending", "undo", "redo", "recover"].includes(verb))
-    throw wrong(`galley ${verb} takes ${verb === "undo" ? "one change at most" : "no names"}.`);
+/** A word that is an id begins a target; what follows it and is none is a path of that target. */
+function targetsOf(verb: PendingVerb, words: readonly string[]): Target[] {
+  const targets: { id: string; paths: string[] }[] = [];
+  for (const word of words) {
+    const last = targets.at(-1);
+    const isOther = !last || isId(word);
+    if (isOther) targets.push({ id: word, paths: [] });
+    else if (verb === "undo" || verb === "rebase")
+      throw wrongUse(verb, `galley ${verb} takes whole actions, not ${word}.`);
+    else last.paths.push(word);
+  }
+  return targets;
 }
 
-function wrong(text: string): GalleyError {
-  return new GalleyError("usage", `${text}\n\n${pendingUsage.trimEnd()}`);
+/** A file of such a name can be given as a path: `./7`. */
+function isId(word: string): boolean {
+  return isActionId(word) || isChangeId(word);
+}
+
+function parseHunks(verb: PendingVerb, text: string): { path: string; hunks: number[] } {
+  const [, path, list] = /^(.+):(\d+(?:,\d+)*)$/s.exec(text) ?? [];
+  if (path === undefined || list === undefined) throw wrongUse(verb, `--hunks ${text} is not of the form PATH:1,3.`);
+  return { path, hunks: list.split(",").map(Number) };
+}
+
+function checkTargets(
+  verb: PendingVerb,
+  {
+    targets,
+    isAll,
+    hasHunks,
+    isRun,
+  }: { targets: readonly Target[]; isAll: boolean; hasHunks: boolean; isRun: boolean },
+): void {
+  const count = targets.length;
+  if (verb === "show" && count !== 1) throw wrongUse(verb, "Name one pending action or change to show.");
+  if (verb === "rebase" && count !== 1) throw wrongUse(verb, "Name one pending action to rebase.");
+  if ((verb === "apply" || verb === "discard") && count === 0 && !isAll)
+    throw wrongUse(verb, `Name what to ${verb}, or use --all.`);
+  if (hasHunks && count !== 1) throw wrongUse(verb, "Hunks are chosen from one pending action.");
+  if (verb === "undo" && (count > 1 || (isRun && count > 0)))
+    throw wrongUse(verb, isRun ? "Name a change, or use --run." : "galley undo takes one change at most.");
+  if (["pending", "changes", "redo", "recover"].includes(verb) && count > 0)
+    throw wrongUse(verb, `galley ${verb} takes no names.`);
 }

@@ -16,9 +16,11 @@ export async function runSessionsCommand(words: readonly string[]): Promise<void
   const location = { cwd: process.cwd(), agentDir: agentDirectory(process.env), sessionDir };
   const isJson = flags.includes("--json");
   if (command !== "list" && command !== "gc") throw unknownSubcommand("sessions", command);
-  const known = command === "list" ? ["--all", "--json"] : ["--json"];
+  const known = command === "list" ? ["--here", "--all", "--json"] : ["--json"];
   const unknown = flags.find((flag) => !known.includes(flag));
   if (unknown !== undefined) throw unknownOption("sessions", unknown, known);
+  const scopes = flags.filter((flag) => flag !== "--json");
+  if (scopes.length > 1) throw wrongUse("sessions", "Use one of --here and --all.");
   if (command === "gc") {
     const report = await cleanSessions(location, Date.now());
     for (const problem of report.problems) process.stderr.write(sanitizeForTerminal(`${problem}\n`));
@@ -27,7 +29,8 @@ export async function runSessionsCommand(words: readonly string[]): Promise<void
     const text = `Removed ${removedBlobs} images, ${removedPlans} plans and ${removedDrafts} drafts (${freedBytes} bytes).\n`;
     return print(isJson ? `${JSON.stringify(report)}\n` : text);
   }
-  const sessions = await listSessions(location, { isAll: flags.includes("--all") });
+  const scope = scopes[0] === "--all" ? "all" : scopes[0] === "--here" ? "here" : "project";
+  const sessions = await listSessions(location, { scope });
   if (isJson) return print(`${JSON.stringify({ sessions })}\n`);
   print(sessions.length === 0 ? "No sessions here.\n" : sessions.map(lineOf).join(""));
 }

@@ -4,9 +4,9 @@
 import { text as readAll } from "node:stream/consumers";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { isObject, type JsonObject } from "../../base/json.js";
+import { nearestName } from "../../base/nearest-name.js";
 import { placeOf } from "../../config/read-yaml.js";
 import { parseAssignment } from "../../config/settings/assignment.js";
-import { nearestName } from "../../base/nearest-name.js";
 import { type ExtensionLocation, untrustedModules } from "../../sdk/extensions/manage-extensions.js";
 import { type AgentSession, createAgentSession, type ToolRun } from "../../sdk/index.js";
 import { type CommandLine, parseArguments, refuseForeign } from "../arguments.js";

@@ -20,6 +20,8 @@ const find = (cwd: string, owners?: number[]) => {
   const short = (path: string) => path.replace(`${base}/`, "");
   return { root: repositoryRoot && short(repositoryRoot), directories: directories.map(short) };
 };
+const rootOf = (cwd: string, owners?: number[]) =>
+  findProject({ cwd: join(base, cwd), home, owners }).writableRoot.replace(`${base}/`, "");
 
 describe("findProject", () => {
   it("goes up to the directory with .git, be it a directory or a file", () => {
@@ -59,6 +61,30 @@ describe("findProject", () => {
     const stranger = (process.getuid?.() ?? 0) + 1;
     expect(find("home/own/theirs/a", [stranger])).toEqual({ root: undefined, directories: ["home/own/theirs/a"] });
     expect(find("home/own/theirs/a", [stranger, process.getuid?.() ?? 0]).root).toBe("home/own/theirs");
+  });
+
+  it("takes the nearest directory with .galley where there is no repository, also outside home", () => {
+    make("home/w/.galley", "home/w/app/.galley", "home/w/app/src/deep", "srv/app/.galley", "srv/app/src");
+    expect(rootOf("home/w/app/src/deep")).toBe("home/w/app");
+    expect(rootOf("home/w")).toBe("home/w");
+    expect(rootOf("srv/app/src")).toBe("srv/app");
+    expect(find("srv/app/src")).toEqual({ root: undefined, directories: ["srv/app/src", "srv/app"] });
+    expect(find("home/w/app/src").directories).toEqual(["home/w/app/src", "home/w/app", "home/w"]);
+  });
+
+  it("prefers the repository, wherever .galley is", () => {
+    make("home/repo/.git", "home/repo/a/.galley", "home/repo/a/b");
+    expect(rootOf("home/repo/a/b")).toBe("home/repo");
+  });
+
+  it("takes no project from ~/.galley, from a .galley above home, from a file of that name, nor from another user's", () => {
+    make("home/.galley/agent", ".galley", "home/a/b", "home/c/d", "srv/theirs/.galley", "srv/theirs/a");
+    writeFileSync(join(base, "home/c/.galley"), "");
+    expect(rootOf("home/a/b")).toBe("home/a/b");
+    expect(rootOf("home")).toBe("home");
+    expect(rootOf("home/c/d")).toBe("home/c/d");
+    const stranger = (process.getuid?.() ?? 0) + 1;
+    expect(rootOf("srv/theirs/a", [stranger])).toBe("srv/theirs/a");
   });
 
   it("knows places by their true names", () => {

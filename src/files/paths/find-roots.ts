@@ -17,7 +17,10 @@ export interface FindProjectOptions {
 export interface Project {
   /** The directory with `.git`, if the working directory is in a repository of the user. */
   readonly repositoryRoot?: string;
-  /** What a session may write: the repository around its working directory, or just that directory. */
+  /**
+   * The root of the project, and what a session may write: the repository around its working directory, else the
+   * nearest directory with `.galley`, else just that directory.
+   */
   readonly writableRoot: string;
   /** Where project configuration may lie, nearest first: the working directory and what is above it in the project. */
   readonly directories: readonly string[];
@@ -25,26 +28,40 @@ export interface Project {
 
 /**
  * The search upwards ends at the repository root and in any case below the home directory, whose configuration is the
- * user's. Outside home and without a repository only the working directory counts: its parents may belong to others.
+ * user's: `~/.galley` marks no project. Outside home and without a repository or `.galley` only the working directory
+ * counts. A directory of another user is never used, nor anything above it.
  */
 export function findProject(options: FindProjectOptions): Project {
   const cwd = canonical(options.cwd);
   const home = canonical(options.home);
   if (isWithin(home, cwd)) return { writableRoot: cwd, directories: [] };
   const owners = options.owners ?? ownIds();
+  const isOwn = (...paths: string[]) => paths.every((path) => isOurs(ownerOf(path), owners));
   const directories: string[] = [];
+  let marked: string | undefined;
   for (let directory = cwd; !isWithin(home, directory); directory = dirname(directory)) {
     directories.push(directory);
-    const marker = ownerOf(join(directory, ".git"));
-    if (marker !== undefined) {
-      const isOwn = [marker, ownerOf(directory)].every((uid) => uid !== undefined && isOurs(uid, owners));
-      return isOwn
-        ? { repositoryRoot: directory, writableRoot: directory, directories }
-        : { writableRoot: cwd, directories: [cwd] };
+    const git = join(directory, ".git");
+    if (ownerOf(git) !== undefined) {
+      if (isOwn(git, directory)) return { repositoryRoot: directory, writableRoot: directory, directories };
+      return withoutRepository({ cwd, marked, directories: [] });
     }
+    const mark = join(directory, ".galley");
+    if (marked === undefined && isDirectory(mark) && isOwn(mark, directory)) marked = directory;
     if (directory === dirname(directory)) break;
   }
-  return { writableRoot: cwd, directories: isWithin(cwd, home) ? directories : [cwd] };
+  return withoutRepository({ cwd, marked, directories: isWithin(cwd, home) ? directories : [] });
+}
+
+/** `directories`: where configuration may lie besides the project itself. */
+function withoutRepository(found: { cwd: string; marked: string | undefined; directories: string[] }): Project {
+  const { cwd, marked: root = cwd } = found;
+  const inside: string[] = [];
+  for (let directory = cwd; isWithin(directory, root); directory = dirname(directory)) {
+    inside.push(directory);
+    if (directory === dirname(directory)) break;
+  }
+  return { writableRoot: root, directories: found.directories.length > 0 ? found.directories : inside };
 }
 
 /** What is at a path where a directory is expected: its canonical path, nothing, or what is wrong with it. */
@@ -134,7 +151,12 @@ function ownerOf(path: string): number | undefined {
   }
 }
 
+function isDirectory(path: string): boolean {
+  const found = directoryAt(path);
+  return found !== undefined && "realPath" in found;
+}
+
 /** Windows knows no such ids: there every directory counts as our own. */
-function isOurs(uid: number, owners: readonly number[]): boolean {
-  return owners.length === 0 || owners.includes(uid);
+function isOurs(uid: number | undefined, owners: readonly number[]): boolean {
+  return uid !== undefined && (owners.length === 0 || owners.includes(uid));
 }

@@ -70,3 +70,27 @@ it("an unreadable directory is an error only where new sessions are created", as
   const usual = new SessionDirectories({ cwd: join(home, "app"), agentDir: join(home, "agent"), home }, silentLog);
   await expect(usual.find(new SessionIndex(), "nope")).rejects.toThrow("ELOOP");
 });
+
+it("the project is the repository around the directory, without the projects below it", async () => {
+  const { home, put, places, index, idsOf } = setUp();
+  for (const path of ["app/.git", "app/src", "app/vendor/.git", "application"])
+    mkdirSync(join(home, path), { recursive: true });
+  const at = (path: string) =>
+    new SessionDirectories({ cwd: join(home, path), agentDir: join(home, "agent"), home }, silentLog);
+  for (const [path, id] of [
+    ["app", "aaa"],
+    ["app/src", "bbb"],
+    ["app/vendor", "ccc"],
+    ["application", "ddd"],
+  ] as const)
+    put(join(at(path).directory, `${id}.jsonl`).slice(home.length), id, join(home, path));
+  put(".pi/agent/sessions/-app-src/e.jsonl", "eee", join(home, "app/src"));
+  for (const here of [places, at("app/src")]) {
+    expect(await idsOf(here.listProject(index))).toEqual(["aaa", "bbb", "eee"]);
+    expect(await idsOf(here.list(index))).toEqual(["aaa", "bbb"]);
+    expect(await here.find(index, "bbb")).toMatchObject({ isElsewhere: false });
+    expect(await here.find(index, "ccc")).toMatchObject({ isElsewhere: true });
+  }
+  expect(await idsOf(at("app/src").listHere(index))).toEqual(["bbb", "eee"]);
+  expect(await idsOf(at("app/vendor").listProject(index))).toEqual(["ccc"]);
+});

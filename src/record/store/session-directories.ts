@@ -1,11 +1,13 @@
-// Where the sessions of one working directory are kept, with their artifacts and images.
+// Where the sessions of one working directory and of the project around it are kept, with their artifacts and images.
 
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { homedir, tmpdir } from "../../base/home.js";
 import type { Log } from "../../base/log.js";
+import { findProject } from "../../files/paths/find-roots.js";
 import {
   agentPlaces,
   artifactDirectory,
+  directoryNameBeginnings,
   isInside,
   legacyDirectoryNames,
   sessionDirectoryName,
@@ -15,7 +17,7 @@ import {
 import { type ArtifactStore, createDiskArtifacts } from "./artifacts.js";
 import { type BlobStore, createDiskBlobs } from "./blobs.js";
 import { ensureDirectory, realPath } from "./session-disk.js";
-import type { FoundSession, SessionIndex, SessionInfo } from "./session-index.js";
+import { type FoundSession, type SessionIndex, type SessionInfo, sessionDirectories } from "./session-index.js";
 
 /** Programs whose sessions are read like our own. */
 const otherPrograms = [".xcsh", ".omp", ".pi"];
@@ -40,6 +42,9 @@ export class SessionDirectories {
   readonly #own: string;
   readonly #isChosen: boolean;
   readonly #log: Log;
+  /** Whether a directory is in the project, by its path as a header tells it. */
+  readonly #isInProject = new Map<string, boolean>();
+  #root: string | undefined;
 
   constructor({ cwd, agentDir, directory, home = homedir(), temp = tmpdir() }: PlaceOptions, log: Log) {
     const { sessions, blobs, terminals } = agentPlaces(canonical(agentDir));
@@ -84,9 +89,45 @@ export class SessionDirectories {
     return cwd === here || (cwd !== "" && canonical(cwd) === here);
   }
 
-  /** The sessions of this working directory that new ones would join, newest first. */
+  /** Whether a session of this working directory belongs to the project: not if it is in a project of its own below. */
+  isInProject(cwd: string): boolean {
+    if (this.isHere(cwd)) return true;
+    const known = this.#isInProject.get(cwd);
+    if (known !== undefined) return known;
+    const isInside = cwd !== "" && this.#projectOf(canonical(cwd)) === this.#projectRoot();
+    this.#isInProject.set(cwd, isInside);
+    return isInside;
+  }
+
+  #projectOf(cwd: string): string {
+    return findProject({ cwd, home: this.#place.home }).writableRoot;
+  }
+
+  /** A function, since a start does not need it. */
+  #projectRoot(): string {
+    this.#root ??= this.#projectOf(this.#place.cwd);
+    return this.#root;
+  }
+
+  /** The sessions of the project that new ones would join, newest first. */
   async list(index: SessionIndex): Promise<SessionInfo[]> {
-    return (await index.list(this.searched)).filter(({ cwd }) => this.isHere(cwd));
+    const below = this.#isChosen ? [] : await this.#projectDirectories(this.#sessions);
+    return (await index.list([...this.searched, ...below])).filter(({ cwd }) => this.isInProject(cwd));
+  }
+
+  /** All of the project, also where no new ones go and where other programs keep theirs. */
+  async listProject(index: SessionIndex): Promise<SessionInfo[]> {
+    const roots = [this.#sessions, ...this.#otherPrograms().map(({ sessions }) => sessions)];
+    const others = await Promise.all(roots.map((root) => this.#projectDirectories(root).catch(() => [])));
+    const found = await index.list(this.searched, [...this.#usual(), ...others.flat()]);
+    return found.filter(({ cwd }) => this.isInProject(cwd));
+  }
+
+  /** Sessions are stored by working directory: each directory of the project has one of its own. */
+  async #projectDirectories(root: string): Promise<string[]> {
+    const beginnings = directoryNameBeginnings({ ...this.#place, cwd: this.#projectRoot() });
+    const all = await sessionDirectories(root);
+    return all.filter((path) => path !== root && beginnings.some((text) => basename(path).startsWith(text)));
   }
 
   /** All of this working directory, also where no new ones go and where other programs keep theirs. */
@@ -103,10 +144,10 @@ export class SessionDirectories {
     return index.listAll([own], [this.#sessions, ...this.#otherPrograms().map(({ sessions }) => sessions)]);
   }
 
-  /** By id, by the beginning of an id, or by file name; here first. Throws `not_found`, or when several match. */
+  /** By id, by the beginning of an id, or by file name; in the project first. Throws `not_found`, or if several match. */
   async find(index: SessionIndex, query: string): Promise<FoundSession> {
-    const { session } = await index.find(query, await this.listHere(index), () => this.listAll(index));
-    return { session, isElsewhere: !this.isHere(session.cwd) };
+    const { session } = await index.find(query, await this.listProject(index), () => this.listAll(index));
+    return { session, isElsewhere: !this.isInProject(session.cwd) };
   }
 
   /** Our own directories are closed to other users; a directory that the user chose keeps its mode. */

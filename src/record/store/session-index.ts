@@ -28,7 +28,7 @@ export interface SessionInfo {
 
 export interface FoundSession {
   readonly session: SessionInfo;
-  /** It belongs to another working directory than the one asked from. */
+  /** It belongs to another project than the one asked from. */
   readonly isElsewhere: boolean;
 }
 

@@ -47,6 +47,7 @@ export function watchedWriter(writer: ChangeWriter, tell: (files: readonly FileB
     },
     look: (path, left) => writer.look(path, left),
     stamp: (path) => writer.stamp(path),
+    claimId: (above) => writer.claimId?.(above),
     checkWritable: (path) => writer.checkWritable(path),
   };
 }

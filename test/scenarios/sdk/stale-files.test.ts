@@ -56,7 +56,7 @@ async function open(model: readonly ScriptStep[], values: Record<string, unknown
 
 const onDisk = async () =>
   (await listPendingSessions(place())).flatMap(({ actions }) =>
-    actions.map(({ id, status, label }) => [id, status, label]),
+    actions.map(({ id, action: { status, label } }) => [id, status, label]),
   );
 
 it("a preview that was made anew has its new name and numbers, also over a restart", async () => {
@@ -131,7 +131,7 @@ it("a command's writes are seen, the model's and the user's", async () => {
   const other = await open([preview, say("Waiting.")]);
   await other.session.prompt("go");
   await other.session.executeBash("echo x > b.ts");
-  expect(await other.session.getPendingActions()).toMatchObject([{ id: "pa_1", status: "stale" }]);
+  expect(await other.session.getPendingActions()).toMatchObject([{ id: "pa_2", status: "stale" }]);
   await other.session.dispose();
 });
 

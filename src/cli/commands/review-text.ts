@@ -1,0 +1,109 @@
+// Pending actions and changes as text for a terminal. Foreign text is cleaned here, before colours are added.
+
+import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
+import type { Change } from "../../protocol/pending.js";
+import { displayName } from "../../sdk/manage-sessions.js";
+import type { PendingSession } from "../../sdk/pending-sessions.js";
+import type { ListedAction } from "../../sdk/review/listed-action.js";
+import { ageText, colouredDiff } from "../diff-text.js";
+import { alignedRows, countText, figuresText, stateText } from "../table.js";
+
+const maxPromptLength = 48;
+const maxFilesNamed = 3;
+
+/** A row per action, grouped by session where there are several. */
+export function pendingText(found: readonly PendingSession[], now: number): string {
+  const actions = found.flatMap((each) => each.actions);
+  const indent = found.length > 1 ? "  " : "";
+  const rows = alignedRows(actions.map((action) => rowOf(action, now))).map((row) => `${indent}${row}`);
+  const lines = new Map(
+    actions.map((action, index) => [action, [rows[index] ?? "", ...restsOnLines(action, `${indent}      `)]]),
+  );
+  const blocks = found.map(({ session, actions: own }) => [
+    ...(found.length > 1 ? [`${displayName(session)}  (session ${session.id})`] : []),
+    ...own.flatMap((action) => lines.get(action) ?? []),
+  ]);
+  return sanitizeForTerminal(`${blocks.map((block) => block.join("\n")).join("\n\n")}\n`);
+}
+
+function rowOf({ name, action, prompt }: ListedAction, now: number): string[] {
+  const { status, files = [], sourceToolName, createdAt } = action;
+  const words = oneLine(prompt, maxPromptLength);
+  const count = countText(files.length, "file");
+  return [name, stateText(status), count, figuresText(files), sourceToolName, ageText(now - createdAt), words];
+}
+
+/** `rests on pa_7 for src/help.ts` */
+function restsOnLines({ restsOn }: Pick<ListedAction, "restsOn">, indent = ""): string[] {
+  return restsOn.map(({ id, files }) => `${indent}rests on ${id} for ${files.join(", ")}`);
+}
+
+/** What stands above its diff. */
+export function aboutAction(listed: ListedAction, now: number): string {
+  const { name, action, prompt } = listed;
+  const { label, status, sourceToolName, createdAt } = action;
+  const words = oneLine(prompt, maxPromptLength);
+  const lines = [
+    `${name}  ${stateText(status)}  ${label}`,
+    `${sourceToolName}, ${ageText(now - createdAt)}${words === "" ? "" : `: ${words}`}`,
+    ...restsOnLines(listed),
+  ];
+  return sanitizeForTerminal(`${lines.join("\n")}\n`);
+}
+
+export function aboutChange({ id, label, state, by, at, reason }: Change, now: number): string {
+  const why = reason === "" ? "" : `: ${reason}`;
+  return sanitizeForTerminal(
+    `${id}  ${stateText(state)}  ${label}\ndecided by the ${by}, ${ageText(now - at)}${why}\n`,
+  );
+}
+
+interface FileFigures {
+  readonly path: string;
+  readonly kind?: string | undefined;
+  readonly to?: string | undefined;
+  readonly added?: number | undefined;
+  readonly removed?: number | undefined;
+  readonly hunks?: number | undefined;
+  readonly stale?: boolean | undefined;
+}
+
+/** A table of files, with a total where there are several. */
+export function statText(files: readonly FileFigures[]): string {
+  const rows = files.map((file) => [
+    file.kind ?? "modify",
+    file.to === undefined ? file.path : `${file.path} -> ${file.to}`,
+    figuresText([file]),
+    ...(file.hunks === undefined ? [] : [countText(file.hunks, "hunk")]),
+    ...(file.stale ? [stateText("stale")] : []),
+  ]);
+  const total = files.length > 1 ? [`${countText(files.length, "file")}, ${figuresText(files)}`] : [];
+  return sanitizeForTerminal(`${[...alignedRows(rows).map((row) => `  ${row}`), ...total].join("\n")}\n`);
+}
+
+/** The diffs one after the other, coloured on a terminal. */
+export function diffText(diffs: readonly { readonly diff?: string | undefined }[]): string {
+  return colouredDiff(sanitizeForTerminal(diffs.map(({ diff = "" }) => diff).join("")), process.stdout);
+}
+
+/** A row per change, the newest first. */
+export function changesText(changes: readonly Change[], now: number): string {
+  const rows = changes.map(({ id, at, by, state, files, label }) => {
+    const names = files.slice(0, maxFilesNamed).map(({ path }) => path);
+    const more = files.length > maxFilesNamed ? [`+${files.length - maxFilesNamed} more`] : [];
+    return [id, ageText(now - at), by, stateText(state), figuresText(files), [...names, ...more].join(", "), label];
+  });
+  return sanitizeForTerminal(`${alignedRows(rows).join("\n")}\n`);
+}
+
+const pastWords: Readonly<Record<string, string>> = { modify: "modified", create: "created", delete: "deleted" };
+
+/** What a change wrote, a line per file. */
+export function writtenText(files: Change["files"]): string {
+  const rows = files.map((file) => [pastWords[file.kind] ?? file.kind, file.path, figuresText([file])]);
+  return sanitizeForTerminal(
+    alignedRows(rows)
+      .map((row) => `  ${row}\n`)
+      .join(""),
+  );
+}

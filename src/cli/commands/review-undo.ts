@@ -1,0 +1,128 @@
+// `galley undo` and `galley redo`: a change, or all changes of a run, taken back in the session that made them.
+
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { GalleyError } from "../../base/errors.js";
+import { sanitizeForTerminal } from "../../base/sanitize.js";
+import type { AgentSession } from "../../sdk/index.js";
+import { listSessions } from "../../sdk/manage-sessions.js";
+import {
+  listChangeOwners,
+  listPendingSessions,
+  type PendingLocation,
+  withSessionFile,
+} from "../../sdk/pending-sessions.js";
+import { findChange } from "../../sdk/review/find-by-id.js";
+import { diffsOf } from "../../sdk/review/listed-action.js";
+import type { ExitReason } from "../exit-codes.js";
+import { shellWord } from "../shell-word.js";
+import type { PendingWords } from "./pending-words.js";
+import { print, printJson } from "./review-output.js";
+import { inProject } from "./review-show.js";
+import { aboutAction, diffText, statText, writtenText } from "./review-text.js";
+
+interface Wanted {
+  readonly verb: "undo" | "redo";
+  readonly changeId: string | undefined;
+  readonly isRun: boolean;
+  /** It is staged, and decided later. */
+  readonly isPreview: boolean;
+}
+
+export async function takeBack(location: PendingLocation, words: PendingWords): Promise<ExitReason> {
+  const { flags, targets, reason } = words;
+  const isRun = flags.has("run");
+  const isPreview = flags.has("preview") || (isRun && !flags.has("yes"));
+  const owners = await listChangeOwners(location);
+  const ids = owners.map(({ id }) => id);
+  const [target] = targets;
+  const changeId = target && findChange(ids, target.id);
+  const wanted: Wanted = { verb: words.verb === "redo" ? "redo" : "undo", changeId, isRun, isPreview };
+  const owner = await sessionFor(location, wanted, owners);
+  const isJson = flags.has("json");
+  const staged = await withSessionFile(location, owner, async (session) => {
+    const request = {
+      isWholeRoot: true,
+      mustFit: true,
+      ...(isPreview ? {} : { apply: { by: "user", reason } as const }),
+    };
+    const done = session[wanted.verb]({ ...request, ...(wanted.verb === "undo" ? { changeId, isRun } : {}) });
+    const {
+      action,
+      result,
+      code,
+      changeId: made,
+    } = await done.catch((error: unknown) => {
+      throw withHint(error, wanted);
+    });
+    const text = result ? result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") : "";
+    if (result?.isError) throw new GalleyError(code ?? "apply_failed", text);
+    if (isPreview) {
+      keepSession(session, reason);
+      return { id: action.id, session: session.sessionId };
+    }
+    const nameFile = inProject(location);
+    const which = { ids: made === undefined ? [] : [made], isWholeRoot: true, withDiff: !isJson, nameFile };
+    const [change] = await session.getChanges(which);
+    const [first = ""] = text.split("\n"); // what else is pending there is no answer to this
+    if (isJson) printJson({ ...(change ? { change } : {}), text: first });
+    else
+      print(
+        `${change ? `${diffText(change.files)}\n` : ""}${sanitizeForTerminal(first)}\n${writtenText(change?.files ?? [])}`,
+      );
+    return undefined;
+  });
+  if (staged) await printStaged(location, staged, isJson);
+  return "done";
+}
+
+/** After its session is closed, so that it is found as every other command finds it. */
+async function printStaged(
+  location: PendingLocation,
+  staged: { id: string; session: string },
+  isJson: boolean,
+): Promise<void> {
+  const found = (await listPendingSessions(location)).flatMap(({ actions }) => actions);
+  const listed = found.find(({ id, session }) => id === staged.id && session.id === staged.session);
+  const also = location.sessionDir === undefined ? "" : ` --session-dir ${shellWord(location.sessionDir)}`;
+  const name = listed?.name ?? staged.id;
+  const text = `Staged as ${name} – files NOT modified. Apply it with: galley apply ${name}${also}`;
+  if (isJson) return printJson({ pendingId: staged.id, name, text });
+  const shown = listed
+    ? `${aboutAction(listed, Date.now())}\n${statText(listed.action.files ?? [])}\n${diffText(await diffsOf(listed, listed.files))}\n`
+    : "";
+  print(`${shown}${sanitizeForTerminal(text)}\n`);
+}
+
+/** A newest change that does not fit must not seem to be the end of it. */
+function withHint(error: unknown, { verb, changeId, isRun }: Wanted): unknown {
+  if (!GalleyError.is(error, "stale_preview") || verb === "redo" || changeId !== undefined) return error;
+  const hint = isRun ? "Take back single changes with galley undo CHANGE" : "Another one can be undone by its id";
+  return new GalleyError(error.code, `${error.message} ${hint}: galley changes lists them.`);
+}
+
+/** A new session gets a file with its first message, and what was staged in it has to be kept. */
+function keepSession({ sessionManager }: AgentSession, text: string): void {
+  if (sessionManager.isOnDisk) return;
+  const content = [{ type: "text" as const, text }];
+  sessionManager.appendMessage({ role: "user", content, attribution: "user", timestamp: Date.now() });
+}
+
+/**
+ * Undo stages in the session that made the change, or in a new one where that session has no file. A preview is found
+ * by the other commands, which look only at the sessions of this project.
+ */
+async function sessionFor(
+  location: PendingLocation,
+  { verb, changeId, isRun, isPreview }: Wanted,
+  owners: Awaited<ReturnType<typeof listChangeOwners>>,
+): Promise<string | undefined> {
+  const candidates = changeId === undefined ? owners : owners.filter(({ id }) => id === changeId);
+  const open = candidates.filter(({ isUndone, isUndo }) => !isUndone && (isRun || isUndo === (verb === "redo")));
+  const runs = open.filter(({ run }) => run !== undefined).sort((a, b) => (b.run?.at ?? 0) - (a.run?.at ?? 0));
+  const wanted = (isRun ? runs[0] : open[0]) ?? candidates[0];
+  const file = wanted?.session ?? "";
+  const owner = isAbsolute(file) && existsSync(file) ? file : undefined;
+  if (owner === undefined || !isPreview) return owner;
+  return (await listSessions(location)).some(({ path }) => path === owner) ? owner : undefined;
+}

@@ -1,0 +1,73 @@
+// The plan that takes changes back: from what they left to what was there before the first of them. Where a file is not
+// as they left it, the plan says which and why: another program's work is never overwritten.
+
+import { sha256Of } from "../base/digest.js";
+import type { ChangeWriter, FileSeen, UndoFile, UndoRecord } from "../preview/change-writer.js";
+import type { PlannedChange } from "../preview/plan.js";
+import { filesToUndo } from "./undone-files.js";
+
+export interface FileDifference {
+  readonly path: string;
+  /** What happened to it since: `was edited`. */
+  readonly how: string;
+}
+
+export interface InversePlan {
+  readonly changes: readonly PlannedChange[];
+  /** The files that are not as the changes left them. */
+  readonly different: readonly FileDifference[];
+}
+
+/** `records`: the changes to take back; `all`: every change that is kept. Both newest first. */
+export async function inversePlan(
+  { records, all }: { records: readonly UndoRecord[]; all: readonly UndoRecord[] },
+  look: ChangeWriter["look"],
+): Promise<InversePlan> {
+  const planned = new Map<string, PlannedChange>();
+  const reached = new Map<string, UndoFile>();
+  const different: FileDifference[] = [];
+  for (const record of records) {
+    const left = filesToUndo(record, all);
+    for (const file of left.length > 0 ? left : record.files) {
+      const newer = reached.get(file.path);
+      const now = newer ? undefined : await look(file.path, file.afterHash);
+      const how = newer ? howBetween(file, newer) : howChanged(file, now);
+      if (how !== undefined) different.push({ path: file.shownPath, how });
+      reached.set(file.path, file);
+      planned.set(file.path, inverse(file, planned.get(file.path) ?? startOf(file, now)));
+    }
+  }
+  // A file that they made and removed again is neither there now nor will it be.
+  const changes = [...planned.values()].filter(({ kind, stamp }) => kind !== "delete" || stamp.exists);
+  return { changes, different };
+}
+
+/** Between two of the changes: the newer one did not find what the older one had left. */
+function howBetween({ afterHash }: UndoFile, { before }: UndoFile): string | undefined {
+  return afterHash === (before && sha256Of(before.bytes)) ? undefined : "was edited between the changes";
+}
+
+function howChanged({ before, afterHash }: UndoFile, now: FileSeen | undefined): string | undefined {
+  if (!now) return afterHash === null ? undefined : "was deleted";
+  if (now.isAsLeft) return undefined;
+  if (now.isOther) return "was replaced by something that is no file";
+  if (afterHash === null) return "was created again";
+  const isBack = before !== null && sha256Of(now.bytes) === sha256Of(before.bytes);
+  return isBack ? "is already as it was before" : "was edited";
+}
+
+type Start = Pick<PlannedChange, "stamp" | "before">;
+
+/** The file as the change left it. */
+function startOf({ shownPath, afterHash }: UndoFile, now: FileSeen | undefined): Start {
+  const found = now ?? { bytes: new Uint8Array(), size: 0, mode: 0 };
+  const exists = afterHash !== null;
+  const stamp = { path: shownPath, exists, size: found.size, sha256: afterHash ?? "", mode: found.mode };
+  return { stamp, before: exists ? found.bytes : new Uint8Array() };
+}
+
+function inverse({ path, before: old }: UndoFile, { stamp, before }: Start): PlannedChange {
+  if (old === null) return { kind: "delete", path, stamp, before, after: new Uint8Array() };
+  const { bytes: after, mode, mtimeMs } = old;
+  return { kind: stamp.exists ? "modify" : "create", path, stamp, before, after, mode, mtimeMs };
+}

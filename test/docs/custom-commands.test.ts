@@ -35,9 +35,14 @@ async function open(replies: number) {
         ? content
         : content?.map((block) => ("text" in block ? block.text : "")).join("");
     });
-    return [...shown.splice(0), ...asked, ...opened.lines.splice(0).map((line) => line.trimEnd())];
+    return [...shown.splice(0), ...asked, ...opened.lines.splice(0).map(withoutStack)];
   };
   return { ...opened, carryOut };
+}
+
+/** The page shows the line; the stack below it is for the author. */
+function withoutStack(line: string): string {
+  return line.replace(/\n {4}at .*/s, "").trimEnd();
 }
 
 it("docs/extensions.md, Custom commands", async () => {

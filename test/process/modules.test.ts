@@ -173,6 +173,40 @@ describe("a module that prints", () => {
   });
 });
 
+describe("a project of which one module was edited", () => {
+  const tool = (name: string, word: string) => `export default () => ({ name: "${name}", description: "Says ${word}",
+  label: "L", parameters: { type: "object" }, execute: async () => ({ content: [] }) });\n`;
+
+  it("goes on with the others, and is asked about that one only", async () => {
+    for (const name of ["one", "two"]) put(`project/.galley/tools/${name}.ts`, tool(name, "yes"));
+    put("project/.galley/tools/three.ts", `import "../lib/part";\n${tool("three", "yes")}`);
+    put("project/.galley/lib/part.ts", "export {};\n");
+    expect((await galley(["trust", "--yes"])).code).toBe(0);
+    const names = async () => (await galley(["tools", "list"])).stdout.match(/^\w+/gm);
+    expect(await names()).toEqual(["one", "three", "two"]);
+
+    put("project/.galley/lib/part.ts", "export const changed = true;\n");
+    expect(await names()).toEqual(["one", "two"]);
+    const { stderr } = await galley(["-p", "help"]);
+    expect(stderr).toBe("galley: 1 tool of this project is not trusted: galley trust\n");
+    const asked = await galley(["trust"]);
+    expect(asked.code).toBe(6);
+    expect(asked.stdout.split("\n").slice(1)).toEqual([
+      expect.stringMatching(/^Since it was trusted on /),
+      "  changed .galley/lib/part.ts",
+      "Tools it would load:",
+      "  .galley/tools/three.ts",
+      "Files that these load:",
+      "  .galley/lib/part.ts",
+      "Already trusted and unchanged: 2.",
+      "",
+    ]);
+    expect((await galley(["trust", "--yes"])).code).toBe(0);
+    expect(await names()).toEqual(["one", "three", "two"]);
+    expect((await galley(["-p", "help"])).stderr).toBe("");
+  });
+});
+
 describe("a project's own modules", () => {
   const own = () => {
     const marker = join(place.home, "ran");

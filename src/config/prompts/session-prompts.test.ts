@@ -211,15 +211,20 @@ describe("a project's own", () => {
   });
 
   it.each([
-    ["prompts/go.md", "Project go, changed."],
-    ["rules/new.md", "A rule that was not there"],
-    ["SYSTEM.md", "You are somebody else."],
-  ])("are a new question when %s changes", async (file, text) => {
+    ["prompts/go.md", "Project go, changed.", "1 prompt"],
+    ["rules/new.md", "---\nalwaysApply: true\n---\nA rule that was not there", "1 rule"],
+    ["rules/style.md", "---\nalwaysApply: true\n---\nA rule that was not there", "1 rule"],
+    ["SYSTEM.md", "You are another agent.", "1 prompt"],
+  ])("are a new question when %s changes, about that one only", async (file, text, what) => {
     await trustProject();
     put(`project/.galley/${file}`, text);
-    const { session, names } = await open();
-    expect(names()).toEqual(["go"]);
-    expect(session.systemPrompt).not.toMatch(/somebody else|tabs/);
+    const { session, names, sent, lines } = await open();
+    expect(names()).toEqual(["go", "skill:deploy"]);
+    expect(session.systemPrompt).not.toMatch(/another agent|not there/);
+    expect(session.systemPrompt).toContain("Added by the project.");
+    expect(session.systemPrompt.includes("No tabs.")).toBe(file !== "rules/style.md");
+    expect(await sent("/go")).toContain(file === "prompts/go.md" ? "My go." : "Project go.");
+    expect(lines).toEqual([`galley: ${what} of this project is not trusted: galley trust`]);
   });
 
   it("may not lead out of it, trusted or not", async () => {

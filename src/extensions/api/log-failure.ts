@@ -19,8 +19,11 @@ export function logFailure(log: Log, line: string, { stack = "" }: Pick<ToolFail
   log.error(line, frames);
 }
 
-/** Without the message, which the line has; as long as it says where. */
+/** Without the message, which the line has, and without our own frames, which begin where we call the extension. */
 function framesOf(stack: string): string {
   const at = stack.search(/^ {4}at /m);
-  return at < 0 ? "" : stack.slice(at).trimEnd();
+  if (at < 0) return "";
+  const frames = stack.slice(at).trimEnd();
+  const end = frames.search(/\n {4}at (?:async )?AsyncLocalStorage\.run /);
+  return end < 0 ? frames : frames.slice(0, end);
 }

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makePlace, type Place } from "../../../bench/kit-trust/place.mjs";
 import { lookAt } from "../../files/module-files.js";
@@ -39,6 +40,39 @@ const differs = async (change: () => void) => {
   change();
   return (await digest()).digest !== before;
 };
+
+it("a change makes another digest of every item that loads the file, and of no other", async () => {
+  const files = fc.integer({ min: 2, max: 7 }).chain((count) =>
+    fc.record({
+      imports: fc.array(fc.tuple(fc.nat(count - 1), fc.nat(count - 1)), { maxLength: 2 * count }),
+      entries: fc.uniqueArray(fc.nat(count - 1), { minLength: 1 }),
+      changed: fc.nat(count - 1),
+      count: fc.constant(count),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(files, async ({ imports, entries, changed, count }) => {
+      const textOf = (file: number) =>
+        imports.flatMap(([from, to]) => (from === file ? [`import "./f${to}.js";`] : [])).join("\n");
+      for (let file = 0; file < count; file++) write({ [`lib/f${file}.ts`]: textOf(file) });
+      const modules = entries.map((file) => moduleAt(`lib/f${file}.ts`));
+      const digests = async () => {
+        const { items } = await digest({ modules });
+        return new Map(items.filter((item) => item.digest).map((item) => [item.name, item.digest]));
+      };
+      const before = await digests();
+      write({ [`lib/f${changed}.ts`]: `${textOf(changed)}\n// changed` });
+      const after = await digests();
+      const reaches = (file: number, seen = new Set([file])): boolean =>
+        file === changed || imports.some(([from, to]) => from === file && !seen.has(to) && reaches(to, seen.add(to)));
+      for (const file of entries) {
+        const name = `lib/f${file}.ts`;
+        expect(after.get(name) !== before.get(name), name).toBe(reaches(file));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
 
 describe("what is in a digest", () => {
   it("holds the texts that speak to a model, and what is no program is not searched for imports", async () => {

@@ -46,7 +46,8 @@ type Execute = (
 
 async function use(tool: AnyTool | undefined, params: object, signal?: AbortSignal): Promise<string> {
   const prepared = tool?.prepareArguments?.(params as Record<string, unknown>) ?? params;
-  const { content } = await (tool?.execute as unknown as Execute)("1", prepared, signal, () => {});
+  if (!tool) throw new Error("There is no such maker");
+  const { content } = await (tool.execute as unknown as Execute)("1", prepared, signal, () => {});
   return content.map(({ text }) => text).join("");
 }
 

@@ -509,10 +509,14 @@ class ContextChangeEntry(TypedDict):
     namespace: str
 
 
-class ContextUsage(TypedDict):
+class _ContextUsageRequired(TypedDict):
     tokens: Union[float, None]
     contextWindow: float
     percent: Union[float, None]
+
+
+class ContextUsage(_ContextUsageRequired, total=False):
+    compactionSkipped: str
 
 
 ContinueReason = Literal["retry", "overflow", "ttsr", "todo", "auto_continue", "queued"]

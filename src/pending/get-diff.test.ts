@@ -8,7 +8,7 @@ import type { DiffRequest } from "./get-diff.js";
 
 const bytes = (text: string) => Buffer.from(text);
 const old = (file: number) => Array.from({ length: 2000 }, (_, line) => `line ${line} of file ${file}\n`);
-const fresh = (file: number) => old(file).map((line, index) => (index % 8 === 3 ? `changed ${line}` : line));
+const fresh = (file: number) => old(file).map((line, index) => (index % 100 === 3 ? `changed ${line}` : line));
 
 /** More than one page when all lines are shown. */
 async function withPlan(files = 20): Promise<OpenSession> {
@@ -49,12 +49,12 @@ const linesOf = (files: readonly DiffFile[]) => files.flatMap(({ hunks }) => hun
 describe("the diff of a pending action", () => {
   it("is read page by page, and its cursor fits one state only", async () => {
     const { session } = await withPlan();
-    const { files, pages } = await readAll(session, { pendingId: "pa_1", context: 8 });
+    const { files, pages } = await readAll(session, { pendingId: "pa_1", context: 100 });
     expect(pages).toBeGreaterThan(1);
-    expect(linesOf(files).length).toBe(20 * (2000 + 250));
-    const { nextCursor: cursor } = await session.getDiff({ pendingId: "pa_1", context: 8 });
+    expect(linesOf(files).length).toBe(20 * (2000 + 20));
+    const { nextCursor: cursor } = await session.getDiff({ pendingId: "pa_1", context: 100 });
     await expect(session.getDiff({ pendingId: "pa_1", cursor })).rejects.toMatchObject({ code: "stale_cursor" });
-    await expect(session.getDiff({ pendingId: "pa_1", context: 8, cursor: `${cursor}AA` })).rejects.toMatchObject({
+    await expect(session.getDiff({ pendingId: "pa_1", context: 100, cursor: `${cursor}AA` })).rejects.toMatchObject({
       message: "Invalid diff cursor",
     });
   });
@@ -76,7 +76,7 @@ describe("the diff of a change", () => {
   async function applied() {
     const open = await withPlan();
     const { session } = open;
-    const before = await readAll(session, { pendingId: "pa_1", context: 8 });
+    const before = await readAll(session, { pendingId: "pa_1", context: 100 });
     await session.resolvePendingAction({ action: "apply", reason: "yes", by: "user" });
     const [change] = await session.getChanges();
     return { ...open, before, changeId: change?.id ?? "" };
@@ -94,7 +94,7 @@ describe("the diff of a change", () => {
       lists.add(files);
       return files;
     };
-    const { files, pages } = await readAll(session, { changeId, context: 8 });
+    const { files, pages } = await readAll(session, { changeId, context: 100 });
     expect(files).toEqual(before.files);
     expect([pages > 1, shown, lists.size]).toEqual([true, pages, 1]);
   });

@@ -43,7 +43,7 @@ function submit(
   const ticket = results.open(request.id);
   return new Promise((resolve) => {
     let isAccepted = false;
-    let disposition: Disposition = "handled"; // unless it gets a place: then no run comes of it
+    let disposition: Disposition = "handled"; // no run comes of it, unless it gets a place
     const onPlaced: Progress["onPlaced"] = (message, place) => {
       disposition = place === "run" ? "started" : "queued";
       ticket.place(message, place);

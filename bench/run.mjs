@@ -69,6 +69,7 @@ async function load() {
   const { history } = await import("./rows/history.mjs");
   const { hostTools } = await import("./rows/host-tools.mjs");
   const { search } = await import("./rows/search.mjs");
+  const { realTree } = await import("./rows/real-tree.mjs");
   const { modules } = await import("./rows/modules.mjs");
   return [
     { name: "start", measure: start },
@@ -88,6 +89,7 @@ async function load() {
     { name: "history", measure: history },
     { name: "host-tools", measure: hostTools },
     { name: "search", measure: search },
+    { name: "real-tree", measure: realTree },
     { name: "modules", measure: modules },
   ];
 }

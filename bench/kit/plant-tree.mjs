@@ -12,7 +12,7 @@ const ignoredFiles = 2500;
 const largestSource = 40_000;
 const mebibyte = 1024 * 1024;
 /** The last is larger than what a parser is given. */
-const bundleSizes = [1, 1, 1.5, 2, 3.5, 6].map((size) => size * mebibyte);
+const bundleSizes = [1, 1, 1.5, 2, 2.5, 6].map((size) => size * mebibyte);
 
 /** Below `tree`. Returns how many files a search sees. */
 export function plantTree(tree) {

@@ -2,12 +2,13 @@
 // ast-grep command line. All of them must find the same replacements.
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { galley, root, workspace } from "../kit/agent.mjs";
 import { alternate, expect, pluck, row } from "../kit/measure.mjs";
 import { burst, toolCall, withAgent } from "../kit/model.mjs";
+import { peakOfDescendants } from "../kit/peak-memory.mjs";
 
 const wantedFiles = 5600;
 const corpus = join(workspace, "corpus");
@@ -97,22 +98,4 @@ function runCommandLine(pattern, name) {
     expect(status === 0 || status === 1, `ast-grep failed: ${stderr.slice(-300)}`);
   }
   return { ms: performance.now() - startedAt };
-}
-
-/** Of galley and the processes it started: all that the bench has running at that moment. */
-function peakOfDescendants() {
-  const processes = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const status = readFileSync(`/proc/${pid}/status`, "utf8");
-        const field = (name) => Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);
-        return [{ pid: Number(pid), parent: field("PPid"), kiB: field("VmHWM") }];
-      } catch {
-        return []; // it ended a moment ago
-      }
-    });
-  const below = (parent) =>
-    processes.filter((each) => each.parent === parent).flatMap((each) => [each, ...below(each.pid)]);
-  return below(process.pid).reduce((sum, { kiB }) => sum + kiB, 0) / 1024;
 }

@@ -161,6 +161,7 @@ it("changes nothing about what is told", async () => {
       await outcome(edit.execute("1", { ops, paths: ["."] }, undefined, onUpdate, { cwd })),
       await outcome(edit.execute("2", { ops, paths: ["."], limit: 2 }, undefined, onUpdate, { cwd })),
       await outcome(grep.execute("3", { pat: ["call($A)", "x()"], path: "." }, undefined, onUpdate, { cwd })),
+      await outcome(grep.execute("4", { pat: ["call($A)"], path: ".", lang: "ts" }, undefined, onUpdate, { cwd })),
       told,
     ];
   };

@@ -34,9 +34,13 @@ async function put(files: Record<string, string | Buffer>): Promise<void> {
 }
 
 /** Which of these it says lack the words, when it has looked through everything. */
-async function lackingOf(names: readonly string[], pats: readonly string[], deps: RipgrepDeps = { processes }) {
+async function lackingOf(
+  names: readonly string[],
+  pats: readonly string[],
+  { lang, ...deps }: RipgrepDeps & { lang?: string } = { processes },
+) {
   const workspace = createNodeWorkspace({ cwd });
-  const sieve = createPrefilter({ ...deps, workspace }, { pats, maxFileBytes: 1000 });
+  const sieve = createPrefilter({ ...deps, workspace }, { pats, lang, maxFileBytes: 1000 });
   const accepts = (path: string) => languageOf(path) !== undefined;
   await sieve.list(await workspace.resolve(".", "read"), accepts);
   sieve.end();
@@ -66,6 +70,13 @@ describe("createPrefilter", () => {
   it("needs one word of every pattern", async () => {
     await put({ "a.ts": "first()", "b.ts": "second()", "c.ts": "third()" });
     expect(await lackingOf(["a.ts", "b.ts", "c.ts"], ["first($A)", "$X.second($A)"])).toEqual(["c.ts"]);
+  });
+
+  it("looks at no file of another language than the one that is named", async () => {
+    const names = ["a.ts", "B.MTS", "c.js", "d.tsx", "e.json"];
+    await put(Object.fromEntries(names.map((name) => [name, "other()"])));
+    expect(await lackingOf(names, ["call($A)"], { processes, lang: "typescript" })).toEqual(["a.ts", "B.MTS"]);
+    expect(await lackingOf(names, ["call($A)"])).toEqual(names);
   });
 
   it("tells of nothing where a pattern leaves the words open", async () => {

@@ -156,10 +156,10 @@ async function write(saving: Saving): Promise<undefined> {
   const { record, plan } = saving;
   if (plan) await savePlan(record, plan);
   await saving.write(record);
+  // A plan can be decided after the process has ended, but only if it can be found.
+  if (plan?.work.kind === "plan") record.wantFile();
 }
 
-async function savePlan(record: SessionRecord, { action, work }: StoredAction): Promise<void> {
-  if (work.kind !== "plan") return;
-  await record.artifacts.savePlan(action.id, encodePlan(work.plan));
-  record.wantFile(); // the plan can be decided after the process has ended, but only if it can be found
+async function savePlan({ artifacts }: SessionRecord, { action, work }: StoredAction): Promise<void> {
+  if (work.kind === "plan") await artifacts.savePlan(action.id, encodePlan(work.plan));
 }

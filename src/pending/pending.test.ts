@@ -39,6 +39,7 @@ function fakeRecord(): SessionRecord {
       return entry;
     },
     moveLeaf: (id: string) => tree.moveLeaf(id),
+    wantFile() {},
     sync: async () => {},
   } as unknown as SessionRecord;
 }

@@ -162,9 +162,7 @@ function partName({ id, revision }: Pick<PlanStep, "id" | "revision">): string {
 
 async function write(saving: Saving): Promise<undefined> {
   const { record, plan } = saving;
-  if (plan) {
-    await record.artifacts.savePlan(plan.planRef, encodePlan(plan.plan));
-    record.wantFile(); // the plan can be decided after the process has ended, but only if it can be found
-  }
+  if (plan) await record.artifacts.savePlan(plan.planRef, encodePlan(plan.plan));
   await saving.write(record);
+  if (plan) record.wantFile(); // the plan can be decided after the process has ended, but only if it can be found
 }

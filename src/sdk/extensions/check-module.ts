@@ -60,7 +60,7 @@ async function checkOne(
   isNamedHook: boolean,
 ): Promise<ModuleCheck> {
   const tried = await loadAsExtension(location, candidate);
-  if (tried.extension && !returnsTools(tried.extension)) return extensionCheck(tried.extension);
+  if (tried.extension && !isForTools(tried.extension)) return extensionCheck(tried.extension);
   if (tried.problem !== undefined && isNamedHook) return failed(`${candidate.path}: ${tried.problem}`);
   const check = await toolCheck(location, candidate);
   // A tool in a folder of extensions would do nothing there.
@@ -86,8 +86,17 @@ async function loadAsExtension(
   });
 }
 
-function returnsTools({ returned }: ExtensionRegistrations): boolean {
-  return [returned].flat().some((one) => isObject(one) && typeof one.execute === "function");
+/** One that registers nothing and returns something was made for tools, even if what it returns is no tool. */
+function isForTools(extension: ExtensionRegistrations): boolean {
+  const returned = [extension.returned].flat().filter((one) => one !== undefined && one !== null);
+  if (returned.some((one) => isObject(one) && typeof one.execute === "function")) return true;
+  const { path } = extension.origin;
+  return registersNothing(extension) && (returned.length > 0 || /[\\/]tools[\\/]/.test(path));
+}
+
+function registersNothing(extension: ExtensionRegistrations): boolean {
+  const { handlers, tools, commands, flags, shortcuts, messageRenderers } = extension;
+  return [handlers, tools, commands, flags, shortcuts, messageRenderers].every(({ size }) => size === 0);
 }
 
 async function extensionCheck(extension: ExtensionRegistrations): Promise<ModuleCheck> {
@@ -107,8 +116,7 @@ async function extensionCheck(extension: ExtensionRegistrations): Promise<Module
   const problems = registered.events
     .filter((name) => !eventNames.includes(name))
     .map((name) => unknownEvent(name, eventNames));
-  const isIdle = Object.values(registered).every((value) => typeof value === "string" || value.length === 0);
-  const advice = isIdle ? [`${path} registers nothing while it is loaded`] : [];
+  const advice = registersNothing(extension) ? [`${path} registers nothing while it is loaded`] : [];
   return { modules: [registered], tools: [], problems: problems.map((text) => `${path}: ${text}`), advice };
 }
 

@@ -82,7 +82,6 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "auto", help: "write when a tool says so, and let the model decide its previews (the default)" },
   { name: "allow-exec", help: "allow commands while staging" },
   { name: "yes", help: "apply what is pending at the end" },
-  { name: "exit-code", help: "exit with 5 when previews are pending at the end" },
   { name: "export", value: "FILE|ID [OUT]", help: "write a session as an HTML page and exit" },
 ];
 

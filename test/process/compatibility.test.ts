@@ -62,7 +62,7 @@ const ways: Record<string, (calls: readonly Call[]) => Promise<{ results: Result
   async print(calls) {
     server = await startScriptedServer(script(calls));
     put(".galley/agent/models.yml", modelsAt(server.url));
-    const { stdout, stderr } = await galley(["--mode", "json", "-p", "Go"]);
+    const { stdout, stderr } = await galley(["--mode", "json", "--quiet", "-p", "Go"]);
     return { results: resultsIn(stdout), stderr };
   },
   async rpc(calls) {

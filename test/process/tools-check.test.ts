@@ -86,7 +86,7 @@ describe("galley tools check", () => {
       code: 3,
       stdout:
         "~/hooks/guard.ts: hook\n  events:    tool_cal\n" +
-        'problem: ~/hooks/guard.ts: there is no event "tool_cal", did you mean tool_call?\n',
+        'problem: ~/hooks/guard.ts: there is no event "tool_cal", so its handler is never called; did you mean "tool_call"?\n',
       stderr: "",
     });
   });

@@ -32,12 +32,13 @@ export async function runPrompts(deps: RunDeps, prompts: readonly Prompt[]): Pro
     if (report.type !== "extension_error" || report.event !== "command") return;
     if (report.extensionPath.replace(/^(?:custom-)?command:/, "") === command) broken = report.error;
   });
-  for (const { text, images } of prompts) {
+  for (const [index, { text, images }] of prompts.entries()) {
     await session.waitForIdle(); // an extension may have started a run
     if (stop.code !== undefined) return { reason: "failed" };
     reply = undefined; // only the last prompt's reply counts
     command = /^\/(\S+)/.exec(text)?.[1];
-    await session.prompt(text, { images, streamingBehavior: "followUp" }); // if a run begins meanwhile
+    // The prompts of one command line are one run to the user who undoes it. If an extension begins a run meanwhile, wait.
+    await session.prompt(text, { images, streamingBehavior: "followUp", isSameRun: index > 0 });
     await session.waitForIdle(); // for runs that a command, or an extension, has started
     if (stop.code !== undefined) return { reason: "failed" };
     if (broken !== undefined) return { reason: "failed", message: `/${command} failed: ${broken}` };

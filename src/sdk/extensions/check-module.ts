@@ -3,7 +3,6 @@
 
 import { basename, dirname, resolve } from "node:path";
 import { isObject } from "../../base/json.js";
-import { nearestName } from "../../base/nearest-name.js";
 import type { ExtensionRegistrations } from "../../extensions/api/extension-registrations.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
 import type { ToolReport } from "../../extensions/load/tool-check.js";
@@ -60,7 +59,7 @@ async function checkOne(
   isNamedHook: boolean,
 ): Promise<ModuleCheck> {
   const tried = await loadAsExtension(location, candidate);
-  if (tried.extension && !isForTools(tried.extension)) return extensionCheck(tried.extension);
+  if (tried.extension && !isForTools(tried.extension)) return extensionCheck(tried.extension, tried.warnings);
   if (tried.problem !== undefined && isNamedHook) return failed(`${candidate.path}: ${tried.problem}`);
   const check = await toolCheck(location, candidate);
   // A tool in a folder of extensions would do nothing there.
@@ -72,17 +71,19 @@ async function checkOne(
 async function loadAsExtension(
   location: ExtensionLocation,
   candidate: FoundModule,
-): Promise<{ extension?: ExtensionRegistrations; problem?: string }> {
+): Promise<{ extension?: ExtensionRegistrations; problem?: string; warnings: readonly string[] }> {
   const [{ loadExtensions }, { createLiveUI }] = await Promise.all([
     import("../../extensions/load/load-extensions.js"),
     import("../../extensions/api/custom-tool-ui.js"),
   ]);
   return withLoading(location, async (loading) => {
     const live = createLiveUI(loading);
-    const { runner, errors } = await loadExtensions([candidate], { ...loading, live, onError() {} });
+    const warnings: string[] = [];
+    const log = { ...loading.log, warn: (text: string) => void warnings.push(text) };
+    const { runner, errors } = await loadExtensions([candidate], { ...loading, log, live, onError() {} });
     const [extension] = runner.registry.extensions;
     const [error] = errors;
-    return { ...(extension ? { extension } : {}), ...(error ? { problem: error.error } : {}) };
+    return { ...(extension ? { extension } : {}), ...(error ? { problem: error.error } : {}), warnings };
   });
 }
 
@@ -99,8 +100,8 @@ function registersNothing(extension: ExtensionRegistrations): boolean {
   return [handlers, tools, commands, flags, shortcuts, messageRenderers].every(({ size }) => size === 0);
 }
 
-async function extensionCheck(extension: ExtensionRegistrations): Promise<ModuleCheck> {
-  const { eventNames } = await import("../../extensions/hooks/event-names.js");
+/** `problems`: what a session would warn of while it loads the module. */
+function extensionCheck(extension: ExtensionRegistrations, problems: readonly string[]): ModuleCheck {
   const { path } = extension.origin;
   const events = [...extension.handlers.values()].flat().map(({ name }) => name);
   const registered: Registered = {
@@ -113,16 +114,8 @@ async function extensionCheck(extension: ExtensionRegistrations): Promise<Module
     renderers: [...extension.messageRenderers.keys()],
     events: [...new Set(events)],
   };
-  const problems = registered.events
-    .filter((name) => !eventNames.includes(name))
-    .map((name) => unknownEvent(name, eventNames));
   const advice = registersNothing(extension) ? [`${path} registers nothing while it is loaded`] : [];
-  return { modules: [registered], tools: [], problems: problems.map((text) => `${path}: ${text}`), advice };
-}
-
-function unknownEvent(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  return `there is no event ${JSON.stringify(name)}${nearest === undefined ? "" : `, did you mean ${nearest}?`}`;
+  return { modules: [registered], tools: [], problems, advice };
 }
 
 async function toolCheck(location: ExtensionLocation, candidate: FoundModule): Promise<ModuleCheck> {

@@ -1,5 +1,5 @@
 // Applies a pending action, or a part of it, with what it rests on: one change set, all or nothing. A failed apply leaves
-// every action as it was and says why. A plan is written as it was shown or not at all.
+// every action as it was and says why. A plan is written as it was shown or not at all, through the `ChangeWriter`.
 
 import { GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";

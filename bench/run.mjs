@@ -61,6 +61,7 @@ async function load() {
   const { reads } = await import("./rows/reads.mjs");
   const { ast } = await import("./rows/ast.mjs");
   const { apply } = await import("./rows/apply.mjs");
+  const { review } = await import("./rows/review.mjs");
   const { commands } = await import("./rows/commands.mjs");
   const { stall } = await import("./rows/stall.mjs");
   const { queue } = await import("./rows/queue.mjs");
@@ -77,6 +78,7 @@ async function load() {
     { name: "deltas", measure: deltas },
     { name: "paced", measure: pacedAnswer, needsLong: true },
     { name: "reads", measure: reads },
+    { name: "review", measure: review },
     { name: "commands", measure: commands },
     { name: "ast", measure: ast },
     { name: "apply", measure: apply },

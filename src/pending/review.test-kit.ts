@@ -332,6 +332,7 @@ export class Review {
         return stored;
       },
       sync: async () => {},
+      wantFile() {},
     } as unknown as SessionRecord;
   }
 

@@ -9,7 +9,14 @@ it("finds what differs, and nothing else where lines stay between", async () => 
   expect(await compare("abc", "axc")).toEqual([{ start: 1, end: 2, newStart: 1, newEnd: 2 }]);
   expect(await compare("a\nkeep\nb\n", "x\nkeep\nyy\n")).toEqual([
     { start: 0, end: 2, newStart: 0, newEnd: 2 },
-    { start: 7, end: 8, newStart: 7, newEnd: 9 },
+    { start: 7, end: 9, newStart: 7, newEnd: 10 },
+  ]);
+});
+
+it("pairs a line that stays beside one that is added at the end", async () => {
+  expect(await compare("one\ntwo\nthree\n", "one\n2\nthree\nfour\n")).toEqual([
+    { start: 4, end: 8, newStart: 4, newEnd: 6 },
+    { start: 14, end: 14, newStart: 12, newEnd: 17 },
   ]);
 });
 

@@ -24,7 +24,20 @@ export async function compareTexts(before: Buffer, after: Buffer): Promise<Repla
   const [oldMiddle, newMiddle] = [before.subarray(start, end), after.subarray(start, newEnd)];
   // With one line on a side there is nothing left to tell apart.
   if (!oldMiddle.includes("\n") || !newMiddle.includes("\n")) return [whole];
-  return (await compareLines(oldMiddle, newMiddle, start)) ?? [whole];
+  // In whole lines: a line that is cut in one text and not in the other would look changed.
+  const from = start === 0 ? 0 : before.lastIndexOf("\n", start - 1) + 1;
+  const isWhole = isLineStart(before, end) && isLineStart(after, newEnd);
+  const tail = isWhole ? 0 : endOfLine(before, end) - end;
+  return (await compareLines(before.subarray(from, end + tail), after.subarray(from, newEnd + tail), from)) ?? [whole];
+}
+
+function isLineStart(text: Buffer, at: number): boolean {
+  return at === 0 || text[at - 1] === 0x0a;
+}
+
+function endOfLine(text: Buffer, at: number): number {
+  const newline = text.indexOf("\n", at);
+  return newline === -1 ? text.length : newline + 1;
 }
 
 async function compareLines(before: Buffer, after: Buffer, offset: number): Promise<Replacement[] | undefined> {

@@ -262,13 +262,13 @@ export const RpcData = {
 
   get_pending_actions: Type.Object({ actions: Type.Array(PendingActionView) }),
   resolve_pending_action: Type.Object({ details: ResolveDetails, text: Type.String() }),
-  get_diff: DiffPage,
   revise_pending_action: Type.Object({ action: PendingActionView }),
   /** `left`: the hunks that found their lines no more. */
   rebase_pending_action: Type.Object({
     action: PendingActionView,
     left: Type.Array(Type.Object({ path: Type.String(), hunks: Type.Array(Type.Integer()) })),
   }),
+  get_diff: DiffPage,
   undo: undone,
   redo: undone,
   get_changes: Type.Object({ changes: Type.Array(Change) }),

@@ -206,7 +206,7 @@ describe("a project of which one module was edited", () => {
     ]);
     expect((await galley(["trust", "--yes"])).code).toBe(0);
     expect(await names()).toEqual(["one", "three", "two"]);
-    expect((await galley(["-p", "help"])).stderr).toBe("");
+    expect((await galley(["-p", "--quiet", "help"])).stderr).toBe("");
   });
 });
 

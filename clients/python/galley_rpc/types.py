@@ -2156,6 +2156,20 @@ class ResolvePendingActionData(TypedDict):
     text: str
 
 
+class RevisePendingActionData(TypedDict):
+    action: "PendingActionView"
+
+
+class RebasePendingActionData(TypedDict):
+    action: "PendingActionView"
+    left: List["RebasePendingActionDataLeftItem"]
+
+
+class RebasePendingActionDataLeftItem(TypedDict):
+    path: str
+    hunks: List[int]
+
+
 class _GetDiffDataRequired(TypedDict):
     files: List["GetDiffDataFilesItem"]
 
@@ -2191,20 +2205,6 @@ class _GetDiffDataFilesItemHunksItemRequired(TypedDict):
 
 class GetDiffDataFilesItemHunksItem(_GetDiffDataFilesItemHunksItemRequired, total=False):
     continued: Literal[True]
-
-
-class RevisePendingActionData(TypedDict):
-    action: "PendingActionView"
-
-
-class RebasePendingActionData(TypedDict):
-    action: "PendingActionView"
-    left: List["RebasePendingActionDataLeftItem"]
-
-
-class RebasePendingActionDataLeftItem(TypedDict):
-    path: str
-    hunks: List[int]
 
 
 class UndoData1(TypedDict):

@@ -65,7 +65,7 @@ describe("runTool", () => {
     await session.dispose();
   });
 
-  it("returns what the tool threw, and stops it by the signal", async () => {
+  it("returns why the tool failed, and stops it by the signal", async () => {
     const stop = new AbortController();
     const stuck: AnyTool = {
       ...echo,
@@ -76,9 +76,8 @@ describe("runTool", () => {
       },
     };
     const { session } = await openSession({ tools: [stuck] });
-    const { result, thrown } = await session.runTool({ name: "echo", args: { word: "hi" }, signal: stop.signal });
+    const { result } = await session.runTool({ name: "echo", args: { word: "hi" }, signal: stop.signal });
     expect(result).toMatchObject({ isError: true, content: [{ text: "stopped in the tool" }] });
-    expect(thrown).toEqual(new Error("stopped in the tool"));
     await session.dispose();
   });
 

@@ -23,8 +23,6 @@ export interface ToolRun {
   readonly result: ToolResult;
   /** A hook or the policy refused it. */
   readonly isDenied: boolean;
-  /** What the tool threw, for its author: the result has only the sentence. */
-  readonly thrown?: unknown;
 }
 
 type ToolSession = Pick<SessionInternals, "deps" | "current" | "events" | "driver" | "tools" | "pending">;
@@ -40,14 +38,14 @@ export async function runTool(session: ToolSession, request: ToolRunRequest): Pr
   const { record } = current;
   const entry = record.append({ type: "custom", customType: "tool_run", data: { tool: tool.name, arguments: args } });
   const call: ToolCall = { type: "toolCall", id: `run_${entry.id}`, name: tool.name, arguments: args };
-  const seen: { isDenied: boolean; thrown?: unknown } = { isDenied: false };
-  const run = callRun(session, { tool: watched(tool, seen), signal, onDenied: () => (seen.isDenied = true) });
+  let isDenied = false;
+  const run = callRun(session, { tool, signal, onDenied: () => (isDenied = true) });
   startCall(run, call);
   const result = await callTool(run, { call, parsed: args, isComplete: true }, signal);
   endCall(run, call, result);
   pending.toolResultRecorded(call.id, entry.id);
   await pending.flush();
-  return { result, ...seen };
+  return { result, isDenied };
 }
 
 /** As the call does it, but told apart from a tool that fails. */
@@ -56,21 +54,6 @@ async function refuseInvalid(tool: AnyTool, args: JsonObject): Promise<void> {
   const { validateArguments } = await import("../loop/validate-arguments.js");
   const checked = validateArguments(tool.name, tool.parameters, tool.prepareArguments?.(args) ?? args);
   if (!checked.ok) throw new GalleyError("invalid_argument", checked.text);
-}
-
-function watched(tool: AnyTool, seen: { thrown?: unknown }): AnyTool {
-  return Object.create(tool, {
-    execute: {
-      async value(...call: Parameters<AnyTool["execute"]>) {
-        try {
-          return await tool.execute(...call);
-        } catch (error) {
-          seen.thrown = error;
-          throw error;
-        }
-      },
-    },
-  });
 }
 
 function callRun(

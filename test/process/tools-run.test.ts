@@ -139,7 +139,7 @@ describe("galley tools run", () => {
     put(".galley/agent/tools/greet.ts", greeting);
     const { code, stdout, stderr } = await toolRun("greet", { name: "nobody" });
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toMatch(/Error: There is no one to greet\n +at .*greet\.ts:\d+/);
+    expect(stderr).toMatch(/tool greet failed: There is no one to greet\n +at .*greet\.ts:\d+/);
     expect(stderr).toMatch(/galley: There is no one to greet\n$/);
   });
 

@@ -1,5 +1,5 @@
 // `galley tools run NAME JSON`: one tool in this project, with the access of a one-shot run and without a model. Its
-// result goes to stdout; what it staged, what failed and the stack of its author's code go to stderr.
+// result goes to stdout; what it staged and what failed go to stderr.
 
 import { text as readAll } from "node:stream/consumers";
 import { GalleyError, messageOf } from "../../base/errors.js";
@@ -116,8 +116,7 @@ async function run(
     log.error(ran.problem);
     return exitCodes[ran.reason];
   }
-  const { result, isDenied, thrown } = ran;
-  if (thrown instanceof Error && !(thrown instanceof GalleyError) && thrown.stack) log.error(name, thrown);
+  const { result, isDenied } = ran;
   const applied = result.isError ? { told: [] } : await applyStaged(session, line);
   const left = await session.getPendingActions();
   const plans = left.filter(({ kind }) => kind === "plan");

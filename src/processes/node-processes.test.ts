@@ -526,7 +526,7 @@ describe("shutdown", () => {
     const processes = open();
     const { stdout } = await sh('echo "$GALLEY_RUN"', {}, processes);
     const id = stdout.slice(0, 36);
-    expect(alive(id)).toHaveLength(1);
+    await until(() => alive(id).length === 1); // while it starts, the watcher forks to look at its tools
     await processes.shutdown();
     await until(() => alive(id).length === 0);
     await createNodeProcesses({ env: {}, log: silentLog }).shutdown();

@@ -50,9 +50,9 @@ describe("the surroundings", () => {
     expect(without).toEqual([
       expect.stringMatching(/^Date: 2026-01-0[456]$/),
       expect.stringMatching(new RegExp(`^Platform: ${process.platform} \\w+, shell (ba)?sh$`)),
-      "Commands: no sandbox. Staging auto: previews wait to be applied; other tools write at once.",
-      `Project root: ${root}`,
+      "No sandbox. Staging auto: previews wait to be applied; other tools write at once.",
       `Working directory: ${join(root, "src")}`,
+      `Project root: ${root}`,
     ]);
     await it.learn();
     expect(it.learn()).toBeUndefined();
@@ -65,13 +65,14 @@ describe("the surroundings", () => {
     const dirty = around(root, { staging: "all" });
     await dirty.learn();
     expect(dirty.text()).toContain("\nGit: branch trunk, uncommitted changes\n");
+    expect(dirty.text()).toContain(`\nWorking directory: ${root}, the project root`);
     expect(dirty.text()).toContain("Staging all: every file change is a preview that waits for review.");
     const deep = join(root, ...Array.from({ length: 20 }, () => "é".repeat(100)));
     mkdirSync(deep, { recursive: true });
     const long = around(deep, { staging: "all" });
     await long.learn();
     expect(Buffer.byteLength(long.text())).toBeLessThan(600);
-    expect(long.text()).toMatch(/\nProject root: .+\nWorking directory: .+…é+$/);
+    expect(long.text()).toMatch(/\nWorking directory: .+…é+\nProject root: .+$/);
   });
 
   it("wait 300 ms for git and no longer", async () => {

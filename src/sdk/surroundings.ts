@@ -43,7 +43,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
       `Date: ${dateAt(clock.now())}`,
       `Platform: ${process.platform} ${process.arch}${shell === "" ? "" : `, shell ${shell}`}`,
       ...(git === undefined ? [] : [`Git: ${git}`]),
-      `Commands: no sandbox. ${stagingTexts[settings.get("staging")]}`,
+      `No sandbox. ${stagingTexts[settings.get("staging")]}`,
     ];
   };
   return {
@@ -85,8 +85,13 @@ function shellOf({ processes, path, project, settings }: SurroundingsOptions): s
 
 /** Long paths lose their middle: the bound holds for every directory. */
 function fitted(lines: readonly string[], { root, cwd }: { root: string; cwd: string }): string {
-  const build = (room: number) =>
-    [...lines, `Project root: ${shortened(root, room)}`, `Working directory: ${shortened(cwd, room)}`].join("\n");
+  const build = (room: number) => {
+    const at = `Working directory: ${shortened(cwd, room)}`;
+    return [
+      ...lines,
+      ...(root === cwd ? [`${at}, the project root`] : [at, `Project root: ${shortened(root, room)}`]),
+    ].join("\n");
+  };
   const whole = build(Number.POSITIVE_INFINITY);
   if (Buffer.byteLength(whole) <= maxBytes) return whole;
   const rest = maxBytes - Buffer.byteLength(build(0));

@@ -90,8 +90,7 @@ export function createTodoWrite({ store, storage }: TodoWriteOptions): AgentTool
   return {
     name: "todo_write",
     label: "Todo",
-    description:
-      "Keep the list of what is left to do, in phases of tasks. Exactly one task is in_progress; set a task completed as soon as it is.",
+    description: "Keep a list of tasks in phases. One task is in_progress; complete it as soon as it is done.",
     parameters,
     published: shown(parameters),
     concurrency: "exclusive",

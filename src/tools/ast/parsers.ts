@@ -110,7 +110,7 @@ export class ParserPool implements Parsers {
     if (this.#processes.every(({ isIdle }) => isIdle)) this.#waitIdle();
   }
 
-  /** A new process takes a third of the memory that is left in one after a large file. */
+  /** A new process takes less than half of the memory that one keeps after a large file. */
   #endGrown(): void {
     for (const process of this.#processes) if (process.isIdle && process.hasGrown) process.kill("it has grown");
   }

@@ -2,8 +2,26 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The sum of the peaks, in MiB, of galley and the processes it started. */
-export function peakOfDescendants() {
+const everyMs = 100;
+
+/** Looks on until `stop`, which answers the most that galley and the processes it has started took, in MiB. */
+export function watchMemory() {
+  let mostMiB = 0;
+  const look = () => {
+    mostMiB = Math.max(mostMiB, peaksOfDescendants());
+  };
+  const timer = setInterval(look, everyMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      look();
+      return mostMiB;
+    },
+  };
+}
+
+/** The peak of each process that runs now, in all: a process that has ended since gave its memory back. */
+function peaksOfDescendants() {
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { galley, root, workspace } from "../kit/agent.mjs";
 import { alternate, expect, pluck, row } from "../kit/measure.mjs";
 import { burst, toolCall, withAgent } from "../kit/model.mjs";
-import { peakOfDescendants } from "../kit/peak-memory.mjs";
+import { watchMemory } from "../kit/peak-memory.mjs";
 
 const wantedFiles = 5600;
 const corpus = join(workspace, "corpus");
@@ -74,12 +74,14 @@ function preview(pattern, name) {
   const args = { ops: [{ pat: pattern, out: `${name}($$$A)` }], paths: ["corpus"] };
   const replies = [toolCall("call_1", "ast_edit", args), burst(["Done."])];
   return withAgent(galley, { replies }, async (agent) => {
+    const memory = watchMemory();
     const askedAt = performance.now();
     const settledAt = await agent.prompt("Rewrite it.");
+    const peakMiB = memory.stop();
     const end = agent.frames().find(({ type }) => type === "tool_execution_end");
     const replacements = end?.result?.details?.totalReplacements;
     expect(replacements > 0, `no preview: ${JSON.stringify(end)?.slice(0, 300)}`);
-    return { ms: settledAt - askedAt, replacements, peakMiB: peakOfDescendants() };
+    return { ms: settledAt - askedAt, replacements, peakMiB };
   });
 }
 

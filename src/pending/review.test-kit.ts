@@ -308,10 +308,10 @@ export class Review {
     for (const entry of this.#entries) tree.append(entry);
     const artifacts = {
       ...this.#artifacts,
-      savePlan: async (name: string, text: string) => {
+      savePlan: async (name: string, pieces: Iterable<string>) => {
         // Only what no entry names may be written again.
         if (this.#plans.has(name)) expect(JSON.stringify(this.#entries)).not.toContain(`"planRef":"${name}"`);
-        this.#plans.set(name, text);
+        this.#plans.set(name, [...pieces].join(""));
       },
       readPlan: async (name: string) => this.#plans.get(name),
     };

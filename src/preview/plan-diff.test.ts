@@ -9,6 +9,7 @@ function change(path: string, before: string, after: string): PlannedChange {
   return { kind: "modify", path: `/p/${path}`, stamp, before: bytes, after: Buffer.from(after) };
 }
 
+const textOf = (plan: Plan) => [...encodePlan(plan)].join("");
 const planOf = (...changes: PlannedChange[]): Plan => ({ changes, applied: { text: "Done." } });
 
 describe("plans", () => {
@@ -22,9 +23,18 @@ describe("plans", () => {
           after: Buffer.from(after),
           ...extra,
         });
-        expect(decodePlan(encodePlan(plan))).toEqual(plan);
+        expect(decodePlan(textOf(plan))).toEqual(plan);
       }),
     );
+  });
+
+  it("come in pieces when they are long", () => {
+    const long = "x".repeat(300_000);
+    const texts = [long, `${long}\n`, "", "y", long, ""];
+    const plan = planOf(change("a", long, `${long}\n`), change("b", "", "y"), change("c", long, ""));
+    expect(Math.max(...[...encodePlan(plan)].map(({ length }) => length))).toBeLessThan(600_000);
+    const { changes } = decodePlan(textOf(plan));
+    expect(changes.flatMap(({ before, after }) => [`${before}`, `${after}`])).toEqual(texts);
   });
 
   it("are kept as plain JSON", () => {
@@ -37,8 +47,8 @@ describe("plans", () => {
       { ...rest, before, after },
       { ...rest, before, after },
     ];
-    expect(encodePlan({ changes: both, applied })).toBe(texts([kept, kept]));
-    expect(encodePlan({ changes: [], applied, undoes: ["c1"] })).toBe(texts([], ["c1"]));
+    expect(textOf({ changes: both, applied })).toBe(texts([kept, kept]));
+    expect(textOf({ changes: [], applied, undoes: ["c1"] })).toBe(texts([], ["c1"]));
   });
 
   it.each([

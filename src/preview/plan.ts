@@ -102,17 +102,36 @@ export function isMadeFor(upper: PlannedChange, lower: PlannedChange): boolean {
   return !leavesFile || Buffer.compare(upper.before, lower.after) === 0;
 }
 
+/** Shorter pieces would take longer to write than to make. */
+const minPieceLength = 256 * 1024;
+/** Bytes; a multiple of three. */
+const encodedTogether = 192 * 1024;
+
 /**
- * The stored form of a plan: JSON, with the long parts joined by hand. Base64 needs no escapes, and joining once copies
- * the bytes once.
+ * The stored form of a plan, in pieces, so that a long one is never in memory as text. It is JSON, with the long parts
+ * joined by hand: base64 needs no escapes.
  */
-export function encodePlan({ changes, applied, undoes, unit }: Plan): string {
-  const parts = [openObject({ version: 1, applied, undoes, unit }), '"changes":['];
-  for (const [index, { before, after, ...rest }] of changes.entries()) {
-    if (index > 0) parts.push(",");
-    parts.push(openObject(rest), '"before":"', base64(before), '","after":"', base64(after), '"}');
+export function* encodePlan(plan: Plan): Generator<string, void, undefined> {
+  let piece = "";
+  for (const part of partsOf(plan)) {
+    piece += part;
+    if (piece.length < minPieceLength) continue;
+    yield piece;
+    piece = "";
   }
-  return [...parts, "]}"].join("");
+  yield piece;
+}
+
+function* partsOf({ changes, applied, undoes, unit }: Plan): Generator<string, void, undefined> {
+  yield `${openObject({ version: 1, applied, undoes, unit })}"changes":[`;
+  for (const [index, { before, after, ...rest }] of changes.entries()) {
+    yield `${index > 0 ? "," : ""}${openObject(rest)}"before":"`;
+    yield* base64Parts(before);
+    yield '","after":"';
+    yield* base64Parts(after);
+    yield '"}';
+  }
+  yield "]}";
 }
 
 /** The JSON of an object with members, to which more can be added. */
@@ -180,6 +199,8 @@ function isStamp(value: unknown): value is FileStamp {
   );
 }
 
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+/** Only the last part may have to be filled up: three bytes become four characters. */
+function* base64Parts({ buffer, byteOffset, length }: Uint8Array): Generator<string, void, undefined> {
+  const bytes = Buffer.from(buffer, byteOffset, length);
+  for (let at = 0; at < length; at += encodedTogether) yield bytes.toString("base64", at, at + encodedTogether);
 }

@@ -20,7 +20,7 @@ export interface ArtifactStore extends ArtifactSource {
   /** Where it lies on the disk, if it does. */
   pathOf(id: string): Promise<string | undefined>;
   /** Once, before an entry names it. What a process that died left under the name is replaced: no entry names that. */
-  savePlan(planRef: string, text: string): Promise<void>;
+  savePlan(planRef: string, pieces: Iterable<string>): Promise<void>;
   /** Undefined also for what is no name of a plan. */
   readPlan(planRef: string): Promise<string | undefined>;
 }
@@ -65,10 +65,10 @@ export function createDiskArtifacts({ directory, ensureDirectory }: DiskArtifact
       return path === undefined ? undefined : readHead(path, maxBytes);
     },
     pathOf,
-    async savePlan(planRef, text) {
+    async savePlan(planRef, pieces) {
       const name = checkedName(planRef);
       ensureDirectory(directory);
-      await writeWhole(join(directory, name), text);
+      await writeWhole(join(directory, name), pieces);
     },
     readPlan: async (planRef) => (isPlanName(planRef) ? readIfThere(join(directory, planRef)) : undefined),
   };
@@ -160,8 +160,8 @@ export function createMemoryArtifacts(earlier?: { store: ArtifactStore; count: n
       return { bytes: bytes.subarray(0, maxBytes), isTruncated: bytes.length > maxBytes };
     },
     pathOf: async (id) => earlier?.store.pathOf(id),
-    async savePlan(planRef, text) {
-      plans.set(checkedName(planRef), text);
+    async savePlan(planRef, pieces) {
+      plans.set(checkedName(planRef), [...pieces].join(""));
     },
     readPlan: async (planRef) => plans.get(planRef),
   };

@@ -17,10 +17,14 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * Durable once it resolves. With `isNew` it answers false, and leaves everything as it is, when the name is taken;
+ * Durable once it resolves. Pieces are written one by one. With `isNew` it answers false, and leaves everything as it is, when the name is taken;
  * otherwise what was there is replaced.
  */
-export async function writeWhole(path: string, content: Uint8Array | string, isNew = false): Promise<boolean> {
+export async function writeWhole(
+  path: string,
+  content: Uint8Array | Iterable<string>,
+  isNew = false,
+): Promise<boolean> {
   const directory = dirname(path);
   const temporary = join(directory, `.${basename(path)}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
   try {

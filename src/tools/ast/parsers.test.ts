@@ -93,6 +93,17 @@ it("ends processes that have nothing to do, and starts them again", async () => 
   expect(await parsers.match(small)).toMatchObject({ matches: smallMatch });
 });
 
+it("ends a process that has parsed a large file when nothing is left to do, and answers what comes then", async () => {
+  const parsers = pool();
+  const large = request("TypeScript", `f(1);${"g();\n".repeat(150_000)}`, "f($A)");
+  await parsers.grammars();
+  const grown = parsers.pids;
+  const replies = Promise.all([parsers.match(small), parsers.match(large), parsers.match(small)]);
+  expect((await replies).map((reply) => "matches" in reply && reply.matches.length)).toEqual([1, 1, 1]);
+  expect(await parsers.match(small)).toMatchObject({ matches: smallMatch });
+  await vi.waitFor(() => expect(parsers.pids).not.toContain(grown[0]));
+});
+
 it("shares work between two processes and answers each question with its own answer", async () => {
   const parsers = pool();
   const asked = Array.from({ length: 50 }, (_, index) => request("TypeScript", `f(${index});`, `f(${index % 2})`));

@@ -106,7 +106,13 @@ export class ParserPool implements Parsers {
       this.#queue.splice(this.#queue.indexOf(job), 1);
       free.send(job);
     }
+    if (this.#queue.length === 0) this.#endGrown();
     if (this.#processes.every(({ isIdle }) => isIdle)) this.#waitIdle();
+  }
+
+  /** A new process takes less than half of the memory that one keeps after a large file. */
+  #endGrown(): void {
+    for (const process of this.#processes) if (process.isIdle && process.hasGrown) process.kill("it has grown");
   }
 
   /** Large files one after another, because of their memory; the others pass them. */

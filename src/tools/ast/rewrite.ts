@@ -129,11 +129,13 @@ function buildPlannedFile(
     room -= after.length;
     const { start, end } = match.span;
     const { line: startLine, column: startColumn } = placeOf(match, text);
-    const before = text.slice(start, end);
     const byteStart = bytePosition + Buffer.byteLength(text.slice(position, start));
-    const byteEnd = byteStart + Buffer.byteLength(before);
-    pieces.push(bytes.subarray(bytePosition, byteStart), Buffer.from(after));
-    replacements.push({ byteStart, byteEnd, startLine, startColumn, before, after });
+    const byteEnd = byteStart + Buffer.byteLength(text.slice(start, end));
+    const fresh = Buffer.from(after);
+    pieces.push(bytes.subarray(bytePosition, byteStart), fresh);
+    // Decoded anew: a slice of the text, or what was put together from slices, would keep all of it in memory.
+    const texts = { before: bytes.toString("utf8", byteStart, byteEnd), after: fresh.toString() };
+    replacements.push({ byteStart, byteEnd, startLine, startColumn, ...texts });
     position = end;
     bytePosition = byteEnd;
   }

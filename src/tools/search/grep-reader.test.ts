@@ -65,6 +65,12 @@ describe.each<EmptyLine>(["\n", "\r\n"])("an output of ripgrep with %j between f
     );
   });
 
+  it("reads a line without a number alike in one piece and in two", () => {
+    const bytes = Buffer.from("\0\n\r\n\0");
+    for (let place = 0; place <= bytes.length; place++)
+      expect(readAll(cut(bytes, [place]), [], emptyLine)).toEqual(readAll([bytes], [], emptyLine));
+  });
+
   it("never throws and holds little, whatever comes", () => {
     const piece = fc.oneof(fc.constantFrom("\0", "\n", "\n\n", "\n\r\n", "\r", "./p\0", "12:", "3-", "x"), fc.string());
     fc.assert(

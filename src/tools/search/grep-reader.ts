@@ -42,8 +42,9 @@ export class GrepReader {
     const bytes = this.#rest.length === 0 ? fresh : Buffer.concat([this.#rest, fresh]);
     let at = 0;
     while (at < bytes.length) {
+      const state = this.#state;
       const next = this.#step(bytes, at);
-      if (next === at) break;
+      if (next === at && this.#state === state) break;
       at = next;
     }
     // A copy: the chunk belongs to the sender.
@@ -57,7 +58,7 @@ export class GrepReader {
     this.#rest = Buffer.alloc(0);
   }
 
-  /** How far it came; no further than `at` means that more is needed. */
+  /** How far it came. If it stays at `at` in the same state, more is needed. */
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case "path":

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
-import { keyNames } from "../provider/credentials.js";
+import { keyNames } from "../provider/provider-list.js";
 import { isOn, loadEnvironment, variable, wholeNumber } from "./environment.js";
 
 let home: string;

@@ -13,6 +13,8 @@ export const Usage = Type.Object({
   cacheRead: Type.Number(),
   cacheWrite: Type.Number(),
   totalTokens: Type.Number(),
+  /** The part of `output` that the model spent on thinking, where the service tells. */
+  reasoning: Type.Optional(Type.Number()),
   premiumRequests: Type.Optional(Type.Number()),
   cost: Type.Object({
     input: Type.Number(),
@@ -46,6 +48,7 @@ export const ProviderFailure = Type.Object({
     Type.Literal("refusal"),
     Type.Literal("content_filter"),
     Type.Literal("overflow"),
+    Type.Literal("limit"),
     Type.Literal("unknown"),
   ]),
   status: Type.Optional(Type.Integer()),

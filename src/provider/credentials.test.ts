@@ -53,7 +53,7 @@ describe("findKey", () => {
     ["cerebras", ["CEREBRAS_API_KEY"]],
     ["zai", ["ZAI_API_KEY"]],
     ["deepseek", ["DEEPSEEK_API_KEY"]],
-    ["github-copilot", ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"]],
+    ["github-copilot", ["COPILOT_GITHUB_TOKEN"]],
     ["vercel-ai-gateway", ["AI_GATEWAY_API_KEY"]],
     ["together", ["TOGETHER_API_KEY"]],
     ["huggingface", ["HUGGINGFACE_HUB_TOKEN", "HF_TOKEN"]],

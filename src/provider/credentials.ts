@@ -3,6 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
+import { keyNames } from "./provider-list.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -98,33 +99,6 @@ export function readAuthFile(value: unknown, file: string): { keys: Map<string, 
   }
   return { keys, warnings };
 }
-
-/** Services that usually run on this machine and want no key there. */
-export const localProviders: ReadonlySet<string> = new Set(["ollama", "lm-studio", "vllm", "llama.cpp"]);
-
-/** The environment names of each provider's key, first one first. */
-export const keyNames: ReadonlyMap<string, readonly string[]> = new Map([
-  ["anthropic", ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY"]],
-  ["openai", ["OPENAI_API_KEY"]],
-  ["google", ["GEMINI_API_KEY", "GOOGLE_API_KEY"]],
-  ["openrouter", ["OPENROUTER_API_KEY"]],
-  ["groq", ["GROQ_API_KEY"]],
-  ["xai", ["XAI_API_KEY"]],
-  ["mistral", ["MISTRAL_API_KEY"]],
-  ["cerebras", ["CEREBRAS_API_KEY"]],
-  ["zai", ["ZAI_API_KEY"]],
-  ["deepseek", ["DEEPSEEK_API_KEY"]],
-  ["github-copilot", ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"]],
-  ["vercel-ai-gateway", ["AI_GATEWAY_API_KEY"]],
-  ["together", ["TOGETHER_API_KEY"]],
-  ["huggingface", ["HUGGINGFACE_HUB_TOKEN", "HF_TOKEN"]],
-  ["fireworks", ["FIREWORKS_API_KEY"]],
-  ["litellm", ["LITELLM_API_KEY"]],
-  ["ollama", ["OLLAMA_API_KEY"]],
-  ["lm-studio", ["LM_STUDIO_API_KEY"]],
-  ["vllm", ["VLLM_API_KEY"]],
-  ["llama.cpp", ["LLAMA_CPP_API_KEY"]],
-]);
 
 /** Own members only: `constructor` is not a variable. */
 function variable(env: Environment, name: string): string | undefined {

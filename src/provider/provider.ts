@@ -10,7 +10,7 @@ import type {
   Usage,
   UserMessage,
 } from "../protocol/messages.js";
-import type { Model } from "../protocol/model.js";
+import type { Model, ModelCost, ThinkingLevel } from "../protocol/model.js";
 
 export { capabilitiesOf, type ModelCapabilities, plannerApi } from "./capabilities.js";
 
@@ -33,8 +33,29 @@ export type ToolChoice =
   | { type: "function"; name: string }
   | { type: "function"; function: { name: string } };
 
-/** A model with what hosts must not see. */
-export interface ProviderModel extends Model {
+/** Dollars per million tokens. */
+export interface ModelPrices extends ModelCost {
+  /** Cache entries that are kept for an hour. */
+  readonly cacheWrite1h?: number;
+  /** Prices by the size of the prompt: the highest tier below it prices the whole request. */
+  readonly tiers?: readonly PriceTier[];
+}
+
+export interface PriceTier extends ModelCost {
+  readonly inputTokensAbove: number;
+  readonly cacheWrite1h?: number;
+}
+
+export interface ModelThinking extends NonNullable<Model["thinking"]> {
+  /** The service's own word for a level; null: the level is not supported; absent: as the mode has it. */
+  readonly levels?: Readonly<Partial<Record<ThinkingLevel, string | null>>>;
+}
+
+/** A model with what hosts do not see. */
+export interface ProviderModel extends Omit<Model, "cost" | "thinking"> {
+  /** Absent: the price is not known, which is not the same as free. */
+  cost?: ModelPrices;
+  thinking?: ModelThinking;
   headers?: Record<string, string>;
 }
 

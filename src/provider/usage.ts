@@ -1,7 +1,7 @@
 // Tokens to usage and dollars.
 
 import type { Usage } from "../protocol/messages.js";
-import type { ModelCost } from "../protocol/model.js";
+import type { ModelPrices } from "./provider.js";
 
 export interface TokenCounts {
   /** Prompt tokens that came from no cache. */
@@ -14,13 +14,17 @@ export interface TokenCounts {
   totalTokens?: number;
 }
 
-export function usageOf(rates: ModelCost, counts: TokenCounts): Usage {
+const free: ModelPrices = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** What a request has cost. An unknown price counts as 0. */
+export function usageOf(rates: ModelPrices | undefined, counts: TokenCounts): Usage {
   const { input, output, cacheRead, cacheWrite } = counts;
+  const price = rates ?? free;
   const cost = {
-    input: (input * rates.input) / 1e6,
-    output: (output * rates.output) / 1e6,
-    cacheRead: (cacheRead * rates.cacheRead) / 1e6,
-    cacheWrite: (cacheWrite * rates.cacheWrite) / 1e6,
+    input: (input * price.input) / 1e6,
+    output: (output * price.output) / 1e6,
+    cacheRead: (cacheRead * price.cacheRead) / 1e6,
+    cacheWrite: (cacheWrite * price.cacheWrite) / 1e6,
   };
   return {
     input,

@@ -3,11 +3,12 @@
 
 import { join } from "node:path";
 import type { Log } from "../base/log.js";
-import { type Environment, keyNames } from "../provider/credentials.js";
+import type { Environment } from "../provider/credentials.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { problemText } from "../provider/models/models-file.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel } from "../provider/provider.js";
+import { keyNames } from "../provider/provider-list.js";
 import { loadAuthFile } from "./load-models.js";
 
 export type NoModelReason =

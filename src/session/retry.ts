@@ -89,6 +89,7 @@ function verdictOf({ kind, status, retryAfterMs }: ProviderFailure): boolean | u
     case "refusal":
     case "content_filter":
     case "overflow":
+    case "limit":
       return false;
     case "unknown":
       return status === undefined ? undefined : transientStatus.has(status);

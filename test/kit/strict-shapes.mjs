@@ -39,6 +39,7 @@ const prices = { input: number, output: number, cacheRead: number, cacheWrite: n
 const usage = members({
   ...prices,
   totalTokens: number,
+  "reasoning?": number,
   "premiumRequests?": number,
   cost: members({ ...prices, total: number }),
 });

@@ -1269,7 +1269,7 @@ class PromptResultError(_PromptResultErrorRequired, total=False):
 
 
 class _ProviderFailureRequired(TypedDict):
-    kind: Literal["rate_limit", "overloaded", "server", "network", "usage_limit", "auth", "invalid_request", "refusal", "content_filter", "overflow", "unknown"]
+    kind: Literal["rate_limit", "overloaded", "server", "network", "usage_limit", "auth", "invalid_request", "refusal", "content_filter", "overflow", "limit", "unknown"]
 
 
 class ProviderFailure(_ProviderFailureRequired, total=False):
@@ -1991,6 +1991,7 @@ class _UsageRequired(TypedDict):
 
 
 class Usage(_UsageRequired, total=False):
+    reasoning: float
     premiumRequests: float
 
 

@@ -1,7 +1,7 @@
 // The fields of one model in a models file: how they are checked and how they merge.
 
 import { isObject, type JsonObject } from "../../base/json.js";
-import type { ProviderModel } from "../provider.js";
+import type { ModelPrices, ProviderModel } from "../provider.js";
 import {
   array,
   boolean,
@@ -19,7 +19,7 @@ import {
 /** What `modelOverrides` may say of a built-in model. */
 export interface ModelPatch {
   readonly fields: Partial<Omit<ProviderModel, "id" | "provider" | "baseUrl" | "api" | "cost" | "compat" | "headers">>;
-  readonly cost: Partial<ProviderModel["cost"]>;
+  readonly cost: Partial<ModelPrices>;
   readonly compat: Compat;
   readonly headers: Headers;
 }
@@ -75,7 +75,7 @@ export function mergeHeaders(base: Headers, over: Headers): Headers {
   return { ...Object.fromEntries(kept), ...over };
 }
 
-const readCost: Check<Partial<ProviderModel["cost"]>> = (value, path) => {
+const readCost: Check<Partial<ModelPrices>> = (value, path) => {
   const cost = object(value, path);
   const at = { path, check: price };
   return withoutMissing({

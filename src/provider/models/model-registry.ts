@@ -8,14 +8,13 @@ import {
   type Finding,
   findKey,
   findValue,
-  keyNames,
-  localProviders,
   rememberCommands,
   requiredVariable,
   resolveValue,
 } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel } from "../provider.js";
+import { keyNames, localProviders } from "../provider-list.js";
 import { isLoopbackUrl, step } from "./config-checks.js";
 import { type Headers, mergeCompat, mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
@@ -177,16 +176,27 @@ export function toWireModel(model: ProviderModel): Model {
     baseUrl: model.baseUrl,
     reasoning: model.reasoning,
     input: [...model.input],
-    cost: { ...model.cost },
+    cost: wireCost(model.cost),
     contextWindow: model.contextWindow,
     maxTokens: model.maxTokens,
-    ...(thinking && { thinking: { ...thinking } }),
+    ...(thinking && { thinking: wireThinking(thinking) }),
     ...(premiumMultiplier !== undefined && { premiumMultiplier }),
     ...(preferWebsockets !== undefined && { preferWebsockets }),
     ...(contextPromotionTarget !== undefined && { contextPromotionTarget }),
     ...(priority !== undefined && { priority }),
     ...(model.compat && { compat }),
   };
+}
+
+/** An unknown price is 0 here: the shape has no other word for it. */
+function wireCost({ input, output, cacheRead, cacheWrite }: Model["cost"] = noCost): Model["cost"] {
+  return { input, output, cacheRead, cacheWrite };
+}
+
+const noCost: Model["cost"] = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+function wireThinking({ minLevel, maxLevel, mode }: NonNullable<Model["thinking"]>): NonNullable<Model["thinking"]> {
+  return { minLevel, maxLevel, mode };
 }
 
 interface KnownModel {
@@ -218,7 +228,7 @@ function override(model: ProviderModel, entry: ProviderEntry | undefined): Known
       ...model,
       ...patch?.fields,
       baseUrl: entry.baseUrl ?? model.baseUrl,
-      cost: { ...model.cost, ...patch?.cost },
+      ...((model.cost || patch?.cost) && { cost: { ...noCost, ...model.cost, ...patch?.cost } }),
       ...(Object.keys(compat).length > 0 && { compat }),
     },
     headers: mergeHeaders(entry.headers, patch?.headers ?? {}),

@@ -3,9 +3,9 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { isObject, type JsonObject } from "../../base/json.js";
-import { keyNames } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel } from "../provider.js";
+import { keyNames } from "../provider-list.js";
 import {
   array,
   boolean,

@@ -4,6 +4,7 @@
 export const layers = {
   base: [],
   protocol: ["base"],
+  render: ["base", "protocol"],
   files: ["base"],
   processes: ["base", "files"],
   provider: ["base", "protocol"],
@@ -16,10 +17,11 @@ export const layers = {
   session: ["base", "protocol", "files", "preview", "provider*", "tools*", "loop", "record", "pending"],
   extensions: ["base", "protocol", "files", "processes", "preview", "tools*", "record", "pending", "session"],
   config: ["base", "protocol", "files", "provider", "tools", "session", "extensions"],
-  html: ["base", "protocol", "files", "record"],
+  html: ["base", "protocol", "render", "files", "record"],
   sdk: [
     "base",
     "protocol",
+    "render",
     "files",
     "processes",
     "provider",

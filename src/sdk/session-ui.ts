@@ -3,8 +3,8 @@
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
+import { writtenOut } from "../base/written-out.js";
 import { createLiveUI, type ToolUI } from "../extensions/api/custom-tool-ui.js";
-import { written } from "../extensions/trust/trust-question.js";
 import type { Permit, PermitQuestion } from "../files/workspace.js";
 import type { Plan } from "../preview/plan.js";
 import type { AgentSessionDeps } from "../session/agent-session-deps.js";
@@ -59,18 +59,18 @@ function asExtra({ timeoutMs, ...extra }: DialogOptions = {}) {
 /** Whether one call may run. */
 export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
   return ({ tool, args, signal }) => {
-    const lines = tool.approvalDetails?.(args)?.map(written) ?? argumentLines(args);
-    return ui.confirm(`Run ${written(tool.name)}?`, cut(lines.join("\n")), { signal });
+    const lines = tool.approvalDetails?.(args)?.map(writtenOut) ?? argumentLines(args);
+    return ui.confirm(`Run ${writtenOut(tool.name)}?`, cut(lines.join("\n")), { signal });
   };
 }
 
 /** One argument per line; a text of several lines is indented, so that it cannot look like another argument. */
 function argumentLines(args: Record<string, unknown>): string[] {
   return Object.entries(args).flatMap(([name, value]) => {
-    const lines = (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).split("\n").map(written);
+    const lines = (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).split("\n").map(writtenOut);
     return lines.length === 1
-      ? [`${written(name)}: ${lines[0]}`]
-      : [`${written(name)}:`, ...lines.map((line) => `  | ${line}`)];
+      ? [`${writtenOut(name)}: ${lines[0]}`]
+      : [`${writtenOut(name)}:`, ...lines.map((line) => `  | ${line}`)];
   });
 }
 
@@ -83,7 +83,7 @@ const reasons: Record<PermitQuestion["reason"], string> = {
 /** Whether one file may be read or written. The signal cancels the question. */
 export function permitBy(ui: ToolUI, signal: () => AbortSignal | undefined): Permit {
   return ({ intent, displayPath, reason }) => {
-    const path = written(displayPath);
+    const path = writtenOut(displayPath);
     const title = intent === "read" ? `Let the agent read ${path}?` : `Let the agent change ${path}?`;
     return ui.confirm(title, reasons[reason], { signal: signal() });
   };
@@ -96,7 +96,7 @@ export function applyConfirmationBy(ui: ToolUI): NonNullable<AgentSessionDeps["c
   return async ({ action: { label, sourceToolName, preview }, work }, signal) => {
     const own = preview?.diff ?? preview?.text ?? `Proposed by ${sourceToolName}.`;
     const text = work.kind === "plan" ? await planText(work.plan) : cut(codeLines(own));
-    return ui.confirm(written(label), text, { signal });
+    return ui.confirm(writtenOut(label), text, { signal });
   };
 }
 
@@ -119,7 +119,7 @@ function cut(text: string): string {
 function codeLines(text: string): string {
   const shown = (line: string) => {
     const indent = line.match(/^[-+ ]?[ \t]{0,200}/)?.[0] ?? "";
-    return indent + written(line.slice(indent.length));
+    return indent + writtenOut(line.slice(indent.length));
   };
   return text.split("\n").map(shown).join("\n");
 }

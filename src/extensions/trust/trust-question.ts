@@ -1,6 +1,7 @@
 // The question whether a project may run its own code, in words: every item with its path and its whole command, and
 // what changed. Names and commands come from strangers, so invisible characters are written out.
 
+import { writtenOut } from "../../base/written-out.js";
 import type { TrustItem, TrustItemKind } from "./digest-project.js";
 import { entriesOf, type TrustChange, type TrustDecision } from "./trust.js";
 
@@ -62,16 +63,16 @@ function itemLine({ name, target, argv, value, problem, computedLines }: TrustIt
     visible(name),
     ...(target === undefined ? [] : [`-> ${visible(target)}`]),
     ...(argv ? [`runs ${argv.map(visible).join(" ")}`] : []),
-    ...(value === undefined ? [] : [`= ${shortened(written(JSON.stringify(value) ?? ""))}`]),
+    ...(value === undefined ? [] : [`= ${shortened(writtenOut(JSON.stringify(value) ?? ""))}`]),
     ...(computedLines ? [`(puts names of files together in line ${computedLines.slice(0, 5).join(", ")})`] : []),
-    ...(problem === undefined ? [] : [`(${written(problem)}; it will not be loaded)`]),
+    ...(problem === undefined ? [] : [`(${writtenOut(problem)}; it will not be loaded)`]),
   ].join(" ");
 }
 
 function changeLines({ decidedAt, added, removed, changed }: TrustChange): string[] {
   const line = (word: string, names: readonly string[]) => names.map((name) => `  ${word} ${visible(name)}`);
   return [
-    `Since it was trusted on ${written(decidedAt)}:`,
+    `Since it was trusted on ${writtenOut(decidedAt)}:`,
     ...line("changed", changed),
     ...line("new", added),
     ...line("gone", removed),
@@ -80,20 +81,8 @@ function changeLines({ decidedAt, added, removed, changed }: TrustChange): strin
 
 /** A name or an argument as one word: in quotes when anything in it could be misread. */
 export function visible(text: string): string {
-  const isPlain = /^[\p{L}\p{N}_./@:+,=%~#-]+$/u.test(text) && written(text) === text;
-  return shortened(isPlain ? text : written(JSON.stringify(text)));
-}
-
-/** Everything invisible, or that would move what is visible, as its code; runs of spaces as their number. */
-export function written(text: string): string {
-  return text
-    .replace(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}⟨⟩]|(?! )\p{Zs}/gu, escaped)
-    .replace(/ {4,}/g, (run) => `⟨${run.length} spaces⟩`);
-}
-
-function escaped(character: string): string {
-  const code = (character.codePointAt(0) ?? 0).toString(16);
-  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  const isPlain = /^[\p{L}\p{N}_./@:+,=%~#-]+$/u.test(text) && writtenOut(text) === text;
+  return shortened(isPlain ? text : writtenOut(JSON.stringify(text)));
 }
 
 const maxShown = 4000;

@@ -38,8 +38,9 @@ export const layers = {
   ],
   rpc: ["base", "protocol", "tools*", "sdk"],
   client: ["base", "protocol"],
+  tui: ["base", "protocol", "render", "sdk"],
   testing: ["base", "protocol", "files", "processes", "provider", "journal", "config", "sdk"],
-  cli: ["base", "protocol", "config", "sdk", "rpc", "html"],
+  cli: ["base", "protocol", "config", "sdk", "rpc", "html", "tui"],
 };
 
 /** What `folder*` may reach. */

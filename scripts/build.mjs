@@ -117,11 +117,17 @@ async function writeLibrary(library) {
     format: "cjs",
     minify: true,
     supported: { "dynamic-import": false },
+    // An ES module that asks where it lies.
+    define: { ...common().define, "import.meta.url": "importMetaUrl" },
     write: false,
   });
   noteFiles(metafile);
+  const withUrl = (text) =>
+    text.includes("importMetaUrl")
+      ? `const importMetaUrl=require("node:url").pathToFileURL(__filename).href;${text}`
+      : text;
   for (const { path, text } of outputFiles)
-    if (path.endsWith(".js")) writeScript(path, text);
+    if (path.endsWith(".js")) writeScript(path, withUrl(text));
     else writeFileSync(path, text);
 }
 

@@ -43,13 +43,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (!line.isLiteral) await refuseMisspelt(words, { isPrompt: mode !== undefined || options.has("print") });
   const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;
   if (isOneShot) return (await import("./print/run-print.js")).runPrint(line, mode ?? "text");
-  refuseForeign(line);
-  const { shellWord } = await import("./shell-word.js");
-  const hint = words.length > 0 ? `galley -p ${words.map(shellWord).join(" ")}` : "galley -p help";
-  throw new GalleyError(
-    "usage",
-    `The terminal program is not in this version yet. Try  ${hint}  or see galley --help.`,
-  );
+  return (await import("./run-terminal.js")).runTerminal(line);
 }
 
 async function refuseMisspelt(words: readonly string[], { isPrompt }: { isPrompt: boolean }): Promise<void> {

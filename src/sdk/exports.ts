@@ -20,6 +20,7 @@ export {
 export type { CustomToolContext } from "../extensions/api/custom-tool-context.js";
 export type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "../extensions/api/extension.js";
 export type { ExtensionCommandContext, ExtensionContext } from "../extensions/api/extension-context.js";
+export { plainTheme, type Theme } from "../extensions/compat/theme.js";
 export type {
   DirectoryEntry,
   DirectoryListing,

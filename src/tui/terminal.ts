@@ -167,7 +167,7 @@ export class Tty implements Terminal {
   readonly #read = (data: Buffer) => this.#keys?.process(data);
 
   #take(key: string): void {
-    if (!this.#hasKitty && /^\u001b\[\?\d+u$/.test(key)) {
+    if (!this.#hasKitty && key.startsWith(`${esc}?`) && /^\d+u$/.test(key.slice(esc.length + 1))) {
       clearTimeout(this.#kittyTimer);
       this.#hasKitty = true;
       setKittyProtocolActive(true);

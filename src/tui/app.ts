@@ -1,0 +1,177 @@
+// The conversation and its terminal: what the user does becomes calls of the session, what the session tells becomes blocks.
+// It owns the screen and the parts on it; each part is a file of its own.
+
+import { type Component, Editor, Text } from "@earendil-works/pi-tui";
+import { messageOf } from "../base/errors.js";
+import { sanitizeForTerminal } from "../base/sanitize.js";
+import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
+import { BlockView, type ChatLook } from "./chat/block-view.js";
+import { ChatLog } from "./chat/chat-log.js";
+import { runCommand } from "./commands.js";
+import { bindKeys } from "./editor/bind-keys.js";
+import { footerLines } from "./footer.js";
+import type { KeyTable } from "./keys.js";
+import { Screen } from "./screen.js";
+import type { Tty } from "./terminal.js";
+import type { TerminalAccess } from "./terminal-access.js";
+import { editorTheme, markdownTheme } from "./theme/component-themes.js";
+import { workingLine } from "./working-line.js";
+
+export interface AppDeps {
+  readonly session: AgentSession;
+  readonly tty: Tty;
+  readonly theme: Theme;
+  /** What the terminal program may do outside the terminal and the session. */
+  readonly access: TerminalAccess;
+  readonly keys: KeyTable;
+  readonly log: { warn(text: string): void };
+}
+
+/** Why the program ends. */
+export type Leaving = { readonly code: number; readonly note?: string };
+
+const tickMs = 100;
+
+export class App {
+  readonly deps: AppDeps;
+  readonly session: AgentSession;
+  readonly screen: Screen;
+  readonly chat = new ChatLog(() => performance.now());
+  readonly look: ChatLook;
+  readonly editor: Editor;
+  /** What stands between the conversation and the editor, in this order; a dialog takes the editor's place. */
+  readonly above: Component[] = [];
+  #dialog: Component | undefined;
+  #drawn = 0;
+  #pending = 0;
+  #ticker: NodeJS.Timeout | undefined;
+  #leave: (leaving: Leaving) => void = () => {};
+  readonly done: Promise<Leaving>;
+
+  constructor(deps: AppDeps) {
+    const { session, tty, theme } = deps;
+    this.deps = deps;
+    this.session = session;
+    this.screen = new Screen(tty, (error) => deps.log.warn(`drawing failed: ${messageOf(error)}`));
+    this.look = {
+      theme,
+      markdown: markdownTheme(theme),
+      now: () => performance.now(),
+      areToolsUnfolded: false,
+      areThoughtsUnfolded: false,
+    };
+    this.editor = new Editor(this.screen, editorTheme(theme), { paddingX: 1 });
+    this.editor.onSubmit = (text) => this.send(text);
+    this.done = new Promise((resolve) => {
+      this.#leave = resolve;
+    });
+  }
+
+  start(): void {
+    this.chat.restore(this.session.messages);
+    this.session.subscribe((event) => this.#take(event));
+    bindKeys(this, this.deps.keys);
+    this.screen.bottom.addChild(this.#bottom());
+    this.screen.setFocus(this.editor);
+    this.screen.start();
+    this.refreshPending();
+    this.draw();
+  }
+
+  /** Ends the program; the terminal is put back before anything else is printed. */
+  leave(leaving: Leaving): void {
+    clearInterval(this.#ticker);
+    this.screen.stop();
+    this.#leave(leaving);
+  }
+
+  /** What the user typed: a command, a prompt, or a message for the run under way. */
+  send(text: string, kind: "steer" | "followUp" = "steer"): void {
+    const said = text.trim();
+    if (said === "") return;
+    this.editor.addToHistory(text);
+    if (text.startsWith("/")) return this.#report(runCommand(this, said));
+    this.#report(this.#prompt(said, kind));
+  }
+
+  notice(level: "info" | "warning" | "error", text: string): void {
+    this.chat.notice(level, text);
+    this.draw();
+  }
+
+  /** In place of the editor, whose text is kept. Undefined brings the editor back. */
+  showDialog(dialog: Component | undefined): void {
+    this.#dialog = dialog;
+    this.screen.setFocus(dialog ?? this.editor);
+    this.draw();
+  }
+
+  refreshPending(): void {
+    void this.session.getPendingActions().then(
+      (actions) => {
+        this.#pending = actions.length;
+        this.draw();
+      },
+      (error: unknown) => this.notice("error", messageOf(error)),
+    );
+  }
+
+  draw(): void {
+    for (const item of this.chat.items.slice(this.#drawn)) this.screen.chat.push(new BlockView(item, this.look));
+    this.#drawn = this.chat.items.length;
+    this.screen.requestRender();
+  }
+
+  async #prompt(text: string, kind: "steer" | "followUp"): Promise<void> {
+    if (!this.session.isStreaming) return this.session.prompt(text);
+    return kind === "steer" ? this.session.steer(text) : this.session.followUp(text);
+  }
+
+  #take(event: AgentSessionEvent): void {
+    this.chat.apply(event);
+    if (event.type.startsWith("pending_action")) this.refreshPending();
+    if (event.type === "agent_start") this.#ticker ??= setInterval(() => this.draw(), tickMs);
+    if (event.type === "agent_settled") {
+      clearInterval(this.#ticker);
+      this.#ticker = undefined;
+    }
+    this.draw();
+  }
+
+  #bottom(): Component {
+    const { theme } = this.deps;
+    return {
+      invalidate: () => {},
+      render: (width) => [
+        "",
+        ...workingLine(this.session, theme, width),
+        ...this.above.flatMap((part) => part.render(width)),
+        ...this.#pendingLine(width),
+        ...(this.#dialog ?? this.editor).render(width),
+        ...footerLines(
+          {
+            session: this.session,
+            access: this.deps.access.mode(),
+            directory: this.deps.access.directory,
+            branch: undefined,
+            pending: this.#pending,
+            warnings: [],
+          },
+          theme,
+          width,
+        ),
+      ],
+    };
+  }
+
+  #pendingLine(width: number): string[] {
+    if (this.#pending === 0) return [];
+    const { theme } = this.deps;
+    const line = ` ${theme.fg("accent", "◌")} ${this.#pending} pending   ${theme.fg("muted", "ctrl+r review · /apply · /discard")}`;
+    return new Text(line, 0, 0).render(width);
+  }
+
+  #report(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.notice("error", sanitizeForTerminal(messageOf(error))));
+  }
+}

@@ -1,0 +1,101 @@
+// One block of the conversation as lines. Everything that is not ours is cleaned before it is laid out. What a block looked
+// like is kept until it changes: most frames change one block.
+
+import { Markdown, type MarkdownTheme, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { sanitizeForTerminal } from "../../base/sanitize.js";
+import type { Theme } from "../../sdk/index.js";
+import type { ChatBlock } from "../screen.js";
+import type { ChatItem } from "./chat-log.js";
+import { toolLines } from "./tool-lines.js";
+
+/** What is drawn alike in all blocks. */
+export interface ChatLook {
+  readonly theme: Theme;
+  readonly markdown: MarkdownTheme;
+  readonly now: () => number;
+  areToolsUnfolded: boolean;
+  areThoughtsUnfolded: boolean;
+}
+
+export class BlockView implements ChatBlock {
+  readonly item: ChatItem;
+  readonly #look: ChatLook;
+  readonly #markdown: Markdown | undefined;
+  #kept: { state: string; lines: string[] } | undefined;
+
+  constructor(item: ChatItem, look: ChatLook) {
+    this.item = item;
+    this.#look = look;
+    this.#markdown = item.kind === "text" ? new Markdown("", 1, 0, look.markdown) : undefined;
+  }
+
+  get isFinal(): boolean {
+    return this.item.isFinal;
+  }
+
+  render(width: number): string[] {
+    const state = this.#stateFor(width);
+    if (this.#kept?.state !== state) this.#kept = { state, lines: this.#draw(width) };
+    return this.#kept.lines;
+  }
+
+  invalidate(): void {
+    this.#kept = undefined;
+    this.#markdown?.invalidate();
+  }
+
+  /** Changes when the lines do. */
+  #stateFor(width: number): string {
+    const { item } = this;
+    const { areToolsUnfolded, areThoughtsUnfolded, now } = this.#look;
+    const folds = `${width} ${areToolsUnfolded} ${areThoughtsUnfolded} ${item.isFinal}`;
+    if (item.kind !== "tool") return `${folds} ${item.text.length}`;
+    const shown = item.result?.content.map((block) => (block.type === "text" ? block.text.length : 0)).join();
+    const moment = item.state === "running" ? Math.floor(now() / 100) : 0;
+    return `${folds} ${item.state} ${shown} ${moment}`;
+  }
+
+  #draw(width: number): string[] {
+    const { item } = this;
+    const { theme, areThoughtsUnfolded } = this.#look;
+    switch (item.kind) {
+      case "user":
+        return ["", ...prefixed(theme.fg("accent", "›"), item.text, width), ...images(item.images, theme)];
+      case "text":
+        this.#markdown?.setText(sanitizeForTerminal(item.text));
+        return ["", ...(this.#markdown?.render(width) ?? [])];
+      case "thinking":
+        return ["", ...thoughtLines(item.text, { theme, width, isUnfolded: areThoughtsUnfolded })];
+      case "tool":
+        return toolLines(item, this.#look, width);
+      case "notice": {
+        const colour = { info: "muted", warning: "warning", error: "error" }[item.level];
+        const sign = { info: "·", warning: "⚠", error: "✗" }[item.level];
+        return prefixed(theme.fg(colour, sign), item.text, width).map((line) => theme.fg(colour, line));
+      }
+    }
+  }
+}
+
+/** A sign before the first line, and the others set in below it. */
+function prefixed(sign: string, text: string, width: number): string[] {
+  const lines = sanitizeForTerminal(text.trim())
+    .split("\n")
+    .flatMap((line) => wrapTextWithAnsi(line.replaceAll("\t", "    "), Math.max(1, width - 3)));
+  return lines.map((line, index) => ` ${index === 0 ? sign : " ".repeat(visibleWidth(sign))} ${line}`);
+}
+
+function images(count: number, theme: Theme): string[] {
+  return count === 0 ? [] : [`   ${theme.fg("muted", `[${count} image${count === 1 ? "" : "s"}]`)}`];
+}
+
+function thoughtLines(
+  text: string,
+  { theme, width, isUnfolded }: { theme: Theme; width: number; isUnfolded: boolean },
+): string[] {
+  const clean = sanitizeForTerminal(text.trim());
+  const dim = (line: string) => theme.italic(theme.fg("thinkingText", line));
+  if (isUnfolded) return wrapTextWithAnsi(clean, Math.max(1, width - 3)).map((line) => `   ${dim(line)}`);
+  const first = clean.split("\n", 1)[0] ?? "";
+  return [`   ${dim(truncateToWidth(`Thinking… ${first}`, Math.max(1, width - 12)))} ${theme.fg("muted", "(ctrl+t)")}`];
+}

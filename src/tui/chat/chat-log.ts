@@ -1,0 +1,193 @@
+// Which blocks the events of a session make: a pure fold, without a terminal. Every text in it is as it came; what draws it
+// cleans it. A block is final when nothing can change it any more.
+
+import type { AgentMessage, AgentSessionEvent } from "../../sdk/index.js";
+
+export type ChatItem =
+  | { readonly kind: "user"; readonly text: string; readonly images: number; isFinal: boolean }
+  | { readonly kind: "thinking"; text: string; isFinal: boolean }
+  | { readonly kind: "text"; text: string; isFinal: boolean }
+  | ToolItem
+  | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFinal: boolean };
+
+export interface ToolItem {
+  readonly kind: "tool";
+  readonly callId: string;
+  readonly name: string;
+  args: unknown;
+  /** Waiting for its turn, or for the rest of its arguments. */
+  state: "waiting" | "running" | "done" | "failed";
+  result?: ToolOutcome;
+  startedAt?: number;
+  endedAt?: number;
+  isFinal: boolean;
+}
+
+export type ToolOutcome = Extract<AgentSessionEvent, { type: "tool_execution_end" }>["result"];
+export type NoticeLevel = "info" | "warning" | "error";
+
+export class ChatLog {
+  readonly items: ChatItem[] = [];
+  readonly #now: () => number;
+  /** The blocks of the reply that is coming in, by their index. */
+  #open = new Map<number, ChatItem>();
+  readonly #calls = new Map<string, ToolItem>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(item: ChatItem): void {
+    this.items.push(item);
+  }
+
+  notice(level: NoticeLevel, text: string): void {
+    this.add({ kind: "notice", level, text, isFinal: true });
+  }
+
+  /** A conversation from a session file. */
+  restore(messages: readonly AgentMessage[]): void {
+    for (const message of messages) this.#message(message);
+    for (const item of this.items) item.isFinal = true;
+  }
+
+  apply(event: AgentSessionEvent): void {
+    switch (event.type) {
+      case "message_start":
+        if (event.message.role !== "assistant") this.#message(event.message);
+        else this.#open.clear();
+        return;
+      case "message_update":
+        return this.#update(event.assistantMessageEvent);
+      case "message_end":
+        if (event.message.role === "assistant") this.#endReply(event.message);
+        return;
+      case "tool_execution_start":
+        return this.#startCall(event.toolCallId, event.toolName, event.args);
+      case "tool_execution_update":
+        return this.#change(event.toolCallId, { result: event.partialResult });
+      case "tool_execution_end":
+        return this.#endCall(event.toolCallId, event.result, event.isError);
+      case "auto_retry_start":
+        return this.notice("warning", `${event.errorMessage} Retry ${event.attempt}/${event.maxAttempts}.`);
+      case "auto_retry_end":
+        if (!event.success && event.finalError) this.notice("error", event.finalError);
+        return;
+      case "auto_compaction_end":
+        return this.#compacted(event);
+      case "retry_fallback_applied":
+        return this.notice("warning", `${event.from} does not answer. ${event.to} goes on.`);
+      case "agent_settled":
+        return this.#settle();
+      default:
+        return;
+    }
+  }
+
+  #message(message: AgentMessage): void {
+    if (message.role === "assistant") {
+      for (const [index, block] of message.content.entries()) {
+        if (block.type === "text") this.add({ kind: "text", text: block.text, isFinal: true });
+        if (block.type === "thinking") this.add({ kind: "thinking", text: block.thinking, isFinal: true });
+        if (block.type === "toolCall") this.#openCall(index, block.id, block.name, block.arguments);
+      }
+      this.#failure(message);
+    } else if (message.role === "user") this.add(userItem(message.content));
+    else if (message.role === "toolResult")
+      this.#endCall(message.toolCallId, { content: message.content, details: message.details }, message.isError);
+    else if (message.role === "bashExecution") this.notice("info", `$ ${message.command}\n${message.output}`);
+  }
+
+  #failure({ stopReason, errorMessage }: Extract<AgentMessage, { role: "assistant" }>): void {
+    if (stopReason === "error") this.notice("error", errorMessage ?? "The model's service failed.");
+    if (stopReason === "aborted") this.notice("info", "Stopped.");
+  }
+
+  #update(event: Extract<AgentSessionEvent, { type: "message_update" }>["assistantMessageEvent"]): void {
+    switch (event.type) {
+      case "text_delta":
+      case "thinking_delta": {
+        const item = this.#prose(event.contentIndex, event.type === "text_delta" ? "text" : "thinking");
+        item.text += event.delta;
+        return;
+      }
+      case "text_end":
+      case "thinking_end": {
+        const item = this.#prose(event.contentIndex, event.type === "text_end" ? "text" : "thinking");
+        item.text = event.content;
+        item.isFinal = true;
+        return;
+      }
+      case "toolcall_end": {
+        const { id, name, arguments: args } = event.toolCall;
+        return this.#openCall(event.contentIndex, id, name, args);
+      }
+      default:
+        return;
+    }
+  }
+
+  #prose(index: number, kind: "text" | "thinking"): ChatItem & { kind: "text" | "thinking" } {
+    const known = this.#open.get(index);
+    if (known?.kind === kind) return known;
+    const item: ChatItem & { kind: "text" | "thinking" } = { kind, text: "", isFinal: false };
+    this.#open.set(index, item);
+    this.add(item);
+    return item;
+  }
+
+  #openCall(index: number, callId: string, name: string, args: unknown): void {
+    const known = this.#calls.get(callId);
+    if (known && !known.isFinal) {
+      known.args = args;
+      return;
+    }
+    const item: ToolItem = { kind: "tool", callId, name, args, state: "waiting", isFinal: false };
+    this.#open.set(index, item);
+    this.#calls.set(callId, item);
+    this.add(item);
+  }
+
+  #startCall(callId: string, name: string, args: unknown): void {
+    this.#openCall(-1, callId, name, args);
+    this.#change(callId, { state: "running", startedAt: this.#now() });
+  }
+
+  #change(callId: string, change: Partial<ToolItem>): void {
+    const item = this.#calls.get(callId);
+    if (item && !item.isFinal) Object.assign(item, change);
+  }
+
+  #endCall(callId: string, result: ToolOutcome, isError: boolean): void {
+    const ended = {
+      result,
+      state: isError ? ("failed" as const) : ("done" as const),
+      endedAt: this.#now(),
+      isFinal: true,
+    };
+    this.#change(callId, ended);
+  }
+
+  #endReply(message: Extract<AgentMessage, { role: "assistant" }>): void {
+    for (const item of this.#open.values()) if (item.kind !== "tool") item.isFinal = true;
+    this.#open.clear();
+    this.#failure(message);
+  }
+
+  #compacted(event: Extract<AgentSessionEvent, { type: "auto_compaction_end" }>): void {
+    if (event.errorMessage) this.notice("error", event.errorMessage);
+    else if (event.result) this.notice("info", "The older part of the conversation was summarized.");
+  }
+
+  /** Nothing runs any more: what has no end of its own ends here. */
+  #settle(): void {
+    for (const item of this.#calls.values()) item.isFinal = true;
+    this.#calls.clear();
+  }
+}
+
+function userItem(content: Extract<AgentMessage, { role: "user" }>["content"]): ChatItem {
+  if (typeof content === "string") return { kind: "user", text: content, images: 0, isFinal: true };
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  return { kind: "user", text, images: content.filter(({ type }) => type === "image").length, isFinal: true };
+}

@@ -1,0 +1,62 @@
+// A tool call as lines: one with its main argument, then what came of it, folded.
+
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
+import { callTarget } from "../../sdk/run-report/call-target.js";
+import type { ChatLook } from "./block-view.js";
+import type { ToolItem } from "./chat-log.js";
+
+const maxFoldedLines = 8;
+
+export function toolLines(item: ToolItem, look: ChatLook, width: number): string[] {
+  return ["", titleLine(item, look, width), ...outputLines(item, look, width)];
+}
+
+function titleLine(item: ToolItem, { theme, now }: ChatLook, width: number): string {
+  const { state, name, args, startedAt, endedAt } = item;
+  const sign = {
+    waiting: theme.fg("muted", "○"),
+    running: theme.fg("accent", spinner(theme.spinnerFrames, now())),
+    done: theme.fg("success", "●"),
+    failed: theme.fg("error", "✗"),
+  }[state];
+  const seconds = startedAt === undefined ? 0 : Math.floor(((endedAt ?? now()) - startedAt) / 1000);
+  const end = seconds > 0 ? theme.fg("muted", `${seconds}s`) : "";
+  const room = Math.max(4, width - 4 - visibleWidth(end));
+  const text = `${theme.bold(oneLine(name, 60))}  ${callTarget(args)}`;
+  const line = ` ${sign} ${truncateToWidth(text, room)}`;
+  return end === ""
+    ? line
+    : `${line}${" ".repeat(Math.max(1, width - visibleWidth(line) - visibleWidth(end) - 1))}${end}`;
+}
+
+function spinner(frames: readonly string[], now: number): string {
+  return frames[Math.floor(now / 100) % frames.length] ?? "…";
+}
+
+function outputLines({ result, state }: ToolItem, { theme, areToolsUnfolded }: ChatLook, width: number): string[] {
+  const text = result?.content
+    .map((block) => (block.type === "text" ? block.text : `[image: ${block.mimeType}]`))
+    .join("\n");
+  if (!text?.trim()) return [];
+  const lines = sanitizeForTerminal(text.trimEnd()).split("\n");
+  const shown = areToolsUnfolded ? lines : lines.slice(0, maxFoldedLines);
+  const rest = lines.length - shown.length;
+  const colour = state === "failed" ? "error" : "toolOutput";
+  const edge = theme.fg("border", "│");
+  return [
+    ...shown.flatMap((line) =>
+      wrapTextWithAnsi(line.replaceAll("\t", "    "), Math.max(1, width - 4)).map(
+        (each) => ` ${edge} ${paintLine(each, theme, colour)}`,
+      ),
+    ),
+    ...(rest > 0 ? [` ${edge} ${theme.fg("muted", `… ${rest} more line${rest === 1 ? "" : "s"} (ctrl+o)`)}`] : []),
+  ];
+}
+
+/** The lines of a preview are told by their sign too. */
+function paintLine(line: string, theme: ChatLook["theme"], colour: string): string {
+  if (/^\+(?!\+\+ )/.test(line)) return theme.fg("toolDiffAdded", line);
+  if (/^-(?!-- )/.test(line)) return theme.fg("toolDiffRemoved", line);
+  return theme.fg(colour, line);
+}

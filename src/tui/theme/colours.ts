@@ -1,0 +1,125 @@
+// The colours of the terminal by their use, made from the palette that every surface has. The names are those that themes and
+// renderers written for pi use, so that both work here.
+
+import { dark, light, type Palette } from "../../render/look.js";
+
+/** A value is `#rrggbb`, the number of one of 256 colours, or empty: the terminal's own. */
+export type Colours = Readonly<Record<string, string | number>>;
+
+export function coloursOf(palette: Palette): Colours {
+  const { accent, muted, ink, border, surface, danger, warnInk, warnBg, focus } = palette;
+  const { addedBg, addedInk, addedWord, removedBg, removedInk, removedWord } = palette;
+  return {
+    accent,
+    border,
+    borderAccent: accent,
+    borderMuted: border,
+    success: addedInk,
+    error: danger,
+    warning: warnInk,
+    muted,
+    dim: muted,
+    text: "",
+    thinkingText: muted,
+    selectedBg: surface,
+    userMessageBg: surface,
+    userMessageText: ink,
+    customMessageBg: surface,
+    customMessageText: ink,
+    customMessageLabel: accent,
+    toolPendingBg: surface,
+    toolSuccessBg: addedBg,
+    toolErrorBg: removedBg,
+    toolTitle: accent,
+    toolOutput: muted,
+    mdHeading: accent,
+    mdLink: focus,
+    mdLinkUrl: muted,
+    mdCode: accent,
+    mdCodeBlock: "",
+    mdCodeBlockBorder: border,
+    mdQuote: muted,
+    mdQuoteBorder: border,
+    mdHr: border,
+    mdListBullet: accent,
+    toolDiffAdded: addedInk,
+    toolDiffRemoved: removedInk,
+    toolDiffContext: muted,
+    diffAddedBg: addedBg,
+    diffAddedWord: addedWord,
+    diffRemovedBg: removedBg,
+    diffRemovedWord: removedWord,
+    warningBg: warnBg,
+    syntaxComment: muted,
+    syntaxKeyword: accent,
+    syntaxFunction: focus,
+    syntaxVariable: "",
+    syntaxString: addedInk,
+    syntaxNumber: warnInk,
+    syntaxType: focus,
+    syntaxOperator: "",
+    syntaxPunctuation: "",
+    thinkingOff: border,
+    thinkingMinimal: muted,
+    thinkingLow: muted,
+    thinkingMedium: accent,
+    thinkingHigh: accent,
+    thinkingXhigh: warnInk,
+    bashMode: warnInk,
+  };
+}
+
+const contrast = (palette: Palette, isDark: boolean): Palette => ({
+  ...palette,
+  ink: isDark ? "#FFFFFF" : "#000000",
+  muted: isDark ? "#D0D4DA" : "#33383F",
+  border: isDark ? "#A3A9B2" : "#5B6068",
+});
+
+export const builtInThemes: Readonly<Record<string, Colours>> = {
+  dark: coloursOf(dark),
+  light: coloursOf(light),
+  "high-contrast": coloursOf(contrast(dark, true)),
+};
+
+/** For terminals of sixteen colours: the code of each use, `1;` where it is bold too. Others have no colour. */
+export const sixteen: Readonly<Record<string, string>> = {
+  accent: "33",
+  borderAccent: "33",
+  border: "90",
+  borderMuted: "90",
+  success: "32",
+  error: "1;31",
+  warning: "1;33",
+  muted: "90",
+  dim: "90",
+  thinkingText: "90",
+  customMessageLabel: "33",
+  toolTitle: "33",
+  toolOutput: "90",
+  mdHeading: "33",
+  mdLink: "34",
+  mdLinkUrl: "90",
+  mdCode: "33",
+  mdCodeBlockBorder: "90",
+  mdQuote: "90",
+  mdQuoteBorder: "90",
+  mdHr: "90",
+  mdListBullet: "33",
+  toolDiffAdded: "32",
+  toolDiffRemoved: "31",
+  toolDiffContext: "90",
+  syntaxComment: "90",
+  syntaxKeyword: "33",
+  syntaxFunction: "34",
+  syntaxString: "32",
+  syntaxNumber: "35",
+  syntaxType: "36",
+  thinkingOff: "90",
+  thinkingMinimal: "90",
+  thinkingLow: "90",
+  thinkingMedium: "33",
+  thinkingHigh: "33",
+  thinkingXhigh: "1;33",
+  bashMode: "1;33",
+};

@@ -4,7 +4,7 @@
 
 import { type Component, Container, CURSOR_MARKER, TUI, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { type Frame, type PaintedBlock, Painter } from "./painter.js";
-import type { Tty } from "./terminal.js";
+import { smallest, type Tty } from "./terminal.js";
 
 /** A part of the conversation. */
 export interface ChatBlock extends Component {
@@ -12,7 +12,6 @@ export interface ChatBlock extends Component {
   readonly isFinal: boolean;
 }
 
-export const smallest = { columns: 20, rows: 6 };
 const frameMs = 33;
 const resizeMs = 50;
 const syncOn = "\u001b[?2026h";
@@ -31,6 +30,7 @@ export class Screen extends TUI {
   #paintedAt = 0;
   #isOpen = false;
   #isWaiting = false;
+  #full: FullScreen | undefined;
 
   constructor(tty: Tty, onFailure: (error: unknown) => void) {
     super(tty);
@@ -43,8 +43,8 @@ export class Screen extends TUI {
     // The library's own way from a key to the component that has the focus, with what it calls first.
     const { handleInput } = this as unknown as { handleInput(data: string): void };
     this.#tty.start(
-      (data) => handleInput.call(this, data),
-      () => this.#schedule(resizeMs),
+      (data) => (this.#full ? this.#full.handleInput(data) : handleInput.call(this, data)),
+      () => (this.#full ? this.#full.resized() : this.#schedule(resizeMs)),
     );
     this.#tty.hideCursor();
     this.requestRender();
@@ -53,6 +53,7 @@ export class Screen extends TUI {
   /** Leaves the cursor below everything, and the terminal as it was. */
   override stop(): void {
     if (!this.#isOpen) return;
+    this.closeFull();
     this.suspend();
     this.#tty.stop();
   }
@@ -66,12 +67,25 @@ export class Screen extends TUI {
     this.#tty.write(this.#painter.leave());
   }
 
+  /** A view on the alternate screen, until `closeFull`; the conversation is drawn again then. */
+  openFull(full: FullScreen): void {
+    this.#paint();
+    this.#full = full;
+    full.open();
+  }
+
+  closeFull(): void {
+    this.#full?.close();
+    this.#full = undefined;
+    this.requestRender();
+  }
+
   override requestRender(): void {
     this.#schedule(frameMs);
   }
 
   #schedule(intervalMs: number): void {
-    if (!this.#isOpen || this.#timer) return;
+    if (!this.#isOpen || this.#timer || this.#full) return;
     const wait = Math.max(0, this.#paintedAt + intervalMs - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
@@ -80,7 +94,7 @@ export class Screen extends TUI {
   }
 
   #paint(): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || this.#full) return;
     if (this.#tty.isBusy) return this.#paintLater();
     this.#paintedAt = performance.now();
     const { bytes, gone } = this.#painter.paint(this.#frame());

@@ -28,6 +28,9 @@ export interface TtyOptions {
   readonly title?: string;
 }
 
+/** A smaller window shows only that it is too small. */
+export const smallest = { columns: 20, rows: 6 };
+
 const esc = "\u001b[";
 /** How long a terminal may take to say that it speaks the newer protocol of keys. */
 const kittyWaitMs = 150;

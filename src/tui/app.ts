@@ -5,15 +5,18 @@ import { type Component, Editor, Text } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
-import { BlockView, type ChatLook } from "./chat/block-view.js";
+import { BlockView } from "./chat/block-view.js";
 import { ChatLog } from "./chat/chat-log.js";
+import type { ChatLook } from "./chat/chat-look.js";
 import { runCommand } from "./commands.js";
 import { bindKeys } from "./editor/bind-keys.js";
 import { footerLines } from "./footer.js";
+import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
 import { Screen } from "./screen.js";
 import type { Tty } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
+import type { Leaving, TerminalApp } from "./terminal-app.js";
 import { editorTheme, markdownTheme } from "./theme/component-themes.js";
 import { workingLine } from "./working-line.js";
 
@@ -27,13 +30,12 @@ export interface AppDeps {
   readonly log: { warn(text: string): void };
 }
 
-/** Why the program ends. */
-export type Leaving = { readonly code: number; readonly note?: string };
-
 const tickMs = 100;
 
-export class App {
-  readonly deps: AppDeps;
+export class App implements TerminalApp {
+  readonly theme: Theme;
+  readonly keys: KeyTable;
+  readonly access: TerminalAccess;
   readonly session: AgentSession;
   readonly screen: Screen;
   readonly chat = new ChatLog(() => performance.now());
@@ -41,6 +43,7 @@ export class App {
   readonly editor: Editor;
   /** What stands between the conversation and the editor, in this order; a dialog takes the editor's place. */
   readonly above: Component[] = [];
+  readonly #tty: Tty;
   #dialog: Component | undefined;
   #drawn = 0;
   #pending = 0;
@@ -50,8 +53,11 @@ export class App {
 
   constructor(deps: AppDeps) {
     const { session, tty, theme } = deps;
-    this.deps = deps;
+    this.theme = theme;
+    this.keys = deps.keys;
+    this.access = deps.access;
     this.session = session;
+    this.#tty = tty;
     this.screen = new Screen(tty, (error) => deps.log.warn(`drawing failed: ${messageOf(error)}`));
     this.look = {
       theme,
@@ -70,7 +76,7 @@ export class App {
   start(): void {
     this.chat.restore(this.session.messages);
     this.session.subscribe((event) => this.#take(event));
-    bindKeys(this, this.deps.keys);
+    bindKeys(this);
     this.screen.bottom.addChild(this.#bottom());
     this.screen.setFocus(this.editor);
     this.screen.start();
@@ -78,14 +84,13 @@ export class App {
     this.draw();
   }
 
-  /** Ends the program; the terminal is put back before anything else is printed. */
   leave(leaving: Leaving): void {
     clearInterval(this.#ticker);
     this.screen.stop();
     this.#leave(leaving);
   }
 
-  /** What the user typed: a command, a prompt, or a message for the run under way. */
+  /** What the user typed is a command, a prompt, or a message for the run under way. */
   send(text: string, kind: "steer" | "followUp" = "steer"): void {
     const said = text.trim();
     if (said === "") return;
@@ -99,7 +104,15 @@ export class App {
     this.draw();
   }
 
-  /** In place of the editor, whose text is kept. Undefined brings the editor back. */
+  openView(view: FullView): void {
+    this.screen.openFull(new FullScreen(this.#tty, view));
+  }
+
+  closeView(): void {
+    this.screen.closeFull();
+    this.refreshPending();
+  }
+
   showDialog(dialog: Component | undefined): void {
     this.#dialog = dialog;
     this.screen.setFocus(dialog ?? this.editor);
@@ -139,7 +152,7 @@ export class App {
   }
 
   #bottom(): Component {
-    const { theme } = this.deps;
+    const { theme } = this;
     return {
       invalidate: () => {},
       render: (width) => [
@@ -151,8 +164,8 @@ export class App {
         ...footerLines(
           {
             session: this.session,
-            access: this.deps.access.mode(),
-            directory: this.deps.access.directory,
+            access: this.access.mode(),
+            directory: this.access.directory,
             branch: undefined,
             pending: this.#pending,
             warnings: [],
@@ -166,7 +179,7 @@ export class App {
 
   #pendingLine(width: number): string[] {
     if (this.#pending === 0) return [];
-    const { theme } = this.deps;
+    const { theme } = this;
     const line = ` ${theme.fg("accent", "◌")} ${this.#pending} pending   ${theme.fg("muted", "ctrl+r review · /apply · /discard")}`;
     return new Text(line, 0, 0).render(width);
   }

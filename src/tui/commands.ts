@@ -2,12 +2,12 @@
 // and skills have theirs; an unknown one is not sent to a model.
 
 import { GalleyError } from "../base/errors.js";
-import type { App } from "./app.js";
+import type { TerminalApp } from "./terminal-app.js";
 
 export interface SlashCommand {
   readonly usage: string;
   readonly help: string;
-  run(app: App, argument: string): Promise<unknown> | undefined;
+  run(app: TerminalApp, argument: string): Promise<unknown> | undefined;
 }
 
 export const slashCommands: Readonly<Record<string, SlashCommand>> = {
@@ -24,7 +24,7 @@ export function commandLines(): string[] {
 }
 
 /** `line` begins with a slash. */
-export async function runCommand(app: App, line: string): Promise<void> {
+export async function runCommand(app: TerminalApp, line: string): Promise<void> {
   const [word = "", ...rest] = line.slice(1).split(" ");
   const command = Object.hasOwn(slashCommands, word) ? slashCommands[word] : undefined;
   if (command) return void (await command.run(app, rest.join(" ").trim()));

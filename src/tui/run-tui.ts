@@ -1,10 +1,11 @@
 // A session and a terminal, joined until the user leaves. Promises: the terminal is as it was, whatever ends the program.
 
 import type { AgentSession } from "../sdk/index.js";
-import { App, type Leaving } from "./app.js";
+import { App } from "./app.js";
 import { defaultKeys } from "./keys.js";
 import { Tty, type TtyOptions } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
+import type { Leaving } from "./terminal-app.js";
 import { builtInThemes } from "./theme/colours.js";
 import { colourDepth, createTheme } from "./theme/theme.js";
 

@@ -3,6 +3,7 @@
 // it is drawn becomes a line, never the end of the program.
 
 import { type Component, Container, CURSOR_MARKER, TUI, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import type { FullScreen } from "./full-screen.js";
 import { type Frame, type PaintedBlock, Painter } from "./painter.js";
 import { smallest, type Tty } from "./terminal.js";
 

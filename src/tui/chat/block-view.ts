@@ -1,21 +1,13 @@
 // One block of the conversation as lines. Everything that is not ours is cleaned before it is laid out. What a block looked
 // like is kept until it changes: most frames change one block.
 
-import { Markdown, type MarkdownTheme, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { Markdown, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import type { Theme } from "../../sdk/index.js";
 import type { ChatBlock } from "../screen.js";
 import type { ChatItem } from "./chat-log.js";
+import type { ChatLook } from "./chat-look.js";
 import { toolLines } from "./tool-lines.js";
-
-/** What is drawn alike in all blocks. */
-export interface ChatLook {
-  readonly theme: Theme;
-  readonly markdown: MarkdownTheme;
-  readonly now: () => number;
-  areToolsUnfolded: boolean;
-  areThoughtsUnfolded: boolean;
-}
 
 export class BlockView implements ChatBlock {
   readonly item: ChatItem;

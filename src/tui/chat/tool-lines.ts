@@ -3,8 +3,8 @@
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
 import { callTarget } from "../../sdk/run-report/call-target.js";
-import type { ChatLook } from "./block-view.js";
 import type { ToolItem } from "./chat-log.js";
+import type { ChatLook } from "./chat-look.js";
 
 const maxFoldedLines = 8;
 

@@ -1,13 +1,14 @@
 // Which keys do what while the editor has the focus. They are seen before the editor sees them.
 
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { App } from "../app.js";
-import type { AppAction, KeyTable } from "../keys.js";
+import type { AppAction } from "../keys.js";
+import type { TerminalApp } from "../terminal-app.js";
 
 /** Two presses within this time leave. */
 const leaveMs = 1500;
 
-export function bindKeys(app: App, table: KeyTable): void {
+export function bindKeys(app: TerminalApp): void {
+  const table = app.keys;
   let lastClear = Number.NEGATIVE_INFINITY;
   const stop = () => void app.session.abort();
   const actions: Partial<Record<AppAction, () => boolean>> = {
@@ -45,13 +46,13 @@ export function bindKeys(app: App, table: KeyTable): void {
   });
 }
 
-function toggle(app: App, what: "areToolsUnfolded" | "areThoughtsUnfolded"): boolean {
+function toggle(app: TerminalApp, what: "areToolsUnfolded" | "areThoughtsUnfolded"): boolean {
   app.look[what] = !app.look[what];
   app.draw();
   return true;
 }
 
-function done(_result: unknown, app: App): boolean {
+function done(_result: unknown, app: TerminalApp): boolean {
   app.draw();
   return true;
 }

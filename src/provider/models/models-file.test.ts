@@ -104,12 +104,12 @@ describe("a model", () => {
     [
       "an unknown api",
       { id: "x", api: "galley-planner" },
-      "models[1].api: expected one of anthropic-messages, openai-completions",
+      "models[1].api: expected one of anthropic-messages, openai-completions, google-generative-ai",
     ],
     [
       "an api that is yet to come",
       { id: "x", api: "openai-responses" },
-      "models[1].api: openai-responses is not supported by this version; use one of anthropic-messages, openai-completions",
+      "models[1].api: openai-responses is not supported by this version; use one of anthropic-messages, openai-completions, google-generative-ai",
     ],
     [
       "levels upside down",
@@ -160,16 +160,15 @@ describe("a model", () => {
     expect(onlyProblem({ acme: bare })).toBe(
       "models.yml: providers.acme.models[0].api: is required here or at the provider",
     );
-    expect(models(read({ acme: { ...bare, models: [{ id: "m", api: "anthropic-messages" }] } }))[0]?.api).toBe(
-      "anthropic-messages",
-    );
+    for (const api of ["anthropic-messages", "google-generative-ai"])
+      expect(models(read({ acme: { ...bare, models: [{ id: "m", api }] } }))[0]?.api).toBe(api);
   });
 
   it("of an api that is yet to come at the provider is left out, one with an api of its own stays", () => {
     const listed = [{ id: "x" }, { id: "m", api: "openai-completions" }];
-    const file = read({ acme: { ...good, api: "google-generative-ai", models: listed } });
+    const file = read({ acme: { ...good, api: "openai-responses", models: listed } });
     expect(problems(file)).toEqual([
-      "models.yml: providers.acme.models[0].api: google-generative-ai is not supported by this version; use one of anthropic-messages, openai-completions",
+      "models.yml: providers.acme.models[0].api: openai-responses is not supported by this version; use one of anthropic-messages, openai-completions, google-generative-ai",
     ]);
     expect(models(file).map(({ id }) => id)).toEqual(["m"]);
   });

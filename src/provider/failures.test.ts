@@ -185,7 +185,9 @@ describe("Google", () => {
 
   it("knows a wrong key behind a 400", () => {
     const details = [{ "@type": `${rpc}.ErrorInfo`, reason: "API_KEY_INVALID" }];
-    const body = JSON.stringify({ error: { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT", details } });
+    const body = JSON.stringify({
+      error: { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT", details },
+    });
     expect(problemOfResponse({ status: 400, body }).failure.kind).toBe("auth");
   });
 

@@ -34,7 +34,7 @@ async function readByAll(reply: Reply): Promise<{ galley: Heard; vendor: Heard |
 
 async function byVendor(baseURL: string): Promise<Heard> {
   const { Anthropic } = oracle("@anthropic-ai/sdk");
-  const client = new Anthropic({ apiKey: "k", baseURL, maxRetries: 0 });
+  const client = new Anthropic({ apiKey: "k", baseURL, maxRetries: 0, logLevel: "off" });
   const body = { model: "scripted", max_tokens: 1000, messages: [{ role: "user", content: "Hello" }] };
   const message = await client.messages.stream(body).finalMessage();
   const blocks: Record<string, string>[] = message.content;

@@ -35,7 +35,7 @@ async function readByAll(reply: Reply): Promise<{ galley: Heard; vendor: Heard |
 
 async function byVendor(baseURL: string): Promise<Heard> {
   const { OpenAI } = oracle("openai");
-  const client = new OpenAI({ apiKey: "k", baseURL, maxRetries: 0 });
+  const client = new OpenAI({ apiKey: "k", baseURL, maxRetries: 0, logLevel: "off" });
   const body = { model: "scripted", messages: [{ role: "user", content: "Hello" }] };
   const completion = await client.chat.completions.stream(body).finalChatCompletion();
   const { message, finish_reason } = completion.choices[0];

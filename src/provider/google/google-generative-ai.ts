@@ -23,6 +23,7 @@ import {
   type StreamRequest,
   zeroUsage,
 } from "../provider.js";
+import { sessionHeaders } from "../shared-compat.js";
 import { tokenCount, usageOf } from "../usage.js";
 import { generateContentPayload } from "./request.js";
 
@@ -50,8 +51,9 @@ function pathOf(id: string): string {
 }
 
 /** A key beside a bearer token would be refused. */
-function requestHeaders({ model, options }: StreamRequest): Record<string, string> {
-  const headers = mergeHeaders(model.headers, options.headers);
+function requestHeaders(request: StreamRequest): Record<string, string> {
+  const { model, options } = request;
+  const headers = mergeHeaders(sessionHeaders(request), model.headers, options.headers);
   return options.apiKey && !("authorization" in headers)
     ? mergeHeaders({ "x-goog-api-key": options.apiKey }, headers)
     : headers;
@@ -144,11 +146,12 @@ class GenerateContentReader implements WireReader {
     const counts = {
       input: prompt - cacheRead + tokenCount(usage.toolUsePromptTokenCount),
       output: tokenCount(usage.candidatesTokenCount) + reasoning,
+      reasoning,
       cacheRead,
       cacheWrite: 0,
       totalTokens: tokenCount(usage.totalTokenCount),
     };
-    this.#usage = { ...usageOf(this.#model.cost, counts), ...(reasoning > 0 ? { reasoning } : {}) };
+    this.#usage = usageOf(this.#model.cost, counts);
   }
 
   #readFeedback(feedback: unknown): Problem | undefined {

@@ -8,9 +8,11 @@ import { encodeConversation } from "../http/encoded-conversation.js";
 import { resolveToolChoice } from "../http/wire.js";
 import type { ModelMessage, StreamRequest, ToolSpec } from "../provider.js";
 import { plainIds } from "../replay.js";
+import { compatFlag, samplingFor } from "../shared-compat.js";
 import { planThinking } from "./thinking.js";
 
-export function generateContentPayload({ model, context, options }: StreamRequest): JsonObject {
+export function generateContentPayload(request: StreamRequest): JsonObject {
+  const { model, context, options } = request;
   const isNew = !isBeforeGemini3(model.id);
   const choice = resolveToolChoice(options.toolChoice, context.tools);
   const conversion = {
@@ -21,7 +23,7 @@ export function generateContentPayload({ model, context, options }: StreamReques
     finalCount: (wire: readonly WireContent[]) => Math.max(wire.length - 1, 0), // the next message may extend the last one
     finish: (wire: readonly WireContent[]) => withPrompt(wire, context.messages),
   };
-  const mayBeSampled = model.compat?.supportsTemperature !== false;
+  const { temperature, sampling } = samplingFor(request, compatFlag(model, "supportsTemperature", true));
   return {
     contents: encodeConversation(context.messages, conversion),
     ...(context.systemPrompt === "" ? {} : { systemInstruction: { parts: [{ text: context.systemPrompt }] } }),
@@ -29,9 +31,9 @@ export function generateContentPayload({ model, context, options }: StreamReques
     ...(choice === undefined ? {} : { toolConfig: { functionCallingConfig: wireChoice(choice) } }),
     generationConfig: {
       ...planThinking(model, options),
-      ...(mayBeSampled
-        ? { temperature: options.temperature, topP: options.sampling?.topP, topK: options.sampling?.topK }
-        : {}),
+      temperature,
+      topP: sampling?.topP,
+      topK: sampling?.topK,
     },
   };
 }

@@ -3,8 +3,7 @@
 
 import type { JsonObject } from "../../base/json.js";
 import type { ProviderModel, StreamOptions } from "../provider.js";
-
-type Effort = NonNullable<StreamOptions["reasoning"]>;
+import { type Effort, efforts, nearestEffort, supportedEfforts } from "../thinking-levels.js";
 
 /** What the request says of thinking and of its length, which thoughts count towards. */
 export interface ThinkingPlan {
@@ -12,7 +11,6 @@ export interface ThinkingPlan {
   thinkingConfig?: JsonObject;
 }
 
-const efforts: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh"];
 const words = { minimal: "MINIMAL", low: "LOW", medium: "MEDIUM", high: "HIGH", xhigh: "HIGH" };
 const defaultBudgets = { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 };
 const leastAnswer = 1024;
@@ -27,13 +25,9 @@ export function planThinking(model: ProviderModel, options: StreamOptions): Thin
   return planBudget(model, options, level);
 }
 
-/** The highest level that the model has and that is not above the wanted one; else its lowest. */
+/** The nearest level that the model has. */
 function supportedLevel({ thinking }: ProviderModel, wanted: Effort): Effort {
-  const { minLevel = "minimal", maxLevel = "xhigh", levels } = thinking ?? {};
-  const supported = efforts
-    .slice(efforts.indexOf(minLevel), efforts.indexOf(maxLevel) + 1)
-    .filter((effort) => levels?.[effort] !== null);
-  return supported.findLast((effort) => efforts.indexOf(effort) <= efforts.indexOf(wanted)) ?? supported[0] ?? wanted;
+  return nearestEffort(thinking ? supportedEfforts(thinking) : efforts, wanted) ?? wanted;
 }
 
 /** Without thinking there is nothing to show, although the model may not be able to do entirely without it. */

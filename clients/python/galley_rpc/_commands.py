@@ -88,6 +88,9 @@ class SyncCommands:
     def abort_retry(self, *, timeout: Optional[float] = None) -> None:
         return self.request("abort_retry", {}, timeout=timeout)
 
+    def set_budget(self, *, max_cost: Optional[Union[float, None]] = None, max_turns: Optional[Union[int, None]] = None, max_tokens: Optional[Union[int, None]] = None, timeout: Optional[float] = None) -> types.BudgetState:
+        return self.request("set_budget", {**given({"maxCost": max_cost, "maxTurns": max_turns, "maxTokens": max_tokens})}, timeout=timeout)
+
     def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
         return self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context})}, timeout=timeout)
 
@@ -235,6 +238,9 @@ class AsyncCommands:
 
     async def abort_retry(self, *, timeout: Optional[float] = None) -> None:
         return await self.request("abort_retry", {}, timeout=timeout)
+
+    async def set_budget(self, *, max_cost: Optional[Union[float, None]] = None, max_turns: Optional[Union[int, None]] = None, max_tokens: Optional[Union[int, None]] = None, timeout: Optional[float] = None) -> types.BudgetState:
+        return await self.request("set_budget", {**given({"maxCost": max_cost, "maxTurns": max_turns, "maxTokens": max_tokens})}, timeout=timeout)
 
     async def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
         return await self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context})}, timeout=timeout)

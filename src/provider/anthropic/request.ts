@@ -55,7 +55,8 @@ function planThinking(
     return { maxTokens, thinking: { type: "adaptive" }, output_config: { effort: efforts[level] } };
   if (!canStartThinking(context.messages, model)) return { maxTokens };
   const wanted = options.thinkingBudgets?.[level] ?? defaultBudgets[level];
-  const plan = fitBudget({ wanted, maxTokens, limit: model.maxTokens });
+  const limit = Math.min(model.maxTokens, options.outputLimit ?? Infinity);
+  const plan = fitBudget({ wanted, maxTokens, limit });
   if (plan === undefined) return { maxTokens };
   return { maxTokens: plan.maxTokens, thinking: { type: "enabled", budget_tokens: plan.budget } };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CompactionEntry, SessionEntry } from "../../protocol/entries.js";
 import type { UsageByModel } from "../../record/billing.js";
+import { Budget } from "../budget/budget.js";
 import {
   calls,
   chain,
@@ -49,6 +50,7 @@ function open(path: SessionEntry[], steps: readonly ScriptStep[] = [], changes: 
     path: () => session.path,
     model: () => session.model,
     summarizers: () => session.summarizerModels.map((each) => ({ model: each, options: async () => ({}) })),
+    budget: new Budget(),
     overheadTokens: () => 0,
     appendCompaction: (compacted) => {
       session.path = extend(session.path, { type: "compaction", ...compacted });

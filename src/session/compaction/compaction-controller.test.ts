@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CompactionEntry, SessionEntry } from "../../protocol/entries.js";
 import type { UsageByModel } from "../../record/billing.js";
-import { Budget } from "../budget/budget.js";
 import {
   calls,
   chain,
@@ -21,6 +20,7 @@ import {
 } from "../../record/entries.test-kit.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { fail, gate, type ScriptStep, say, scriptedModel, textBlock } from "../../testing/scripted-model.js";
+import { Budget } from "../budget/budget.js";
 import { CompactionController, type CompactionEvent, type CompactionSettings } from "./compaction-controller.js";
 
 const overflow = said(failed("prompt is too long: 210000 tokens > 200000 maximum", { kind: "overflow" }));

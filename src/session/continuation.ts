@@ -143,6 +143,7 @@ async function nextMessages(
     }
     case "auto_continue":
       if (!(await compaction.compactAtThreshold(signal)) || signal.aborted) return undefined;
+      if (context.budget.isUsedUp) return undefined; // by the summary
       return [
         {
           role: "developer",
@@ -192,8 +193,8 @@ function carryOver(record: SessionRecord, entries: readonly SessionEntry[]): voi
     if (fields.type !== "custom" || fields.customType !== billedUsageType) record.append(fields as EntryFields);
 }
 
-function remind({ todos, emit }: ContinuationContext): AgentMessage[] | undefined {
-  const reminder = todos.takeReminder();
+function remind({ todos, budget, emit }: ContinuationContext): AgentMessage[] | undefined {
+  const reminder = budget.isUsedUp ? undefined : todos.takeReminder();
   if (!reminder) return undefined;
   emit(reminder.event);
   return [reminder.message];

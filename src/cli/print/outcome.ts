@@ -41,13 +41,18 @@ export function failureOf(
 ): Outcome | undefined {
   if (reply?.error?.kind === "limit") return stoppedAt(exceeded, reply.errorMessage);
   const { status, error } = session.lastOutcome;
-  if (reply?.stopReason === "length")
-    return { reason: "limit", message: "The answer was cut off: it reached the model's output limit." };
+  if (reply?.stopReason === "length") return { reason: "limit", message: cutText(session) };
   const isFailed = reply ? reply.stopReason === "error" || reply.stopReason === "aborted" : status !== "completed";
   if (!isFailed) return undefined;
   const message = reply?.errorMessage ?? error?.message ?? "The run failed";
   if (reply?.error !== undefined && reply.provider !== "galley") return { reason: "provider", message };
   return { reason: session.wasDenied ? "denied" : "failed", message };
+}
+
+/** A budget lowers what a reply may have. */
+function cutText({ budget: { maxCost, maxTokens } }: AgentSession): string {
+  const isLimited = (maxCost ?? maxTokens) !== undefined;
+  return `The answer was cut off: it reached the model's output limit${isLimited ? ", or what is left of the budget" : ""}.`;
 }
 
 /** A limit that was told before the run began has only its sentence. */

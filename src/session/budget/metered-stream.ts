@@ -28,6 +28,17 @@ export class MeteredStream implements AsyncIterableIterator<StreamEvent> {
   #characters = 0;
   #hasEnded = false;
 
+  /** Made once: a long reply has many steps. */
+  readonly #onStep = (step: IteratorResult<StreamEvent>): IteratorResult<StreamEvent> => {
+    if (step.done) this.#end(false);
+    else this.#see(step.value);
+    return step;
+  };
+  readonly #onFailure = (error: unknown): never => {
+    this.#end(false);
+    throw error;
+  };
+
   constructor(inner: AsyncIterable<StreamEvent>, options: MeterOptions) {
     this.#inner = inner[Symbol.asyncIterator]();
     this.#options = options;
@@ -38,17 +49,7 @@ export class MeteredStream implements AsyncIterableIterator<StreamEvent> {
   }
 
   next(): Promise<IteratorResult<StreamEvent>> {
-    return this.#inner.next().then(
-      (step) => {
-        if (step.done) this.#end(false);
-        else this.#see(step.value);
-        return step;
-      },
-      (error: unknown) => {
-        this.#end(false);
-        throw error;
-      },
-    );
+    return this.#inner.next().then(this.#onStep, this.#onFailure);
   }
 
   /** Counted at once: an inner stream that hangs may never come to its own end. */

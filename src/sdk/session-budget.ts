@@ -1,6 +1,7 @@
 // The budget of a session: what the caller says, else what the settings say.
 
 import { GalleyError } from "../base/errors.js";
+import { userSettingsFile } from "../config/settings/load-settings.js";
 import type { Settings } from "../config/settings/settings.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
@@ -8,14 +9,15 @@ import { Budget, type BudgetLimits, checkPrice } from "../session/budget/budget.
 import type { ModelSource } from "../session/models/model-source.js";
 
 /**
- * Throws `invalid_argument` for a limit that is none, `unknown_price` where a limit in dollars could not hold for the
- * model that the session begins with.
+ * Throws `invalid_argument` for a limit that is none, `usage` for one in the user's settings, `unknown_price` where a
+ * limit in dollars could not hold for the model that the session begins with.
  */
 export function createBudget(
   given: BudgetLimits = {},
-  { settings, model }: { settings: Settings; model: ProviderModel | undefined },
+  { settings, agentDir, model }: { settings: Settings; agentDir: string; model: ProviderModel | undefined },
 ): Budget {
   checkLimits(given);
+  checkSettings(settings, userSettingsFile(agentDir));
   const limits = {
     ...limit("maxCost", given.maxCost ?? settings.get("budget.maxCost")),
     ...limit("maxTurns", given.maxTurns ?? settings.get("budget.maxTurns")),
@@ -51,4 +53,10 @@ function checkLimits(given: object): void {
     if (value !== undefined && !isLimit[name as keyof BudgetLimits](value))
       throw new GalleyError("invalid_argument", `createAgentSession: budget.${name} must be a number above 0.`);
   }
+}
+
+/** What a project says wrongly could only have lowered a limit; what the user says wrongly leaves none. */
+function checkSettings({ problems }: Settings, userFile: string): void {
+  const problem = problems.find(({ file, key = "" }) => file === userFile && /^budget(?:\.|$)/.test(key));
+  if (problem) throw new GalleyError("usage", `${problem.text}. Nothing is run without a limit that was set.`);
 }

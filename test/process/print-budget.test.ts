@@ -125,6 +125,21 @@ describe("the settings", () => {
   });
 });
 
+describe("a wrong setting of the user", () => {
+  it("is wrong usage: nothing is run without the limit", async () => {
+    writeFileSync(join(rig.home, ".galley/agent/config.yml"), "budget:\n  maxCost: much\n");
+    try {
+      const outcome = await rig.withModel([], ["-p", "go"]);
+      expect(outcome.code).toBe(2);
+      expect(outcome.stderr).toContain(
+        'budget.maxCost: "much" is ignored, expected a number from 0.0001 to 1000000. Nothing is run without a limit',
+      );
+    } finally {
+      rmSync(join(rig.home, ".galley/agent/config.yml"));
+    }
+  });
+});
+
 describe("RPC mode", () => {
   it("has the same options, and goes on when the limit is raised", async () => {
     const server = await startScriptedServer([openAi.text("One."), openAi.text("Two.")]);

@@ -221,20 +221,25 @@ describe("whatever services report", () => {
           return used.cost >= maxCost || used.turns >= maxTurns || used.tokens >= maxTokens;
         };
         let before = budget.state.used;
-        for (const { end } of replies) {
-          const wasReached = isReached();
-          const sent = model.requests.length;
-          const iterator = stream(streamRequest(priced))[Symbol.asyncIterator]();
-          for (let step = await iterator.next(); !step.done; step = await iterator.next())
-            if (step.value.type === "text_delta" && end === "left") void (await iterator.return?.());
-          if (wasReached) expect(model.requests).toHaveLength(sent);
+        const checkGrowth = () => {
           const { used } = budget.state;
           for (const kind of ["cost", "turns", "tokens"] as const) {
             expect(used[kind]).toBeGreaterThanOrEqual(before[kind]);
             expect(Number.isFinite(used[kind])).toBe(true);
           }
-          expect(used.turns).toBe(model.requests.length);
           before = used;
+        };
+        for (const { end } of replies) {
+          const wasReached = isReached();
+          const sent = model.requests.length;
+          const iterator = stream(streamRequest(priced))[Symbol.asyncIterator]();
+          for (let step = await iterator.next(); !step.done; step = await iterator.next()) {
+            checkGrowth();
+            if (step.value.type === "text_delta" && end === "left") void (await iterator.return?.());
+          }
+          checkGrowth();
+          if (wasReached) expect(model.requests).toHaveLength(sent);
+          expect(budget.state.used.turns).toBe(model.requests.length);
         }
         expect(new Set(told.map(({ kind }) => kind)).size).toBe(told.length);
       }),

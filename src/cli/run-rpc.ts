@@ -42,9 +42,10 @@ export async function runRpc(line: CommandLine): Promise<void> {
     onShutdownRequest: () => endWhenIdle(),
     ...(line.foreign.length > 0 ? { resolveFlags: flagResolver(line) } : {}),
   };
-  const { provider, modelPattern, resume } = options;
-  // An unavailable model or session is a failed start, and a failed start writes nothing on stdout.
-  const mayFail = (provider ?? modelPattern ?? resume) !== undefined;
+  const { provider, modelPattern, resume, budget } = options;
+  // An unavailable model or session is a failed start, and a failed start writes nothing on stdout. So is a limit in
+  // dollars for a model whose price is not known.
+  const mayFail = (provider ?? modelPattern ?? resume ?? budget?.maxCost) !== undefined;
   const early = mayFail ? await createSession(options, line) : undefined;
   output.write(encodeFrame(readyFrame()));
 

@@ -67,6 +67,8 @@ export interface RunContext {
   readonly toolContext: ToolContext;
   /** The sentence of a failed reply. */
   failureText(event: Extract<StreamEvent, { type: "error" }>): string;
+  /** Asked before every model call: why it is not made, as its stream would say it; undefined where it may be. */
+  mayAsk?(): Extract<StreamEvent, { type: "error" }> | undefined;
   /** Asked before every model call, because keys may be short-lived. */
   streamOptions(): Promise<Omit<StreamOptions, "signal" | "toolChoice">>;
   /** Live: a tool or prompt that changes during a run counts from the next model call on. */

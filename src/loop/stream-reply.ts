@@ -26,7 +26,9 @@ export async function streamReply(run: Run): Promise<Reply> {
   const progress = { isStarted: false };
   let end: End;
   try {
-    end = signal.aborted ? aborted : await readStream(run, builder, progress);
+    const refused = signal.aborted ? undefined : run.context.mayAsk?.();
+    if (refused) end = failedEnd(run, refused);
+    else end = signal.aborted ? aborted : await readStream(run, builder, progress);
   } catch (error) {
     end = { stopReason: "error", errorMessage: messageOf(error) };
   }
@@ -83,17 +85,22 @@ function announce(
     case "done":
       return { stopReason: event.reason };
     case "error":
-      return {
-        stopReason: event.reason,
-        errorMessage: run.context.failureText(event),
-        ...(event.failure ? { error: event.failure } : {}),
-      };
+      return failedEnd(run, event);
     case "redacted_thinking":
       return undefined; // a block without events of its own: it shows in the next snapshot
     default:
       if (!progress.isStarted) announce(run, builder, { type: "start" }, progress);
       return announceUpdate(run, update(builder, event));
   }
+}
+
+function failedEnd(run: Run, event: Extract<StreamEvent, { type: "error" }>): End {
+  const { reason, failure } = event;
+  return {
+    stopReason: reason,
+    errorMessage: run.context.failureText(event),
+    ...(failure ? { error: failure } : {}),
+  };
 }
 
 function announceUpdate(run: Run, event: UpdateEvent): End | undefined {

@@ -83,6 +83,8 @@ export interface StreamOptions {
   apiKey?: string;
   /** Default: the smaller of the model's limit and 32000. */
   maxTokens?: number;
+  /** `maxTokens` may be raised to make room for thoughts, but never above this. */
+  outputLimit?: number;
   temperature?: number;
   sampling?: Sampling;
   /** Absent: no reasoning. */

@@ -41,7 +41,7 @@ export class Bill {
 }
 
 /** Undefined when nothing was billed. */
-function readUsage(value: unknown): Usage | undefined {
+export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const counts = {
     input: amount(value.input),

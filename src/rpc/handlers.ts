@@ -71,6 +71,7 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     session.revisePendingAction({ pendingId, revision, path, hunk, text, by: features.decider }),
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
+  set_budget: ({ session }, { maxCost, maxTurns, maxTokens }) => session.setBudget({ maxCost, maxTurns, maxTokens }),
   set_event_filter: ({ features, request }, { events }) => {
     features.filterEvents(events);
     request.succeed({ events }); // in the same step: the filter applies after the answer

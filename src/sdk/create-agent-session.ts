@@ -28,6 +28,7 @@ import { findExtensions } from "./extensions/find-extensions.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
+import { createBudget, recordedModel } from "./session-budget.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
 import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
@@ -65,14 +66,16 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
   const tools = new SessionTools({ environment, access, changes, given, permit, dialogs: user?.dialogs }, options);
-  const stream = await withinBudget(options, options.streamFn ?? streamByApi);
+  const { settings } = environment;
+  const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
+  const stream = budget.meter(options.streamFn ?? streamByApi);
   const joined: Joined = { environment, access, models, changes, tools, stream };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
   const policy = policyOf(options, environment, user);
   const session = new AgentSession({
     ...opened,
-    ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream: joined.stream },
+    ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream, budget },
     ...{ extensions, library: prompts, confirm: user?.confirmApply },
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
@@ -81,8 +84,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     approve: extensions ? extensions.closing(policy) : policy,
     systemPrompt: (active) => prompt.text(active, prompts),
     learnSurroundings: prompt.learn,
-    settings: sessionSettingsOf(environment.settings, options.mode),
-    sandbox: sandboxState(environment.settings),
+    settings: sessionSettingsOf(settings, options.mode),
+    sandbox: sandboxState(settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
@@ -121,10 +124,6 @@ function changesOf(
 async function watchedChanges({ onFilesWritten }: CreateAgentSessionOptions, changes: ChangeWriter) {
   if (!onFilesWritten) return changes;
   return (await import("./run-report/written-files.js")).watchedWriter(changes, onFilesWritten);
-}
-
-async function withinBudget({ budget, onBudgetExceeded }: CreateAgentSessionOptions, stream: StreamFunction) {
-  return budget ? (await import("./turn-budget.js")).withTurnBudget(stream, budget, onBudgetExceeded) : stream;
 }
 
 async function openRecords(
@@ -236,6 +235,11 @@ function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { c
     usualThinkingLevel: namedLevel ?? usualLevel,
     named: { model: isModelNamed(options), level: options.thinkingLevel !== undefined },
   };
+}
+
+/** The model that the first prompt will ask. */
+function firstModel(options: CreateAgentSessionOptions, models: SessionModels, record: SessionRecord) {
+  return (isModelNamed(options) ? undefined : recordedModel(record, sourceOf(options, models))) ?? models.model;
 }
 
 /** With the caller's own provider layer no keys are needed. */

@@ -49,6 +49,7 @@ export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "
 export { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 export { AgentSession, type PromptOptions, type ToolRun, type ToolRunRequest } from "../session/agent-session.js";
 export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
+export type { BudgetExceeded, BudgetLimits } from "../session/budget/budget.js";
 export type { ModelChoice } from "../session/models/model-source.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
 export {

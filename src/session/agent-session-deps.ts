@@ -16,6 +16,7 @@ import type { SessionRecord } from "../record/record.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
 import type { ApprovalPolicy } from "./approval.js";
 import type { BashRunOutcome, BashRunRequest } from "./bash/bash-execution.js";
+import type { Budget } from "./budget/budget.js";
 import type { ModelSource } from "./models/model-source.js";
 import type { PromptLibrary } from "./prompt-library.js";
 import type { StreamRule } from "./rules/rule.js";
@@ -49,7 +50,9 @@ export interface AgentSessionDeps {
   readonly record: SessionRecord;
   readonly records: RecordSource;
   readonly models: ModelSource;
+  /** All of its model calls, those of extensions included, are made through `budget`. */
   readonly stream: StreamFunction;
+  readonly budget: Budget;
   createTools(own: SessionToolDeps): readonly AnyTool[];
   readonly hooks?: ToolHooks;
   /** Absent where there are none. */

@@ -20,6 +20,7 @@ type RunSession = Pick<
   | "models"
   | "retry"
   | "fallback"
+  | "budget"
   | "driver"
   | "tools"
   | "pending"
@@ -53,6 +54,7 @@ export function createRun(session: RunSession, { model, signal, decideEnd, recor
     hooks: { ...deps.hooks, beforeToolCall: gateOf(session) },
     toolContext: { cwd },
     failureText: (event) => (fallback.plan(model) ? event.errorMessage : failureText(event, session.settings.retry)),
+    mayAsk: () => session.budget.mayAsk(),
     streamOptions: () => models.streamOptions(model, level),
     systemPrompt: () => systemPrompt.text,
     tools: () => offeredTools(session),

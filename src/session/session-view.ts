@@ -3,7 +3,7 @@
 import type { LockKind } from "../base/path-lock.js";
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { ContextUsage, SandboxState, SessionStats, SlashCommand } from "../protocol/data.js";
+import type { BudgetState, ContextUsage, SandboxState, SessionStats, SlashCommand } from "../protocol/data.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
@@ -18,6 +18,7 @@ import { resolveAllImages, resolveEntryImages } from "../record/store/blobs.js";
 import type { AnyTool } from "../tools/tool.js";
 import { namesOf } from "./active-tools.js";
 import type { AgentSessionDeps } from "./agent-session-deps.js";
+import type { BudgetChange } from "./budget/budget.js";
 import { contextUsage } from "./context-usage.js";
 import type { PromptOutcome } from "./prompt-outcome.js";
 import { createInternals, type SessionInternals } from "./session-internals.js";
@@ -107,7 +108,18 @@ export class SessionView {
   getSessionStats(): SessionStats {
     const { sessionId, sessionFile, messages } = this;
     const { entries } = this.sessionManager.tree;
-    return sessionStats({ sessionId, sessionFile, entries, messages, contextUsage: this.getContextUsage() });
+    const stats = sessionStats({ sessionId, sessionFile, entries, messages, contextUsage: this.getContextUsage() });
+    return { ...stats, budget: this.budget };
+  }
+
+  /** The limits of its model calls, and what was used since this process opened the session. */
+  get budget(): BudgetState {
+    return this.internals.budget.state;
+  }
+
+  /** Null removes a limit. Counts from the next model call on; a session that was stopped goes on with its next prompt. */
+  setBudget(change: BudgetChange): BudgetState {
+    return this.internals.budget.change(change, this.model);
   }
 
   /** What a page of the session is made from. */

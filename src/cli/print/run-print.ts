@@ -72,13 +72,13 @@ function createProgress({ options }: CommandLine, form: Form): Progress {
 }
 
 async function run({ line, form, output, stop, progress, log }: Parts): Promise<Finished> {
-  const { session, prompts, watch, exceeded } = await openRun(line, { mode: form === "text" ? "print" : "json", log });
+  const { session, prompts, watch } = await openRun(line, { mode: form === "text" ? "print" : "json", log });
   stop.watch(session);
   if (form === "lines") writeEvents(session, { output, stop, hasSnapshots: line.options.has("json-snapshots") });
   progress.begin(watch.tally, session.model ? `${session.model.provider}/${session.model.id}` : "the model");
   session.subscribe((event) => progress.event(event));
   const work = async () => {
-    const deps = { session, stop, exceeded, beforeUntold: () => watch.beforeUntold() };
+    const deps = { session, stop, beforeUntold: () => watch.beforeUntold() };
     const failed = await runPrompts(deps, prompts);
     const failure = failed ?? (line.options.has("yes") ? await applyRest(deps) : undefined);
     const withDiff = form === "text" && !line.options.has("quiet");

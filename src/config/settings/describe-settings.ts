@@ -33,6 +33,13 @@ export const settingGroups = {
     "images.autoResize": "`read` shrinks PNG images of more than 2000 pixels on a side.",
     "images.blockImages": "No image is sent to a model; the session keeps it.",
   },
+  Budgets: {
+    "budget.maxCost":
+      "Dollars that a session may spend on models, from when galley opens it. `--max-cost` replaces it for one run.",
+    "budget.maxTurns": "How often a session may ask models. `--max-turns` replaces it for one run.",
+    "budget.maxTokens":
+      "Tokens that a session may use: input, output and cache of all model calls. `--max-tokens` replaces it for one run.",
+  },
   Retry: {
     "retry.enabled": "Retry after failures that may pass by themselves.",
     "retry.maxRetries": "Retries in a row.",

@@ -50,6 +50,10 @@ export const settingTable = {
   presencePenalty: fraction(-1, { min: -2, max: 2 }),
   repetitionPenalty: fraction(-1, { min: -1, max: 10 }),
 
+  "budget.maxCost": limit({ min: 0.0001, max: 1_000_000, isWhole: false }),
+  "budget.maxTurns": limit({ min: 1, max: 1_000_000_000, isWhole: true }),
+  "budget.maxTokens": limit({ min: 1, max: 1_000_000_000_000, isWhole: true }),
+
   "compaction.enabled": flag(true),
   "compaction.strategy": choice(["context-full", "off"], "context-full", {}, { handoff: "context-full" }),
   "compaction.thresholdPercent": fraction(-1, { min: -1, max: 100 }),
@@ -203,6 +207,11 @@ function whole(standard: number, range: Range): Setting<number> {
 
 function fraction(standard: number, range: Range): Setting<number> {
   return setting({ type: "number", min: range.min ?? 0, max: range.max, isWhole: false }, standard, range);
+}
+
+/** Without a value there is no limit. A project may only lower it. */
+function limit(range: { min: number; max: number; isWhole: boolean }): Setting<number | undefined> {
+  return setting({ type: "number", ...range }, undefined, { projectMay: "narrow", stricter: "lower" });
 }
 
 function choice<const V extends string>(

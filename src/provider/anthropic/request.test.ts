@@ -146,6 +146,9 @@ describe("thinking", () => {
   });
 
   it("then shrinks the budget, then goes without", () => {
+    // A limit of the session holds for what makes room for thoughts, too.
+    const limited = think({ reasoning: "xhigh", maxTokens: 5000, outputLimit: 20_000 });
+    expect(limited).toMatchObject({ thinking: { budget_tokens: 18_976 }, max_tokens: 20_000 });
     expect(fitBudget({ wanted: 8192, maxTokens: 4096, limit: 4096 })).toEqual({ budget: 3072, maxTokens: 4096 });
     expect(fitBudget({ wanted: 8192, maxTokens: 2047, limit: 2047 })).toBeUndefined();
     expect(fitBudget({ wanted: 2048, maxTokens: 3072, limit: 64_000 })).toEqual({ budget: 2048, maxTokens: 3072 });

@@ -66,7 +66,8 @@ function planThinking(
   if (model.thinking?.mode === "anthropic-adaptive") return { maxTokens, ...adaptiveThinking(model, level, isForced) };
   if (level === "off" || isForced || !canStartThinking(context.messages, model)) return { maxTokens };
   const wanted = options.thinkingBudgets?.[level] ?? defaultBudgets[level];
-  const plan = fitBudget({ wanted, maxTokens, limit: model.maxTokens });
+  const limit = Math.min(model.maxTokens, options.outputLimit ?? Infinity);
+  const plan = fitBudget({ wanted, maxTokens, limit });
   if (plan === undefined) return { maxTokens };
   return { maxTokens: plan.maxTokens, thinking: { type: "enabled", budget_tokens: plan.budget, display } };
 }

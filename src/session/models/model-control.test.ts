@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { GalleyError } from "../../base/errors.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import type { ProviderModel } from "../../provider/provider.js";
 import type { SessionRecord } from "../../record/record.js";
@@ -50,6 +51,7 @@ function control(
       thinkingLevel: start.level,
       record: () => record,
       sessionId: () => "s-1",
+      problemWith: (model) => (model.cost ? undefined : new GalleyError("unknown_price", "Its price is not known.")),
     }),
   };
 }

@@ -20,6 +20,8 @@ export interface ModelControlDeps {
   /** The record of the moment. */
   record(): SessionRecord;
   sessionId(): string;
+  /** Why a model cannot be used although it is available. */
+  problemWith(model: ProviderModel): GalleyError | undefined;
 }
 
 export interface CycledModel extends ModelChoice {
@@ -98,6 +100,8 @@ export class ModelControl {
     if (!model) throw new GalleyError("model_not_found", `Model not found: ${provider}/${modelId}`);
     if (!this.#deps.models.hasCredential(model))
       throw new GalleyError("no_credential", `No API key for ${provider}/${modelId}`);
+    const problem = this.#deps.problemWith(model);
+    if (problem) throw problem;
     this.#use(model);
     return model;
   }
@@ -107,9 +111,10 @@ export class ModelControl {
     const { models } = this.#deps;
     const scope = models.scope ?? [];
     const isScoped = scope.length > 0;
-    const candidates: readonly ModelChoice[] = isScoped
+    const named: readonly ModelChoice[] = isScoped
       ? scope.filter(({ model }) => models.hasCredential(model))
       : this.available().map((model) => ({ model }));
+    const candidates = named.filter(({ model }) => !this.#deps.problemWith(model));
     const next = candidates[(Math.max(this.#indexIn(candidates), 0) + 1) % candidates.length];
     if (candidates.length < 2 || !next) return null;
     if (next.thinkingLevel !== undefined) this.#requestedLevel = next.thinkingLevel;
@@ -225,7 +230,8 @@ export class ModelControl {
     const named = [this.active, this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
     const usable = named.filter((model) => model !== undefined).filter((model) => models.hasCredential(model));
     const others = this.available().toSorted((a, b) => b.contextWindow - a.contextWindow);
-    return [...new Set([...usable, ...others])].map((model) => ({
+    const allowed = [...new Set([...usable, ...others])].filter((model) => !this.#deps.problemWith(model));
+    return allowed.map((model) => ({
       model,
       options: () => this.streamOptions(model, this.levelFor(model)),
     }));
@@ -281,6 +287,7 @@ export class ModelControl {
   #find(name: string): ProviderModel | undefined {
     const slash = name.indexOf("/");
     const model = this.#deps.models.find(name.slice(0, slash), name.slice(slash + 1));
-    return model && this.#deps.models.hasCredential(model) ? model : undefined;
+    const { models, problemWith } = this.#deps;
+    return model && models.hasCredential(model) && !problemWith(model) ? model : undefined;
   }
 }

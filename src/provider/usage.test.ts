@@ -31,13 +31,15 @@ describe("to the cent, by hand", () => {
     const { cost, cacheWrite } = usageOf(prices, { ...none, cacheWrite: 30_000, cacheWrite1h: 10_000 });
     expect(cacheWrite).toBe(30_000);
     expect(cost.total).toBeCloseTo(0.135, 12);
-    expect(usageOf({ ...prices, cacheWrite1h: 5 }, { ...none, cacheWrite: 10_000, cacheWrite1h: 10_000 }).cost).toEqual({
-      input: 0,
-      output: 0,
-      cacheRead: 0,
-      cacheWrite: 0.05,
-      total: 0.05,
-    });
+    expect(usageOf({ ...prices, cacheWrite1h: 5 }, { ...none, cacheWrite: 10_000, cacheWrite1h: 10_000 }).cost).toEqual(
+      {
+        input: 0,
+        output: 0,
+        cacheRead: 0,
+        cacheWrite: 0.05,
+        total: 0.05,
+      },
+    );
   });
 
   it("never prices more writes of an hour than there are writes", () => {
@@ -69,7 +71,10 @@ describe("to the cent, by hand", () => {
   });
 
   it("takes the bill of a router as it is, with a price or without", () => {
-    expect(usageOf(prices, { ...none, input: 1000, billed: 0.0021 }).cost).toMatchObject({ input: 0.003, total: 0.0021 });
+    expect(usageOf(prices, { ...none, input: 1000, billed: 0.0021 }).cost).toMatchObject({
+      input: 0.003,
+      total: 0.0021,
+    });
     expect(usageOf(undefined, { ...none, input: 1000, billed: 0.0021 }).cost.total).toBe(0.0021);
     expect(usageOf(prices, { ...none, input: 1000, billed: 0 }).cost.total).toBe(0);
     expect(usageOf(undefined, { ...none, input: 1000 }).cost.total).toBe(0);

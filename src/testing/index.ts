@@ -6,5 +6,6 @@ export { type OpenSession, type OpenSessionOptions, openSession, scriptedProvide
 export { type Played, play } from "./play.js";
 export * from "./scripted-model.js";
 export * from "./scripted-replies.js";
+export { openAiResponses, type ScriptedItem } from "./scripted-responses.js";
 export * from "./scripted-server.js";
 export { parseTranscript, playTranscript, type Transcript, type TranscriptPeer } from "./transcript.js";

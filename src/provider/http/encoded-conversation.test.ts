@@ -4,8 +4,10 @@ import type { JsonObject } from "../../base/json.js";
 import type { AssistantContent, InputContent } from "../../protocol/content.js";
 import type { AssistantMessage, StopReason } from "../../protocol/messages.js";
 import { anthropic, openAi, streamRequest } from "../../testing/scripted-replies.js";
+import { openAiResponses } from "../../testing/scripted-responses.js";
 import { messagesPayload } from "../anthropic/request.js";
 import { completionsPayload } from "../openai/request.js";
+import { responsesPayload } from "../openai/responses-request.js";
 import {
   type ModelMessage,
   type ProviderModel,
@@ -43,6 +45,14 @@ const dialects: {
       { ...anthropic.model(url), id: "other", input: ["text"] },
     ],
   },
+  {
+    name: "responses",
+    payload: responsesPayload,
+    models: [
+      { ...openAiResponses.model(url), reasoning: true },
+      { ...openAiResponses.model(url), id: "other", input: ["text"] },
+    ],
+  },
 ];
 
 const text = fc.constantFrom("", " ", "plain", "naïve … 日本 😀", "cut \ud83d", '"quoted"\n');
@@ -57,6 +67,7 @@ const block: fc.Arbitrary<AssistantContent> = fc.oneof(
   fc.constantFrom<AssistantContent>(
     { type: "thinking", thinking: "hm" },
     { type: "thinking", thinking: "hm", thinkingSignature: "sig" },
+    { type: "thinking", thinking: "", thinkingSignature: '{"type":"reasoning","encrypted_content":"x"}' },
     { type: "redactedThinking", data: "x" },
   ),
   callId.map((id): AssistantContent => ({ type: "toolCall", id, name: "read", arguments: { path: id } })),

@@ -104,12 +104,12 @@ describe("a model", () => {
     [
       "an unknown api",
       { id: "x", api: "galley-planner" },
-      "models[1].api: expected one of anthropic-messages, openai-completions",
+      "models[1].api: expected one of anthropic-messages, openai-completions, openai-responses",
     ],
     [
       "an api that is yet to come",
-      { id: "x", api: "openai-responses" },
-      "models[1].api: openai-responses is not supported by this version; use one of anthropic-messages, openai-completions",
+      { id: "x", api: "google-generative-ai" },
+      "models[1].api: google-generative-ai is not supported by this version; use one of anthropic-messages, openai-completions, openai-responses",
     ],
     [
       "levels upside down",
@@ -169,7 +169,7 @@ describe("a model", () => {
     const listed = [{ id: "x" }, { id: "m", api: "openai-completions" }];
     const file = read({ acme: { ...good, api: "google-generative-ai", models: listed } });
     expect(problems(file)).toEqual([
-      "models.yml: providers.acme.models[0].api: google-generative-ai is not supported by this version; use one of anthropic-messages, openai-completions",
+      "models.yml: providers.acme.models[0].api: google-generative-ai is not supported by this version; use one of anthropic-messages, openai-completions, openai-responses",
     ]);
     expect(models(file).map(({ id }) => id)).toEqual(["m"]);
   });

@@ -74,9 +74,9 @@ export interface ModelEntry {
 
 export type DiscoveryType = (typeof discoveryTypes)[number];
 
-const apis = ["anthropic-messages", "openai-completions"] as const;
+const apis = ["anthropic-messages", "openai-completions", "openai-responses"] as const;
 /** Fields of a later version: valid, but not used yet. */
-const laterApis: readonly unknown[] = ["openai-responses", "google-generative-ai"];
+const laterApis: readonly unknown[] = ["google-generative-ai"];
 const discoveryTypes = ["ollama", "lm-studio", "llama.cpp", "openai-compat"] as const;
 const fileFields = ["providers"];
 const connectionFields = ["baseUrl", "apiKey", "api", "headers", "authHeader", "auth", "compat", "discovery"];

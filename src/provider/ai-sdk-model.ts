@@ -4,7 +4,7 @@
 import { AbortRace, linkAbort } from "../base/abort.js";
 import { systemClock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
-import { isObject } from "../base/json.js";
+import { isObject, type JsonObject } from "../base/json.js";
 import { AiSdkReader } from "./ai-sdk-reader.js";
 import { aiSdkCall } from "./ai-sdk-request.js";
 import { type Problem, problemOfErrorObject, problemOfException, problemOfResponse } from "./failures.js";
@@ -41,6 +41,8 @@ export interface AiSdkModelOptions {
   reasoning?: boolean;
   /** Default: text. */
   input?: readonly ("text" | "image")[];
+  /** Goes with every request, as in the AI SDK: `{ openai: { store: false } }`. */
+  providerOptions?: Readonly<Record<string, JsonObject>>;
   /** Is told once of what is ignored; default: a warning of the process. */
   onWarning?: (text: string) => void;
 }
@@ -76,14 +78,14 @@ export function aiSdkModel(
       contextWindow,
       maxTokens,
     },
-    streamFn: (request) => streamAiSdk(model, request, warn),
+    streamFn: (request) => streamAiSdk(model, request, { warn, providerOptions: options.providerOptions }),
   };
 }
 
 async function* streamAiSdk(
   source: AiSdkLanguageModel,
   request: StreamRequest,
-  warn: (text: string) => void,
+  { warn, providerOptions }: { warn: (text: string) => void; providerOptions: AiSdkModelOptions["providerOptions"] },
 ): AsyncGenerator<StreamEvent> {
   const { options } = request;
   const { signal } = options;
@@ -104,7 +106,8 @@ async function* streamAiSdk(
   };
   let parts: ReturnType<AiSdkStream["getReader"]> | undefined;
   try {
-    const call = aiSdkCall(request, source.specificationVersion);
+    const asked = aiSdkCall(request, source.specificationVersion);
+    const call = providerOptions ? { ...asked, providerOptions } : asked;
     options.onPayload?.(JSON.parse(JSON.stringify(call)));
     parts = (await wait(source.doStream({ ...call, abortSignal: stop.signal }))).stream.getReader();
     for (let isOver = false; !isOver; ) {

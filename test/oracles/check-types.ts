@@ -39,7 +39,14 @@ export function compile(sources: readonly string[]): string {
   for (const [index, source] of sources.entries()) writeFileSync(join(home, `source-${index}.ts`), source);
   const options = {
     compilerOptions: {
-      ...{ strict: true, target: "es2022", module: "esnext", moduleResolution: "bundler", noEmit: true },
+      ...{
+        strict: true,
+        target: "es2022",
+        lib: ["es2023", "dom", "dom.asynciterable"],
+        module: "esnext",
+        moduleResolution: "bundler",
+        noEmit: true,
+      },
       ...{ skipLibCheck: true, types: ["node"], typeRoots: [join(projectRoot, "node_modules/@types")] },
       paths: { "galley-source/*": [join(projectRoot, "src/*")] },
     },

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../base/json.js";
 import { AiSdkReader } from "./ai-sdk-reader.js";
 import { aiSdkCall } from "./ai-sdk-request.js";
 import { type Problem, problemOfErrorObject, problemOfException, problemOfResponse } from "./failures.js";
-import { retryAfterMs } from "./http/http.js";
+import { retryDelayMs } from "./http/retry-delay.js";
 import { createWatchdog } from "./http/watchdog.js";
 import { failed } from "./http/wire.js";
 import { mergeDeltas } from "./merge-deltas.js";
@@ -43,8 +43,6 @@ export interface AiSdkModelOptions {
   input?: readonly ("text" | "image")[];
   /** Goes with every request, as in the AI SDK: `{ openai: { store: false } }`. */
   providerOptions?: Readonly<Record<string, JsonObject>>;
-  /** Is told once of what is ignored; default: a warning of the process. */
-  onWarning?: (text: string) => void;
 }
 
 /** Both go to `createAgentSession`. Throws `unsupported` for a model of another specification. */
@@ -61,7 +59,6 @@ export function aiSdkModel(
     );
   }
   const { contextWindow = 128_000, maxTokens = 16_384, cost, reasoning = false, input = ["text"] } = options;
-  const warn = once(options.onWarning ?? ((text) => process.emitWarning(text)));
   return {
     model: {
       id: model.modelId,
@@ -78,18 +75,18 @@ export function aiSdkModel(
       contextWindow,
       maxTokens,
     },
-    streamFn: (request) => streamAiSdk(model, request, { warn, providerOptions: options.providerOptions }),
+    streamFn: (request) => streamAiSdk(model, request, options.providerOptions),
   };
 }
 
 async function* streamAiSdk(
   source: AiSdkLanguageModel,
   request: StreamRequest,
-  { warn, providerOptions }: { warn: (text: string) => void; providerOptions: AiSdkModelOptions["providerOptions"] },
+  providerOptions: AiSdkModelOptions["providerOptions"],
 ): AsyncGenerator<StreamEvent> {
   const { options } = request;
   const { signal } = options;
-  const reader = new AiSdkReader(request.model, warn);
+  const reader = new AiSdkReader(request.model);
   const stop = linkAbort(signal);
   const race = new AbortRace(stop.signal);
   const watchdog = createWatchdog({
@@ -127,6 +124,7 @@ async function* streamAiSdk(
   } finally {
     watchdog.stop();
     race.release();
+    if (reader.hasIgnoredTools) options.onWarning?.(ignoredTools(request.model));
     stop.release();
     stop.abort();
     parts?.cancel().then(undefined, () => {}); // already closed, or failed as told above
@@ -139,17 +137,13 @@ function problemOfThrown(thrown: unknown): Problem {
   const { statusCode: status, responseBody, responseHeaders } = thrown;
   if (typeof status === "number" && status >= 400) {
     const headers = isObject(responseHeaders) ? (responseHeaders as Record<string, string>) : {};
-    const waitMs = retryAfterMs(headers, systemClock.now());
+    const waitMs = retryDelayMs(status, headers, systemClock.now());
     const body = typeof responseBody === "string" && responseBody !== "" ? responseBody : messageOf(thrown);
     return problemOfResponse({ status, body, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) });
   }
   return thrown instanceof Error ? problemOfException(thrown) : problemOfErrorObject(thrown);
 }
 
-function once(tell: (text: string) => void): (text: string) => void {
-  let isTold = false;
-  return (text) => {
-    if (!isTold) tell(text);
-    isTold = true;
-  };
+function ignoredTools({ provider, id }: ProviderModel): string {
+  return `${provider}/${id} runs tools of its own: galley ignores such calls and their results.`;
 }

@@ -28,17 +28,16 @@ const signatureNames = {
 
 export class AiSdkReader {
   readonly #model: ProviderModel;
-  readonly #warn: (text: string) => void;
   readonly #nameCall = createCallIds();
   readonly #blocks = new Map<string, Block>();
+  hasIgnoredTools = false;
   #calls = 0;
   #hasStarted = false;
   #usage: Usage | undefined;
   #responseId: string | undefined;
 
-  constructor(model: ProviderModel, warn: (text: string) => void) {
+  constructor(model: ProviderModel) {
     this.#model = model;
-    this.#warn = warn;
   }
 
   get known(): WireReader["known"] {
@@ -73,9 +72,7 @@ export class AiSdkReader {
   #readBlock(part: JsonObject, out: StreamEvent[]): Problem | undefined {
     const type = String(part.type);
     if (part.providerExecuted === true || type === "tool-result" || type === "tool-approval-request") {
-      const name = typeof part.toolName === "string" ? ` (${part.toolName})` : "";
-      const { provider, id } = this.#model;
-      this.#warn(`${provider}/${id} ran a tool of its own${name}: galley ignores such calls and their results.`);
+      this.hasIgnoredTools = true;
       return undefined;
     }
     if (type === "tool-call") return this.#readCall(part, out);

@@ -13,6 +13,7 @@ import type {
 import type { Model, ModelCost, ThinkingLevel } from "../protocol/model.js";
 
 export { capabilitiesOf, type ModelCapabilities, plannerApi } from "./capabilities.js";
+export { canBeOff, type Effort, efforts, nearestEffort, supportedEfforts } from "./thinking-levels.js";
 
 /** The messages a model may be sent; every other role was converted before. */
 export type ModelMessage = UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage;
@@ -91,6 +92,8 @@ export interface StreamOptions {
   cacheRetention?: "short" | "long";
   /** Sees the request body just before it is sent. */
   onPayload?: (payload: unknown) => void;
+  /** Told what of the request the service was not asked for. May come with every request. */
+  onWarning?: (text: string) => void;
   /** 0 switches a watchdog off. */
   firstEventTimeoutMs?: number;
   idleTimeoutMs?: number;

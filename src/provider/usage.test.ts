@@ -71,12 +71,10 @@ describe("to the cent, by hand", () => {
   });
 
   it("takes the bill of a router as it is, with a price or without", () => {
-    expect(usageOf(prices, { ...none, input: 1000, billed: 0.0021 }).cost).toMatchObject({
-      input: 0.003,
-      total: 0.0021,
-    });
+    const { cost } = usageOf(prices, { ...none, input: 1000, output: 200, billed: 0.002 });
+    expect(cost).toEqual({ input: 0.001, output: 0.001, cacheRead: 0, cacheWrite: 0, total: 0.002 });
     expect(usageOf(undefined, { ...none, input: 1000, billed: 0.0021 }).cost.total).toBe(0.0021);
-    expect(usageOf(prices, { ...none, input: 1000, billed: 0 }).cost.total).toBe(0);
+    expect(usageOf(prices, { ...none, input: 1000, billed: 0 }).cost).toMatchObject({ input: 0, total: 0 });
     expect(usageOf(undefined, { ...none, input: 1000 }).cost.total).toBe(0);
   });
 });

@@ -44,7 +44,19 @@ export function usageOf(prices: ModelPrices | undefined, counts: TokenCounts): U
     cacheWrite,
     totalTokens: counts.totalTokens || input + output + cacheRead + cacheWrite,
     ...(counts.reasoning ? { reasoning: Math.min(output, counts.reasoning) } : {}),
-    cost: { ...cost, total: counts.billed ?? total },
+    cost: counts.billed === undefined ? { ...cost, total } : asBilled({ ...cost, total }, counts.billed),
+  };
+}
+
+/** The parts stay in proportion: they are what is known of how a router's sum came about. */
+function asBilled(cost: Usage["cost"], billed: number): Usage["cost"] {
+  const factor = cost.total > 0 ? billed / cost.total : 0;
+  return {
+    input: cost.input * factor,
+    output: cost.output * factor,
+    cacheRead: cost.cacheRead * factor,
+    cacheWrite: cost.cacheWrite * factor,
+    total: billed,
   };
 }
 

@@ -29,6 +29,7 @@ const dialects: {
     models: [
       openAi.model(url),
       { ...openAi.model(url), id: "other", provider: "mistral" },
+      { ...openAi.model(url), id: "anthropic/other", provider: "openrouter" },
       {
         ...openAi.model(url),
         provider: "somewhere",

@@ -9,7 +9,7 @@ import {
   stall,
   startScriptedServer,
 } from "../../testing/scripted-server.js";
-import { mergeHeaders, postJson, retryAfterMs } from "./http.js";
+import { mergeHeaders, postJson } from "./http.js";
 import { EncodedJson } from "./json-body.js";
 
 const servers: ScriptedServer[] = [];
@@ -204,18 +204,5 @@ describe("headers", () => {
       authorization: "b",
       "x-a": "1",
     });
-  });
-
-  it.each([
-    [{ "retry-after": "7" }, 7000],
-    [{ "retry-after": "0.5" }, 500],
-    [{ "retry-after-ms": "1500", "retry-after": "9" }, 1500],
-    [{ "retry-after": "Thu, 01 Jan 1970 00:00:10 GMT" }, 9000],
-    [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, 0],
-    [{ "retry-after": "soon" }, undefined],
-    [{ "retry-after-ms": "-5" }, undefined],
-    [{}, undefined],
-  ])("%j waits %s ms", (headers, expected) => {
-    expect(retryAfterMs(headers, 1000)).toBe(expected);
   });
 });

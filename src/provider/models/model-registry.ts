@@ -18,6 +18,7 @@ import { keyNames, localProviders } from "../provider-list.js";
 import { isLoopbackUrl, step } from "./config-checks.js";
 import { type Headers, mergeCompat, mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
+import { freeOfCharge, mergePrices } from "./price-fields.js";
 import { type Selection, selectModel, selectModels } from "./select-model.js";
 
 export interface RegistryDeps {
@@ -102,9 +103,12 @@ export class ModelRegistry {
     return requiredVariable(configured) ?? keyNames.get(model.provider)?.at(-1);
   }
 
-  /** `undefined` for a keyless model and where there is no credential. Throws `no_credential` if a command fails. */
+  /**
+   * The key for the header that the API has for it. `undefined` for a keyless model, where there is no credential, and
+   * where another header carries it: that is among `headersFor`. Throws `no_credential` if a command fails.
+   */
   async apiKeyFor(model: ModelKey): Promise<string | undefined> {
-    return this.#value(this.#findKey(model), `No API key found for ${model.provider}.`);
+    return this.#known.get(keyOf(model))?.entry?.keyHeader ? undefined : this.#keyFor(model);
   }
 
   /** The configured request headers, resolved. One whose variable is unset is left out. Throws as `apiKeyFor`. */
@@ -116,8 +120,10 @@ export class ModelRegistry {
       const value = await this.#value(findValue(text, this.#sources.env), problem);
       if (value !== undefined) resolved[name] = value;
     }
-    const key = entry?.sendsBearer ? await this.apiKeyFor(model) : undefined;
-    return key === undefined ? resolved : { ...mergeHeaders({ Authorization: `Bearer ${key}` }, resolved) };
+    const { keyHeader } = entry ?? {};
+    const key = keyHeader && (await this.#keyFor(model));
+    if (keyHeader === undefined || key === undefined) return resolved;
+    return { ...mergeHeaders({ [keyHeader.name]: keyHeader.isBearer ? `Bearer ${key}` : key }, resolved) };
   }
 
   /** A key for this run only; it wins over all others. */
@@ -155,6 +161,10 @@ export class ModelRegistry {
     return findKey(this.#sources, key.provider, entry?.apiKey);
   }
 
+  #keyFor(model: ModelKey): Promise<string | undefined> {
+    return this.#value(this.#findKey(model), `No API key found for ${model.provider}.`);
+  }
+
   async #value(finding: Finding, problem: string): Promise<string | undefined> {
     try {
       return await resolveValue(finding, this.#sources.runCommand);
@@ -189,11 +199,9 @@ export function toWireModel(model: ProviderModel): Model {
 }
 
 /** An unknown price is 0 here: the shape has no other word for it. */
-function wireCost({ input, output, cacheRead, cacheWrite }: Model["cost"] = noCost): Model["cost"] {
+function wireCost({ input, output, cacheRead, cacheWrite }: Model["cost"] = freeOfCharge): Model["cost"] {
   return { input, output, cacheRead, cacheWrite };
 }
-
-const noCost: Model["cost"] = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 function wireThinking({ minLevel, maxLevel, mode }: NonNullable<Model["thinking"]>): NonNullable<Model["thinking"]> {
   return { minLevel, maxLevel, mode };
@@ -223,12 +231,14 @@ function override(model: ProviderModel, entry: ProviderEntry | undefined): Known
   if (entry === undefined) return { model, headers: {} };
   const patch = entry.modelOverrides.get(model.id);
   const compat = mergeCompat(mergeCompat(model.compat ?? {}, entry.compat), patch?.compat ?? {});
+  const cost = mergePrices(model.cost, patch?.cost);
   return {
     model: {
       ...model,
       ...patch?.fields,
       baseUrl: entry.baseUrl ?? model.baseUrl,
-      ...((model.cost || patch?.cost) && { cost: { ...noCost, ...model.cost, ...patch?.cost } }),
+      api: entry.api ?? model.api,
+      ...(cost && { cost }),
       ...(Object.keys(compat).length > 0 && { compat }),
     },
     headers: mergeHeaders(entry.headers, patch?.headers ?? {}),

@@ -45,7 +45,8 @@ const calls = [
 describe("a reply", () => {
   it("streams text, and remembers the id and the phase of its message", async () => {
     const item = wire.message(["Hel", "lo"], { phase: "final_answer" });
-    expect(await ask(wire.reply([item]), {}, { apiKey: "k" })).toEqual([
+    const named = { compat: { sessionHeader: "X-Session" } };
+    expect(await ask(wire.reply([item]), named, { apiKey: "k", sessionId: "s1" })).toEqual([
       start,
       { type: "text_start", contentIndex: 0 },
       { type: "text_delta", contentIndex: 0, delta: "Hello" },
@@ -55,7 +56,7 @@ describe("a reply", () => {
     expect(server.requests[0]).toMatchObject({
       method: "POST",
       path: "/v1/responses",
-      headers: { authorization: "Bearer k", accept: "text/event-stream" },
+      headers: { authorization: "Bearer k", accept: "text/event-stream", "x-session": "s1" },
     });
   });
 

@@ -23,6 +23,7 @@ import {
   type StreamRequest,
   zeroUsage,
 } from "../provider.js";
+import { sessionHeaders } from "../shared-compat.js";
 import { tokenCount, usageOf } from "../usage.js";
 import { responsesPayload, wantsSealedReasoning } from "./responses-request.js";
 
@@ -32,6 +33,7 @@ const responses: Dialect = {
   request: (request: StreamRequest) => ({
     url: `${request.model.baseUrl.replace(/\/+$/, "")}/responses`,
     headers: mergeHeaders(
+      sessionHeaders(request),
       request.options.apiKey ? { authorization: `Bearer ${request.options.apiKey}` } : {},
       request.model.headers,
       request.options.headers,

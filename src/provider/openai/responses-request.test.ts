@@ -112,10 +112,13 @@ describe("the body", () => {
       ...{ supportsEncryptedReasoning: false, supportsLongCacheRetention: false, supportsTemperature: false },
       extraBody: { service_tier: "flex" },
     };
-    const options = { cacheRetention: "long", temperature: 1, sampling: { topP: 0.5 } } as const;
+    const warnings: string[] = [];
+    const onWarning = (text: string) => void warnings.push(text);
+    const options = { cacheRetention: "long", temperature: 1, sampling: { topP: 0.5 }, onWarning } as const;
     const body = payload({ ...thinker, compat }, options);
     for (const field of ["include", "prompt_cache_retention", "temperature", "top_p"])
       expect(body).not.toHaveProperty(field);
+    expect(warnings).toEqual(["openai/scripted takes no sampling options: temperature, topP not sent."]);
     expect(body.service_tier).toBe("flex");
     expect(payload({ ...thinker, compat: { supportsReasoningEffort: false } })).not.toHaveProperty("reasoning");
   });

@@ -8,9 +8,12 @@ import { encodeConversation } from "../http/encoded-conversation.js";
 import { resolveToolChoice } from "../http/wire.js";
 import type { ModelMessage, ProviderModel, StreamOptions, StreamRequest, ToolSpec } from "../provider.js";
 import { plainIds } from "../replay.js";
+import { compatFlag, samplingFor } from "../shared-compat.js";
 
-export function responsesPayload({ model, context, options }: StreamRequest): JsonObject {
+export function responsesPayload(request: StreamRequest): JsonObject {
+  const { model, context, options } = request;
   const compat = model.compat ?? {};
+  const { temperature, sampling } = samplingFor(request, compatFlag(model, "supportsTemperature", true));
   const conversion = {
     model,
     idRule: plainIds,
@@ -19,7 +22,7 @@ export function responsesPayload({ model, context, options }: StreamRequest): Js
     finalCount: (items: readonly Item[]) => Math.max(items.length - 1, 0), // the last one has the count of made ids
     finish: (items: readonly Item[]) => items,
   };
-  const isLong = options.cacheRetention === "long" && compat.supportsLongCacheRetention !== false;
+  const isLong = options.cacheRetention === "long" && compatFlag(model, "supportsLongCacheRetention", true);
   return {
     model: model.id,
     ...(context.systemPrompt === "" ? {} : { instructions: context.systemPrompt }),
@@ -27,7 +30,7 @@ export function responsesPayload({ model, context, options }: StreamRequest): Js
     stream: true,
     store: false,
     max_output_tokens: Math.max(options.maxTokens ?? Math.min(model.maxTokens, 32_000), leastOutput),
-    ...(compat.supportsTemperature === false ? {} : sampling(options)),
+    ...{ temperature, top_p: sampling?.topP },
     ...wireTools(context.tools, options),
     ...reasoning(model, options.reasoning),
     ...(wantsSealedReasoning(model) ? { include: ["reasoning.encrypted_content"] } : {}),
@@ -41,19 +44,15 @@ export function responsesPayload({ model, context, options }: StreamRequest): Js
 const leastOutput = 16;
 
 /** Without it, reasoning could not go back: nothing of a conversation is stored at the service. */
-export function wantsSealedReasoning({ reasoning: isReasoning, compat }: ProviderModel): boolean {
-  return isReasoning && compat?.supportsEncryptedReasoning !== false;
-}
-
-function sampling({ temperature, sampling: { topP } = {} }: StreamOptions): JsonObject {
-  return { temperature, top_p: topP };
+export function wantsSealedReasoning(model: ProviderModel): boolean {
+  return model.reasoning && compatFlag(model, "supportsEncryptedReasoning", true);
 }
 
 const efforts = ["minimal", "low", "medium", "high", "xhigh"] as const;
 
 /** A level that the model does not have becomes the next lower one, else its lowest. */
 function reasoning(model: ProviderModel, level: StreamOptions["reasoning"]): JsonObject {
-  if (!model.reasoning || model.compat?.supportsReasoningEffort === false) return {};
+  if (!model.reasoning || !compatFlag(model, "supportsReasoningEffort", true)) return {};
   const { levels = {}, minLevel = "low" } = model.thinking ?? {};
   if (level === undefined && levels.off !== null) return { reasoning: { effort: levels.off ?? "none" } };
   const supported = efforts.filter((each) => levels[each] !== null);

@@ -2,7 +2,7 @@
 
 import type { ProviderModel } from "../provider/provider.js";
 import { openAi, type ScriptedCall } from "./scripted-replies.js";
-import { type Reply, type Step, sse } from "./scripted-server.js";
+import { many, type Reply, type Step, sse } from "./scripted-server.js";
 
 const usage = {
   input_tokens: 10,
@@ -128,4 +128,20 @@ export const openAiResponses = {
   }),
 
   text: (...pieces: string[]): Reply => openAiResponses.reply([openAiResponses.message(pieces)]),
+
+  /** `count` text deltas as fast as the socket takes them. */
+  manyDeltas: (count: number, delta = "word "): Reply => {
+    const [added, ...rest] = openAiResponses.inOrder([openAiResponses.message([])]);
+    const type = "response.output_text.delta";
+    const data = JSON.stringify({ type, output_index: 0, item_id: "msg_1", content_index: 0, delta, logprobs: [] });
+    return {
+      steps: [
+        ...openAiResponses.start(),
+        ...(added ? [added] : []),
+        many(count, () => `event: ${type}\ndata: ${data}\n\n`),
+        ...rest,
+        openAiResponses.completed([]),
+      ],
+    };
+  },
 };

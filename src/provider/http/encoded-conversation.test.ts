@@ -3,9 +3,11 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../base/json.js";
 import type { AssistantContent, InputContent } from "../../protocol/content.js";
 import type { AssistantMessage, StopReason } from "../../protocol/messages.js";
+import { google } from "../../testing/scripted-google.js";
 import { anthropic, openAi, streamRequest } from "../../testing/scripted-replies.js";
 import { openAiResponses } from "../../testing/scripted-responses.js";
 import { messagesPayload } from "../anthropic/request.js";
+import { generateContentPayload } from "../google/request.js";
 import { completionsPayload } from "../openai/request.js";
 import { responsesPayload } from "../openai/responses-request.js";
 import {
@@ -52,6 +54,15 @@ const dialects: {
     models: [
       { ...openAiResponses.model(url), reasoning: true },
       { ...openAiResponses.model(url), id: "other", input: ["text"] },
+    ],
+  },
+  {
+    name: "generateContent",
+    payload: generateContentPayload,
+    models: [
+      { ...google.model(url), reasoning: true },
+      { ...google.model(url), id: "gemini-2.5-pro" },
+      { ...google.model(url), id: "other", input: ["text"] },
     ],
   },
 ];

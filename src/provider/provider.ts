@@ -10,10 +10,18 @@ import type {
   Usage,
   UserMessage,
 } from "../protocol/messages.js";
-import type { Model, ModelCost, ThinkingLevel } from "../protocol/model.js";
+import type { Model, ModelCost } from "../protocol/model.js";
+import type { ModelThinking } from "./thinking-levels.js";
 
 export { capabilitiesOf, type ModelCapabilities, plannerApi } from "./capabilities.js";
-export { canBeOff, type Effort, efforts, nearestEffort, supportedEfforts } from "./thinking-levels.js";
+export {
+  canBeOff,
+  type Effort,
+  efforts,
+  type ModelThinking,
+  nearestEffort,
+  supportedEfforts,
+} from "./thinking-levels.js";
 
 /** The messages a model may be sent; every other role was converted before. */
 export type ModelMessage = UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage;
@@ -45,11 +53,6 @@ export interface ModelPrices extends ModelCost {
 export interface PriceTier extends ModelCost {
   readonly inputTokensAbove: number;
   readonly cacheWrite1h?: number;
-}
-
-export interface ModelThinking extends NonNullable<Model["thinking"]> {
-  /** The service's own word for a level; null: the level is not supported; absent: as the mode has it. */
-  readonly levels?: Readonly<Partial<Record<ThinkingLevel, string | null>>>;
 }
 
 /** A model with what hosts do not see. */

@@ -1,8 +1,12 @@
 // Which thinking levels a model has, by its own metadata: from its lowest to its highest, without those that it says are
 // not supported. What is sent for a level is the dialect's affair.
 
-import type { ThinkingLevel } from "../protocol/model.js";
-import type { ModelThinking } from "./provider.js";
+import type { Model, ThinkingLevel } from "../protocol/model.js";
+
+export interface ModelThinking extends NonNullable<Model["thinking"]> {
+  /** The service's own word for a level; null: the level is not supported; absent: as the mode has it. */
+  readonly levels?: Readonly<Partial<Record<ThinkingLevel, string | null>>>;
+}
 
 export type Effort = Exclude<ThinkingLevel, "off">;
 

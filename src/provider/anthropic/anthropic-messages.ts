@@ -43,16 +43,16 @@ const messages: Dialect = {
 function requestHeaders(request: StreamRequest): Record<string, string> {
   const { model, options } = request;
   const { apiKey = "" } = options;
-  const isLogin = apiKey.startsWith("sk-ant-oat");
-  const key = isLogin ? { authorization: `Bearer ${apiKey}` } : apiKey === "" ? {} : { "x-api-key": apiKey };
+  const key = apiKey.startsWith(loginPrefix) ? { authorization: `Bearer ${apiKey}` } : { "x-api-key": apiKey };
   const own = { "anthropic-version": "2023-06-01", ...sessionHeaders(request) };
-  const headers = mergeHeaders(own, key, model.headers, options.headers);
-  if (!isLogin) return headers;
+  const headers = mergeHeaders(own, apiKey === "" ? {} : key, model.headers, options.headers);
+  if (!headers.authorization?.startsWith(`Bearer ${loginPrefix}`)) return headers;
   // Without this header the service refuses a login token.
   const others = headers["anthropic-beta"]?.split(",").filter((beta) => beta.trim() !== loginBeta) ?? [];
   return { ...headers, "anthropic-beta": [...others, loginBeta].join(",") };
 }
 
+const loginPrefix = "sk-ant-oat";
 const loginBeta = "oauth-2025-04-20";
 
 const outcomes: { [stopReason: string]: "stop" | "length" | "toolUse" } = {

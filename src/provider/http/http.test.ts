@@ -93,6 +93,23 @@ describe("postJson", () => {
     });
   });
 
+  it("reads how long to wait from the body and from the resets of limits", async () => {
+    const wait = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "12s" };
+    const quota = {
+      code: 429,
+      message: "You exceeded your current quota.",
+      status: "RESOURCE_EXHAUSTED",
+      details: [wait],
+    };
+    const server = await serve(
+      { status: 429, headers: { "x-ratelimit-reset-requests": "3s" }, body: "slow down" },
+      { status: 429, headers: { "retry-after": "7" }, body: JSON.stringify({ error: quota }) },
+    );
+    const failure = { kind: "rate_limit", status: 429 };
+    expect(await post(server.url)).toMatchObject({ problem: { failure: { ...failure, retryAfterMs: 3000 } } });
+    expect(await post(server.url)).toMatchObject({ problem: { failure: { ...failure, retryAfterMs: 12_000 } } });
+  });
+
   it("reads only the head of an error, and takes a page for one", async () => {
     const server = await serve(
       { status: 500, body: "x".repeat(1_000_000) },

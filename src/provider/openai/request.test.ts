@@ -149,6 +149,17 @@ describe("reasoning", () => {
     expect(payload(format(name))).toEqual({ ...plain, ...off });
   });
 
+  it("pauses for a forced choice where the service refuses both, as DeepSeek does", () => {
+    const body = (toolChoice: StreamOptions["toolChoice"], model = format("deepseek")) =>
+      payload(model, { reasoning: "high", ...(toolChoice && { toolChoice }) }, undefined, [read]);
+    for (const forced of ["any", { type: "tool", name: "read" }] as const) {
+      expect(body(forced)).toMatchObject({ thinking: { type: "disabled" }, tool_choice: expect.anything() });
+      expect(body(forced)).not.toHaveProperty("reasoning_effort");
+      expect(body(forced, format("openai"))).toMatchObject({ reasoning_effort: "high" });
+    }
+    expect(body("auto")).toMatchObject({ thinking: { type: "enabled" } });
+  });
+
   it("uses the service's own words, and none where it has none", () => {
     const mapped = { ...thinker, compat: { reasoningEffortMap: { xhigh: "max" } } };
     expect(payload(mapped, { reasoning: "xhigh" })).toMatchObject({ reasoning_effort: "max" });

@@ -5,7 +5,7 @@ import type { AssistantContent, InputContent, TextContent } from "../../protocol
 import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.js";
 import { encodeConversation } from "../http/encoded-conversation.js";
 import { resolveToolChoice } from "../http/wire.js";
-import type { ModelMessage, ProviderModel, Sampling, StreamRequest, ToolSpec } from "../provider.js";
+import type { ModelMessage, Sampling, StreamRequest, ToolSpec } from "../provider.js";
 import { samplingFor } from "../shared-compat.js";
 import { fittedLevel } from "../thinking-levels.js";
 import { type CacheMark, cacheMark, marked, unmarkableCount, withMarks } from "./cache-marks.js";
@@ -41,7 +41,7 @@ export function completionsPayload(request: StreamRequest): JsonObject {
     ...(sampling && wireSampling(sampling, compat)),
     ...(compat.supportsStore ? cacheFields(options.sessionId, isLong) : {}),
     ...wireTools(request, compat, mark),
-    ...(model.reasoning ? reasoning(model, options.reasoning, compat) : {}),
+    ...(model.reasoning ? reasoning(request, compat) : {}),
     ...(compat.openRouterRouting ? { provider: compat.openRouterRouting } : {}),
     ...(compat.vercelGatewayRouting ? { providerOptions: { gateway: compat.vercelGatewayRouting } } : {}),
     ...compat.extraBody,
@@ -95,12 +95,11 @@ function wireChoice(choice: NonNullable<ReturnType<typeof resolveToolChoice>>): 
 }
 
 /** Services that think by default are told "off"; the others are told nothing, unless the model has a word for it. */
-function reasoning(
-  { thinking }: ProviderModel,
-  wanted: StreamRequest["options"]["reasoning"],
-  compat: CompletionsCompat,
-): JsonObject {
-  const level = fittedLevel(thinking, wanted);
+function reasoning({ model: { thinking }, context, options }: StreamRequest, compat: CompletionsCompat): JsonObject {
+  const choice = resolveToolChoice(options.toolChoice, context.tools);
+  // DeepSeek refuses a forced choice while the model thinks.
+  const isPaused = compat.thinkingFormat === "deepseek" && (choice === "any" || typeof choice === "object");
+  const level = fittedLevel(thinking, isPaused ? undefined : options.reasoning);
   const isOn = level !== "off";
   const effort = thinking?.levels?.[level] ?? (isOn ? (compat.reasoningEffortMap[level] ?? level) : undefined);
   const ownEffort = effort !== undefined && compat.supportsReasoningEffort ? { reasoning_effort: effort } : {};

@@ -9,6 +9,7 @@ import { resolveToolChoice } from "../http/wire.js";
 import type { ModelMessage, ProviderModel, StreamOptions, StreamRequest, ToolSpec } from "../provider.js";
 import { plainIds } from "../replay.js";
 import { compatFlag, samplingFor } from "../shared-compat.js";
+import { fittedLevel } from "../thinking-levels.js";
 
 export function responsesPayload(request: StreamRequest): JsonObject {
   const { model, context, options } = request;
@@ -48,18 +49,14 @@ export function wantsSealedReasoning(model: ProviderModel): boolean {
   return model.reasoning && compatFlag(model, "supportsEncryptedReasoning", true);
 }
 
-const efforts = ["minimal", "low", "medium", "high", "xhigh"] as const;
-
-/** A level that the model does not have becomes the next lower one, else its lowest. */
-function reasoning(model: ProviderModel, level: StreamOptions["reasoning"]): JsonObject {
+function reasoning(model: ProviderModel, wanted: StreamOptions["reasoning"]): JsonObject {
   if (!model.reasoning || !compatFlag(model, "supportsReasoningEffort", true)) return {};
-  const { levels = {}, minLevel = "low" } = model.thinking ?? {};
-  if (level === undefined && levels.off !== null) return { reasoning: { effort: levels.off ?? "none" } };
-  const supported = efforts.filter((each) => levels[each] !== null);
-  const wanted = efforts.indexOf(level ?? minLevel);
-  const nearest = supported.findLast((each) => efforts.indexOf(each) <= wanted) ?? supported[0];
-  if (nearest === undefined) return {};
-  return { reasoning: { effort: levels[nearest] ?? nearest, ...(level === undefined ? {} : { summary: "auto" }) } };
+  const level = fittedLevel(model.thinking, wanted);
+  const word = model.thinking?.levels?.[level];
+  if (word === null) return {}; // the model has no level at all
+  const effort = word ?? (level === "off" ? "none" : level);
+  const isShown = wanted !== undefined && level !== "off";
+  return { reasoning: { effort, ...(isShown ? { summary: "auto" } : {}) } };
 }
 
 function wireTools(tools: readonly ToolSpec[], { toolChoice }: StreamOptions): JsonObject {

@@ -1,38 +1,15 @@
-// Holds JSON against a type of a vendor's package: written into a TypeScript file as a literal, so that unknown fields
-// are refused too, and read by the compiler.
+// The compiler's word on source text that uses the vendors' packages. A body of a request, written as a literal with its
+// type, is held against it: unknown fields are refused too.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../kit/run-galley.js";
 import { temporaryDirectory } from "../kit/temporary-directory.js";
 
 const packages = join(projectRoot, "test/oracles/node_modules");
 
-/** Whether the vendors' packages are installed. Tests that need them are skipped without. */
-export const hasOracles = existsSync(packages);
-export const whyNoOracles = "needs the vendors' packages: npm ci --prefix test/oracles";
-
-export interface TypedBody {
-  /** As in an import. */
-  readonly module: string;
-  /** A type that the module exports. */
-  readonly type: string;
-  readonly body: unknown;
-}
-
-/** What the compiler says about all of them; empty when every body has its type. */
-export function checkTypes(bodies: readonly TypedBody[]): string {
-  return compile(
-    bodies.map(
-      ({ module, type, body }, index) =>
-        `import type * as module${index} from ${JSON.stringify(module)};\n` +
-        `export const body${index}: module${index}.${type} = ${JSON.stringify(body, null, 1)};\n`,
-    ),
-  );
-}
-
-/** The same for source text, which may import the vendors' packages and galley's own source as `galley-source/…`. */
+/** What it says; empty when nothing is wrong. The text may also import galley's own source, as `galley-source/…`. */
 export function compile(sources: readonly string[]): string {
   const home = temporaryDirectory();
   symlinkSync(packages, join(home, "node_modules"));

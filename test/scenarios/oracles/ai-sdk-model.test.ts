@@ -2,8 +2,7 @@
 // service had signed, and usage and refusals arrive as the service gave them.
 
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import {
   type AiSdkLanguageModel,
   type AiSdkModelOptions,
@@ -13,9 +12,9 @@ import {
 import { anthropic, collect, streamRequest } from "../../../src/testing/scripted-replies.js";
 import { openAiResponses } from "../../../src/testing/scripted-responses.js";
 import { type Reply, type ScriptedServer, sse, startScriptedServer } from "../../../src/testing/scripted-server.js";
-import { projectRoot } from "../../kit/run-galley.js";
 import { temporaryDirectory } from "../../kit/temporary-directory.js";
-import { compile, hasOracles, whyNoOracles } from "../../oracles/check-types.js";
+import { compile } from "../../oracles/check-types.js";
+import { describeWithOracles, oracle } from "./oracle.test-kit.js";
 
 let server: ScriptedServer;
 afterEach(() => server?.close());
@@ -29,7 +28,6 @@ const google = (parts: object[], finishReason: string) =>
   });
 
 interface Published {
-  file: string;
   /** The function that makes the provider, and the model's id. */
   make: string;
   id: string;
@@ -43,7 +41,6 @@ const published: [string, Published][] = [
   [
     "@ai-sdk/openai",
     {
-      file: "@ai-sdk/openai/dist/index.mjs",
       make: "createOpenAI",
       id: "gpt-5",
       replies: [
@@ -60,7 +57,6 @@ const published: [string, Published][] = [
   [
     "@ai-sdk/anthropic",
     {
-      file: "@ai-sdk/anthropic/dist/index.mjs",
       make: "createAnthropic",
       id: "claude-sonnet-4-5",
       replies: [
@@ -85,7 +81,6 @@ const published: [string, Published][] = [
   [
     "@ai-sdk/google",
     {
-      file: "@ai-sdk/google/dist/index.mjs",
       make: "createGoogleGenerativeAI",
       id: "gemini-2.5-pro",
       replies: [
@@ -107,17 +102,14 @@ const published: [string, Published][] = [
   ],
 ];
 
-async function load({ file, make, id }: Published, url: string): Promise<AiSdkLanguageModel> {
-  type Provider = (id: string) => AiSdkLanguageModel;
-  const module: unknown = await import(pathToFileURL(join(projectRoot, "test/oracles/node_modules", file)).href);
-  const createProvider = (module as Record<string, (options: object) => Provider>)[make];
-  return createProvider!({ apiKey: "k", baseURL: `${url}/v1` })(id);
+function load(name: string, { make, id }: Published, url: string): AiSdkLanguageModel {
+  return oracle(name)[make]({ apiKey: "k", baseURL: `${url}/v1` })(id);
 }
 
-describe.skipIf(!hasOracles).each(published)(`%s (${whyNoOracles})`, (_name, each) => {
-  it("calls a tool of the session and gets back what it signed", async () => {
+describeWithOracles("aiSdkModel", () => {
+  it.each(published)("%s calls a tool of the session and gets back what it signed", async (name, each) => {
     server = await startScriptedServer(each.replies);
-    const given = aiSdkModel(await load(each, server.url), {
+    const given = aiSdkModel(load(name, each, server.url), {
       ...(each.providerOptions ? { providerOptions: each.providerOptions } : {}),
       cost: { input: 1e6, output: 0, cacheRead: 0, cacheWrite: 0 },
     });
@@ -148,13 +140,13 @@ describe.skipIf(!hasOracles).each(published)(`%s (${whyNoOracles})`, (_name, eac
     await session.dispose();
   });
 
-  it("tells status and delay of a refusal", async () => {
+  it.each(published)("%s tells status and delay of a refusal", async (name, each) => {
     const body = JSON.stringify({
       error: { message: "Slow down", type: "rate_limit_error", status: "RESOURCE_EXHAUSTED" },
     });
     const headers = { "content-type": "application/json", "retry-after": "7" };
     server = await startScriptedServer([{ status: 429, headers, body }]);
-    const { model, streamFn } = aiSdkModel(await load(each, server.url));
+    const { model, streamFn } = aiSdkModel(load(name, each, server.url));
     expect(await collect(streamFn(streamRequest(model)))).toMatchObject([
       {
         ...{ type: "error", errorMessage: expect.stringContaining("Slow down") },
@@ -164,7 +156,7 @@ describe.skipIf(!hasOracles).each(published)(`%s (${whyNoOracles})`, (_name, eac
   });
 });
 
-describe.skipIf(!hasOracles)(`the types (${whyNoOracles})`, () => {
+describeWithOracles("aiSdkModel: the types", () => {
   it("take the packages' models as they are", { timeout: 120_000 }, () => {
     const source = `
       import type { LanguageModelV3 } from "@ai-sdk/provider";

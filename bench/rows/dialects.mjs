@@ -11,7 +11,7 @@ import { root, workspace } from "../kit/agent.mjs";
 import { buildModule } from "../kit/build-module.mjs";
 import { alternate, expect, row } from "../kit/measure.mjs";
 
-const { anthropic, google, openAi, startScriptedServer } = await import(
+const { anthropic, google, openAi, openAiResponses, startScriptedServer } = await import(
   pathToFileURL(join(root, "dist/testing.js")).href
 );
 
@@ -24,6 +24,7 @@ const reader = fileURLToPath(new URL("dialects-reader.mjs", import.meta.url));
 const table = [
   { replies: anthropic, sdk: { package: "@ai-sdk/anthropic", create: "createAnthropic", base: "/v1" } },
   { replies: openAi, sdk: { package: "@ai-sdk/openai", create: "createOpenAI", base: "/v1", kind: "chat" } },
+  { replies: openAiResponses, sdk: { package: "@ai-sdk/openai", create: "createOpenAI", base: "/v1" } },
   { replies: google, sdk: { package: "@ai-sdk/google", create: "createGoogleGenerativeAI", base: "/v1beta" } },
 ];
 

@@ -7,5 +7,6 @@ export { type Played, play } from "./play.js";
 export { google } from "./scripted-google.js";
 export * from "./scripted-model.js";
 export * from "./scripted-replies.js";
+export { openAiResponses, type ScriptedItem } from "./scripted-responses.js";
 export * from "./scripted-server.js";
 export { parseTranscript, playTranscript, type Transcript, type TranscriptPeer } from "./transcript.js";

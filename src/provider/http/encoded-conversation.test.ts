@@ -5,9 +5,11 @@ import type { AssistantContent, InputContent } from "../../protocol/content.js";
 import type { AssistantMessage, StopReason } from "../../protocol/messages.js";
 import { google } from "../../testing/scripted-google.js";
 import { anthropic, openAi, streamRequest } from "../../testing/scripted-replies.js";
+import { openAiResponses } from "../../testing/scripted-responses.js";
 import { messagesPayload } from "../anthropic/request.js";
 import { generateContentPayload } from "../google/request.js";
 import { completionsPayload } from "../openai/request.js";
+import { responsesPayload } from "../openai/responses-request.js";
 import {
   type ModelMessage,
   type ProviderModel,
@@ -47,6 +49,14 @@ const dialects: {
     ],
   },
   {
+    name: "responses",
+    payload: responsesPayload,
+    models: [
+      { ...openAiResponses.model(url), reasoning: true },
+      { ...openAiResponses.model(url), id: "other", input: ["text"] },
+    ],
+  },
+  {
     name: "generateContent",
     payload: generateContentPayload,
     models: [
@@ -69,6 +79,7 @@ const block: fc.Arbitrary<AssistantContent> = fc.oneof(
   fc.constantFrom<AssistantContent>(
     { type: "thinking", thinking: "hm" },
     { type: "thinking", thinking: "hm", thinkingSignature: "sig" },
+    { type: "thinking", thinking: "", thinkingSignature: '{"type":"reasoning","encrypted_content":"x"}' },
     { type: "redactedThinking", data: "x" },
   ),
   callId.map((id): AssistantContent => ({ type: "toolCall", id, name: "read", arguments: { path: id } })),

@@ -116,12 +116,7 @@ describe("a model", () => {
     [
       "an unknown api",
       { id: "x", api: "galley-planner" },
-      "models[1].api: expected one of anthropic-messages, openai-completions, google-generative-ai",
-    ],
-    [
-      "an api that is yet to come",
-      { id: "x", api: "openai-responses" },
-      "models[1].api: openai-responses is not supported by this version; use one of anthropic-messages, openai-completions, google-generative-ai",
+      "models[1].api: expected one of anthropic-messages, openai-completions, openai-responses, google-generative-ai",
     ],
     [
       "levels upside down",
@@ -202,17 +197,8 @@ describe("a model", () => {
     expect(onlyProblem({ acme: bare })).toBe(
       "models.yml: providers.acme.models[0].api: is required here or at the provider",
     );
-    for (const api of ["anthropic-messages", "google-generative-ai"])
+    for (const api of ["anthropic-messages", "openai-responses", "google-generative-ai"])
       expect(models(read({ acme: { ...bare, models: [{ id: "m", api }] } }))[0]?.api).toBe(api);
-  });
-
-  it("of an api that is yet to come at the provider is left out, one with an api of its own stays", () => {
-    const listed = [{ id: "x" }, { id: "m", api: "openai-completions" }];
-    const file = read({ acme: { ...good, api: "openai-responses", models: listed } });
-    expect(problems(file)).toEqual([
-      "models.yml: providers.acme.models[0].api: openai-responses is not supported by this version; use one of anthropic-messages, openai-completions, google-generative-ai",
-    ]);
-    expect(models(file).map(({ id }) => id)).toEqual(["m"]);
   });
 
   it("has the words for its levels, and null for those that it has not", () => {

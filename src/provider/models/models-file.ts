@@ -80,9 +80,7 @@ export interface ModelEntry {
 
 export type DiscoveryType = (typeof discoveryTypes)[number];
 
-const apis = ["anthropic-messages", "openai-completions", "google-generative-ai"] as const;
-/** Fields of a later version: valid, but not used yet. */
-const laterApis: readonly unknown[] = ["openai-responses"];
+const apis = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"] as const;
 const discoveryTypes = ["ollama", "lm-studio", "llama.cpp", "openai-compat"] as const;
 const fileFields = ["providers"];
 const connectionFields = [
@@ -164,7 +162,7 @@ function readProvider(reading: Reading, id: string, value: unknown): ProviderEnt
 
   const baseUrl = optional(entry, "baseUrl", { path, check: serverUrl });
   const apiKey = optional(entry, "apiKey", { path, check: text });
-  const api = optional(entry, "api", { path, check: readApi });
+  const api = optional(entry, "api", { path, check: oneOf(apis) });
   const isKeyless = optional(entry, "auth", { path, check: oneOf(["apiKey", "none"]) }) === "none";
   const keyHeader = readKeyHeader(entry, path);
   const headers = optional(entry, "headers", { path, check: readHeaders }) ?? {};
@@ -241,10 +239,8 @@ function readModel(
 ): ModelEntry {
   const entry = object(value, path);
   const id = text(entry.id, step(path, "id"));
-  const api = optional(entry, "api", { path, check: readApi }) ?? defaults.api;
+  const api = optional(entry, "api", { path, check: oneOf(apis) }) ?? defaults.api;
   if (api === undefined) return mismatch(step(path, "api"), "is required here or at the provider");
-  if (laterApis.includes(api))
-    mismatch(step(path, "api"), `${api} is not supported by this version; use one of ${apis.join(", ")}`);
   reading.warnUnknown(entry, modelFields, path);
   const patch = readPatch(entry, path);
   const compat = mergeCompat(defaults.compat, patch.compat);
@@ -282,9 +278,6 @@ function readOverrides(
     });
   return patches;
 }
-
-const readApi: Check<string> = (value, path) =>
-  typeof value === "string" && laterApis.includes(value) ? value : oneOf(apis)(value, path);
 
 const readDiscovery: Check<{ type: DiscoveryType }> = (value, path) => ({
   type: oneOf(discoveryTypes)(object(value, path).type, step(path, "type")),

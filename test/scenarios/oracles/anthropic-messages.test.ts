@@ -201,7 +201,7 @@ describeWithOracles("Anthropic messages: what is sent", () => {
       ),
     ];
     const type = { name: "MessageCreateParamsStreaming", from: "@anthropic-ai/sdk/resources/messages" };
-    expect(await typeErrors(type, bodies)).toBe("");
-    expect(await typeErrors(type, [{ ...bodies[0], temperature: 1 }])).toContain("temperature");
+    expect(typeErrors(type, bodies)).toBe("");
+    expect(typeErrors(type, [{ ...bodies[0], temperature: 1 }])).toContain("temperature");
   });
 });

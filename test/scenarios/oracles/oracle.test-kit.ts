@@ -1,19 +1,16 @@
 // The vendors' own clients as witnesses: they read the bytes that galley reads, and their types say what may be sent.
 // They are installed by `npm ci --prefix test/oracles`; without them these tests are skipped and say so.
 
-import { execFile } from "node:child_process";
-import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe } from "vitest";
 import type { StreamEvent } from "../../../src/provider/provider.js";
 import { argumentTexts } from "../../../src/testing/scripted-replies.js";
-import { temporaryDirectory } from "../../kit/temporary-directory.js";
+import { compile } from "../../oracles/check-types.js";
 
 const packages = join(import.meta.dirname, "../../oracles");
-const installed = join(packages, "node_modules");
-const missing = existsSync(installed) ? "" : " (skipped: run npm ci --prefix test/oracles)";
+const missing = existsSync(join(packages, "node_modules")) ? "" : " (skipped: run npm ci --prefix test/oracles)";
 
 export function describeWithOracles(name: string, tests: () => void): void {
   describe.skipIf(missing !== "")(`${name}${missing}`, tests);
@@ -95,17 +92,7 @@ export async function heardByAiSdk(
 }
 
 /** What the compiler has against the bodies; members that the type does not know are errors too. */
-export async function typeErrors(type: { name: string; from: string }, bodies: readonly unknown[]): Promise<string> {
-  const folder = temporaryDirectory();
-  symlinkSync(installed, join(folder, "node_modules"));
+export function typeErrors(type: { name: string; from: string }, bodies: readonly unknown[]): string {
   const lines = bodies.map((body) => `void (${JSON.stringify(body)} satisfies ${type.name});`);
-  writeFileSync(join(folder, "bodies.ts"), [`import type { ${type.name} } from "${type.from}";`, ...lines].join("\n"));
-  const options = "--noEmit --strict --skipLibCheck --target es2022 --module nodenext --types".split(" ");
-  const tsc = join(import.meta.dirname, "../../../node_modules/.bin/tsc");
-  try {
-    await promisify(execFile)(tsc, [...options, "", "bodies.ts"], { cwd: folder });
-    return "";
-  } catch (error) {
-    return (error as { stdout: string }).stdout;
-  }
+  return compile([[`import type { ${type.name} } from "${type.from}";`, ...lines].join("\n")]);
 }

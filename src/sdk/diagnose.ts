@@ -13,8 +13,8 @@ import { languages } from "../tools/ast/languages.js";
 import { sharedParsers } from "../tools/ast/parsers.js";
 import { installedRipgrep } from "../tools/search/ripgrep.js";
 import { type ExtensionLocation, findExtensionLocation, untrustedModules } from "./extensions/manage-extensions.js";
-import { setKeyText } from "./list-models.js";
 import { loadModelRegistry } from "./load-models.js";
+import { setKeyText } from "./models/list-models.js";
 import { refusesCommands, sandboxReason } from "./sandbox-policy.js";
 import { createToolAccess } from "./tool-access.js";
 
@@ -141,7 +141,7 @@ function modelFindings(registry: ModelRegistry, agentDir: string): Finding[] {
   const models = registry.all().filter((model) => model !== plannerModel);
   if (models.length === 0) {
     const text = "no model is configured: the built-in planner answers, which is not a language model";
-    return [{ name, isOk: false, text, mend: `${setKeyText}, or describe a model in ${agentDir}/models.yml.` }];
+    return [{ name, isOk: false, text, mend: `${setKeyText}.` }];
   }
   const providers = [...new Set(models.map(({ provider }) => provider))];
   return providers.map((provider) => {

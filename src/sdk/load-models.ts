@@ -15,7 +15,7 @@ import {
 } from "../provider/credentials.js";
 import { ModelRegistry } from "../provider/models/model-registry.js";
 import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models/models-file.js";
-import { catalogModels } from "./load-catalog.js";
+import { catalogModels } from "./models/load-catalog.js";
 
 export interface LoadModelsOptions {
   readonly agentDir: string;

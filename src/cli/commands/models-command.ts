@@ -4,7 +4,7 @@ import { GalleyError } from "../../base/errors.js";
 import { logTo } from "../../base/log.js";
 import { nearestName } from "../../base/nearest-name.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
-import { type ListedModel, listModels, type ModelList, setKeyText } from "../../sdk/list-models.js";
+import { type ListedModel, listModels, type ModelList, setKeyText } from "../../sdk/models/list-models.js";
 import type { CommandLine } from "../arguments.js";
 import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
 import { unknownOption, wrongUse } from "../verb-help.js";

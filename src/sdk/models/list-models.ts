@@ -1,16 +1,16 @@
 // The models for people and scripts: which there are, which can be used and by which key, and which one a session would
 // begin with. Sends nothing to a service and runs no command.
 
-import type { Log } from "../base/log.js";
-import type { Model } from "../protocol/model.js";
-import { toWireModel } from "../provider/models/model-registry.js";
-import { plannerModel } from "../provider/planner/planner-model.js";
-import type { ProviderModel } from "../provider/provider.js";
-import { knownProviders, localProviders, usualKeyName } from "../provider/provider-list.js";
-import { thinkingOf } from "../session/models/thinking.js";
-import { findExtensionLocation } from "./extensions/manage-extensions.js";
+import type { Log } from "../../base/log.js";
+import type { Model } from "../../protocol/model.js";
+import { toWireModel } from "../../provider/models/model-registry.js";
+import { plannerModel } from "../../provider/planner/planner-model.js";
+import type { ProviderModel } from "../../provider/provider.js";
+import { knownProviders, localProviders, usualKeyName } from "../../provider/provider-list.js";
+import { thinkingOf } from "../../session/models/thinking.js";
+import { findExtensionLocation } from "../extensions/manage-extensions.js";
+import { type ChosenModels, chooseModels } from "../session-models.js";
 import { readCatalog } from "./load-catalog.js";
-import { type ChosenModels, chooseModels } from "./session-models.js";
 
 export interface ListedModel {
   /** As hosts see it. */

@@ -3,11 +3,11 @@
 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ownLocation } from "../base/own-location.js";
-import { readConfigFile } from "../files/config/config-files.js";
-import type { ModelPrices, ProviderModel } from "../provider/provider.js";
-import { knownProviders } from "../provider/provider-list.js";
-import { isSupportedApi } from "../provider/stream-by-api.js";
+import { ownLocation } from "../../base/own-location.js";
+import { readConfigFile } from "../../files/config/config-files.js";
+import type { ModelPrices, ProviderModel } from "../../provider/provider.js";
+import { knownProviders } from "../../provider/provider-list.js";
+import { isSupportedApi } from "../../provider/stream-by-api.js";
 
 /** What scripts/generate-models.mjs writes, and scripts/check-models.mjs checks. */
 export interface CatalogFile {

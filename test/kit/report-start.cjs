@@ -30,6 +30,11 @@ process.stdout.write = function (...args) {
 };
 process.on("exit", () => {
   const builtin = process.moduleLoadList.filter((name) => /^NativeModule [a-z_]+$/.test(name));
-  const report = { scripts, tables, tablesBeforeReady, builtin: builtin.map((name) => name.slice("NativeModule ".length)) };
+  const report = {
+    scripts,
+    tables,
+    tablesBeforeReady,
+    builtin: builtin.map((name) => name.slice("NativeModule ".length)),
+  };
   writeFileSync(process.env.START_REPORT, JSON.stringify(report));
 });

@@ -10,9 +10,18 @@ import type {
   Usage,
   UserMessage,
 } from "../protocol/messages.js";
-import type { Model, ModelCost, ThinkingLevel } from "../protocol/model.js";
+import type { Model, ModelCost } from "../protocol/model.js";
+import type { ModelThinking } from "./thinking-levels.js";
 
 export { capabilitiesOf, type ModelCapabilities, plannerApi } from "./capabilities.js";
+export {
+  canBeOff,
+  type Effort,
+  efforts,
+  type ModelThinking,
+  nearestEffort,
+  supportedEfforts,
+} from "./thinking-levels.js";
 
 /** The messages a model may be sent; every other role was converted before. */
 export type ModelMessage = UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage;
@@ -44,11 +53,6 @@ export interface ModelPrices extends ModelCost {
 export interface PriceTier extends ModelCost {
   readonly inputTokensAbove: number;
   readonly cacheWrite1h?: number;
-}
-
-export interface ModelThinking extends NonNullable<Model["thinking"]> {
-  /** The service's own word for a level; null: the level is not supported; absent: as the mode has it. */
-  readonly levels?: Readonly<Partial<Record<ThinkingLevel, string | null>>>;
 }
 
 /** A model with what hosts do not see. */
@@ -93,6 +97,8 @@ export interface StreamOptions {
   cacheRetention?: "short" | "long";
   /** Sees the request body just before it is sent. */
   onPayload?: (payload: unknown) => void;
+  /** Told what of the request the service was not asked for. May come with every request. */
+  onWarning?: (text: string) => void;
   /** 0 switches a watchdog off. */
   firstEventTimeoutMs?: number;
   idleTimeoutMs?: number;

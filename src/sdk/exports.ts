@@ -44,6 +44,7 @@ export type { ChangeSession, ChangeWriter } from "../preview/change-writer.js";
 export type { ProcessEnd, Processes, ProcessRequest } from "../processes/processes.js";
 export type { AgentSessionEvent } from "../protocol/events.js";
 export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
+export { type AiSdkLanguageModel, type AiSdkModelOptions, aiSdkModel } from "../provider/ai-sdk-model.js";
 export { toWireModel } from "../provider/models/model-registry.js";
 export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
 export { SessionIndex, type SessionInfo } from "../record/store/session-index.js";

@@ -219,6 +219,16 @@ function requestSettings(sessionId: string | undefined, { settings, env, log }: 
     ...(firstEventTimeoutMs === undefined ? {} : { firstEventTimeoutMs }),
     ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
     proxyVariables: proxyVariables(env),
+    onWarning: onceEach(log),
+  };
+}
+
+/** A provider warns with every request. */
+function onceEach(log: Log): (text: string) => void {
+  const told = new Set<string>();
+  return (text) => {
+    if (!told.has(text)) log.warn(text);
+    told.add(text);
   };
 }
 

@@ -9,6 +9,7 @@ import { GalleyError } from "../../base/errors.js";
 import { type Problem, problemOfJson, problemOfResponse } from "../failures.js";
 import { isLoopback } from "../models/config-checks.js";
 import { encodeBody } from "./json-body.js";
+import { retryDelayMs } from "./retry-delay.js";
 
 export interface PostRequest {
   url: string;
@@ -50,18 +51,6 @@ export function mergeHeaders(...sets: (Record<string, string> | undefined)[]): R
   for (const set of sets)
     for (const [name, value] of Object.entries(set ?? {})) merged[name.toLowerCase()] = value.trim();
   return merged;
-}
-
-/** `retry-after-ms`, or `retry-after` as seconds or as a date. */
-export function retryAfterMs(headers: IncomingMessage["headers"], now: number): number | undefined {
-  const exact = headers["retry-after-ms"];
-  const rough = headers["retry-after"];
-  const candidates = [
-    typeof exact === "string" ? Number.parseFloat(exact) : Number.NaN,
-    rough === undefined || !/^\s*[\d.]+\s*$/.test(rough) ? Number.NaN : Number.parseFloat(rough) * 1000,
-    rough === undefined ? Number.NaN : Math.max(0, Date.parse(rough) - now),
-  ];
-  return candidates.find((value) => Number.isFinite(value) && value >= 0);
 }
 
 function checkedUrl(text: string, source: string | undefined): URL {
@@ -154,7 +143,7 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
   const type = answer.headers["content-type"] ?? "";
   const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
   if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: answer };
-  const waitMs = retryAfterMs(answer.headers, clock.now());
+  const waitMs = retryDelayMs(status, answer.headers, clock.now());
   const told = {
     status,
     body: await readHead(answer, { mayBeCut: true }),

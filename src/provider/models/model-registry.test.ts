@@ -186,10 +186,22 @@ describe("headersFor", () => {
     expect(await found.headersFor(model)).toEqual({ A: "yes", C: "literal", D: "yes" });
   });
 
-  it("adds the key as a bearer token if asked, unless a header says otherwise", async () => {
+  it("carries the key where the file names a header for it, and then nothing else does", async () => {
+    const env = { ACME_KEY: "k" };
+    const azure = registry({ providers: { acme: { ...acme, keyHeader: "api-key" } }, env });
+    expect(await azure.headersFor(model)).toEqual({ "api-key": "k" });
+    expect(await azure.apiKeyFor(model)).toBeUndefined();
+    expect(azure.hasCredential(model)).toBe(true);
+    const usual = registry({ providers: { acme }, env });
+    expect(await usual.headersFor(model)).toEqual({});
+    expect(await usual.apiKeyFor(model)).toBe("k");
+  });
+
+  it("carries the key as a bearer token alone if asked, unless a header says otherwise", async () => {
     const env = { ACME_KEY: "k" };
     const bearer = registry({ providers: { acme: { ...acme, authHeader: true } }, env });
     expect(await bearer.headersFor(model)).toEqual({ Authorization: "Bearer k" });
+    expect(await bearer.apiKeyFor(model)).toBeUndefined();
     const own = registry({
       providers: { acme: { ...acme, authHeader: true, headers: { authorization: "Basic x" } } },
       env,
@@ -215,6 +227,40 @@ describe("headersFor", () => {
 });
 
 describe("built-in models", () => {
+  it("may be asked through another api, by a provider that says nothing else", () => {
+    const found = registry({ builtIns: [builtIn], providers: { anthropic: { api: "openai-completions" } } });
+    expect(found.problems).toEqual([]);
+    expect(found.find("anthropic", "sonnet")).toEqual({ ...builtIn, api: "openai-completions" });
+  });
+
+  it("keep their prices by size under a new price, and an unknown price stays unknown", () => {
+    const tiers = [{ inputTokensAbove: 1000, input: 6, output: 30, cacheRead: 0, cacheWrite: 0 }];
+    const { cost: _price, ...unpriced } = builtIn;
+    const found = registry({
+      builtIns: [
+        { ...builtIn, cost: { ...builtIn.cost!, tiers } },
+        { ...unpriced, id: "opus" },
+      ],
+      providers: { anthropic: { modelOverrides: { sonnet: { cost: { output: 10 } }, opus: { name: "Opus" } } } },
+    });
+    expect(found.find("anthropic", "sonnet")?.cost).toEqual({
+      input: 3,
+      output: 10,
+      cacheRead: 0,
+      cacheWrite: 0,
+      tiers,
+    });
+    const opus = found.find("anthropic", "opus");
+    expect(opus).not.toHaveProperty("cost");
+    expect(toWireModel(opus!).cost).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 });
+    expect(toWireModel(found.find("anthropic", "sonnet")!).cost).toEqual({
+      input: 3,
+      output: 10,
+      cacheRead: 0,
+      cacheWrite: 0,
+    });
+  });
+
   it("are changed by the provider, then by model; the file's own models replace them in place", async () => {
     const found = registry({
       builtIns: [builtIn, { ...builtIn, id: "opus" }, { ...builtIn, id: "haiku" }],
@@ -249,7 +295,8 @@ describe("built-in models", () => {
       compat: { a: 1, nested: { x: 1, y: 2, z: 3 } },
     });
     expect(found.find("anthropic", "opus")).toMatchObject({ name: "Sonnet", baseUrl: "https://proxy.example" });
-    expect(found.find("anthropic", "haiku")).toMatchObject({ name: "haiku", cost: { input: 0 } });
+    expect(found.find("anthropic", "haiku")).toMatchObject({ name: "haiku" });
+    expect(found.find("anthropic", "haiku")).not.toHaveProperty("cost");
     expect(await found.headersFor({ provider: "anthropic", id: "sonnet" })).toEqual({
       "X-Team": "core",
       "x-who": "sonnet",

@@ -17,9 +17,10 @@ import type { ProviderModel } from "../provider.js";
 import { type KnownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
 import { isLoopbackUrl, step } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
-import type { ModelProblem, ModelsFile } from "./models-file.js";
+import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
+import { freeOfCharge } from "./price-fields.js";
 import { nearestModels, type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
-import { findAddress, joinService, type KnownModel, noCost, unlistedModel } from "./service-models.js";
+import { findAddress, joinService, type KnownModel, unlistedModel } from "./service-models.js";
 
 export interface RegistryDeps {
   readonly sources: CredentialSources;
@@ -182,7 +183,7 @@ export class ModelRegistry {
    * is in `headersFor`. Throws `no_credential` if a command fails.
    */
   async apiKeyFor(model: ModelKey): Promise<string | undefined> {
-    return this.#isBearer(model.provider) ? undefined : this.#key(model.provider);
+    return this.#keyHeader(model.provider) ? undefined : this.#key(model.provider);
   }
 
   /** The configured request headers, resolved. One whose variable is unset is left out. Throws as `apiKeyFor`. */
@@ -194,8 +195,10 @@ export class ModelRegistry {
       const value = await this.#value(findValue(text, this.#sources.env), problem);
       if (value !== undefined) resolved[name] = value;
     }
-    const key = this.#isBearer(model.provider) ? await this.#key(model.provider) : undefined;
-    return key === undefined ? resolved : { ...mergeHeaders({ Authorization: `Bearer ${key}` }, resolved) };
+    const keyHeader = this.#keyHeader(model.provider);
+    const key = keyHeader && (await this.#key(model.provider));
+    if (keyHeader === undefined || key === undefined) return resolved;
+    return { ...mergeHeaders({ [keyHeader.name]: keyHeader.isBearer ? `Bearer ${key}` : key }, resolved) };
   }
 
   /** A key for this run only; it wins over all others. */
@@ -290,12 +293,14 @@ export class ModelRegistry {
     return this.#findKey(provider).kind !== "missing";
   }
 
-  /** One header carries the key, never two. */
-  #isBearer(provider: string): boolean {
+  /** Where the key goes if not into the API's own header: one header carries it, never two. */
+  #keyHeader(provider: string): ProviderEntry["keyHeader"] {
+    const { keyHeader } = this.#file.providers.get(provider) ?? {};
+    if (keyHeader) return keyHeader;
     const found = this.#findKey(provider);
-    if (this.#file.providers.get(provider)?.sendsBearer) return true;
     const { bearerNames = [] } = knownProvider(provider) ?? {};
-    return found.kind === "value" && bearerNames.includes(found.source ?? "");
+    const isBearer = found.kind === "value" && bearerNames.includes(found.source ?? "");
+    return isBearer ? { name: "Authorization", isBearer } : undefined;
   }
 
   #key(provider: string): Promise<string | undefined> {
@@ -354,7 +359,7 @@ export function toWireModel(model: ProviderModel): Model {
 }
 
 /** An unknown price is 0 here: the shape has no other word for it. */
-function wireCost({ input, output, cacheRead, cacheWrite }: Model["cost"] = noCost): Model["cost"] {
+function wireCost({ input, output, cacheRead, cacheWrite }: Model["cost"] = freeOfCharge): Model["cost"] {
   return { input, output, cacheRead, cacheWrite };
 }
 

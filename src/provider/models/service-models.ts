@@ -1,12 +1,12 @@
 // The models of one service, joined from where they are described: the built-in table, the user's models file, and what a
 // running server reports. Pure: who asks decides when a table is read.
 
-import type { Model } from "../../protocol/model.js";
 import type { Environment } from "../credentials.js";
 import type { ProviderModel } from "../provider.js";
 import type { KnownProvider } from "../provider-list.js";
 import { type Headers, mergeCompat, mergeHeaders } from "./model-fields.js";
 import type { ProviderEntry } from "./models-file.js";
+import { mergePrices } from "./price-fields.js";
 
 export interface KnownModel {
   readonly model: ProviderModel;
@@ -79,17 +79,17 @@ export function unlistedModel(
 /** By its provider's name such a model would pass for one of OpenAI's, with what only OpenAI itself knows. */
 const otherServer = { supportsStore: false, supportsDeveloperRole: false, maxTokensField: "max_tokens" };
 
-export const noCost: Model["cost"] = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
 function override(model: ProviderModel, entry: ProviderEntry | undefined): KnownModel {
   if (entry === undefined) return { model, headers: {} };
   const patch = entry.modelOverrides.get(model.id);
   const compat = mergeCompat(mergeCompat(model.compat ?? {}, entry.compat), patch?.compat ?? {});
+  const cost = mergePrices(model.cost, patch?.cost);
   return {
     model: {
       ...model,
       ...patch?.fields,
-      ...((model.cost || patch?.cost) && { cost: { ...noCost, ...model.cost, ...patch?.cost } }),
+      api: entry.api ?? model.api,
+      ...(cost && { cost }),
       ...(Object.keys(compat).length > 0 && { compat }),
     },
     headers: mergeHeaders(entry.headers, patch?.headers ?? {}),

@@ -19,6 +19,7 @@ export type RequestSettings = Pick<
   | "firstEventTimeoutMs"
   | "idleTimeoutMs"
   | "proxyVariables"
+  | "onWarning"
 >;
 
 export interface ModelSource {

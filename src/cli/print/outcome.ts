@@ -25,13 +25,15 @@ export function codeOf({ reason }: Outcome, { exitCode }: { exitCode: boolean })
 /** Of an error that ended the program before, or instead of, a run. */
 export function outcomeOfError(error: unknown): Outcome {
   const isOf = (code: GalleyError["code"]) => GalleyError.is(error, code);
-  const reason =
-    isOf("usage") || isOf("unknown_price")
-      ? "usage"
-      : isOf("no_credential") || isOf("no_model")
-        ? "provider"
-        : "startup";
-  return { reason, message: messageOf(error) };
+  const isProvider = isOf("no_credential") || isOf("no_model");
+  const reason = isOf("usage") || isOf("unknown_price") ? "usage" : isProvider ? "provider" : "startup";
+  return { reason, message: isOf("model_not_found") ? notFoundText(error as GalleyError) : messageOf(error) };
+}
+
+function notFoundText({ message, details }: GalleyError): string {
+  const names = Array.isArray(details?.suggestions) ? details.suggestions : [];
+  const meant = names.length === 0 ? "" : ` Did you mean ${names.join(", ")}?`;
+  return `${message}.${meant} See: galley models --all`;
 }
 
 /** Of the last prompt; without a reply it was a command, or ended before the model was called. */

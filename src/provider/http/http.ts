@@ -13,6 +13,8 @@ import { retryDelayMs } from "./retry-delay.js";
 
 export interface PostRequest {
   url: string;
+  /** The variable that names the address, where one does. */
+  urlSource?: string | undefined;
   headers: Record<string, string>;
   payload: unknown;
   /** Default: the process's. */
@@ -30,7 +32,7 @@ const maxRedirects = 3;
 
 /** Throws when no answer came (no connection, stopped, refused by our own rules). */
 export async function postJson(request: PostRequest): Promise<PostResult> {
-  let url = checkedUrl(request.url);
+  let url = checkedUrl(request.url, request.urlSource);
   const body = encodeBody(request.payload);
   for (let hops = 0; ; hops += 1) {
     const answer = await send(url, body, request);
@@ -51,19 +53,20 @@ export function mergeHeaders(...sets: (Record<string, string> | undefined)[]): R
   return merged;
 }
 
-function checkedUrl(text: string): URL {
+function checkedUrl(text: string, source: string | undefined): URL {
+  const from = source === undefined ? "" : ` (from ${source})`;
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw new GalleyError("invalid_config", "The model's baseUrl is not a URL.");
+    throw new GalleyError("invalid_config", `The model's baseUrl${from} is not a URL.`);
   }
   if (url.username || url.password)
-    throw new GalleyError("invalid_config", "The model's baseUrl must not hold a user name or a password.");
+    throw new GalleyError("invalid_config", `The model's baseUrl${from} must not hold a user name or a password.`);
   if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))) return url;
   throw new GalleyError(
     "invalid_config",
-    `Refused to send a request to ${url.protocol}//${url.host}: only https is allowed, and plain http only to this machine.`,
+    `Refused to send a request to ${url.protocol}//${url.host}${from}: only https is allowed, and plain http only to this machine.`,
   );
 }
 

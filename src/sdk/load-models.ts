@@ -1,13 +1,13 @@
 // Combines the user's models file, credential file and environment into a registry. This is on the path to the
 // program's first answer: without a models file it costs two failed opens and nothing else is read.
 
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { parseConfig } from "../config/parse-config.js";
 import { type ConfigFile, readConfigFile, runForOutput } from "../files/config/config-files.js";
 import {
-  type CredentialSources,
+  type CommandAnswers,
   type Environment,
   looksLikeUnsetName,
   readAuthFile,
@@ -35,9 +35,15 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
   const authFile =
     options.authStorage ??
     (file.providers.size > 0 ? await loadAuthFile(join(agentDir, "auth.json"), log) : new Map<string, string>());
-  const runCommand = (command: string) => commandsOf(agentDir, env)(command);
   const registry = new ModelRegistry({
-    sources: { env, authFile, runtimeKeys: new Map(), runCommand },
+    sources: {
+      env,
+      authFile,
+      runtimeKeys: new Map(),
+      runCommand: (command) => commandsOf(agentDir, env).run(command),
+      forgetAnswer: (command, answer) => commandsOf(agentDir, env).forget(command, answer),
+      names: { models: basename(file.path), ...(options.authStorage ? { auth: "authStorage" } : {}) },
+    },
     file,
     disabledProviders,
   });
@@ -46,15 +52,15 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
 }
 
 /** By directory and environment, on which the answer may depend: a second call in this process gets it at once. */
-const remembered = new Map<string, CredentialSources["runCommand"]>();
+const remembered = new Map<string, CommandAnswers>();
 
-function commandsOf(cwd: string, env: Environment): CredentialSources["runCommand"] {
+function commandsOf(cwd: string, env: Environment): CommandAnswers {
   const key = JSON.stringify([cwd, Object.entries(env).sort()]);
   const known = remembered.get(key);
   if (known) return known;
-  const run = rememberCommands((command) => runForOutput(command, { timeoutMs: commandLimitMs, env, cwd }));
-  remembered.set(key, run);
-  return run;
+  const answers = rememberCommands((command) => runForOutput(command, { timeoutMs: commandLimitMs, env, cwd }));
+  remembered.set(key, answers);
+  return answers;
 }
 
 async function loadModelsFile(agentDir: string, log: Log): Promise<ModelsFile> {

@@ -4,6 +4,7 @@
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Model } from "../../protocol/model.js";
 import {
+  type CommandAnswers,
   type CredentialSources,
   type Finding,
   findKey,
@@ -11,10 +12,11 @@ import {
   rememberCommands,
   requiredVariable,
   resolveValue,
+  usualKeyName,
 } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
-import type { ProviderModel } from "../provider.js";
-import { keyNames, localProviders } from "../provider-list.js";
+import type { ProviderModel, StreamOptions } from "../provider.js";
+import { localProviders } from "../provider-list.js";
 import { isLoopbackUrl, step } from "./config-checks.js";
 import { type Headers, mergeCompat, mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
@@ -44,10 +46,12 @@ export class ModelRegistry {
   /** The models file names a service, with models or without. */
   readonly hasProviders: boolean;
   readonly #sources: CredentialSources;
+  readonly #commands: CommandAnswers;
 
   constructor({ sources, file, builtIns = [], disabledProviders = [] }: RegistryDeps) {
     this.#runtimeKeys = new Map(sources.runtimeKeys);
-    this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: rememberCommands(sources.runCommand) };
+    this.#commands = rememberCommands(sources.runCommand);
+    this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: this.#commands.run };
     this.problems = file.problems;
     this.hasProviders = file.providers.size > 0;
     this.warnings = [...file.warnings, ...unusedOverrides(builtIns, file)];
@@ -99,7 +103,7 @@ export class ModelRegistry {
   /** The variable that would hold its key; undefined where none is known. */
   keyVariable(model: ModelKey): string | undefined {
     const configured = this.#known.get(keyOf(model))?.entry?.apiKey ?? "";
-    return requiredVariable(configured) ?? keyNames.get(model.provider)?.at(-1);
+    return requiredVariable(configured) ?? usualKeyName(model.provider);
   }
 
   /** `undefined` for a keyless model and where there is no credential. Throws `no_credential` if a command fails. */
@@ -118,6 +122,34 @@ export class ModelRegistry {
     }
     const key = entry?.sendsBearer ? await this.apiKeyFor(model) : undefined;
     return key === undefined ? resolved : { ...mergeHeaders({ Authorization: `Bearer ${key}` }, resolved) };
+  }
+
+  /** Where the key of a request came from, for people; undefined if it is none of ours. */
+  keySourceFor(model: ModelKey, used: string | undefined): string | undefined {
+    const found = this.#findKey(model);
+    if (found.kind === "missing") return undefined;
+    const isOurs =
+      used === undefined || (found.kind === "value" ? found.value === used : this.#commands.gave(found.command, used));
+    return isOurs ? found.source : undefined;
+  }
+
+  /**
+   * A service refused this request: forgets the answers of commands in it, so that the next request runs them again.
+   * Another request may have done so already. False: nothing in it is the answer of a command.
+   */
+  forgetAnswers(model: ModelKey, { apiKey, headers = {} }: Pick<StreamOptions, "apiKey" | "headers">): boolean {
+    const sent = [apiKey ?? "", ...Object.values(headers).flatMap((value) => [value, value.replace(/^bearer /i, "")])];
+    const texts = Object.values(this.#known.get(keyOf(model))?.headers ?? {});
+    const findings = [this.#findKey(model), ...texts.map((text) => findValue(text, this.#sources.env))];
+    const refused = findings.flatMap((finding) =>
+      finding.kind === "command" ? sent.map((answer) => ({ command: finding.command, answer })) : [],
+    );
+    const answers = refused.filter(({ command, answer }) => this.#commands.gave(command, answer));
+    for (const { command, answer } of answers) {
+      this.#commands.forget(command, answer);
+      this.#sources.forgetAnswer?.(command, answer);
+    }
+    return answers.length > 0;
   }
 
   /** A key for this run only; it wins over all others. */

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { parseConfig } from "../config/parse-config.js";
+import { authFileProblem } from "../files/config/auth-file.js";
 import { type ConfigFile, readConfigFile, runForOutput } from "../files/config/config-files.js";
 import {
   type CommandAnswers,
@@ -63,7 +64,8 @@ function commandsOf(cwd: string, env: Environment): CommandAnswers {
   return answers;
 }
 
-async function loadModelsFile(agentDir: string, log: Log): Promise<ModelsFile> {
+/** An empty one where there is none; what is wrong with it is in its `problems`. */
+export async function loadModelsFile(agentDir: string, log: Log): Promise<ModelsFile> {
   const yaml = join(agentDir, "models.yml");
   const json = join(agentDir, "models.json");
   const [first, second] = [readOrProblem(yaml), readOrProblem(json)];
@@ -88,15 +90,14 @@ function readOrProblem(path: string): ConfigFile | ModelsFile | undefined {
   }
 }
 
-/** Unreadable, or readable by other users: one line, and no key from it. */
+/** Unreadable, or with another mode than 0600: one line, and no key from it. */
 export async function loadAuthFile(path: string, log: Log): Promise<ReadonlyMap<string, string>> {
   try {
     const file = readConfigFile(path);
     if (file === undefined) return new Map();
-    // Windows has no such bits; there the protection of the home directory has to be enough.
-    if ((file.mode & 0o077) !== 0 && process.platform !== "win32") {
-      const mode = file.mode.toString(8).padStart(4, "0");
-      log.warn(`${path}: not used, because others can read it (mode ${mode}); run chmod 600 on it`);
+    const problem = authFileProblem(file);
+    if (problem !== undefined) {
+      log.warn(`${path}: ${problem}`);
       return new Map();
     }
     const { keys, warnings } = readAuthFile((await parseConfig(file)) ?? {}, path);

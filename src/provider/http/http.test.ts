@@ -9,7 +9,7 @@ import {
   stall,
   startScriptedServer,
 } from "../../testing/scripted-server.js";
-import { mergeHeaders, postJson, retryAfterMs } from "./http.js";
+import { getJson, type JsonRequest, mergeHeaders, postJson, retryAfterMs } from "./http.js";
 import { EncodedJson } from "./json-body.js";
 
 const servers: ScriptedServer[] = [];
@@ -195,6 +195,50 @@ describe("postJson", () => {
     const answer = await post(server.url, { signal: late.signal });
     late.abort(reason);
     await expect(answer.ok && answer.body[Symbol.asyncIterator]().next()).rejects.toThrow();
+  });
+});
+
+describe("getJson", () => {
+  const get = (url: string, more: Partial<JsonRequest> = {}) =>
+    getJson({
+      url,
+      headers: { "x-key": "k" },
+      signal: new AbortController().signal,
+      clock: systemClock,
+      maxBytes: 1000,
+      ...more,
+    });
+
+  it("asks without a body, and with a payload by POST", async () => {
+    const server = await serve({ status: 200, body: '{"a":1}' }, { status: 201, body: "[]" });
+    expect(await get(`${server.url}/models?x=1`)).toEqual({ ok: true, value: { a: 1 } });
+    expect(await get(server.url, { payload: { q: 1 } })).toEqual({ ok: true, value: [] });
+    const [first, second] = server.requests;
+    expect(first).toMatchObject({ method: "GET", path: "/models?x=1", body: "", headers: { "x-key": "k" } });
+    expect(first?.headers).not.toHaveProperty("content-type");
+    expect(second).toMatchObject({ method: "POST", body: { q: 1 }, headers: { "content-type": "application/json" } });
+  });
+
+  it("has the rules of a POST: status, redirects, plain http", async () => {
+    const server = await serve(
+      { status: 401, body: '{"error":{"message":"bad key"}}' },
+      { status: 302, headers: { location: "https://elsewhere.example/" } },
+    );
+    expect(await get(server.url)).toMatchObject({ ok: false, problem: { failure: { kind: "auth", status: 401 } } });
+    await expect(get(server.url)).rejects.toThrow("redirected to another origin");
+    await expect(get("http://llm.example/models")).rejects.toThrow("only https is allowed");
+  });
+
+  it("takes no longer answer than allowed, and nothing else than JSON", async () => {
+    const server = await serve(
+      { steps: [raw(`"${"x".repeat(2000)}`), stall], mayBeLeft: true },
+      { status: 200, body: "<h1>sk-secret" },
+      { steps: [raw("{"), cut] },
+    );
+    const problem = (message: string) => ({ ok: false, problem: { message, failure: { kind: "invalid_request" } } });
+    expect(await get(server.url)).toEqual(problem("The answer is larger than 1000 bytes."));
+    expect(await get(server.url)).toEqual(problem("The service did not answer with JSON."));
+    await expect(get(server.url)).rejects.toThrow("aborted");
   });
 });
 

@@ -1,4 +1,4 @@
-// One POST to a model service. Promises: TLS or loopback only; the key goes to the configured origin and nowhere else;
+// One request to a model service. Promises: TLS or loopback only; the key goes to the configured origin and nowhere else;
 // a failure is described from the response, never from the request. It is node:http(s) and not fetch, because the first fetch
 // of a process costs 50 ms and 13 MiB, and because a proxied request needs node:https anyway.
 
@@ -20,6 +20,15 @@ export interface PostRequest {
   clock: Clock;
 }
 
+/** A question that is answered in one piece; with a payload it is a POST. */
+export interface JsonRequest extends Omit<PostRequest, "payload"> {
+  payload?: unknown;
+  /** A longer answer is a failure. */
+  maxBytes: number;
+}
+
+export type JsonResult = { ok: true; value: unknown } | { ok: false; problem: Problem };
+
 /** `body` is a stream of events that has not been read yet. */
 export type PostResult = { ok: true; body: AsyncIterable<Uint8Array> } | { ok: false; problem: Problem };
 
@@ -29,13 +38,34 @@ const maxRedirects = 3;
 
 /** Throws when no answer came (no connection, stopped, refused by our own rules). */
 export async function postJson(request: PostRequest): Promise<PostResult> {
+  const headers = { accept: "text/event-stream", ...request.headers };
+  return read(await ask({ ...request, headers }, encodeBody(request.payload)), request.clock);
+}
+
+/** Throws as `postJson`, and when the answer is cut off. */
+export async function getJson(request: JsonRequest): Promise<JsonResult> {
+  const headers = { accept: "application/json", ...request.headers };
+  const body = request.payload === undefined ? undefined : encodeBody(request.payload);
+  const answer = await ask({ ...request, headers }, body);
+  const status = answer.statusCode ?? 0;
+  if (status < 200 || status >= 300) return refusal(answer, request.clock);
+  const bytes = await readAll(answer, request.maxBytes);
+  const value = bytes && parseJson(bytes);
+  if (value) return { ok: true, value: value.json };
+  const message = bytes
+    ? "The service did not answer with JSON."
+    : `The answer is larger than ${request.maxBytes} bytes.`;
+  return { ok: false, problem: { message, failure: { kind: "invalid_request" } } };
+}
+
+/** The answer at the end of all redirects, its body unread. */
+async function ask(request: Sending, body: readonly Buffer[] | undefined): Promise<IncomingMessage> {
   let url = checkedUrl(request.url);
-  const body = encodeBody(request.payload);
   for (let hops = 0; ; hops += 1) {
     const answer = await send(url, body, request);
     const status = answer.statusCode ?? 0;
     const { location } = answer.headers;
-    if (status < 300 || status >= 400 || location === undefined) return read(answer, request.clock);
+    if (status < 300 || status >= 400 || location === undefined) return answer;
     answer.destroy();
     if (hops === maxRedirects) throw new GalleyError("invalid_config", `The service redirected ${hops + 1} times.`);
     url = redirected(url, location);
@@ -93,18 +123,21 @@ function redirected(from: URL, location: string): URL {
   );
 }
 
-async function send(url: URL, body: readonly Buffer[], request: PostRequest): Promise<IncomingMessage> {
+type Sending = Omit<PostRequest, "payload">;
+
+async function send(url: URL, given: readonly Buffer[] | undefined, request: Sending): Promise<IncomingMessage> {
+  const body = given ?? [];
+  const length = body.reduce((sum, piece) => sum + piece.length, 0);
   const options: RequestOptions = {
     ...urlToHttpOptions(url),
-    method: "POST",
+    method: given ? "POST" : "GET",
     signal: request.signal,
     headers: {
-      accept: "text/event-stream",
       // A server or proxy that compresses a stream would delay it.
       "accept-encoding": "identity",
-      "content-type": "application/json",
+      ...(given && { "content-type": "application/json" }),
       ...request.headers,
-      "content-length": body.reduce((sum, { length }) => sum + length, 0),
+      ...(given && { "content-length": length }),
     },
   };
   if (url.protocol === "http:") {
@@ -118,11 +151,7 @@ async function send(url: URL, body: readonly Buffer[], request: PostRequest): Pr
   return exchange(open({ ...options, createConnection: () => socket }), body, request);
 }
 
-function exchange(
-  call: ClientRequest,
-  body: readonly Buffer[],
-  { clock, signal }: PostRequest,
-): Promise<IncomingMessage> {
+function exchange(call: ClientRequest, body: readonly Buffer[], { clock, signal }: Sending): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let cancel = () => {};
     // A request on a reused connection need not wait for it.
@@ -151,9 +180,13 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
   const type = answer.headers["content-type"] ?? "";
   const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
   if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: answer };
+  return refusal(answer, clock);
+}
+
+async function refusal(answer: IncomingMessage, clock: Clock): Promise<{ ok: false; problem: Problem }> {
   const waitMs = retryAfterMs(answer.headers, clock.now());
   const told = {
-    status,
+    status: answer.statusCode ?? 0,
     body: await readHead(answer, { mayBeCut: true }),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   };
@@ -189,4 +222,24 @@ async function readHead(body: AsyncIterable<Uint8Array>, { mayBeCut }: { mayBeCu
     // The status is more useful than the error of a cut body, so the part that came is used.
   }
   return Buffer.concat(parts).subarray(0, maxErrorBytes).toString("utf8");
+}
+
+/** Undefined where it is longer than allowed. */
+async function readAll(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | undefined> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.byteLength;
+    if (bytes > maxBytes) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function parseJson(bytes: Buffer): { json: unknown } | undefined {
+  try {
+    return { json: JSON.parse(bytes.toString("utf8")) };
+  } catch {
+    return undefined; // told by the caller, without a word of the answer
+  }
 }

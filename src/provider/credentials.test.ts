@@ -9,8 +9,8 @@ import {
   readAuthFile,
   rememberCommands,
   resolveValue,
-  usualKeyName,
 } from "./credentials.js";
+import { usualKeyName } from "./provider-list.js";
 
 const neverRun = () => Promise.reject(new Error("no command may run here"));
 

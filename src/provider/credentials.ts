@@ -67,12 +67,6 @@ export function loginCommand(provider: string): string | undefined {
   return knownProviders.some(({ id }) => id === provider) ? `galley login ${provider}` : undefined;
 }
 
-/** The variable to recommend: the vendor's own name for a plain API key. */
-export function usualKeyName(provider: string): string | undefined {
-  const names = keyNames.get(provider) ?? [];
-  return names.find((name) => name.endsWith("_API_KEY")) ?? names.at(-1);
-}
-
 /** The rules for `apiKey` and header values: `!command`, `$NAME`, `${NAME}`, a bare name that is set, a literal. */
 export function findValue(text: string, env: Environment): Finding {
   if (text.startsWith("!")) {

@@ -18,6 +18,8 @@ export interface KnownProvider {
   readonly small?: string;
   /** Where a user creates a key. */
   readonly keyPage: string;
+  /** What to ask, behind the base URL, to learn whether a key works; absent: the list of models. */
+  readonly keyCheck?: string;
 }
 
 /** In the order of preference: the first with a key has the usual model. */
@@ -64,6 +66,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrlNames: ["OPENROUTER_BASE_URL"],
     defaults: ["anthropic/claude-sonnet-5", "openai/gpt-6-sol"],
     keyPage: "https://openrouter.ai/settings/keys",
+    keyCheck: "/key", // its list of models needs no key
   },
   {
     id: "xai",
@@ -178,6 +181,7 @@ export const knownProviders: readonly KnownProvider[] = [
     keyNames: ["AI_GATEWAY_API_KEY"],
     baseUrlNames: ["AI_GATEWAY_BASE_URL"],
     keyPage: "https://vercel.com/docs/ai-gateway",
+    keyCheck: "/v1/credits", // its list of models needs no key
   },
 ];
 

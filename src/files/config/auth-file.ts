@@ -18,7 +18,7 @@ export function authFileProblem({ mode }: ConfigFile): string | undefined {
   return `not used, because its mode is ${mode.toString(8).padStart(4, "0")} and not 0600; run chmod 600 on it`;
 }
 
-/** The names of its entries. Throws as `changeAuthFile`. */
+/** The names of its entries; none where there is no file. Throws as `changeAuthFile`. */
 export function authEntryNames(path: string): string[] {
   return readMembers(path, path).members.map(({ name }) => name);
 }
@@ -33,6 +33,9 @@ export async function changeAuthFile(
   changes: ReadonlyMap<string, object | undefined>,
   options: { clock?: Clock } = {},
 ): Promise<string[]> {
+  // Then not even its directory is made.
+  const isThere = (name: string) => changes.get(name) !== undefined || authEntryNames(file).includes(name);
+  if (![...changes.keys()].some(isThere)) return [];
   const path = prepareConfigPath(file);
   return withConfigLock(
     path,

@@ -1,6 +1,7 @@
 // `galley login`: asks for a key, checks it and stores it. The key comes from the terminal, unseen, or from a pipe; it is
 // never an argument, and no message repeats it.
 
+import { sep } from "node:path";
 import { GalleyError } from "../../base/errors.js";
 import { homedir } from "../../base/home.js";
 import { logTo } from "../../base/log.js";
@@ -205,5 +206,5 @@ const noKeyText = "No key found. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_A
 /** As people write it. */
 export function shortPath(path: string): string {
   const home = homedir();
-  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+  return path.startsWith(`${home}${sep}`) ? `~${path.slice(home.length)}` : path;
 }

@@ -9,7 +9,8 @@ import { type Clock, systemClock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import type { Environment } from "../../provider/credentials.js";
-import { getJson } from "../../provider/http/http.js";
+import { problemOfException } from "../../provider/failures.js";
+import { getJson, type JsonResult } from "../../provider/http/http.js";
 
 export interface BrowserLogin {
   /** To open in a browser. */
@@ -48,19 +49,22 @@ export async function loginInBrowser({
     answered,
     close,
     async exchange(pasted) {
-      const signal = AbortSignal.timeout(exchangeMs);
       const payload = { code: codeIn(pasted, state), code_verifier: verifier, code_challenge_method: "S256" };
-      const url = `${baseUrl}/auth/keys`;
       const answer = await getJson({
-        ...{ url, headers: {}, payload, proxyVariables: env, signal, clock },
+        ...{ url: `${baseUrl}/auth/keys`, headers: {}, payload, proxyVariables: env, clock },
+        signal: AbortSignal.timeout(exchangeMs),
         maxBytes: 64 * 1024,
-      });
+      }).catch((error: unknown) => ({ ok: false as const, problem: problemOfException(error) }));
       if (answer.ok && isObject(answer.value) && typeof answer.value.key === "string") return answer.value.key;
-      const status = answer.ok ? undefined : answer.problem.failure.status;
-      const reason = status === undefined ? "sent no key" : `refused the code (HTTP ${status})`;
-      throw new GalleyError("start_failed", `${address.origin} ${reason}. Nothing was stored.`);
+      throw new GalleyError("start_failed", `${address.origin} ${noKeyReason(answer)}. Nothing was stored.`);
     },
   };
+}
+
+function noKeyReason(answer: JsonResult): string {
+  if (answer.ok) return "sent no key";
+  const { message, failure } = answer.problem;
+  return failure.status === undefined ? `gave no key: ${message}` : `refused the code (HTTP ${failure.status})`;
 }
 
 interface Listening {

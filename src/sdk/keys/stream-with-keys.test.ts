@@ -155,6 +155,19 @@ describe("a key that is no answer of a command", () => {
   });
 });
 
+it("a model without a key is not asked, and the sentence says how to get one", async () => {
+  put("deepseek", "http://127.0.0.1:9", ["apiKey: $DEEPSEEK_API_KEY"]);
+  const { session } = await createAgentSession({
+    ...{ agentDir, env, cwd: agentDir, contextFiles: [] },
+    modelPattern: "deepseek/m",
+  });
+  onTestFinished(() => session.dispose());
+  await expect(session.prompt("hi")).rejects.toMatchObject({
+    code: "no_credential",
+    message: "No API key found for deepseek. Set DEEPSEEK_API_KEY, or run: galley login deepseek",
+  });
+});
+
 it("a quota that is used up is told so, unless the service names a time", async () => {
   const body = '{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}';
   const server = await serve([

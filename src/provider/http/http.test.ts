@@ -1,15 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
+import { manualClock } from "../../testing/manual-clock.js";
 import {
   cut,
+  Gate,
+  many,
   type Reply,
   raw,
   type ScriptedServer,
   stall,
   startScriptedServer,
 } from "../../testing/scripted-server.js";
-import { getJson, type JsonRequest, mergeHeaders, postJson, retryAfterMs } from "./http.js";
+import { type GetRequest, getJson, mergeHeaders, postJson, retryAfterMs } from "./http.js";
 import { EncodedJson } from "./json-body.js";
 
 const servers: ScriptedServer[] = [];
@@ -199,46 +202,64 @@ describe("postJson", () => {
 });
 
 describe("getJson", () => {
-  const get = (url: string, more: Partial<JsonRequest> = {}) =>
-    getJson({
-      url,
-      headers: { "x-key": "k" },
-      signal: new AbortController().signal,
-      clock: systemClock,
-      maxBytes: 1000,
-      ...more,
-    });
+  const get = (url: string, more: Partial<GetRequest> = {}) =>
+    getJson({ url, headers: {}, signal: new AbortController().signal, clock: systemClock, ...more });
+  const json = (body: unknown): Reply => ({ status: 200, body: JSON.stringify(body) });
 
-  it("asks without a body, and with a payload by POST", async () => {
-    const server = await serve({ status: 200, body: '{"a":1}' }, { status: 201, body: "[]" });
-    expect(await get(`${server.url}/models?x=1`)).toEqual({ ok: true, value: { a: 1 } });
-    expect(await get(server.url, { payload: { q: 1 } })).toEqual({ ok: true, value: [] });
+  it("asks by GET, or by POST where there is something to send, and returns the value", async () => {
+    const server = await serve(json({ a: ["ü"] }), json([1]));
+    expect(await get(`${server.url}/x`, { headers: key })).toEqual({ ok: true, value: { a: ["ü"] } });
+    expect(await get(`${server.url}/y`, { payload: { model: "m" } })).toEqual({ ok: true, value: [1] });
     const [first, second] = server.requests;
-    expect(first).toMatchObject({ method: "GET", path: "/models?x=1", body: "", headers: { "x-key": "k" } });
-    expect(first?.headers).not.toHaveProperty("content-type");
-    expect(second).toMatchObject({ method: "POST", body: { q: 1 }, headers: { "content-type": "application/json" } });
+    expect(first).toMatchObject({ method: "GET", path: "/x", headers: { ...key, accept: "application/json" } });
+    expect(first?.headers).not.toHaveProperty("content-length");
+    expect(second).toMatchObject({ method: "POST", path: "/y", body: { model: "m" } });
   });
 
-  it("has the rules of a POST: status, redirects, plain http", async () => {
+  it("holds to the rules of a POST", async () => {
+    const stranger = await serve();
     const server = await serve(
-      { status: 401, body: '{"error":{"message":"bad key"}}' },
-      { status: 302, headers: { location: "https://elsewhere.example/" } },
+      { status: 302, headers: { location: "/v2" } },
+      json(1),
+      { status: 302, headers: { location: `${stranger.url}/steal` } },
+      { status: 401, body: '{"error":{"message":"no"}}' },
     );
+    expect(await get(server.url)).toEqual({ ok: true, value: 1 });
+    expect(server.requests[1]).toMatchObject({ method: "GET", path: "/v2" });
+    await expect(get(server.url, { headers: key })).rejects.toThrow("redirected to another origin");
+    expect(stranger.requests).toEqual([]);
     expect(await get(server.url)).toMatchObject({ ok: false, problem: { failure: { kind: "auth", status: 401 } } });
-    await expect(get(server.url)).rejects.toThrow("redirected to another origin");
-    await expect(get("http://llm.example/models")).rejects.toThrow("only https is allowed");
+    await expect(get("http://example.com/")).rejects.toThrow("only https is allowed");
   });
 
-  it("takes no longer answer than allowed, and nothing else than JSON", async () => {
-    const server = await serve(
-      { steps: [raw(`"${"x".repeat(2000)}`), stall], mayBeLeft: true },
-      { status: 200, body: "<h1>sk-secret" },
-      { steps: [raw("{"), cut] },
-    );
-    const problem = (message: string) => ({ ok: false, problem: { message, failure: { kind: "invalid_request" } } });
-    expect(await get(server.url)).toEqual(problem("The answer is larger than 1000 bytes."));
-    expect(await get(server.url)).toEqual(problem("The service did not answer with JSON."));
+  it("takes a page, a cut answer and one that is too large for what they are", async () => {
+    const endless: Reply = { steps: [many(1_000_000, () => "[".repeat(1000))], mayBeLeft: true };
+    const server = await serve({ status: 200, body: "<h1>Log in</h1>" }, endless, json("12345"), {
+      steps: [raw('{"a":'), cut],
+    });
+    const message = async (more?: Partial<GetRequest>) => {
+      const answer = await get(server.url, more);
+      return answer.ok ? undefined : answer.problem.message;
+    };
+    expect(await message()).toBe("The service did not answer with JSON: <h1>Log in</h1>");
+    expect(await message()).toBe("The service's answer is larger than 1048576 bytes.");
+    expect(await message({ maxBytes: 6 })).toBe("The service's answer is larger than 6 bytes.");
     await expect(get(server.url)).rejects.toThrow("aborted");
+  });
+
+  it("waits no longer than it is told, before the answer and inside of it", async () => {
+    for (const steps of [[], [raw("[1,")]]) {
+      const gate = new Gate();
+      const server = await serve({ steps: [...steps, gate.step], mayBeLeft: true });
+      const clock = manualClock();
+      const answer = get(server.url, { clock, timeoutMs: 700 });
+      await gate.reached;
+      clock.advance(700);
+      await expect(answer).rejects.toThrow(
+        new GalleyError("timeout", "The service timed out: no answer within 0.7 s."),
+      );
+      expect(clock.pendingTimers).toBe(0);
+    }
   });
 });
 

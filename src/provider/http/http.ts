@@ -4,62 +4,91 @@
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { urlToHttpOptions } from "node:url";
+import { linkAbort } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
-import { type Problem, problemOfJson, problemOfResponse } from "../failures.js";
+import { excerpt, type Problem, problemOfJson, problemOfResponse } from "../failures.js";
 import { isLoopback } from "../models/config-checks.js";
 import { encodeBody } from "./json-body.js";
 
-export interface PostRequest {
+interface WireCall {
   url: string;
   headers: Record<string, string>;
-  payload: unknown;
   /** Default: the process's. */
   proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
   signal: AbortSignal;
   clock: Clock;
+  /** Default: 10 s. */
+  connectTimeoutMs?: number;
 }
 
-/** A question that is answered in one piece; with a payload it is a POST. */
-export interface JsonRequest extends Omit<PostRequest, "payload"> {
+export interface PostRequest extends WireCall {
+  payload: unknown;
+}
+
+export interface GetRequest extends WireCall {
+  /** Makes it a POST: some services are asked that way. */
   payload?: unknown;
-  /** A longer answer is a failure. */
-  maxBytes: number;
+  /** For the whole exchange; default: 10 s. */
+  timeoutMs?: number;
+  /** Default: 1 MiB. */
+  maxBytes?: number;
 }
-
-export type JsonResult = { ok: true; value: unknown } | { ok: false; problem: Problem };
 
 /** `body` is a stream of events that has not been read yet. */
 export type PostResult = { ok: true; body: AsyncIterable<Uint8Array> } | { ok: false; problem: Problem };
 
-const connectTimeoutMs = 10_000;
+/** A short answer in one piece. */
+export type GetResult = { ok: true; value: unknown } | { ok: false; problem: Problem };
+
+const usualTimeoutMs = 10_000;
+const maxAnswerBytes = 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const maxRedirects = 3;
 
 /** Throws when no answer came (no connection, stopped, refused by our own rules). */
 export async function postJson(request: PostRequest): Promise<PostResult> {
-  const headers = { accept: "text/event-stream", ...request.headers };
-  return read(await ask({ ...request, headers }, encodeBody(request.payload)), request.clock);
+  return read(await ask(request, encodeBody(request.payload)), request.clock);
 }
 
-/** Throws as `postJson`, and when the answer is cut off. */
-export async function getJson(request: JsonRequest): Promise<JsonResult> {
-  const headers = { accept: "application/json", ...request.headers };
-  const body = request.payload === undefined ? undefined : encodeBody(request.payload);
-  const answer = await ask({ ...request, headers }, body);
-  const status = answer.statusCode ?? 0;
-  if (status < 200 || status >= 300) return refusal(answer, request.clock);
-  const bytes = await readAll(answer, request.maxBytes);
-  const value = bytes && parseJson(bytes);
-  if (value) return { ok: true, value: value.json };
-  const message = bytes
-    ? "The service did not answer with JSON."
-    : `The answer is larger than ${request.maxBytes} bytes.`;
+/** Throws as `postJson` does, and when the time is over. What is larger than allowed, or no JSON, is a problem. */
+export async function getJson(request: GetRequest): Promise<GetResult> {
+  const { clock, payload, timeoutMs = usualTimeoutMs, maxBytes = maxAnswerBytes } = request;
+  const stop = linkAbort(request.signal);
+  const cancel = clock.after(timeoutMs, () =>
+    stop.abort(new GalleyError("timeout", `The service timed out: no answer within ${timeoutMs / 1000} s.`)),
+  );
+  try {
+    const headers = { accept: "application/json", ...request.headers };
+    const body = payload === undefined ? undefined : encodeBody(payload);
+    const answer = await ask({ ...request, headers, signal: stop.signal }, body);
+    const status = answer.statusCode ?? 0;
+    if (status < 200 || status >= 300) return { ok: false, problem: await refusal(answer, clock) };
+    const text = await readHead(answer, { mayBeCut: false, maxBytes: maxBytes + 1 });
+    if (Buffer.byteLength(text) > maxBytes) return unusable(`The service's answer is larger than ${maxBytes} bytes.`);
+    return parsedAnswer(text);
+  } catch (error) {
+    throw stop.signal.aborted ? stop.signal.reason : error;
+  } finally {
+    cancel();
+    stop.release();
+  }
+}
+
+function parsedAnswer(text: string): GetResult {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    return unusable(`The service did not answer with JSON: ${excerpt(text, 200)}`);
+  }
+}
+
+function unusable(message: string): GetResult {
   return { ok: false, problem: { message, failure: { kind: "invalid_request" } } };
 }
 
-/** The answer at the end of all redirects, its body unread. */
-async function ask(request: Sending, body: readonly Buffer[] | undefined): Promise<IncomingMessage> {
+/** Without a body it is a GET. */
+async function ask(request: WireCall, body: readonly Buffer[] | undefined): Promise<IncomingMessage> {
   let url = checkedUrl(request.url);
   for (let hops = 0; ; hops += 1) {
     const answer = await send(url, body, request);
@@ -123,21 +152,18 @@ function redirected(from: URL, location: string): URL {
   );
 }
 
-type Sending = Omit<PostRequest, "payload">;
-
-async function send(url: URL, given: readonly Buffer[] | undefined, request: Sending): Promise<IncomingMessage> {
-  const body = given ?? [];
-  const length = body.reduce((sum, piece) => sum + piece.length, 0);
+async function send(url: URL, body: readonly Buffer[] | undefined, request: WireCall): Promise<IncomingMessage> {
   const options: RequestOptions = {
     ...urlToHttpOptions(url),
-    method: given ? "POST" : "GET",
+    method: body ? "POST" : "GET",
     signal: request.signal,
     headers: {
+      accept: "text/event-stream",
       // A server or proxy that compresses a stream would delay it.
       "accept-encoding": "identity",
-      ...(given && { "content-type": "application/json" }),
+      ...(body && { "content-type": "application/json" }),
       ...request.headers,
-      ...(given && { "content-length": length }),
+      ...(body && { "content-length": body.reduce((sum, { length }) => sum + length, 0) }),
     },
   };
   if (url.protocol === "http:") {
@@ -147,11 +173,20 @@ async function send(url: URL, given: readonly Buffer[] | undefined, request: Sen
   const [{ request: open }, proxy] = await Promise.all([import("node:https"), import("./proxy.js")]);
   const via = proxy.proxyFor(url, request.proxyVariables ?? process.env);
   if (via === undefined) return exchange(open(options), body, request);
-  const socket = await proxy.openTunnel({ proxy: via, target: url, timeoutMs: connectTimeoutMs, ...request });
+  const socket = await proxy.openTunnel({
+    proxy: via,
+    target: url,
+    timeoutMs: request.connectTimeoutMs ?? usualTimeoutMs,
+    ...request,
+  });
   return exchange(open({ ...options, createConnection: () => socket }), body, request);
 }
 
-function exchange(call: ClientRequest, body: readonly Buffer[], { clock, signal }: Sending): Promise<IncomingMessage> {
+function exchange(
+  call: ClientRequest,
+  body: readonly Buffer[] = [],
+  { clock, signal, connectTimeoutMs = usualTimeoutMs }: WireCall,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let cancel = () => {};
     // A request on a reused connection need not wait for it.
@@ -180,17 +215,16 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
   const type = answer.headers["content-type"] ?? "";
   const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
   if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: answer };
-  return refusal(answer, clock);
+  return { ok: false, problem: await refusal(answer, clock) };
 }
 
-async function refusal(answer: IncomingMessage, clock: Clock): Promise<{ ok: false; problem: Problem }> {
+async function refusal(answer: IncomingMessage, clock: Clock): Promise<Problem> {
   const waitMs = retryAfterMs(answer.headers, clock.now());
-  const told = {
+  return problemOfResponse({
     status: answer.statusCode ?? 0,
     body: await readHead(answer, { mayBeCut: true }),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-  };
-  return { ok: false, problem: problemOfResponse(told) };
+  });
 }
 
 /** What calls itself JSON and begins like it is an answer in one piece, mostly an error; the rest are streams. */
@@ -208,38 +242,21 @@ async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>)
   yield* rest;
 }
 
-async function readHead(body: AsyncIterable<Uint8Array>, { mayBeCut }: { mayBeCut: boolean }): Promise<string> {
+async function readHead(
+  body: AsyncIterable<Uint8Array>,
+  { mayBeCut, maxBytes = maxErrorBytes }: { mayBeCut: boolean; maxBytes?: number },
+): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   try {
     for await (const part of body) {
       parts.push(part);
       bytes += part.byteLength;
-      if (bytes >= maxErrorBytes) break;
+      if (bytes >= maxBytes) break;
     }
   } catch (error) {
     if (!mayBeCut) throw error;
     // The status is more useful than the error of a cut body, so the part that came is used.
   }
-  return Buffer.concat(parts).subarray(0, maxErrorBytes).toString("utf8");
-}
-
-/** Undefined where it is longer than allowed. */
-async function readAll(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | undefined> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body) {
-    bytes += part.byteLength;
-    if (bytes > maxBytes) return undefined;
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}
-
-function parseJson(bytes: Buffer): { json: unknown } | undefined {
-  try {
-    return { json: JSON.parse(bytes.toString("utf8")) };
-  } catch {
-    return undefined; // told by the caller, without a word of the answer
-  }
+  return Buffer.concat(parts).subarray(0, maxBytes).toString("utf8");
 }

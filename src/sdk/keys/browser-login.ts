@@ -10,7 +10,7 @@ import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import type { Environment } from "../../provider/credentials.js";
 import { problemOfException } from "../../provider/failures.js";
-import { getJson, type JsonResult } from "../../provider/http/http.js";
+import { getJson } from "../../provider/http/http.js";
 
 export interface BrowserLogin {
   /** To open in a browser. */
@@ -30,7 +30,7 @@ export interface BrowserLoginOptions {
 }
 
 const waitMs = 5 * 60_000;
-const exchangeMs = 30_000;
+const timeoutMs = 30_000;
 
 export async function loginInBrowser({
   baseUrl,
@@ -39,8 +39,9 @@ export async function loginInBrowser({
 }: BrowserLoginOptions): Promise<BrowserLogin> {
   const verifier = randomBytes(32).toString("base64url");
   const state = randomBytes(32).toString("base64url");
-  const { port, answered, close } = await listenOnce(state, clock);
+  if (!URL.canParse("/auth", baseUrl)) throw new GalleyError("invalid_config", "The service's base URL is not a URL.");
   const address = new URL("/auth", baseUrl);
+  const { port, answered, close } = await listenOnce(state, clock);
   address.searchParams.set("callback_url", `http://localhost:${port}/callback?state=${state}`);
   address.searchParams.set("code_challenge", createHash("sha256").update(verifier).digest("base64url"));
   address.searchParams.set("code_challenge_method", "S256");
@@ -50,21 +51,21 @@ export async function loginInBrowser({
     close,
     async exchange(pasted) {
       const payload = { code: codeIn(pasted, state), code_verifier: verifier, code_challenge_method: "S256" };
-      const answer = await getJson({
-        ...{ url: `${baseUrl}/auth/keys`, headers: {}, payload, proxyVariables: env, clock },
-        signal: AbortSignal.timeout(exchangeMs),
-        maxBytes: 64 * 1024,
-      }).catch((error: unknown) => ({ ok: false as const, problem: problemOfException(error) }));
+      const url = `${baseUrl}/auth/keys`;
+      const { signal } = new AbortController();
+      const refused = (reason: string) =>
+        new GalleyError("start_failed", `${address.origin} ${reason}. Nothing was stored.`);
+      const answer = await getJson({ url, headers: {}, payload, proxyVariables: env, signal, clock, timeoutMs }).catch(
+        (error) => {
+          throw refused(`did not answer (${problemOfException(error).message})`);
+        },
+      );
       if (answer.ok && isObject(answer.value) && typeof answer.value.key === "string") return answer.value.key;
-      throw new GalleyError("start_failed", `${address.origin} ${noKeyReason(answer)}. Nothing was stored.`);
+      // Without the service's words: they may hold the key.
+      const status = answer.ok ? undefined : answer.problem.failure.status;
+      throw refused(status === undefined ? "sent no key" : `refused the code (HTTP ${status})`);
     },
   };
-}
-
-function noKeyReason(answer: JsonResult): string {
-  if (answer.ok) return "sent no key";
-  const { message, failure } = answer.problem;
-  return failure.status === undefined ? `gave no key: ${message}` : `refused the code (HTTP ${failure.status})`;
 }
 
 interface Listening {

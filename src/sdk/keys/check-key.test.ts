@@ -19,7 +19,7 @@ it("gives up after 10 seconds without an answer", async () => {
     },
   };
   const check = await checkKey({ known: openai, baseUrl: server.url, env: {}, clock }, "k");
-  expect(check).toEqual({ kind: "unknown", text: `${server.url}: no answer within 10 s` });
+  expect(check).toEqual({ kind: "unknown", text: `${server.url}: The service timed out: no answer within 10 s.` });
   expect(waits[0]).toBe(10_000);
   await server.close();
 });

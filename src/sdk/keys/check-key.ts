@@ -2,7 +2,6 @@
 // nowhere else, and no word of the answer is repeated: it may hold the key.
 
 import { type Clock, systemClock } from "../../base/clock.js";
-import { messageOf } from "../../base/errors.js";
 import type { Environment } from "../../provider/credentials.js";
 import { problemOfException } from "../../provider/failures.js";
 import { getJson } from "../../provider/http/http.js";
@@ -22,29 +21,23 @@ export interface CheckedService {
   readonly clock?: Clock;
 }
 
-const limitMs = 10_000;
+const timeoutMs = 10_000;
 /** Some services list thousands of models. */
 const maxBytes = 16 * 1024 * 1024;
 
 export async function checkKey(service: CheckedService, key: string): Promise<KeyCheck> {
   const { baseUrl, env, clock = systemClock } = service;
-  const late = new AbortController();
-  const cancel = clock.after(limitMs, () => late.abort(new Error(`no answer within ${limitMs / 1000} s`)), {
-    isAwaited: true,
-  });
   const origin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl;
   try {
     const { url, headers } = checkRequest(service, key);
-    const answer = await getJson({ url, headers, proxyVariables: env, signal: late.signal, clock, maxBytes });
+    const { signal } = new AbortController();
+    const answer = await getJson({ url, headers, proxyVariables: env, signal, clock, timeoutMs, maxBytes });
     if (answer.ok) return { kind: "works" };
     const { kind, status } = answer.problem.failure;
     const text = `${origin}${status === undefined ? "" : ` (HTTP ${status})`}`;
     return kind === "auth" ? { kind: "refused", text } : { kind: "unknown", text: `unclear answer from ${text}` };
   } catch (error) {
-    const reason = late.signal.aborted ? messageOf(late.signal.reason) : problemOfException(error).message;
-    return { kind: "unknown", text: `${origin}: ${reason}` };
-  } finally {
-    cancel();
+    return { kind: "unknown", text: `${origin}: ${problemOfException(error).message}` };
   }
 }
 

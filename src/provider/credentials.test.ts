@@ -101,7 +101,7 @@ describe("findValue", () => {
 
   it("does not take what every object has for a variable", () => {
     expect(findValue("$constructor", {})).toEqual(missing);
-    expect(findValue("toString", {})).toEqual(value("toString"));
+    expect(findValue("toString", {})).toMatchObject(value("toString"));
     expect(findValue("$__proto__", {})).toEqual(missing);
   });
 

@@ -116,7 +116,11 @@ export interface CommandAnswers {
   forget(command: string, answer: string): void;
 }
 
-export function rememberCommands(runCommand: CredentialSources["runCommand"]): CommandAnswers {
+/** `forgetAnswer`: for a `runCommand` that remembers, too. */
+export function rememberCommands(
+  runCommand: CredentialSources["runCommand"],
+  forgetAnswer?: CredentialSources["forgetAnswer"],
+): CommandAnswers {
   const answers = new Map<string, { promise: Promise<string>; text?: string }>();
   const given = new Map<string, Set<string>>();
   return {
@@ -137,8 +141,26 @@ export function rememberCommands(runCommand: CredentialSources["runCommand"]): C
     gave: (command, answer) => given.get(command)?.has(answer) ?? false,
     forget(command, answer) {
       if (answers.get(command)?.text === answer) answers.delete(command);
+      forgetAnswer?.(command, answer);
     },
   };
+}
+
+/** Forgets what a refused request carries of these commands' answers. False: it carries none. */
+export function forgetRefused(
+  commands: CommandAnswers,
+  findings: readonly Finding[],
+  { apiKey = "", headers = {} }: { apiKey?: string; headers?: Readonly<Record<string, string>> },
+): boolean {
+  const sent = [apiKey, ...Object.values(headers).flatMap((value) => [value, value.replace(/^bearer /i, "")])];
+  let hasAnswers = false;
+  for (const finding of findings) {
+    if (finding.kind !== "command") continue;
+    const answers = sent.filter((value) => commands.gave(finding.command, value));
+    for (const answer of answers) commands.forget(finding.command, answer);
+    hasAnswers ||= answers.length > 0;
+  }
+  return hasAnswers;
 }
 
 /** The API keys in a parsed credential file, and a warning for each entry that is not a key. */

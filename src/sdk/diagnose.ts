@@ -15,6 +15,7 @@ import { sharedParsers } from "../tools/ast/parsers.js";
 import { installedRipgrep } from "../tools/search/ripgrep.js";
 import { type ExtensionLocation, findExtensionLocation, untrustedModules } from "./extensions/manage-extensions.js";
 import { loadModelRegistry } from "./load-models.js";
+import { setKeyText } from "./models/list-models.js";
 import { refusesCommands, sandboxReason } from "./sandbox-policy.js";
 import { createToolAccess } from "./tool-access.js";
 
@@ -141,7 +142,7 @@ function modelFindings(registry: ModelRegistry, agentDir: string): Finding[] {
   const models = registry.all().filter((model) => model !== plannerModel);
   if (models.length === 0) {
     const text = "no model is configured: the built-in planner answers, which is not a language model";
-    return [{ name, isOk: false, text, mend: `List your models in ${agentDir}/models.yml.` }];
+    return [{ name, isOk: false, text, mend: `${setKeyText}.` }];
   }
   const providers = [...new Set(models.map(({ provider }) => provider))];
   return providers.map((provider) => {

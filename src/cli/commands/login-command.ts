@@ -197,11 +197,11 @@ async function list(store: KeyStore): Promise<number> {
         .join(""),
     ),
   );
-  if (rows.length === 0) process.stderr.write(noKeyText);
+  if (rows.length > 0) return exitCodes.done;
+  const { setKeyText } = await import("../../sdk/models/list-models.js");
+  process.stderr.write(`No key found. ${setKeyText}\n`);
   return exitCodes.done;
 }
-
-const noKeyText = "No key found. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, … or run: galley login\n";
 
 /** As people write it. */
 export function shortPath(path: string): string {

@@ -9,6 +9,7 @@ import {
   type Finding,
   findKey,
   findValue,
+  forgetRefused,
   rememberCommands,
   requiredVariable,
   resolveValue,
@@ -19,7 +20,7 @@ import { type KnownProvider, knownProviders, localProviders, usualKeyName } from
 import { isLoopbackUrl, step } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile } from "./models-file.js";
-import { type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
+import { nearestModels, type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
 import { findAddress, joinService, type KnownModel, noCost, unlistedModel } from "./service-models.js";
 
 export interface RegistryDeps {
@@ -56,7 +57,7 @@ export class ModelRegistry {
 
   constructor({ sources, file, builtIns = () => [], disabledProviders = [] }: RegistryDeps) {
     this.#runtimeKeys = new Map(sources.runtimeKeys);
-    this.#commands = rememberCommands(sources.runCommand);
+    this.#commands = rememberCommands(sources.runCommand, sources.forgetAnswer);
     this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: this.#commands.run };
     this.#file = file;
     this.#builtIns = remember(builtIns);
@@ -71,12 +72,12 @@ export class ModelRegistry {
    * order of preference: known services, then as the file lists them, then what was found, the planner last.
    */
   all(): ProviderModel[] {
-    return this.#modelsOf(this.#providers().filter((provider) => this.#isListed(provider)));
+    return this.#modelsOf(this.providers().filter((provider) => this.#isListed(provider)));
   }
 
   /** `all`, and every model of the services without a key. */
   allKnown(): ProviderModel[] {
-    return this.#modelsOf(this.#providers());
+    return this.#modelsOf(this.providers());
   }
 
   /** Those with a credential; the planner only when there is no other. */
@@ -91,7 +92,7 @@ export class ModelRegistry {
    * none. A service whose description is broken does not count: its requests might go to the wrong host.
    */
   usual(): ProviderModel | undefined {
-    for (const provider of this.#providers()) {
+    for (const provider of this.providers()) {
       const model = this.#isListed(provider) ? this.#usualOf(provider) : undefined;
       if (!model || model === plannerModel || !this.hasCredential(model)) continue;
       if (!this.#isMisdescribed(provider)) return model;
@@ -103,6 +104,14 @@ export class ModelRegistry {
   smallOf(provider: string): ProviderModel | undefined {
     const small = knownProvider(provider)?.small;
     return small === undefined ? undefined : this.#service(provider).get(small)?.model;
+  }
+
+  /** Every service that is known, with a key or without, in the order of preference. */
+  providers(): string[] {
+    const known = knownProviders.map(({ id }) => id);
+    const found = [...this.#discovered.values()].map(({ provider }) => provider);
+    const all = new Set([...known, ...this.#file.providers.keys(), ...found, plannerModel.provider]);
+    return [...all].filter((provider) => !this.#disabled.includes(provider));
   }
 
   find(provider: string, id: string): ProviderModel | undefined {
@@ -119,7 +128,7 @@ export class ModelRegistry {
     }
     const slash = pattern.indexOf("/");
     const [named, rest] = [pattern.slice(0, Math.max(slash, 0)), pattern.slice(slash + 1)];
-    const own = this.#providers().includes(named) ? this.#modelsOf([named]) : [];
+    const own = this.providers().includes(named) ? this.#modelsOf([named]) : [];
     return (
       selectExactly(own, pattern) ??
       this.#unlisted(named, rest) ??
@@ -133,6 +142,11 @@ export class ModelRegistry {
   selectAll(pattern: string): Selection[] {
     if (/[*?]/.test(pattern)) return selectModels(this.all(), pattern, (model) => this.hasCredential(model));
     return [this.select(pattern)].filter((found) => found !== undefined);
+  }
+
+  /** Names like one that means nothing, the nearest first. */
+  suggest(name: string): string[] {
+    return nearestModels(this.allKnown(), name).map(keyOf);
   }
 
   /** What the command line asks for; a provider alone means its usual model. */
@@ -161,9 +175,21 @@ export class ModelRegistry {
     return requiredVariable(configured) ?? usualKeyName(model.provider);
   }
 
-  /** `undefined` for a keyless model and where there is no credential. Throws `no_credential` if a command fails. */
+  /** Where its key was found, for people; undefined where there is none, and where a request `used` another one. */
+  keySource({ provider }: ModelKey, used?: string): string | undefined {
+    const found = this.#findKey(provider);
+    if (found.kind === "missing") return undefined;
+    const isOurs =
+      used === undefined || (found.kind === "value" ? found.value === used : this.#commands.gave(found.command, used));
+    return isOurs ? found.source : undefined;
+  }
+
+  /**
+   * What the API's own header carries: `undefined` for a keyless model, where there is no credential, and where the key
+   * is in `headersFor`. Throws `no_credential` if a command fails.
+   */
   async apiKeyFor(model: ModelKey): Promise<string | undefined> {
-    return this.#value(this.#findKey(model.provider), `No API key found for ${model.provider}.`);
+    return this.#isBearer(model.provider) ? undefined : this.#key(model.provider);
   }
 
   /** The configured request headers, resolved. One whose variable is unset is left out. Throws as `apiKeyFor`. */
@@ -175,37 +201,18 @@ export class ModelRegistry {
       const value = await this.#value(findValue(text, this.#sources.env), problem);
       if (value !== undefined) resolved[name] = value;
     }
-    const isBearer = this.#file.providers.get(model.provider)?.sendsBearer;
-    const key = isBearer ? await this.apiKeyFor(model) : undefined;
+    const key = this.#isBearer(model.provider) ? await this.#key(model.provider) : undefined;
     return key === undefined ? resolved : { ...mergeHeaders({ Authorization: `Bearer ${key}` }, resolved) };
-  }
-
-  /** Where the key of a request came from, for people; undefined if it is none of ours. */
-  keySourceFor(model: ModelKey, used: string | undefined): string | undefined {
-    const found = this.#findKey(model.provider);
-    if (found.kind === "missing") return undefined;
-    const isOurs =
-      used === undefined || (found.kind === "value" ? found.value === used : this.#commands.gave(found.command, used));
-    return isOurs ? found.source : undefined;
   }
 
   /**
    * A service refused this request: forgets the answers of commands in it, so that the next request runs them again.
    * Another request may have done so already. False: nothing in it is the answer of a command.
    */
-  forgetAnswers(model: ModelKey, { apiKey, headers = {} }: Pick<StreamOptions, "apiKey" | "headers">): boolean {
-    const sent = [apiKey ?? "", ...Object.values(headers).flatMap((value) => [value, value.replace(/^bearer /i, "")])];
+  forgetAnswers(model: ModelKey, request: Pick<StreamOptions, "apiKey" | "headers">): boolean {
     const texts = Object.values(this.#known(model)?.headers ?? {});
     const findings = [this.#findKey(model.provider), ...texts.map((text) => findValue(text, this.#sources.env))];
-    const refused = findings.flatMap((finding) =>
-      finding.kind === "command" ? sent.map((answer) => ({ command: finding.command, answer })) : [],
-    );
-    const answers = refused.filter(({ command, answer }) => this.#commands.gave(command, answer));
-    for (const { command, answer } of answers) {
-      this.#commands.forget(command, answer);
-      this.#sources.forgetAnswer?.(command, answer);
-    }
-    return answers.length > 0;
+    return forgetRefused(this.#commands, findings, request);
   }
 
   /** A key for this run only; it wins over all others. */
@@ -224,14 +231,6 @@ export class ModelRegistry {
       if (provider !== undefined && about.provider !== provider) return false;
       return found === undefined || about.kind === "provider" || about.id === found.id;
     });
-  }
-
-  /** In the order of preference. */
-  #providers(): string[] {
-    const known = knownProviders.map(({ id }) => id);
-    const found = [...this.#discovered.values()].map(({ provider }) => provider);
-    const all = new Set([...known, ...this.#file.providers.keys(), ...found, plannerModel.provider]);
-    return [...all].filter((provider) => !this.#disabled.includes(provider));
   }
 
   /** The others are looked at only when they are named. */
@@ -306,6 +305,18 @@ export class ModelRegistry {
 
   #hasKey(provider: string): boolean {
     return this.#findKey(provider).kind !== "missing";
+  }
+
+  /** One header carries the key, never two. */
+  #isBearer(provider: string): boolean {
+    const found = this.#findKey(provider);
+    if (this.#file.providers.get(provider)?.sendsBearer) return true;
+    const { bearerNames = [] } = knownProvider(provider) ?? {};
+    return found.kind === "value" && bearerNames.includes(found.source ?? "");
+  }
+
+  #key(provider: string): Promise<string | undefined> {
+    return this.#value(this.#findKey(provider), `No API key found for ${provider}.`);
   }
 
   #findKey(provider: string): Finding {

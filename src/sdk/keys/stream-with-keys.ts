@@ -6,7 +6,7 @@ import { messageOf } from "../../base/errors.js";
 import type { ModelRegistry } from "../../provider/models/model-registry.js";
 import type { StreamEvent, StreamFunction, StreamRequest } from "../../provider/provider.js";
 
-export type KeyAccess = Pick<ModelRegistry, "apiKeyFor" | "headersFor" | "keySourceFor" | "forgetAnswers">;
+export type KeyAccess = Pick<ModelRegistry, "apiKeyFor" | "headersFor" | "keySource" | "forgetAnswers">;
 
 type ErrorEvent = Extract<StreamEvent, { type: "error" }>;
 
@@ -56,7 +56,7 @@ async function explain(event: ErrorEvent, { model, options }: StreamRequest, key
   const { adviceFor } = await import("./failure-advice.js"); // most requests do not fail
   const advice = adviceFor(event.errorMessage, event.failure, {
     model,
-    keySource: keys.keySourceFor(model, options.apiKey),
+    keySource: keys.keySource(model, options.apiKey),
   });
   return advice === undefined ? event : withSentence(event, advice);
 }

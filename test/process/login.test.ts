@@ -447,6 +447,20 @@ describe("a one-shot run", () => {
     ]);
   });
 
+  it("needs nothing but a stored key, and says so without one: 7", async () => {
+    const server = await serve([openAi.text("Hello.")]);
+    const env = { DEEPSEEK_BASE_URL: server.url };
+    const deepseek = ["--provider", "deepseek", "-p", "hi"];
+    const without = await galley(deepseek, { env });
+    expect([without.code, without.stdout]).toEqual([7, ""]);
+    expect(without.stderr).toContain(
+      "No API key found for deepseek. Set DEEPSEEK_API_KEY, or run: galley login deepseek\n",
+    );
+    await galley(["login", "deepseek", "--stdin", "--no-check"], { input: key });
+    expect(await galley(["-p", "hi"], { env })).toMatchObject({ code: 0, stdout: "Hello.\n" });
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${key}`]);
+  });
+
   it("names the key that was refused: 7", async () => {
     const refusal: Reply = { status: 401, body: '{"error":{"message":"No such key"}}' };
     const server = await serve([refusal, refusal]);

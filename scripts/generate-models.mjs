@@ -1,5 +1,6 @@
 // Makes the model tables in src/provider/catalog from the data of the npm package @earendil-works/pi-ai:
 //   npm pack @earendil-works/pi-ai@VERSION && tar -xzf *.tgz && node scripts/generate-models.mjs package
+// A second argument names another folder for the result, which is made anew.
 // The same input gives the same bytes. Nothing of the package is run; scripts/check-models.mjs checks the result.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,10 +10,10 @@ import { fileURLToPath } from "node:url";
 import { importSource } from "./import-source.mjs";
 import { rowOf } from "./model-rows.mjs";
 
-const [folder] = argv.slice(2);
+const [folder, given] = argv.slice(2);
 if (folder === undefined) throw new Error("Use: node scripts/generate-models.mjs FOLDER_OF_THE_UNPACKED_PACKAGE");
 
-const catalog = fileURLToPath(new URL("../src/provider/catalog", import.meta.url));
+const catalog = given ?? fileURLToPath(new URL("../src/provider/catalog", import.meta.url));
 const { knownProviders } = await importSource("src/provider/provider-list.ts");
 const { name, version, author, license, repository } = readJson("package.json");
 if (license !== "MIT") throw new Error(`${name} ${version} is under ${license}, not under MIT`);

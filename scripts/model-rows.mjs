@@ -44,8 +44,8 @@ function pricesOf({ input, output, cacheRead = 0, cacheWrite = 0 }) {
 }
 
 /** Undefined where the levels are what galley assumes of a model that reasons. */
-function thinkingOf({ id, thinkingLevelMap: map = {}, compat = {} }, { api }) {
-  const mode = modeOf(id, { map, compat, api });
+function thinkingOf({ thinkingLevelMap: map = {}, compat = {} }, { api }) {
+  const mode = modeOf({ map, compat, api });
   const words = efforts.map((level) => [level, wordOf(level, map, mode)]);
   const supported = words.filter(([, word]) => word !== null).map(([level]) => level);
   if (supported.length === 0) return undefined;
@@ -60,7 +60,7 @@ function thinkingOf({ id, thinkingLevelMap: map = {}, compat = {} }, { api }) {
   return { minLevel, maxLevel, mode, ...(Object.keys(levels).length > 0 && { levels }) };
 }
 
-function modeOf(id, { map, compat, api }) {
+function modeOf({ map, compat, api }) {
   if (api === "anthropic-messages") return compat.forceAdaptiveThinking ? "anthropic-adaptive" : "budget";
   if (api === "google-generative-ai") return Object.keys(map).length > 0 ? "google-level" : "budget";
   return "effort";

@@ -138,6 +138,20 @@ await session.dispose();
     expect(outcome).toEqual({ code: 0, stdout: "Hello. function object\n", stderr: "" });
   });
 
+  it("a session with a key, by the model table that comes along: the program and the library", async () => {
+    const keyed = { ...env, ANTHROPIC_API_KEY: "k" };
+    const listed = await run(process.execPath, [bin, "--list-models", "claude-sonnet-5"], { env: keyed, cwd: project });
+    expect(listed.stdout).toContain("anthropic/claude-sonnet-5 ");
+    const text = `import { createAgentSession } from "galley";
+const { session } = await createAgentSession();
+console.log(session.model.id);
+await session.dispose();
+`;
+    writeFileSync(join(project, "keyed.mjs"), text);
+    const outcome = await run(process.execPath, ["keyed.mjs"], { env: keyed, cwd: project });
+    expect(outcome).toEqual({ code: 0, stdout: "claude-sonnet-5\n", stderr: "" });
+  });
+
   it("its example of a host, with plain node", async () => {
     const host = join(galley, "examples/hosts/host.mjs");
     const { code, stdout, stderr } = await run(process.execPath, [host], {

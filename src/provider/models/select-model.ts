@@ -56,10 +56,10 @@ export function selectModels(
     .map((model) => ({ model, ...(level === undefined ? {} : { thinkingLevel: level }) }));
 }
 
-/** Models that a name may be a mistake for: at most one edit for every three letters. */
+/** Models that a name may be a mistake for: about one edit for every three letters. */
 export function nearestModels(models: readonly ProviderModel[], name: string, count = 3): ProviderModel[] {
   const wanted = (splitLevel(name)?.name ?? name).trim().toLowerCase().slice(0, 100);
-  const allowed = Math.floor(wanted.length / 3);
+  const allowed = Math.max(Math.floor(wanted.length / 3), wanted.length > 4 ? 2 : 1);
   const distanceTo = (text: string) =>
     Math.abs(text.length - wanted.length) > allowed ? Number.POSITIVE_INFINITY : editDistance(wanted, text);
   return models

@@ -22,6 +22,16 @@ describe("classify by status", () => {
     expect(classify({ status, text: "no" })).toEqual({ kind, status });
   });
 
+  it.each([
+    "API key not valid. Please pass a valid API key.",
+    "Incorrect API key provided: xa***yz.",
+    "Invalid API-key",
+    "The api_key is invalid",
+  ])("takes a 400 that refuses the key for what it is: %s", (text) => {
+    expect(classify({ status: 400, text }).kind).toBe("auth");
+    expect(classify({ status: 500, text }).kind).toBe("server");
+  });
+
   it("keeps a plain 400 final whatever digits its text holds", () => {
     expect(classify({ status: 400, text: "max_tokens 45000 is above the maximum of 500" }).kind).toBe(
       "invalid_request",

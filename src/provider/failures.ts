@@ -149,6 +149,10 @@ const plainCodes: { [code: string]: Kind } = {
   NOT_FOUND: "invalid_request",
 };
 
+/** Some services refuse a key with 400, as a fault of the request. */
+const refusedKeyText =
+  /\bapi[ _-]?key (?:is |was )?(?:not valid|invalid|incorrect)\b|\b(?:invalid|incorrect) api[ _-]?key\b|\bAPI_KEY_INVALID\b/i;
+
 const quotaText =
   /exceeded your current quota|insufficient[ _]quota|billing hard limit|credit balance is too low|usage limit (?:reached|exceeded)/i;
 
@@ -182,7 +186,7 @@ function kindOf({ status, codes = [], text = "", details = {} }: Clues): Kind {
 function kindOfStatus(status: number, text: string): Kind {
   // Some services answer an oversized request with a bare 400.
   if (status === 413 || (status === 400 && text === "")) return "overflow";
-  if (status === 401 || status === 403) return "auth";
+  if (status === 401 || status === 403 || (status === 400 && refusedKeyText.test(text))) return "auth";
   if (status === 402) return "usage_limit";
   if (status === 408) return "network";
   if (status === 503 || status === 529) return "overloaded";

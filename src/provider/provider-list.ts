@@ -20,6 +20,8 @@ export interface KnownProvider {
   readonly small?: string;
   /** Where a user creates a key. */
   readonly keyPage: string;
+  /** What to ask, behind the base URL, to learn whether a key works; absent: the list of models. */
+  readonly keyCheck?: string;
 }
 
 /** In the order of preference: the first with a key has the usual model. */
@@ -67,6 +69,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrlNames: ["OPENROUTER_BASE_URL"],
     defaults: ["anthropic/claude-sonnet-5", "openai/gpt-6-sol"],
     keyPage: "https://openrouter.ai/settings/keys",
+    keyCheck: "/key", // its list of models needs no key
   },
   {
     id: "xai",
@@ -185,6 +188,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrlNames: ["AI_GATEWAY_BASE_URL"],
     defaults: ["anthropic/claude-sonnet-5"],
     keyPage: "https://vercel.com/docs/ai-gateway",
+    keyCheck: "/v1/credits", // its list of models needs no key
   },
 ];
 

@@ -25,6 +25,7 @@ import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js
 import { sortGivenTools } from "./custom-tools.js";
 import type { ExtensionManager } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
+import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
@@ -68,7 +69,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const tools = new SessionTools({ environment, access, changes, given, permit, dialogs: user?.dialogs }, options);
   const { settings } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
-  const stream = budget.meter(options.streamFn ?? streamByApi);
+  const stream = budget.meter(options.streamFn ?? streamWithKeys(streamByApi, models.keys));
   const joined: Joined = { environment, access, models, changes, tools, stream };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);

@@ -6,6 +6,7 @@ import { messageOf } from "../base/errors.js";
 import { type Log, silentLog } from "../base/log.js";
 import { leftJournals } from "../journal/left-journals.js";
 import type { Processes } from "../processes/processes.js";
+import { loginCommand } from "../provider/credentials.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import { usualKeyName } from "../provider/provider-list.js";
@@ -151,7 +152,9 @@ function modelFindings(registry: ModelRegistry, agentDir: string): Finding[] {
     const variable = usualKeyName(provider);
     const key =
       variable === undefined ? `apiKey for ${provider} in ${agentDir}/models.yml` : `${variable} in the environment`;
-    return { name, isOk: false, text: `${provider}: no key`, mend: `Set ${key}.` };
+    const login = loginCommand(provider);
+    const mend = login === undefined ? `Set ${key}.` : `Set ${key}, or run: ${login}`;
+    return { name, isOk: false, text: `${provider}: no key`, mend };
   });
 }
 

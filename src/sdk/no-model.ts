@@ -2,12 +2,12 @@
 
 import { join } from "node:path";
 import type { Log } from "../base/log.js";
-import type { Environment } from "../provider/credentials.js";
+import { type Environment, loginCommand, noKeyText } from "../provider/credentials.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { problemText } from "../provider/models/models-file.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel } from "../provider/provider.js";
-import { keyNames, knownProviders } from "../provider/provider-list.js";
+import { keyNames } from "../provider/provider-list.js";
 import { loadAuthFile } from "./load-models.js";
 
 export type NoModelReason =
@@ -44,18 +44,13 @@ export async function whyNoModel(
 
 function keyText(models: readonly ProviderModel[], registry: ModelRegistry): string {
   const [first] = models as [ProviderModel];
-  if (knownProviders.some(({ id }) => id === first.provider)) return loginText(first, registry);
+  if (loginCommand(first.provider) !== undefined) return noKeyText(first.provider, registry.keyVariable(first));
   const name = registry.keyVariable(first) ?? "NAME_OF_THE_KEY";
   const providers = [...new Set(models.map(({ provider }) => provider))].slice(0, 5).join(", ");
   return mended(`No key for ${providers}: ${name} is not set. Nothing was sent.`, [
     [`export ${name}=KEY`, "then the same again"],
     [`galley --model ${first.provider}/${first.id} --api-key KEY -p …`, "for one run"],
   ]);
-}
-
-function loginText({ provider, id }: ProviderModel, registry: ModelRegistry): string {
-  const name = registry.keyVariable({ provider, id });
-  return `No API key found for ${provider}. Set ${name}, or run: galley login ${provider}`;
 }
 
 function noModelsText(agentDir: string): string {

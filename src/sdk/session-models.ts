@@ -6,12 +6,13 @@ import type { Log } from "../base/log.js";
 import { variable, wholeNumber } from "../config/environment.js";
 import type { Settings } from "../config/settings/settings.js";
 import type { ThinkingLevel } from "../protocol/model.js";
-import type { Environment } from "../provider/credentials.js";
+import { type Environment, noKeyText } from "../provider/credentials.js";
 import { chooseInitialModel, type InitialModel } from "../provider/models/initial-model.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { ModelChoice, ModelSource, RequestSettings } from "../session/models/model-source.js";
+import type { KeyAccess } from "./keys/stream-with-keys.js";
 import { loadModelRegistry } from "./load-models.js";
 import type { NoModelReason } from "./no-model.js";
 
@@ -43,6 +44,7 @@ export interface Surroundings {
 
 export interface SessionModels {
   readonly source: ModelSource;
+  readonly keys: KeyAccess;
   readonly model: ProviderModel | undefined;
   /** What was requested, by itself or with the model. */
   readonly namedLevel: ThinkingLevel | undefined;
@@ -82,12 +84,13 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
     hasCredential: (model) => registry.hasCredential(model),
     apiKeyFor: (model) => registry.apiKeyFor(model),
     headersFor: (model) => registry.headersFor(model),
+    noKeyText: (model) => noKeyText(model.provider, registry.keyVariable(model)),
     scope,
     roles,
     requestSettings: requestSettings(options.providerSessionId, around),
   };
   const namedLevel = options.thinkingLevel ?? chosen.thinkingLevel;
-  return { source, model: chosen.model, namedLevel, usualLevel: settings.get("defaultThinkingLevel") };
+  return { source, keys: registry, model: chosen.model, namedLevel, usualLevel: settings.get("defaultThinkingLevel") };
 }
 
 /** To the front end that asked for it, else to the log. */

@@ -60,7 +60,7 @@ describe("galley doctor", () => {
     const { code, stdout } = await doctor();
     expect(code).toBe(3);
     expect(stdout).toContain(
-      "problem  models    openai: no key\n                    Set OPENAI_API_KEY in the environment.\n",
+      "problem  models    openai: no key\n                    Set OPENAI_API_KEY in the environment, or run: galley login openai\n",
     );
   });
 

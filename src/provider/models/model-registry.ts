@@ -4,16 +4,18 @@
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Model } from "../../protocol/model.js";
 import {
+  type CommandAnswers,
   type CredentialSources,
   type Finding,
   findKey,
   findValue,
+  forgetRefused,
   rememberCommands,
   requiredVariable,
   resolveValue,
 } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
-import type { ProviderModel } from "../provider.js";
+import type { ProviderModel, StreamOptions } from "../provider.js";
 import { type KnownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
 import { isLoopbackUrl, step } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
@@ -49,13 +51,15 @@ export class ModelRegistry {
   readonly #disabled: readonly string[];
   readonly #runtimeKeys: Map<string, string>;
   readonly #sources: CredentialSources;
+  readonly #commands: CommandAnswers;
   readonly #discovered = new Map<string, ProviderModel>();
   /** By provider, once their models were needed. */
   readonly #services = new Map<string, ReadonlyMap<string, KnownModel>>();
 
   constructor({ sources, file, builtIns = () => [], disabledProviders = [] }: RegistryDeps) {
     this.#runtimeKeys = new Map(sources.runtimeKeys);
-    this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: rememberCommands(sources.runCommand) };
+    this.#commands = rememberCommands(sources.runCommand, sources.forgetAnswer);
+    this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: this.#commands.run };
     this.#file = file;
     this.#builtIns = remember(builtIns);
     this.#disabled = disabledProviders;
@@ -172,10 +176,13 @@ export class ModelRegistry {
     return requiredVariable(configured) ?? usualKeyName(model.provider);
   }
 
-  /** Where its key was found, for people; undefined where there is none. */
-  keySource({ provider }: ModelKey): string | undefined {
+  /** Where its key was found, for people; undefined where there is none, and where a request `used` another one. */
+  keySource({ provider }: ModelKey, used?: string): string | undefined {
     const found = this.#findKey(provider);
-    return found.kind === "missing" ? undefined : found.source;
+    if (found.kind === "missing") return undefined;
+    const isOurs =
+      used === undefined || (found.kind === "value" ? found.value === used : this.#commands.gave(found.command, used));
+    return isOurs ? found.source : undefined;
   }
 
   /**
@@ -199,6 +206,16 @@ export class ModelRegistry {
     const key = keyHeader && (await this.#key(model.provider));
     if (keyHeader === undefined || key === undefined) return resolved;
     return { ...mergeHeaders({ [keyHeader.name]: keyHeader.isBearer ? `Bearer ${key}` : key }, resolved) };
+  }
+
+  /**
+   * A service refused this request: forgets the answers of commands in it, so that the next request runs them again.
+   * Another request may have done so already. False: nothing in it is the answer of a command.
+   */
+  forgetAnswers(model: ModelKey, request: Pick<StreamOptions, "apiKey" | "headers">): boolean {
+    const texts = Object.values(this.#known(model)?.headers ?? {});
+    const findings = [this.#findKey(model.provider), ...texts.map((text) => findValue(text, this.#sources.env))];
+    return forgetRefused(this.#commands, findings, request);
   }
 
   /** A key for this run only; it wins over all others. */

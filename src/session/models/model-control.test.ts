@@ -33,6 +33,7 @@ function control(
     available: () => [a, b, c],
     find: (_provider, id) => [a, b, c].find((model) => model.id === id),
     hasCredential: () => true,
+    noKeyText: ({ provider }) => `No key for ${provider}`,
     apiKeyFor: async () => "k",
     headersFor: async () => ({}),
     ...source,

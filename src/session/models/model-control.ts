@@ -197,10 +197,7 @@ export class ModelControl {
         "No model selected. Choose one with set_model or --model, or add a provider to models.yml in the agent directory.",
       );
     if (!this.#deps.models.hasCredential(model))
-      throw new GalleyError(
-        "no_credential",
-        `No API key found for ${model.provider}. Set its environment variable, pass --api-key, or add apiKey to models.yml in the agent directory.`,
-      );
+      throw new GalleyError("no_credential", this.#deps.models.noKeyText(model));
     return model;
   }
 

@@ -29,6 +29,8 @@ export interface ModelSource {
   all?(): readonly ProviderModel[];
   find(provider: string, modelId: string): ProviderModel | undefined;
   hasCredential(model: ProviderModel): boolean;
+  /** What the user is told about a model without a credential. */
+  noKeyText(model: ProviderModel): string;
   /** Asked when a request is made, since a key may come from a command. */
   apiKeyFor(model: ProviderModel): Promise<string | undefined>;
   headersFor(model: ProviderModel): Promise<Record<string, string>>;

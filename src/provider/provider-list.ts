@@ -239,3 +239,9 @@ export const keyNames: ReadonlyMap<string, readonly string[]> = new Map<string, 
 
 /** Services that usually run on this machine and want no key there. */
 export const localProviders: ReadonlySet<string> = new Set(localServers.map(({ id }) => id));
+
+/** The variable that users set for a service's key, where it has several. */
+export function usualKeyName(provider: string): string | undefined {
+  const names = keyNames.get(provider);
+  return names?.find((name) => name.endsWith("_API_KEY")) ?? names?.at(-1);
+}

@@ -57,6 +57,8 @@ export interface ProviderModel extends Omit<Model, "cost" | "thinking"> {
   cost?: ModelPrices;
   thinking?: ModelThinking;
   headers?: Record<string, string>;
+  /** The variable that names `baseUrl`, where one does: what is wrong with the address is to be mended there. */
+  baseUrlSource?: string;
 }
 
 export interface ModelContext {

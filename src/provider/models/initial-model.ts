@@ -46,6 +46,6 @@ export function chooseInitialModel(
 function preferred(registry: ModelRegistry, { usual, scope = [] }: Preferences): InitialModel {
   const isInScope = scope.length === 0 || scope.some(({ model }) => model === usual?.model);
   const candidates = [...(usual && isInScope ? [usual] : []), ...scope];
-  const first = registry.available()[0];
+  const first = registry.usual();
   return candidates.find(({ model }) => registry.hasCredential(model)) ?? (first ? { model: first } : {});
 }

@@ -25,7 +25,7 @@ const builtIn: ProviderModel = {
 
 interface Given extends Partial<CredentialSources> {
   providers?: Record<string, unknown>;
-  builtIns?: RegistryDeps["builtIns"];
+  builtIns?: readonly ProviderModel[];
   disabledProviders?: readonly string[];
 }
 
@@ -34,10 +34,15 @@ function registry({ providers = {}, builtIns = [], disabledProviders = [], ...so
   return new ModelRegistry({
     sources: { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand, ...sources },
     file: readModelsFile({ providers }, "models.yml"),
-    builtIns,
+    builtIns: tables(builtIns),
     disabledProviders,
   });
 }
+
+const tables =
+  (models: readonly ProviderModel[]): NonNullable<RegistryDeps["builtIns"]> =>
+  (provider) =>
+    models.filter((model) => model.provider === provider);
 
 const names = (models: ProviderModel[]) => models.map(({ provider, id }) => `${provider}/${id}`);
 
@@ -237,6 +242,158 @@ describe("built-in models", () => {
   });
 });
 
+describe("tables", () => {
+  const rows: ProviderModel[] = [
+    { ...builtIn, id: "claude-haiku-4-5", name: "Haiku" },
+    { ...builtIn, id: "claude-sonnet-5" },
+    { ...builtIn, provider: "openai", id: "gpt-5.5", baseUrl: "https://api.openai.com/v1" },
+    { ...builtIn, provider: "groq", id: "first-row", name: "First", baseUrl: "https://api.groq.com/openai/v1" },
+  ];
+  function watched(given: Omit<Given, "builtIns">) {
+    const read: string[] = [];
+    const runCommand = async () => "";
+    const { providers = {}, disabledProviders = [], ...sources } = given;
+    const found = new ModelRegistry({
+      sources: { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand, ...sources },
+      file: readModelsFile({ providers }, "models.yml"),
+      builtIns: (provider) => {
+        read.push(provider);
+        return tables(rows)(provider);
+      },
+      disabledProviders,
+    });
+    return { found, read };
+  }
+
+  it("are read when a model of them is needed, once", () => {
+    const { found, read } = watched({ env: { ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k", GROQ_API_KEY: "k" } });
+    expect(found.hasCredential({ provider: "anthropic", id: "claude-sonnet-5" })).toBe(true);
+    expect(read).toEqual([]);
+    expect(found.usual()?.id).toBe("claude-sonnet-5");
+    expect(found.smallOf("anthropic")?.id).toBe("claude-haiku-4-5");
+    expect(found.find("anthropic", "claude-haiku-4-5")?.name).toBe("Haiku");
+    expect(read).toEqual(["anthropic"]);
+    expect(found.select("openai/gpt-5.5:high")).toMatchObject({ model: { id: "gpt-5.5" }, thinkingLevel: "high" });
+    expect(read).toEqual(["anthropic", "openai"]);
+    expect(names(found.available())).toEqual([
+      "anthropic/claude-haiku-4-5",
+      "anthropic/claude-sonnet-5",
+      "openai/gpt-5.5",
+      "groq/first-row",
+    ]);
+  });
+
+  it("of services without a key are found by name only", () => {
+    const { found } = watched({ env: { GROQ_API_KEY: "k" } });
+    expect(names(found.all())).toEqual(["groq/first-row", "galley/planner"]);
+    expect(found.usual()?.id).toBe("first-row");
+    expect(found.find("openai", "gpt-5.5")).toBeDefined();
+    expect(found.select("sonnet")?.model.id).toBe("claude-sonnet-5");
+    expect(found.select("anthropic/haiku")?.model.id).toBe("claude-haiku-4-5");
+    expect(found.selectRequested({ provider: "anthropic" })?.model.id).toBe("claude-sonnet-5");
+    expect(names(found.allKnown())).toHaveLength(5);
+    expect(names(found.all())).toHaveLength(2);
+  });
+
+  it("are no reason to prefer anything but the planner without a key", () => {
+    expect(watched({}).found.usual()).toBe(plannerModel);
+    expect(watched({ disabledProviders: ["galley"] }).found.usual()).toBeUndefined();
+    const { found } = watched({ env: { ANTHROPIC_API_KEY: "k" }, disabledProviders: ["anthropic"] });
+    expect(found.usual()).toBe(plannerModel);
+    expect(found.find("anthropic", "claude-sonnet-5")).toBeUndefined();
+  });
+
+  it("of a service that the file describes wrongly are not used unasked: the request might go to the wrong host", () => {
+    const env = { ANTHROPIC_API_KEY: "k", GROQ_API_KEY: "k" };
+    expect(watched({ env, providers: { anthropic: { baseUrl: "http://proxy.example" } } }).found.usual()?.id).toBe(
+      "first-row",
+    );
+  });
+
+  it("name the variable that holds a key as users know it", () => {
+    const { found } = watched({});
+    const variables = ["anthropic", "google", "huggingface", "groq"].map((provider) =>
+      found.keyVariable({ provider, id: "any" }),
+    );
+    expect(variables).toEqual(["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_TOKEN", "GROQ_API_KEY"]);
+  });
+});
+
+describe("another address", () => {
+  const openai: ProviderModel = {
+    ...builtIn,
+    provider: "openai",
+    id: "gpt-5.5",
+    api: "openai-responses",
+    baseUrl: "https://api.openai.com/v1",
+  };
+  const at = (OPENAI_BASE_URL: string, providers: Given["providers"] = {}) =>
+    registry({ builtIns: [openai], env: { OPENAI_API_KEY: "k", OPENAI_BASE_URL }, providers });
+
+  it("comes from the service's variable, and from the models file before it", () => {
+    expect(at(" https://llm.example/v1/ ").find("openai", "gpt-5.5")).toMatchObject({
+      baseUrl: "https://llm.example/v1",
+      baseUrlSource: "OPENAI_BASE_URL",
+    });
+    const both = at("https://llm.example/v1", { openai: { baseUrl: "https://own.example" } });
+    expect(both.find("openai", "gpt-5.5")?.baseUrl).toBe("https://own.example");
+    expect(both.find("openai", "gpt-5.5")?.baseUrlSource).toBeUndefined();
+    expect(at("").find("openai", "gpt-5.5")?.baseUrl).toBe("https://api.openai.com/v1");
+  });
+
+  it("may have models that the table does not: exactly as named, price unknown, by the API that every server has", () => {
+    const found = at("https://llm.example/v1");
+    const model = { id: "qwen3:30b", api: "openai-completions", contextWindow: 128_000, maxTokens: 16_384 };
+    expect(found.select("openai/qwen3:30b")?.model).toMatchObject(model);
+    expect(found.select("openai/qwen3:30b")?.model).not.toHaveProperty("cost");
+    expect(found.selectRequested({ provider: "openai", model: "gpt-5" })?.model.id).toBe("gpt-5");
+    expect(found.select("openai/gpt-5:high")).toMatchObject({ model: { id: "gpt-5" }, thinkingLevel: "high" });
+    expect(found.find("openai", "qwen3:30b")).toMatchObject(model);
+    expect(found.select("openai/gpt-5.5")?.model.api).toBe("openai-responses");
+    expect(found.select("qwen3:30b")).toBeUndefined();
+  });
+
+  it("of the same host has what the table has", () => {
+    const same = at("https://api.openai.com/other");
+    expect(same.select("openai/qwen3:30b")).toBeUndefined();
+    expect(registry({ builtIns: [openai] }).select("openai/nope")).toBeUndefined();
+    expect(registry({ builtIns: [openai] }).select("openai/gpt-5")?.model.id).toBe("gpt-5.5");
+  });
+});
+
+describe("discovered models", () => {
+  const local: ProviderModel = {
+    ...builtIn,
+    provider: "ollama",
+    id: "qwen3:30b",
+    baseUrl: "http://127.0.0.1:11434/v1",
+  };
+
+  it("join the others, behind them, and are changed by what the file says", () => {
+    const { apiKey: _key, ...bare } = acme;
+    const ollama = { ...bare, baseUrl: "http://127.0.0.1:11434/v1", modelOverrides: { "qwen3:30b": { name: "Mine" } } };
+    const found = registry({ providers: { acme, ollama } });
+    expect(found.warnings).toEqual([]);
+    expect(names(found.available())).toEqual(["ollama/fable"]);
+    found.addDiscovered([local, { ...local, id: "fable", name: "not this one" }]);
+    expect(names(found.all())).toEqual(["acme/fable", "ollama/fable", "ollama/qwen3:30b", "galley/planner"]);
+    expect(found.find("ollama", "fable")?.name).toBe("fable");
+    expect(found.find("ollama", "qwen3:30b")).toMatchObject({ name: "Mine", baseUrl: local.baseUrl });
+  });
+
+  it("are used when nothing else can be, and replace what was found before", () => {
+    const found = registry();
+    found.addDiscovered([local]);
+    expect(found.usual()).toEqual(local);
+    expect(found.hasCredential(local)).toBe(true);
+    found.addDiscovered([{ ...local, contextWindow: 4096 }]);
+    expect(found.available().map(({ contextWindow }) => contextWindow)).toEqual([4096]);
+    const key = registry({ builtIns: [builtIn], env: { ANTHROPIC_API_KEY: "k" } });
+    key.addDiscovered([local]);
+    expect(key.usual()?.provider).toBe("anthropic");
+  });
+});
+
 describe("problemsConcerning", () => {
   const bad = {
     acme: { ...acme, models: [{ id: "fable" }, { id: "broken", maxTokens: 0 }] },
@@ -269,7 +426,7 @@ describe("problemsConcerning", () => {
   it("holds a file that cannot be read against all but the planner", () => {
     const sources = { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand: async () => "" };
     const file = unreadableModelsFile("/a/models.yml", "is not UTF-8 text");
-    const unread = new ModelRegistry({ sources, file, builtIns: [builtIn] });
+    const unread = new ModelRegistry({ sources, file, builtIns: tables([builtIn]) });
     expect(unread.problemsConcerning({ model: "sonnet" }).map(problemText)).toEqual([
       "/a/models.yml: is not UTF-8 text",
     ]);

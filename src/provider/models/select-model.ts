@@ -30,6 +30,15 @@ export function selectModel(
   return undefined;
 }
 
+/** The model of exactly this name, with its provider's or without, and a level behind it. */
+export function selectExactly(models: readonly ProviderModel[], name: string): Selection | undefined {
+  const [whole] = matchExactly(models, name);
+  if (whole) return { model: whole };
+  const suffixed = splitLevel(name);
+  const [stripped] = suffixed ? matchExactly(models, suffixed.name) : [];
+  return suffixed && stripped && { model: stripped, thinkingLevel: suffixed.level };
+}
+
 /** All that one pattern of a list means, in the order of the models; without `*` and `?` that is one model at most. */
 export function selectModels(
   models: readonly ProviderModel[],
@@ -46,7 +55,7 @@ export function selectModels(
     .map((model) => ({ model, ...(level === undefined ? {} : { thinkingLevel: level }) }));
 }
 
-function splitLevel(pattern: string): { name: string; level: ThinkingLevel } | undefined {
+export function splitLevel(pattern: string): { name: string; level: ThinkingLevel } | undefined {
   const colon = pattern.lastIndexOf(":");
   const level = levels.find((candidate) => candidate === pattern.slice(colon + 1));
   return colon < 0 || level === undefined ? undefined : { name: pattern.slice(0, colon), level };

@@ -4,9 +4,8 @@
 import type { JsonObject } from "../../base/json.js";
 import { name, object, objects, tokens } from "./answer-fields.js";
 import type { Ask, Asker } from "./asker.js";
-import type { ModelFacts } from "./found-model.js";
+import { type ModelFacts, usualOllamaWindow } from "./found-model.js";
 
-const usualWindow = 4096;
 /** Each model is one more question. */
 const questionsAtOnce = 6;
 
@@ -20,7 +19,6 @@ interface Listed {
 export const askOllama: Asker = async (ask, tell, { env, wanted }) => {
   const [tags, running] = await Promise.all([ask("/api/tags"), ask("/api/ps").catch(() => undefined)]);
   const loaded = new Map(objects(object(running).models).map((entry) => [name(entry.model ?? entry.name), entry]));
-  const setWindow = tokens(Number(env.OLLAMA_CONTEXT_LENGTH));
   const listed = objects(object(tags).models)
     .map((entry) => readListed(entry, loaded))
     .filter((entry) => entry !== undefined);
@@ -29,7 +27,7 @@ export const askOllama: Asker = async (ask, tell, { env, wanted }) => {
   await Promise.all(
     Array.from({ length: questionsAtOnce }, async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {
-        const facts = await askAbout(next, ask, setWindow).catch(() => undefined); // the others may still tell
+        const facts = await askAbout(next, ask, usualOllamaWindow(env)).catch(() => undefined); // the others may still tell
         if (facts) tell(facts);
       }
     }),
@@ -52,14 +50,14 @@ function readListed(entry: JsonObject, loaded: ReadonlyMap<string | undefined, J
 async function askAbout(
   { id, changedAt, isRemote, loaded }: Listed,
   ask: Ask,
-  setWindow: number | undefined,
+  usualWindow: number,
 ): Promise<ModelFacts | undefined> {
   const shown = object(await ask("/api/show", { model: id }));
   const abilities: readonly unknown[] = Array.isArray(shown.capabilities) ? shown.capabilities : [];
   if (!abilities.includes("tools") || abilities.includes("embedding")) return undefined;
   return {
     id,
-    contextWindow: tokens(loaded?.context_length) ?? windowIn(shown.parameters) ?? setWindow ?? usualWindow,
+    contextWindow: tokens(loaded?.context_length) ?? windowIn(shown.parameters) ?? usualWindow,
     hasVision: abilities.includes("vision"),
     canThink: abilities.includes("thinking"),
     isLoaded: loaded !== undefined,
@@ -72,9 +70,4 @@ async function askAbout(
 function windowIn(parameters: unknown): number | undefined {
   const found = typeof parameters === "string" ? /^\s*num_ctx\s+(\d{1,15})\s*$/m.exec(parameters)?.[1] : undefined;
   return found === undefined ? undefined : tokens(Number(found));
-}
-
-/** What is assumed of a model while its server cannot be asked. */
-export function assumedOllamaWindow(env: { readonly OLLAMA_CONTEXT_LENGTH?: string | undefined }): number {
-  return tokens(Number(env.OLLAMA_CONTEXT_LENGTH)) ?? usualWindow;
 }

@@ -1,7 +1,11 @@
 // What was learned of one model of a server, and the model that it makes. Every server is asked through chat
 // completions, which all of them have.
 
+import type { Environment } from "../credentials.js";
+import { isLoopbackUrl } from "../models/config-checks.js";
 import type { ProviderModel } from "../provider.js";
+import { tokens } from "./answer-fields.js";
+import type { ServerToAsk } from "./server-address.js";
 
 export interface ModelFacts {
   readonly id: string;
@@ -21,15 +25,8 @@ export interface FoundModel {
   readonly model: ProviderModel;
 }
 
-export interface ModelHome {
-  readonly provider: string;
-  /** Of chat completions. */
-  readonly baseUrl: string;
-  /** Nothing is charged for it. */
-  readonly isFree: boolean;
-}
-
-export function modelOf(facts: ModelFacts, { provider, baseUrl, isFree }: ModelHome): ProviderModel {
+export function modelOf(facts: ModelFacts, server: ServerToAsk): ProviderModel {
+  const { provider, baseUrl, from, isFree = isLoopbackUrl(baseUrl) } = server;
   const { id, contextWindow, hasVision = false, canThink = false, isRemote = false } = facts;
   return {
     id,
@@ -37,6 +34,7 @@ export function modelOf(facts: ModelFacts, { provider, baseUrl, isFree }: ModelH
     api: "openai-completions",
     provider,
     baseUrl,
+    ...(from !== undefined && { baseUrlSource: from }),
     reasoning: canThink,
     // The words of chat completions that these servers know.
     ...(canThink && { thinking: { mode: "effort", minLevel: "low", maxLevel: "high", levels: { off: "none" } } }),
@@ -52,4 +50,15 @@ export function modelOf(facts: ModelFacts, { provider, baseUrl, isFree }: ModelH
 export function inOrderOfChoice(found: readonly FoundModel[]): FoundModel[] {
   const rank = ({ isRemote, isLoaded }: ModelFacts) => (isRemote ? 2 : isLoaded ? 0 : 1);
   return found.toSorted(({ facts: a }, { facts: b }) => rank(a) - rank(b) || (b.changedAt ?? 0) - (a.changedAt ?? 0));
+}
+
+/** A model that the user named, while its server cannot be asked about it. */
+export function assumedModel(id: string, server: ServerToAsk, env: Environment): ProviderModel {
+  const contextWindow = server.type === "ollama" ? usualOllamaWindow(env) : 128_000;
+  return modelOf({ id, contextWindow }, server);
+}
+
+/** What Ollama runs a model with that has no window of its own. */
+export function usualOllamaWindow({ OLLAMA_CONTEXT_LENGTH }: Environment): number {
+  return tokens(Number(OLLAMA_CONTEXT_LENGTH)) ?? 4096;
 }

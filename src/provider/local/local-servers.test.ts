@@ -10,7 +10,8 @@ import {
 } from "../../../test/kit/fake-local-servers.js";
 import { systemClock } from "../../base/clock.js";
 import { manualClock } from "../../testing/manual-clock.js";
-import { findLocalModels, type LocalSearch, type ServerType, usualServers } from "./local-servers.js";
+import { findLocalModels, type LocalSearch } from "./local-servers.js";
+import { type ServerType, usualServers } from "./server-address.js";
 
 const servers: FakeServer[] = [];
 afterEach(async () => {
@@ -50,6 +51,7 @@ describe("Ollama", () => {
         api: "openai-completions",
         provider: "ollama",
         baseUrl: `${server.url}/v1`,
+        baseUrlSource: "OLLAMA_HOST",
         reasoning: true,
         thinking: { mode: "effort", minLevel: "low", maxLevel: "high", levels: { off: "none" } },
         input: ["text", "image"],
@@ -174,14 +176,18 @@ describe("llama.cpp, vLLM and other lists", () => {
 });
 
 describe("findLocalModels", () => {
-  it("asks all four at once, with each server's own key", async () => {
+  it("asks all four at once, each with what is its own", async () => {
     const list = { "/v1/models": { data: [{ id: "v", owned_by: "vllm", max_model_len: 30_000 }] } };
     const ollama = await serve(ollamaRoutes([{ id: "o" }]));
     const lmStudio = await serve({ "/api/v0/models": { data: [] } });
     const vllm = await serve(list);
     const env = await environmentOf({ ollama, "lm-studio": lmStudio, vllm });
-    const keys = { OLLAMA_API_KEY: "ok\n", VLLM_API_KEY: "vk", OPENAI_API_KEY: "paid" };
-    const { models, servers: asked } = await find({ ...env, ...keys });
+    const own = { ollama: "ok", vllm: "vk" };
+    const toAsk = usualServers(env).map((server) => {
+      const key = own[server.provider as keyof typeof own];
+      return key ? { ...server, headers: async () => ({ authorization: `Bearer ${key}` }) } : server;
+    });
+    const { models, servers: asked } = await find(env, { servers: toAsk });
     expect(models.map(({ provider, id }) => `${provider}/${id}`)).toEqual(["vllm/v", "ollama/o"]);
     expect(asked.map(({ provider, outcome }) => [provider, outcome])).toEqual([
       ["ollama", "answered"],
@@ -213,6 +219,18 @@ describe("findLocalModels", () => {
     expect(models.map(({ id }) => id)).toEqual(["wanted"]);
     expect(asked.map(({ outcome }) => outcome)).toEqual(["answered", "refused", "silent", "refused"]);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("waits for a key no longer than for a server", async () => {
+    const ollama = await serve(ollamaRoutes([{ id: "o" }]));
+    const clock = manualClock();
+    const server = { provider: "box", type: "ollama", baseUrl: `${ollama.url}/v1` } as const;
+    const search = find({}, { clock, servers: [{ ...server, headers: () => new Promise(() => {}) }] });
+    clock.advance(1000);
+    expect((await search).servers[0]).toMatchObject({ outcome: "silent" });
+    const failing = { ...server, headers: () => Promise.reject(new Error("no key")) };
+    expect((await find({}, { servers: [failing] })).servers[0]).toMatchObject({ outcome: "failed", problem: "no key" });
+    expect(ollama.requests).toEqual([]);
   });
 
   it("stops when it is told to", async () => {

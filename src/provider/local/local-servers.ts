@@ -2,37 +2,18 @@
 // are asked at once, for at most a second in total; no server gets a key but its own; no answer can do more than be
 // ignored.
 
-import { linkAbort } from "../../base/abort.js";
+import { AbortRace, linkAbort } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import type { Environment } from "../credentials.js";
 import { getJson } from "../http/http.js";
-import { isLoopbackUrl } from "../models/config-checks.js";
-import type { DiscoveryType } from "../models/models-file.js";
 import type { ProviderModel } from "../provider.js";
-import { type LocalServer, localServers } from "../provider-list.js";
 import { askLmStudio } from "./ask-lm-studio.js";
 import { askLlamaCpp, askOpenAiCompatible, askVllm } from "./ask-model-list.js";
 import { askOllama } from "./ask-ollama.js";
 import type { Ask, Asker } from "./asker.js";
 import { type FoundModel, inOrderOfChoice, type ModelFacts, modelOf } from "./found-model.js";
-import { rootOf, serverAddress } from "./server-address.js";
-
-export type ServerType = LocalServer["id"] | DiscoveryType;
-
-export interface ServerToAsk {
-  /** The provider that its models belong to. */
-  readonly provider: string;
-  readonly type: ServerType;
-  /** Of chat completions. */
-  readonly baseUrl: string;
-  /** The variable that the address comes from. */
-  readonly from?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly headers?: Record<string, string> | undefined;
-  /** Default: on this machine nothing is charged. */
-  readonly isFree?: boolean;
-}
+import { originOf, rootOf, type ServerToAsk, type ServerType, usualServers } from "./server-address.js";
 
 export interface LocalSearch {
   readonly env: Environment;
@@ -69,16 +50,6 @@ const askers: { readonly [type in ServerType]: Asker } = {
   "openai-compat": askOpenAiCompatible,
 };
 
-/** The servers that need no configuration. One whose variable holds no address is left out. */
-export function usualServers(env: Environment): ServerToAsk[] {
-  return localServers.flatMap((server) => {
-    const address = serverAddress(server, env);
-    if (!address) return [];
-    const apiKey = Object.hasOwn(env, server.keyName) ? env[server.keyName]?.trim() || undefined : undefined;
-    return [{ provider: server.id, type: server.id, baseUrl: `${address.root}/v1`, from: address.from, apiKey }];
-  });
-}
-
 /** Never rejects. */
 export async function findLocalModels(search: LocalSearch): Promise<LocalModels> {
   const { env, clock, servers = usualServers(env) } = search;
@@ -86,10 +57,8 @@ export async function findLocalModels(search: LocalSearch): Promise<LocalModels>
   const cancel = clock.after(limitMs, () => stop.abort());
   const answers = await Promise.all(
     servers.map(async (server) => {
-      const { provider, baseUrl, isFree = isLoopbackUrl(baseUrl) } = server;
       const found: FoundModel[] = [];
-      const tell = (facts: ModelFacts) =>
-        void found.push({ facts, model: modelOf(facts, { provider, baseUrl, isFree }) });
+      const tell = (facts: ModelFacts) => void found.push({ facts, model: modelOf(facts, server) });
       return { asked: await askServer(server, { ...search, signal: stop.signal, tell }), found };
     }),
   );
@@ -103,18 +72,22 @@ async function askServer(
   server: ServerToAsk,
   { env, clock, wanted, signal, tell }: LocalSearch & { signal: AbortSignal; tell: (facts: ModelFacts) => void },
 ): Promise<AskedServer> {
-  const { type, baseUrl, apiKey } = server;
+  const { type, baseUrl } = server;
   const root = type === "openai-compat" ? baseUrl : rootOf(baseUrl);
-  const origin = URL.canParse(root) ? new URL(root).origin : root;
-  const headers = { ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...server.headers };
-  const call = { headers, proxyVariables: env, signal, clock, connectTimeoutMs: connectLimitMs, timeoutMs: limitMs };
+  const origin = originOf(baseUrl);
+  const call = { proxyVariables: env, signal, clock, connectTimeoutMs: connectLimitMs, timeoutMs: limitMs };
   let isThere = false;
-  const ask: Ask = async (path, payload) => {
-    const answer = await getJson({ ...call, url: `${root}${path}`, ...(payload === undefined ? {} : { payload }) });
-    isThere = true;
-    return answer.ok ? answer.value : undefined;
-  };
   try {
+    // A key may come from a command of the user, which has no more time than the rest.
+    const headers = await new AbortRace(signal).next(server.headers?.() ?? Promise.resolve({}));
+    signal.throwIfAborted();
+    if (headers === "aborted") throw new GalleyError("timeout", "The key did not come in time.");
+    const ask: Ask = async (path, payload) => {
+      const url = `${root}${path}`;
+      const answer = await getJson({ ...call, url, headers, ...(payload === undefined ? {} : { payload }) });
+      isThere = true;
+      return answer.ok ? answer.value : undefined;
+    };
     await askers[type](ask, tell, { env, wanted });
     return { ...server, origin, outcome: "answered" };
   } catch (error) {

@@ -2,13 +2,38 @@
 // OLLAMA_HOST; an address at which a server listens for everyone means this machine here.
 
 import type { Environment } from "../credentials.js";
-import type { LocalServer } from "../provider-list.js";
+import type { DiscoveryType } from "../models/models-file.js";
+import { type LocalServer, localServers } from "../provider-list.js";
+
+export type ServerType = LocalServer["id"] | DiscoveryType;
+
+export interface ServerToAsk {
+  /** The provider that its models belong to. */
+  readonly provider: string;
+  readonly type: ServerType;
+  /** Of chat completions. */
+  readonly baseUrl: string;
+  /** The variable that the address comes from. */
+  readonly from?: string | undefined;
+  /** Its own key, and what else the user wants it to be sent. Rejects where a command of the user fails. */
+  headers?(): Promise<Record<string, string>>;
+  /** Default: on this machine nothing is charged. */
+  readonly isFree?: boolean | undefined;
+}
 
 export interface ServerAddress {
   /** Without a slash at the end and without `/v1`. */
   readonly root: string;
   /** The variable that it comes from. */
   readonly from?: string;
+}
+
+/** The servers that need no configuration. One whose variable holds no address is left out. */
+export function usualServers(env: Environment): ServerToAsk[] {
+  return localServers.flatMap((server) => {
+    const address = serverAddress(server, env);
+    return address ? [{ provider: server.id, type: server.id, baseUrl: `${address.root}/v1`, from: address.from }] : [];
+  });
 }
 
 /** The usual address where the environment names none; undefined where it names something that is no address. */
@@ -38,6 +63,11 @@ export function readAddress(text: string, usualPort: number): string | undefined
 /** The address under which a server has both its own API and `/v1`. */
 export function rootOf(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+/** As a user would recognize it. */
+export function originOf(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl;
 }
 
 /** With the host that a lone port means, and with the brackets that an IPv6 address needs. */

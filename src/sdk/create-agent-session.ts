@@ -25,6 +25,7 @@ import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js
 import { sortGivenTools } from "./custom-tools.js";
 import type { ExtensionManager } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
+import { withLocalNotices } from "./local-model-notices.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
@@ -65,7 +66,11 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
   const tools = new SessionTools({ environment, access, changes, given, permit, dialogs: user?.dialogs }, options);
-  const stream = await withinBudget(options, options.streamFn ?? streamByApi);
+  const asked = withLocalNotices(options.streamFn ?? streamByApi, {
+    typeOf: models.serverTypeOf,
+    log: environment.log,
+  });
+  const stream = await withinBudget(options, asked);
   const joined: Joined = { environment, access, models, changes, tools, stream };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);

@@ -55,7 +55,7 @@ function keyText(models: readonly ProviderModel[], registry: ModelRegistry): str
 
 function noModelsText(agentDir: string): string {
   return mended(
-    `${join(agentDir, "models.yml")} names a service and none of its models, which this version does not find by itself.`,
+    `${join(agentDir, "models.yml")} names a service, and none of its models is known.`,
     describing(agentDir),
   );
 }

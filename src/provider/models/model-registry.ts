@@ -17,7 +17,7 @@ import type { ProviderModel } from "../provider.js";
 import { type KnownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
 import { isLoopbackUrl, step } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
-import type { ModelProblem, ModelsFile } from "./models-file.js";
+import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
 import { type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
 import { findAddress, joinService, type KnownModel, noCost, unlistedModel } from "./service-models.js";
 
@@ -147,6 +147,15 @@ export class ModelRegistry {
     }
   }
 
+  /** What the models file says about the providers that may be used. */
+  described(): ProviderEntry[] {
+    return [...this.#file.providers.values()].filter(({ id }) => this.isEnabled(id));
+  }
+
+  isEnabled(provider: string): boolean {
+    return !this.#disabled.includes(provider);
+  }
+
   /** A command counts as a credential without being run. */
   hasCredential(model: ModelKey): boolean {
     return this.#isKeyless(model) || this.#hasKey(model.provider);
@@ -269,8 +278,10 @@ export class ModelRegistry {
 
   #isKeyless({ provider, id }: ModelKey): boolean {
     if (provider === plannerModel.provider) return !this.#disabled.includes(provider);
-    if (this.#file.providers.get(provider)?.isKeyless) return true;
-    return localProviders.has(provider) && isLoopbackUrl(this.#service(provider).get(id)?.model.baseUrl ?? "");
+    const entry = this.#file.providers.get(provider);
+    if (entry?.isKeyless) return true;
+    const isLocal = localProviders.has(provider) || entry?.discovery !== undefined;
+    return isLocal && isLoopbackUrl(this.#service(provider).get(id)?.model.baseUrl ?? "");
   }
 
   #hasKey(provider: string): boolean {
@@ -285,7 +296,7 @@ export class ModelRegistry {
 
   #unusedOverrides(): string[] {
     return [...this.#file.providers.values()]
-      .filter(({ id, modelOverrides }) => modelOverrides.size > 0 && !localProviders.has(id))
+      .filter(({ id, discovery }) => !localProviders.has(id) && !discovery)
       .flatMap(({ id: provider, modelOverrides }) => {
         const names = new Set(this.#tableOf(provider).map(({ id }) => id));
         return [...modelOverrides.keys()]

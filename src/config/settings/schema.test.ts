@@ -26,6 +26,7 @@ const defaults = {
   "thinkingBudgets.high": 16384,
   "thinkingBudgets.xhigh": 32768,
   modelRoles: {},
+  "models.discovery": "on",
   enabledModels: [],
   disabledProviders: [],
   temperature: -1,
@@ -109,6 +110,7 @@ const defaults = {
 /** Everything else a project may set freely. */
 const restricted = {
   modelRoles: "when-trusted",
+  "models.discovery": "narrow, later",
   enabledModels: "when-trusted",
   disabledProviders: "narrow, more",
   "retry.enabled": "when-trusted, false",

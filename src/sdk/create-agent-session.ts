@@ -25,12 +25,12 @@ import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js
 import { sortGivenTools } from "./custom-tools.js";
 import type { ExtensionManager } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
-import { withLocalNotices } from "./local-model-notices.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
+import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
-import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
+import { findSessionModels, isModelNamed, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 import { SessionTools } from "./session-tools.js";
 import { createUserQuestions, type UserQuestions } from "./session-ui.js";
@@ -246,10 +246,6 @@ function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { c
 /** With the caller's own provider layer no keys are needed. */
 function sourceOf({ streamFn }: CreateAgentSessionOptions, { source }: SessionModels) {
   return streamFn ? withoutKeys(source) : source;
-}
-
-function isModelNamed({ model, provider, modelPattern }: CreateAgentSessionOptions): boolean {
-  return (model ?? provider ?? modelPattern) !== undefined;
 }
 
 /** While every change is staged, commands run only with the user's consent. */

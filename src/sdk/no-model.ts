@@ -54,10 +54,7 @@ function keyText(models: readonly ProviderModel[], registry: ModelRegistry): str
 }
 
 function noModelsText(agentDir: string): string {
-  return mended(
-    `${join(agentDir, "models.yml")} names a service, and none of its models is known.`,
-    describing(agentDir),
-  );
+  return mended(`${join(agentDir, "models.yml")} names a service and none of its models.`, describing(agentDir));
 }
 
 function keyOnlyText(key: string, agentDir: string): string {

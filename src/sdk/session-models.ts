@@ -14,7 +14,7 @@ import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { ModelChoice, ModelSource, RequestSettings } from "../session/models/model-source.js";
 import { loadModelRegistry } from "./load-models.js";
-import { ModelDiscovery } from "./model-discovery.js";
+import { ModelDiscovery } from "./models/model-discovery.js";
 import type { NoModelReason } from "./no-model.js";
 
 export interface ModelOptions {
@@ -59,13 +59,13 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   const { settings } = around;
   const registry = await findRegistry(options, around);
   const discovery = new ModelDiscovery({ ...around, registry, clock: around.clock ?? systemClock });
-  await learnNamed(discovery, options, around);
+  await learnNamed({ discovery, registry }, options, around);
   const scope = findScope(registry, options.scopedModels, around);
   const roles = findRoles(registry, options.modelRoles ?? {}, around);
   const initial = initialModel(registry, options, { usual: roles.get("default"), scope });
   const mayDiscover = !options.streamFn && roles.get("default")?.model !== plannerModel;
   // A one-shot run has nothing to answer before its prompt, so it looks for a model at once.
-  const isLooking = mayDiscover && options.onNoModel && !isNamed(options) && initial.model === plannerModel;
+  const isLooking = mayDiscover && options.onNoModel && !isModelNamed(options) && initial.model === plannerModel;
   const found = isLooking ? await discovery.firstChoice() : undefined;
   const chosen = found ? { ...initial, model: found } : initial;
   if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
@@ -78,9 +78,7 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
     apiKeyFor: (model) => registry.apiKeyFor(model),
     headersFor: (model) => registry.headersFor(model),
     ...(mayDiscover && { discover: (current, how) => discovery.forPrompt(current, how) }),
-    learn: async (provider, modelId) => {
-      await discovery.learnNamed({ provider, model: modelId });
-    },
+    learn: (provider, modelId) => discovery.learnNamed({ provider, model: modelId }),
     scope,
     roles,
     requestSettings: requestSettings(options.providerSessionId, around),
@@ -91,10 +89,17 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
 }
 
 /** Models of local servers are known once they are named: by the command line after asking, by the settings as they are. */
-async function learnNamed(discovery: ModelDiscovery, options: NoModelOptions, around: Surroundings): Promise<void> {
-  const { model, provider, modelPattern, modelRoles = {}, scopedModels, streamFn } = options;
-  if (!model && !streamFn)
+async function learnNamed(
+  { discovery, registry }: { discovery: ModelDiscovery; registry: ModelRegistry },
+  options: NoModelOptions,
+  around: Surroundings,
+): Promise<void> {
+  const { model, provider, modelPattern, apiKey, modelRoles = {}, scopedModels, streamFn } = options;
+  if (!model && !streamFn) {
+    const server = provider ?? modelPattern?.split("/", 1)[0] ?? "";
+    if (apiKey !== undefined && discovery.typeOf(server)) registry.setRuntimeApiKey(server, apiKey);
     await discovery.learnNamed({ ...(provider && { provider }), ...(modelPattern && { model: modelPattern }) });
+  }
   const { settings, env } = around;
   const inSettings = [...Object.values(settings.get("modelRoles")), ...settings.get("enabledModels")];
   const inEnvironment = Object.values(roleVariables).map((name) => variable(env, name));
@@ -102,7 +107,7 @@ async function learnNamed(discovery: ModelDiscovery, options: NoModelOptions, ar
     if (typeof name === "string") discovery.assume(name);
 }
 
-function isNamed({ model, provider, modelPattern }: ModelOptions): boolean {
+export function isModelNamed({ model, provider, modelPattern }: ModelOptions): boolean {
   return (model ?? provider ?? modelPattern) !== undefined;
 }
 
@@ -122,10 +127,10 @@ async function tellNoModel(
   },
   around: Surroundings,
 ): Promise<void> {
-  if (!options.onNoModel) return isNamed(options) ? undefined : tellStandIn(registry, model, around.log);
+  if (!options.onNoModel) return isModelNamed(options) ? undefined : tellStandIn(registry, model, around.log);
   if (options.streamFn) return;
   const { whyNoModel } = await import("./no-model.js");
-  const isChosen = isNamed(options) || usual?.model === plannerModel;
+  const isChosen = isModelNamed(options) || usual?.model === plannerModel;
   const reason = await whyNoModel(registry, { model, isNamed: isChosen }, around);
   const silence = reason?.kind === "unusable" ? discovery.whyNothing() : undefined;
   if (reason) options.onNoModel(silence === undefined ? reason : { kind: "unusable", text: silence });

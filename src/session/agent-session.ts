@@ -113,11 +113,6 @@ export class AgentSession extends SessionView {
     return this.internals.models.set(provider, modelId);
   }
 
-  /** Asks the local server of a model that is not known yet, so that `setModel` knows it; at most a second. */
-  learnModel(provider: string, modelId: string): Promise<void> {
-    return this.internals.models.learn(provider, modelId);
-  }
-
   /** The next model of the scope, or of all that are available; null when there is no other. */
   cycleModel(): CycledModel | null {
     return this.internals.models.cycle();

@@ -35,6 +35,9 @@ const found: [string, Record<string, Route>, string, number][] = [
   ["vllm", { "/v1/models": { data: [{ id: "q", owned_by: "vllm", max_model_len: 60_000 }] } }, "q", 60_000],
 ];
 
+/** The program gives up a server after a second of real time, which a busy machine may need. */
+const patient = { retry: 3 };
+
 const rig = createPrintRig();
 const servers: FakeServer[] = [];
 const hosts: RpcHost[] = [];
@@ -69,7 +72,7 @@ async function stateOf(host: RpcHost): Promise<{ model: { provider: string; id: 
 }
 
 describe("over RPC", () => {
-  it.each(found)("the first prompt finds %s and goes there", async (provider, routes, id, contextWindow) => {
+  it.each(found)("the first prompt finds %s and goes there", patient, async (provider, routes, id, contextWindow) => {
     const server = await serve(routes);
     const host = start({ env: await environmentOf({ [provider]: server }) });
     await host.waitForType("ready");
@@ -98,7 +101,7 @@ describe("over RPC", () => {
     expect((await stateOf(host)).model.id).toBe("planner");
   });
 
-  it("a host names a model of a server", async () => {
+  it("a host names a model of a server", patient, async () => {
     const server = await serve(ollamaRoutes([{ id: "q:8b", loaded: 32_768 }]));
     const host = start({ env: await environmentOf({ ollama: server }) });
     await host.waitForType("ready");
@@ -118,7 +121,7 @@ describe("over RPC", () => {
 });
 
 describe("one-shot runs", () => {
-  it.each(found)("ask the model of %s", async (provider, routes, id) => {
+  it.each(found)("ask the model of %s", patient, async (provider, routes, id) => {
     const server = await serve(routes);
     const env = await environmentOf({ [provider]: server });
     const outcome = await rig.galley(["-p", "fix the bug"], { env });
@@ -157,7 +160,7 @@ describe("one-shot runs", () => {
     expect(outcome.stderr).toContain(text);
   });
 
-  it("know no model that the server does not have: 1", async () => {
+  it("know no model that the server does not have: 1", patient, async () => {
     const server = await serve(ollamaRoutes([{ id: "q" }]));
     const env = await environmentOf({ ollama: server });
     const outcome = await rig.galley(["--model", "ollama/other", "-p", "fix the bug"], { env });

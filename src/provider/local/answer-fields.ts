@@ -16,7 +16,7 @@ export function object(value: unknown): JsonObject {
 
 /** A name of one line that a terminal and a session file can hold. */
 export function name(value: unknown): string | undefined {
-  return typeof value === "string" && /^[^\p{Cc}\p{Cs}\s][^\p{Cc}\p{Cs}]{0,255}$/u.test(value) ? value : undefined;
+  return typeof value === "string" && /^[^\p{C}\s][^\p{C}]{0,255}$/u.test(value) ? value : undefined;
 }
 
 export function tokens(value: unknown): number | undefined {

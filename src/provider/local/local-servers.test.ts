@@ -8,7 +8,6 @@ import {
   type Route,
   startFakeServer,
 } from "../../../test/kit/fake-local-servers.js";
-import { systemClock } from "../../base/clock.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { findLocalModels, type LocalSearch } from "./local-servers.js";
 import { type ServerType, usualServers } from "./server-address.js";
@@ -24,8 +23,9 @@ async function serve(routes: Record<string, Route>): Promise<FakeServer> {
   return server;
 }
 
+/** On a clock that stands still: a busy machine must not end a search. */
 const find = (env: Record<string, string>, more: Partial<LocalSearch> = {}) =>
-  findLocalModels({ env, clock: systemClock, ...more });
+  findLocalModels({ env, clock: manualClock(), ...more });
 
 /** The models of one server, asked as the only one. */
 async function modelsAt(type: ServerType, routes: Record<string, Route>, env: Record<string, string> = {}) {
@@ -231,6 +231,16 @@ describe("findLocalModels", () => {
     const failing = { ...server, headers: () => Promise.reject(new Error("no key")) };
     expect((await find({}, { servers: [failing] })).servers[0]).toMatchObject({ outcome: "failed", problem: "no key" });
     expect(ollama.requests).toEqual([]);
+  });
+
+  it("does not take a server that wants a key for one without models", async () => {
+    const refuse: Route = (_: unknown, response: ServerResponse) => response.writeHead(401).end("who are you?");
+    const server = await serve({ "/v1/models": refuse });
+    const { servers: asked } = await find(
+      {},
+      { servers: [{ provider: "v", type: "vllm", baseUrl: `${server.url}/v1` }] },
+    );
+    expect(asked[0]).toMatchObject({ outcome: "failed", problem: "HTTP 401: who are you?" });
   });
 
   it("stops when it is told to", async () => {

@@ -85,6 +85,8 @@ async function askServer(
     const ask: Ask = async (path, payload) => {
       const url = `${root}${path}`;
       const answer = await getJson({ ...call, url, headers, ...(payload === undefined ? {} : { payload }) });
+      if (!answer.ok && answer.problem.failure.kind === "auth")
+        throw new GalleyError("no_credential", answer.problem.message);
       isThere = true;
       return answer.ok ? answer.value : undefined;
     };

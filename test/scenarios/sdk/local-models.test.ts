@@ -2,6 +2,7 @@
 // by name, by the models file; never while the user is offline, and never in the way of anything else.
 
 import { mkdirSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { logTo } from "../../../src/base/log.js";
@@ -9,6 +10,7 @@ import { type CreateAgentSessionOptions, createAgentSession } from "../../../src
 import { manualClock } from "../../../src/testing/manual-clock.js";
 import {
   environmentOf,
+  type FakeRequest,
   type FakeServer,
   freeUrl,
   hangs,
@@ -46,8 +48,9 @@ async function open(env: Record<string, string>, options: CreateAgentSessionOpti
   const log = logTo((line) => {
     told += line;
   });
-  const cwd = join(home, "project");
-  const { session } = await createAgentSession({ cwd, agentDir: join(home, "agent"), env, log, ...options });
+  const place = { cwd: join(home, "project"), agentDir: join(home, "agent") };
+  // The clock stands still: a busy machine must not end a search.
+  const { session } = await createAgentSession({ ...place, env, log, clock: manualClock(), ...options });
   return session;
 }
 
@@ -133,7 +136,7 @@ describe("a session without a model", () => {
 
   it("can be stopped while it looks", async () => {
     const hanging = await serve({ "/api/tags": hangs });
-    const session = await open(await environmentOf({ ollama: hanging }), { clock: manualClock() });
+    const session = await open(await environmentOf({ ollama: hanging }));
     const prompt = session.prompt("help");
     await hanging.asked(1);
     await session.abort();
@@ -202,6 +205,28 @@ describe("a provider that is named", () => {
     await session.prompt("Hello?");
     expect(answerOf(session)).toBe("Hello.");
     await session.dispose();
+  });
+
+  it("gets the key of this run, and says what it says without one", async () => {
+    const list = { data: [{ id: "q", owned_by: "vllm", max_model_len: 60_000 }] };
+    const guarded =
+      (answer: (response: ServerResponse) => void): Route =>
+      ({ headers }: FakeRequest, response: ServerResponse) =>
+        headers.authorization === "Bearer k" ? answer(response) : response.writeHead(401).end("who are you?");
+    const hello = replying("Hello.") as (request: unknown, response: ServerResponse) => void;
+    const server = await serve({
+      "/v1/models": guarded((response) => response.writeHead(200).end(JSON.stringify(list))),
+      [chat]: guarded((response) => hello(undefined, response)),
+    });
+    const env = await environmentOf({ vllm: server });
+    const session = await open(env, { modelPattern: "vllm/q", apiKey: "k" });
+    await session.prompt("Hello?");
+    expect([answerOf(session), session.model?.contextWindow]).toEqual(["Hello.", 60_000]);
+    await session.dispose();
+    const keyless = await open(env, { modelPattern: "vllm/q" });
+    await keyless.prompt("Hello?");
+    expect(answerOf(keyless)).toContain("HTTP 401: who are you?");
+    await keyless.dispose();
   });
 
   it("has no model that its server does not have", async () => {

@@ -1,9 +1,9 @@
 // Tells the user when a local server cannot hold a coding session: its context is small, or it cut the prompt without
 // saying so. Each is told once in a session.
 
-import type { Log } from "../base/log.js";
-import type { ModelContext, ModelMessage, StreamFunction, StreamRequest } from "../provider/provider.js";
-import { localServers } from "../provider/provider-list.js";
+import type { Log } from "../../base/log.js";
+import type { ModelContext, ModelMessage, StreamFunction, StreamRequest } from "../../provider/provider.js";
+import { localServers } from "../../provider/provider-list.js";
 
 const smallWindow = 16_384;
 const charactersPerToken = 4;

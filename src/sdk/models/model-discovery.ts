@@ -1,21 +1,21 @@
 // The models of local servers in the registry of a session: which servers are asked, when, and what is assumed of a named
 // model while its server is not asked. Asking is loaded when it is needed; a session that needs none pays nothing.
 
-import type { Clock } from "../base/clock.js";
-import { GalleyError } from "../base/errors.js";
-import type { Log } from "../base/log.js";
-import { isOn } from "../config/environment.js";
-import type { Settings } from "../config/settings/settings.js";
-import type { Environment } from "../provider/credentials.js";
-import { assumedModel } from "../provider/local/found-model.js";
-import type { AskedServer } from "../provider/local/local-servers.js";
-import { nothingListens } from "../provider/local/nothing-listens.js";
-import { originOf, rootOf, type ServerToAsk, usualServers } from "../provider/local/server-address.js";
-import { isLoopbackUrl } from "../provider/models/config-checks.js";
-import type { ModelRegistry, RequestedModel } from "../provider/models/model-registry.js";
-import { splitLevel } from "../provider/models/select-model.js";
-import { plannerModel } from "../provider/planner/planner-model.js";
-import type { ProviderModel } from "../provider/provider.js";
+import type { Clock } from "../../base/clock.js";
+import { GalleyError } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import { isOn } from "../../config/environment.js";
+import type { Settings } from "../../config/settings/settings.js";
+import type { Environment } from "../../provider/credentials.js";
+import { assumedModel } from "../../provider/local/found-model.js";
+import type { AskedServer } from "../../provider/local/local-servers.js";
+import { nothingListens } from "../../provider/local/nothing-listens.js";
+import { originOf, rootOf, type ServerToAsk, usualServers } from "../../provider/local/server-address.js";
+import { isLoopbackUrl } from "../../provider/models/config-checks.js";
+import type { ModelRegistry, RequestedModel } from "../../provider/models/model-registry.js";
+import { splitLevel } from "../../provider/models/select-model.js";
+import { plannerModel } from "../../provider/planner/planner-model.js";
+import type { ProviderModel } from "../../provider/provider.js";
 
 export interface ModelDiscoveryDeps {
   readonly registry: ModelRegistry;
@@ -65,7 +65,7 @@ export class ModelDiscovery {
     const servers = [...this.#servers.values()].filter((server) => !provider || server.provider === provider);
     if (servers.length === 0) return [];
     const { env, clock, registry } = this.#deps;
-    const { findLocalModels } = await import("../provider/local/local-servers.js");
+    const { findLocalModels } = await import("../../provider/local/local-servers.js");
     const { models, servers: asked } = await findLocalModels({ env, clock, servers, wanted, signal });
     registry.addDiscovered(models);
     for (const server of asked) this.#asked.set(server.provider, server);

@@ -55,6 +55,7 @@ function readOptions() {
 
 async function load() {
   const { start, version, processes } = await import("./rows/start.mjs");
+  const { models } = await import("./rows/models.mjs");
   const { prompt } = await import("./rows/latency.mjs");
   const { deltas } = await import("./rows/deltas.mjs");
   const { pacedAnswer } = await import("./rows/paced.mjs");
@@ -74,6 +75,7 @@ async function load() {
   return [
     { name: "start", measure: start },
     { name: "version", measure: version },
+    { name: "models", measure: models },
     { name: "processes", measure: processes },
     { name: "prompt", measure: prompt },
     { name: "deltas", measure: deltas },

@@ -171,8 +171,13 @@ const table = [
   },
   {
     name: "models",
-    usage: "[SEARCH]",
-    help: "the models that can be used now",
+    usage: "[SEARCH] [--all] [--json] [--provider P]",
+    help: "the models that can be used now, with size and price",
+    notes: [
+      "SEARCH is part of a name. With --all also the models that need a key, and which one; --provider keeps to one",
+      "service. Prices are in dollars for a million tokens.",
+      "Exit codes: 0 done, 2 wrong usage.",
+    ],
   },
   {
     name: "doctor",

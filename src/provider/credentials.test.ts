@@ -26,12 +26,12 @@ describe("findKey", () => {
   });
 
   it("takes the run, then the credential file, then the environment, then the models file", () => {
-    expect(findKey(everything, "openai", "configured")).toEqual(value("from-run"));
+    expect(findKey(everything, "openai", "configured")).toMatchObject(value("from-run"));
     const noRun = { ...everything, runtimeKeys: new Map<string, string>() };
-    expect(findKey(noRun, "openai", "configured")).toEqual(value("from-file"));
+    expect(findKey(noRun, "openai", "configured")).toMatchObject(value("from-file"));
     const noFile = { ...noRun, authFile: new Map<string, string>() };
-    expect(findKey(noFile, "openai", "configured")).toEqual(value("from-env"));
-    expect(findKey({ ...noFile, env: {} }, "openai", "configured")).toEqual(value("configured"));
+    expect(findKey(noFile, "openai", "configured")).toMatchObject(value("from-env"));
+    expect(findKey({ ...noFile, env: {} }, "openai", "configured")).toMatchObject(value("configured"));
     expect(findKey({ ...noFile, env: {} }, "openai", undefined)).toEqual(missing);
   });
 
@@ -67,15 +67,15 @@ describe("findKey", () => {
     let env: Record<string, string> = {};
     for (const name of names.toReversed()) {
       env = { ...env, [name]: `key of ${name}` };
-      expect(findKey(sources({ env }), provider, undefined)).toEqual(value(`key of ${name}`));
+      expect(findKey(sources({ env }), provider, undefined)).toMatchObject(value(`key of ${name}`));
     }
   });
 });
 
 describe("findValue", () => {
   it("requires the variable of $NAME and ${NAME}", () => {
-    expect(findValue("$ACME_KEY", { ACME_KEY: "k" })).toEqual(value("k"));
-    expect(findValue("${ACME_KEY}", { ACME_KEY: " k\n" })).toEqual(value("k"));
+    expect(findValue("$ACME_KEY", { ACME_KEY: "k" })).toMatchObject(value("k"));
+    expect(findValue("${ACME_KEY}", { ACME_KEY: " k\n" })).toMatchObject(value("k"));
     for (const text of ["$MISSING", "${MISSING}"]) {
       expect(findValue(text, {})).toEqual(missing);
       expect(findValue(text, { MISSING: "" })).toEqual(missing);
@@ -83,15 +83,15 @@ describe("findValue", () => {
   });
 
   it("takes a bare name that is set as a variable, else the text itself, also when it was a misspelt name", () => {
-    expect(findValue("ACME_KEY", { ACME_KEY: "k" })).toEqual(value("k"));
-    expect(findValue("ACME_KYE", { ACME_KEY: "k" })).toEqual(value("ACME_KYE"));
-    expect(findValue("sk-123", {})).toEqual(value("sk-123"));
+    expect(findValue("ACME_KEY", { ACME_KEY: "k" })).toMatchObject(value("k"));
+    expect(findValue("ACME_KYE", { ACME_KEY: "k" })).toMatchObject(value("ACME_KYE"));
+    expect(findValue("sk-123", {})).toMatchObject(value("sk-123"));
     expect(findValue("ACME_KEY", { ACME_KEY: "" })).toEqual(missing);
   });
 
   it("does not take what every object has for a variable", () => {
     expect(findValue("$constructor", {})).toEqual(missing);
-    expect(findValue("toString", {})).toEqual(value("toString"));
+    expect(findValue("toString", {})).toMatchObject(value("toString"));
     expect(findValue("$__proto__", {})).toEqual(missing);
   });
 

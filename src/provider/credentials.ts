@@ -17,23 +17,28 @@ export interface CredentialSources {
   readonly runCommand: (command: string) => Promise<string>;
 }
 
-export type Finding = { kind: "value"; value: string } | { kind: "command"; command: string } | { kind: "missing" };
+/** `source`: where it was found, for people; absent where it stands in the text itself. */
+export type Finding =
+  | { kind: "value"; value: string; source?: string }
+  | { kind: "command"; command: string; source?: string }
+  | { kind: "missing" };
 
 const missing: Finding = { kind: "missing" };
 
 /** Run, credential file, environment, models file: the first that has something decides. */
 export function findKey(sources: CredentialSources, provider: string, configured: string | undefined): Finding {
   const { env, authFile, runtimeKeys } = sources;
-  const candidates = [
-    runtimeKeys.get(provider),
-    authFile.get(provider),
-    ...(keyNames.get(provider) ?? []).map((name) => variable(env, name)),
+  const candidates: [source: string, value: string | undefined][] = [
+    ["--api-key", runtimeKeys.get(provider)],
+    ["auth.json", authFile.get(provider)],
+    ...(keyNames.get(provider) ?? []).map((name): [string, string | undefined] => [name, variable(env, name)]),
   ];
-  for (const candidate of candidates) {
+  for (const [source, candidate] of candidates) {
     const value = candidate?.trim();
-    if (value) return { kind: "value", value };
+    if (value) return { kind: "value", value, source };
   }
-  return configured === undefined ? missing : findValue(configured, env);
+  const last = configured === undefined ? missing : findValue(configured, env);
+  return last.kind === "missing" ? missing : { ...last, source: last.source ?? "models.yml" };
 }
 
 /** The rules for `apiKey` and header values: `!command`, `$NAME`, `${NAME}`, a bare name that is set, a literal. */
@@ -42,11 +47,13 @@ export function findValue(text: string, env: Environment): Finding {
     const command = text.slice(1).trim();
     return command === "" ? missing : { kind: "command", command };
   }
-  const name = requiredVariable(text);
+  const required = requiredVariable(text);
+  const name = required ?? text;
   // A bare name that is set but empty is still a name: its own letters are not the key.
-  const found = variable(env, name ?? text) ?? (name === undefined ? text : undefined);
-  const value = found?.trim();
-  return value ? { kind: "value", value } : missing;
+  const isVariable = required !== undefined || variable(env, name) !== undefined;
+  const value = (isVariable ? variable(env, name) : text)?.trim();
+  if (!value) return missing;
+  return isVariable ? { kind: "value", value, source: name } : { kind: "value", value };
 }
 
 /** The name in `$NAME` and `${NAME}`. */

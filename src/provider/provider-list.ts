@@ -10,6 +10,8 @@ export interface KnownProvider {
   readonly baseUrl: string;
   /** Environment names of the key, first one first. */
   readonly keyNames: readonly string[];
+  /** Those of them whose key goes out as a bearer token, whatever the API's own header is. */
+  readonly bearerNames?: readonly string[];
   /** Environment names of another base URL, first one first. */
   readonly baseUrlNames: readonly string[];
   /** Usual models, the first that the table has; absent: its first row. */
@@ -28,6 +30,7 @@ export const knownProviders: readonly KnownProvider[] = [
     api: "anthropic-messages",
     baseUrl: "https://api.anthropic.com",
     keyNames: ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
+    bearerNames: ["ANTHROPIC_AUTH_TOKEN"],
     baseUrlNames: ["ANTHROPIC_BASE_URL"],
     defaults: ["claude-sonnet-5", "claude-sonnet-4-6"],
     small: "claude-haiku-4-5",
@@ -141,6 +144,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrl: "https://router.huggingface.co/v1",
     keyNames: ["HUGGINGFACE_HUB_TOKEN", "HF_TOKEN"],
     baseUrlNames: ["HUGGINGFACE_BASE_URL"],
+    defaults: ["deepseek-ai/DeepSeek-V4-Pro"],
     keyPage: "https://huggingface.co/settings/tokens",
   },
   {
@@ -150,6 +154,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrl: "https://api.minimax.io/anthropic",
     keyNames: ["MINIMAX_API_KEY"],
     baseUrlNames: ["MINIMAX_BASE_URL"],
+    defaults: ["MiniMax-M3"],
     keyPage: "https://platform.minimax.io/user-center/basic-information/interface-key",
   },
   {
@@ -159,6 +164,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrl: "https://api.moonshot.ai/v1",
     keyNames: ["MOONSHOT_API_KEY"],
     baseUrlNames: ["MOONSHOT_BASE_URL"],
+    defaults: ["kimi-k2.7-code"],
     keyPage: "https://platform.moonshot.ai/console/api-keys",
   },
   {
@@ -177,6 +183,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrl: "https://ai-gateway.vercel.sh",
     keyNames: ["AI_GATEWAY_API_KEY"],
     baseUrlNames: ["AI_GATEWAY_BASE_URL"],
+    defaults: ["anthropic/claude-sonnet-5"],
     keyPage: "https://vercel.com/docs/ai-gateway",
   },
 ];

@@ -1,5 +1,5 @@
-// Combines the user's models file, credential file and environment into a registry. This is on the path to the
-// program's first answer: without a models file it costs two failed opens and nothing else is read.
+// Combines the built-in tables, the user's models file, credential file and environment into a registry. This is on the
+// path to the program's first answer: without those files it costs three failed opens, and no table is read here.
 
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
@@ -15,6 +15,7 @@ import {
 } from "../provider/credentials.js";
 import { ModelRegistry } from "../provider/models/model-registry.js";
 import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models/models-file.js";
+import { catalogModels } from "./models/load-catalog.js";
 
 export interface LoadModelsOptions {
   readonly agentDir: string;
@@ -32,13 +33,12 @@ const maxReported = 20;
 export async function loadModelRegistry(options: LoadModelsOptions): Promise<ModelRegistry> {
   const { agentDir, env, disabledProviders = [], log } = options;
   const file = await loadModelsFile(agentDir, log);
-  const authFile =
-    options.authStorage ??
-    (file.providers.size > 0 ? await loadAuthFile(join(agentDir, "auth.json"), log) : new Map<string, string>());
+  const authFile = options.authStorage ?? (await loadAuthFile(join(agentDir, "auth.json"), log));
   const runCommand = (command: string) => commandsOf(agentDir, env)(command);
   const registry = new ModelRegistry({
     sources: { env, authFile, runtimeKeys: new Map(), runCommand },
     file,
+    builtIns: catalogModels,
     disabledProviders,
   });
   report([...registry.problems.map(problemText), ...registry.warnings, ...suspectKeys(file, env)], log);

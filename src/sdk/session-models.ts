@@ -54,20 +54,43 @@ export interface SessionModels {
   serverTypeOf(provider: string): string | undefined;
 }
 
+/** What is known of models, and the one to begin with. */
+export interface ChosenModels {
+  readonly registry: ModelRegistry;
+  readonly discovery: ModelDiscovery;
+  readonly scope: readonly ModelChoice[];
+  readonly roles: ReadonlyMap<string, ModelChoice>;
+  readonly chosen: InitialModel;
+}
+
 /** Throws `model_not_found` or `invalid_config` when a named model is not available. */
-export async function findSessionModels(options: NoModelOptions, around: Surroundings): Promise<SessionModels> {
-  const { settings } = around;
+export async function chooseModels(options: NoModelOptions, around: Surroundings): Promise<ChosenModels> {
   const registry = await findRegistry(options, around);
   const discovery = new ModelDiscovery({ ...around, registry, clock: around.clock ?? systemClock });
   await learnNamed({ discovery, registry }, options, around);
   const scope = findScope(registry, options.scopedModels, around);
-  const roles = findRoles(registry, options.modelRoles ?? {}, around);
+  const named = rolePatterns(options.modelRoles ?? {}, around);
+  const roles = findRoles(registry, named, around);
   const initial = initialModel(registry, options, { usual: roles.get("default"), scope });
-  const mayDiscover = !options.streamFn && roles.get("default")?.model !== plannerModel;
   // A one-shot run has nothing to answer before its prompt, so it looks for a model at once.
-  const isLooking = mayDiscover && options.onNoModel && !isModelNamed(options) && initial.model === plannerModel;
-  const found = isLooking ? await discovery.firstChoice() : undefined;
+  const isLooking = options.onNoModel && !options.streamFn && !isModelNamed(options) && !isPlannerUsual(roles);
+  const found = isLooking && initial.model === plannerModel ? await discovery.useFirstChoice() : undefined;
   const chosen = found ? { ...initial, model: found } : initial;
+  const small = chosen.model && !named.has("smol") ? registry.smallOf(chosen.model.provider) : undefined;
+  if (small) roles.set("smol", { model: small });
+  return { registry, discovery, scope, roles, chosen };
+}
+
+/** The user prefers it to what may be found. */
+function isPlannerUsual(roles: ReadonlyMap<string, ModelChoice>): boolean {
+  return roles.get("default")?.model === plannerModel;
+}
+
+/** Throws as `chooseModels` does. */
+export async function findSessionModels(options: NoModelOptions, around: Surroundings): Promise<SessionModels> {
+  const { settings } = around;
+  const { registry, discovery, scope, roles, chosen } = await chooseModels(options, around);
+  const mayDiscover = !options.streamFn && !isPlannerUsual(roles);
   if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
   await tellNoModel(registry, { options, model: chosen.model, usual: roles.get("default"), discovery }, around);
   const source: ModelSource = {
@@ -195,18 +218,24 @@ function findScope(
 
 const roleVariables = { smol: "GALLEY_SMOL_MODEL", slow: "GALLEY_SLOW_MODEL", plan: "GALLEY_PLAN_MODEL" } as const;
 
-/** A role whose pattern has no match is reported and left out: other work falls back by itself. */
-function findRoles(
-  registry: ModelRegistry,
+function rolePatterns(
   given: Readonly<Record<string, string>>,
-  { settings, env, log }: Surroundings,
-): ReadonlyMap<string, ModelChoice> {
+  { settings, env }: Surroundings,
+): ReadonlyMap<string, string | undefined> {
   const variables = Object.entries(roleVariables).map(([role, name]) => [role, variable(env, name)] as const);
-  const patterns = new Map<string, string | undefined>([
+  return new Map<string, string | undefined>([
     ...Object.entries(settings.get("modelRoles")),
     ...variables.filter(([, pattern]) => pattern !== undefined),
     ...Object.entries(given),
   ]);
+}
+
+/** A role whose pattern has no match is reported and left out: other work falls back by itself. */
+function findRoles(
+  registry: ModelRegistry,
+  patterns: ReadonlyMap<string, string | undefined>,
+  { settings, log }: Surroundings,
+): Map<string, ModelChoice> {
   const roles = new Map<string, ModelChoice>();
   for (const [role, pattern = ""] of patterns) {
     const found = registry.select(pattern);

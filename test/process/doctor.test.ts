@@ -68,7 +68,7 @@ describe("galley doctor", () => {
     const { code, stdout } = await doctor();
     expect(code).toBe(3);
     expect(stdout).toContain("problem  models    no model is configured: the built-in planner answers");
-    expect(stdout).toContain("List your models in ~/.galley/agent/models.yml.");
+    expect(stdout).toContain("Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, … or run: galley login.");
   });
 
   it("tells what is wrong in the files, the sandbox that is not there, and what waits for trust", async () => {

@@ -175,3 +175,23 @@ describe("one-shot runs", () => {
     expect(server.requests).toEqual([]);
   });
 });
+
+describe("galley models", () => {
+  it("lists what the servers have, free and with their windows", patient, async () => {
+    const server = await serve(ollamaRoutes([{ id: "old" }, { id: "q:8b", loaded: 32_768 }]));
+    const { code, stdout } = await rig.galley(["models"], { env: await environmentOf({ ollama: server }) });
+    expect(code).toBe(0);
+    const rows = stdout.split("\n").map((line) => line.split(/ {2,}/).map((cell) => cell.trim()));
+    expect(rows.slice(1, 3)).toEqual([
+      ["ollama/q:8b *", "32k", "16k", "free", "free", "text", "-"],
+      ["ollama/old", "4k", "2k", "free", "free", "text", "-"],
+    ]);
+  });
+
+  it("asks nobody offline", async () => {
+    const server = await serve(ollamaRoutes([{ id: "q" }]));
+    const env = { ...(await environmentOf({ ollama: server })), GALLEY_OFFLINE: "1" };
+    expect((await rig.galley(["models", "--provider", "ollama"], { env })).stdout).toBe("");
+    expect(server.requests).toEqual([]);
+  });
+});

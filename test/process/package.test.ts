@@ -70,8 +70,9 @@ describe("the package", () => {
       /^bin\/(galley\.js|package\.json)$/,
       /^dist\/(LICENSES\.txt|[\w.-]+\.(js|json))$/,
       /^dist\/(chunks|cli|types)\//,
+      /^dist\/catalog\/(LICENSE|[\w-]+\.json)$/,
       /^docs\/[\w-]+\.md$/,
-      /^examples\/([\w-]+\/)?[\w.-]+\.(md|mjs|ts|py|sh)$/,
+      /^examples\/([\w-]+\/)?[\w.-]+\.(md|mjs|ts|py|sh|yml)$/,
       /^clients\/python\/(README\.md|pyproject\.toml|galley_rpc\/(\w+\.py|py\.typed))$/,
     ];
     expect(paths.filter((path) => !allowed.some((pattern) => pattern.test(path)))).toEqual([]);

@@ -25,7 +25,13 @@ export function codeOf({ reason }: Outcome, { exitCode }: { exitCode: boolean })
 export function outcomeOfError(error: unknown): Outcome {
   const isOf = (code: GalleyError["code"]) => GalleyError.is(error, code);
   const reason = isOf("usage") ? "usage" : isOf("no_credential") || isOf("no_model") ? "provider" : "startup";
-  return { reason, message: messageOf(error) };
+  return { reason, message: isOf("model_not_found") ? notFoundText(error as GalleyError) : messageOf(error) };
+}
+
+function notFoundText({ message, details }: GalleyError): string {
+  const names = Array.isArray(details?.suggestions) ? details.suggestions : [];
+  const meant = names.length === 0 ? "" : ` Did you mean ${names.join(", ")}?`;
+  return `${message}.${meant} See: galley models --all`;
 }
 
 /** Of the last prompt; without a reply it was a command, or ended before the model was called. */

@@ -55,6 +55,14 @@ describe("postJson", () => {
     await expect(post("http://example.com/v1")).rejects.toThrow(
       "Refused to send a request to http://example.com: only https is allowed, and plain http only to this machine.",
     );
+    const named = { headers: {}, payload: {}, signal: new AbortController().signal, clock: systemClock };
+    const urlSource = "ACME_BASE_URL";
+    await expect(postJson({ ...named, url: "http://example.com/v1", urlSource })).rejects.toThrow(
+      "Refused to send a request to http://example.com (from ACME_BASE_URL): only https is allowed",
+    );
+    await expect(postJson({ ...named, url: "nonsense", urlSource })).rejects.toThrow(
+      "The model's baseUrl (from ACME_BASE_URL) is not a URL.",
+    );
     await expect(post("http://127.0.0.1.example.com/")).rejects.toThrow("only https is allowed");
     await expect(post("ftp://127.0.0.1/")).rejects.toThrow("only https is allowed");
     await expect(post("nonsense")).rejects.toThrow("The model's baseUrl is not a URL.");

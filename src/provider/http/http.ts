@@ -13,6 +13,8 @@ import { encodeBody } from "./json-body.js";
 
 interface WireCall {
   url: string;
+  /** The variable that names the address, where one does. */
+  urlSource?: string | undefined;
   headers: Record<string, string>;
   /** Default: the process's. */
   proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
@@ -89,7 +91,7 @@ function unusable(message: string): GetResult {
 
 /** Without a body it is a GET. */
 async function ask(request: WireCall, body: readonly Buffer[] | undefined): Promise<IncomingMessage> {
-  let url = checkedUrl(request.url);
+  let url = checkedUrl(request.url, request.urlSource);
   for (let hops = 0; ; hops += 1) {
     const answer = await send(url, body, request);
     const status = answer.statusCode ?? 0;
@@ -121,19 +123,20 @@ export function retryAfterMs(headers: IncomingMessage["headers"], now: number): 
   return candidates.find((value) => Number.isFinite(value) && value >= 0);
 }
 
-function checkedUrl(text: string): URL {
+function checkedUrl(text: string, source: string | undefined): URL {
+  const from = source === undefined ? "" : ` (from ${source})`;
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw new GalleyError("invalid_config", "The model's baseUrl is not a URL.");
+    throw new GalleyError("invalid_config", `The model's baseUrl${from} is not a URL.`);
   }
   if (url.username || url.password)
-    throw new GalleyError("invalid_config", "The model's baseUrl must not hold a user name or a password.");
+    throw new GalleyError("invalid_config", `The model's baseUrl${from} must not hold a user name or a password.`);
   if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))) return url;
   throw new GalleyError(
     "invalid_config",
-    `Refused to send a request to ${url.protocol}//${url.host}: only https is allowed, and plain http only to this machine.`,
+    `Refused to send a request to ${url.protocol}//${url.host}${from}: only https is allowed, and plain http only to this machine.`,
   );
 }
 

@@ -57,7 +57,8 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
     const wire = dialect.request(request);
     options.onPayload?.(JSON.parse(JSON.stringify(wire.payload)));
     const { proxyVariables } = options;
-    const answer = await postJson({ ...wire, proxyVariables, signal: stop.signal, clock });
+    const urlSource = request.model.baseUrlSource;
+    const answer = await postJson({ ...wire, urlSource, proxyVariables, signal: stop.signal, clock });
     signal.throwIfAborted();
     if (!answer.ok) return yield told(failed(answer.problem, reader.known));
     const chunks = answer.body[Symbol.asyncIterator]();

@@ -129,7 +129,7 @@ const compatChecks: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<
   ["requiresToolResultName", boolean],
   ["requiresAssistantAfterToolResult", boolean],
   ["requiresThinkingAsText", boolean],
-  ["thinkingFormat", oneOf(["openai", "openrouter", "zai", "qwen", "qwen-chat-template"])],
+  ["thinkingFormat", oneOf(["openai", "openrouter", "zai", "qwen", "qwen-chat-template", "deepseek"])],
   ["supportsToolChoice", boolean],
   ["supportsNamedToolChoice", boolean],
   ["supportsStrictMode", boolean],

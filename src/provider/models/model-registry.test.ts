@@ -108,6 +108,15 @@ describe("credentials", () => {
     expect(await given.apiKeyFor(model)).toBe("second");
   });
 
+  it("are told by where they were found", () => {
+    const source = (given: Given) => registry({ providers: { acme }, ...given }).keySource(model);
+    expect(source({ runtimeKeys: new Map([["acme", "k"]]), authFile: new Map([["acme", "k"]]) })).toBe("--api-key");
+    expect(source({ authFile: new Map([["acme", "k"]]), env: { ACME_KEY: "k" } })).toBe("auth.json");
+    expect(source({ env: { ACME_KEY: "k" } })).toBe("ACME_KEY");
+    expect(source({ providers: { acme: { ...acme, apiKey: "!pass show acme" } } })).toBe("models.yml");
+    expect(source({})).toBeUndefined();
+  });
+
   it("reach a model that is in no list by its provider", async () => {
     const found = registry({ env: { OPENAI_API_KEY: "k" } });
     expect(await found.apiKeyFor({ provider: "openai", id: "anything" })).toBe("k");
@@ -188,6 +197,20 @@ describe("headersFor", () => {
     expect(await own.headersFor(model)).toEqual({ authorization: "Basic x" });
     const unset = registry({ providers: { acme: { ...acme, authHeader: true } } });
     expect(await unset.headersFor(model)).toEqual({});
+    expect(await bearer.apiKeyFor(model)).toBeUndefined();
+  });
+
+  it("sends the key of a variable that stands for a bearer token as one, and in no other header", async () => {
+    const anthropic = { provider: "anthropic", id: "sonnet" };
+    const token = registry({ env: { ANTHROPIC_AUTH_TOKEN: "t", ANTHROPIC_API_KEY: "k" } });
+    expect([await token.headersFor(anthropic), await token.apiKeyFor(anthropic)]).toEqual([
+      { Authorization: "Bearer t" },
+      undefined,
+    ]);
+    const plain = registry({ env: { ANTHROPIC_API_KEY: "k" } });
+    expect([await plain.headersFor(anthropic), await plain.apiKeyFor(anthropic)]).toEqual([{}, "k"]);
+    const given = registry({ env: { ANTHROPIC_AUTH_TOKEN: "t" }, runtimeKeys: new Map([["anthropic", "r"]]) });
+    expect([await given.headersFor(anthropic), await given.apiKeyFor(anthropic)]).toEqual([{}, "r"]);
   });
 });
 

@@ -18,7 +18,7 @@ import { type KnownProvider, knownProviders, localProviders, usualKeyName } from
 import { isLoopbackUrl, step } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
-import { type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
+import { nearestModels, type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
 import { findAddress, joinService, type KnownModel, noCost, unlistedModel } from "./service-models.js";
 
 export interface RegistryDeps {
@@ -68,12 +68,12 @@ export class ModelRegistry {
    * order of preference: known services, then as the file lists them, then what was found, the planner last.
    */
   all(): ProviderModel[] {
-    return this.#modelsOf(this.#providers().filter((provider) => this.#isListed(provider)));
+    return this.#modelsOf(this.providers().filter((provider) => this.#isListed(provider)));
   }
 
   /** `all`, and every model of the services without a key. */
   allKnown(): ProviderModel[] {
-    return this.#modelsOf(this.#providers());
+    return this.#modelsOf(this.providers());
   }
 
   /** Those with a credential; the planner only when there is no other. */
@@ -88,7 +88,7 @@ export class ModelRegistry {
    * none. A service whose description is broken does not count: its requests might go to the wrong host.
    */
   usual(): ProviderModel | undefined {
-    for (const provider of this.#providers()) {
+    for (const provider of this.providers()) {
       const model = this.#isListed(provider) ? this.#usualOf(provider) : undefined;
       if (!model || model === plannerModel || !this.hasCredential(model)) continue;
       if (!this.#isMisdescribed(provider)) return model;
@@ -100,6 +100,14 @@ export class ModelRegistry {
   smallOf(provider: string): ProviderModel | undefined {
     const small = knownProvider(provider)?.small;
     return small === undefined ? undefined : this.#service(provider).get(small)?.model;
+  }
+
+  /** Every service that is known, with a key or without, in the order of preference. */
+  providers(): string[] {
+    const known = knownProviders.map(({ id }) => id);
+    const found = [...this.#discovered.values()].map(({ provider }) => provider);
+    const all = new Set([...known, ...this.#file.providers.keys(), ...found, plannerModel.provider]);
+    return [...all].filter((provider) => !this.#disabled.includes(provider));
   }
 
   find(provider: string, id: string): ProviderModel | undefined {
@@ -116,7 +124,7 @@ export class ModelRegistry {
     }
     const slash = pattern.indexOf("/");
     const [named, rest] = [pattern.slice(0, Math.max(slash, 0)), pattern.slice(slash + 1)];
-    const own = this.#providers().includes(named) ? this.#modelsOf([named]) : [];
+    const own = this.providers().includes(named) ? this.#modelsOf([named]) : [];
     return (
       selectExactly(own, pattern) ??
       this.#unlisted(named, rest) ??
@@ -130,6 +138,11 @@ export class ModelRegistry {
   selectAll(pattern: string): Selection[] {
     if (/[*?]/.test(pattern)) return selectModels(this.all(), pattern, (model) => this.hasCredential(model));
     return [this.select(pattern)].filter((found) => found !== undefined);
+  }
+
+  /** Names like one that means nothing, the nearest first. */
+  suggest(name: string): string[] {
+    return nearestModels(this.allKnown(), name).map(keyOf);
   }
 
   /** What the command line asks for; a provider alone means its usual model. */
@@ -167,9 +180,18 @@ export class ModelRegistry {
     return requiredVariable(configured) ?? usualKeyName(model.provider);
   }
 
-  /** `undefined` for a keyless model and where there is no credential. Throws `no_credential` if a command fails. */
+  /** Where its key was found, for people; undefined where there is none. */
+  keySource({ provider }: ModelKey): string | undefined {
+    const found = this.#findKey(provider);
+    return found.kind === "missing" ? undefined : found.source;
+  }
+
+  /**
+   * What the API's own header carries: `undefined` for a keyless model, where there is no credential, and where the key
+   * is in `headersFor`. Throws `no_credential` if a command fails.
+   */
   async apiKeyFor(model: ModelKey): Promise<string | undefined> {
-    return this.#value(this.#findKey(model.provider), `No API key found for ${model.provider}.`);
+    return this.#isBearer(model.provider) ? undefined : this.#key(model.provider);
   }
 
   /** The configured request headers, resolved. One whose variable is unset is left out. Throws as `apiKeyFor`. */
@@ -181,8 +203,7 @@ export class ModelRegistry {
       const value = await this.#value(findValue(text, this.#sources.env), problem);
       if (value !== undefined) resolved[name] = value;
     }
-    const isBearer = this.#file.providers.get(model.provider)?.sendsBearer;
-    const key = isBearer ? await this.apiKeyFor(model) : undefined;
+    const key = this.#isBearer(model.provider) ? await this.#key(model.provider) : undefined;
     return key === undefined ? resolved : { ...mergeHeaders({ Authorization: `Bearer ${key}` }, resolved) };
   }
 
@@ -202,14 +223,6 @@ export class ModelRegistry {
       if (provider !== undefined && about.provider !== provider) return false;
       return found === undefined || about.kind === "provider" || about.id === found.id;
     });
-  }
-
-  /** In the order of preference. */
-  #providers(): string[] {
-    const known = knownProviders.map(({ id }) => id);
-    const found = [...this.#discovered.values()].map(({ provider }) => provider);
-    const all = new Set([...known, ...this.#file.providers.keys(), ...found, plannerModel.provider]);
-    return [...all].filter((provider) => !this.#disabled.includes(provider));
   }
 
   /** The others are looked at only when they are named. */
@@ -286,6 +299,18 @@ export class ModelRegistry {
 
   #hasKey(provider: string): boolean {
     return this.#findKey(provider).kind !== "missing";
+  }
+
+  /** One header carries the key, never two. */
+  #isBearer(provider: string): boolean {
+    const found = this.#findKey(provider);
+    if (this.#file.providers.get(provider)?.sendsBearer) return true;
+    const { bearerNames = [] } = knownProvider(provider) ?? {};
+    return found.kind === "value" && bearerNames.includes(found.source ?? "");
+  }
+
+  #key(provider: string): Promise<string | undefined> {
+    return this.#value(this.#findKey(provider), `No API key found for ${provider}.`);
   }
 
   #findKey(provider: string): Finding {

@@ -2,6 +2,7 @@
 // suffix `:level` asks for a thinking level, unless the whole text is itself the better match. Where several models may
 // be meant, `*` and `?` stand for any text and any character.
 
+import { editDistance } from "../../base/edit-distance.js";
 import { matchesGlob } from "../../base/match-glob.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import { plannerModel } from "../planner/planner-model.js";
@@ -53,6 +54,27 @@ export function selectModels(
     .filter((model) => model !== plannerModel)
     .filter(({ provider, id }) => [id, `${provider}/${id}`].some((text) => matchesGlob(text.toLowerCase(), glob)))
     .map((model) => ({ model, ...(level === undefined ? {} : { thinkingLevel: level }) }));
+}
+
+/** Models that a name may be a mistake for: about one edit for every three letters. */
+export function nearestModels(models: readonly ProviderModel[], name: string, count = 3): ProviderModel[] {
+  const wanted = (splitLevel(name)?.name ?? name).trim().toLowerCase().slice(0, 100);
+  const allowed = Math.max(Math.floor(wanted.length / 3), wanted.length > 4 ? 2 : 1);
+  const distanceTo = (text: string) =>
+    Math.abs(text.length - wanted.length) > allowed ? Number.POSITIVE_INFINITY : editDistance(wanted, text);
+  return models
+    .filter((model) => model !== plannerModel)
+    .map((model) => ({ model, distance: Math.min(...endsOf(model).map(distanceTo)) }))
+    .filter(({ distance }) => distance <= allowed)
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, count)
+    .map(({ model }) => model);
+}
+
+/** The whole name and what is left of it without its first words: `sonnet-5` of `claude-sonnet-5`. */
+function endsOf({ provider, id }: ProviderModel): string[] {
+  const name = `${provider}/${id}`.toLowerCase();
+  return [name, ...[...name.matchAll(/[/-]/g)].map(({ index }) => name.slice(index + 1))];
 }
 
 export function splitLevel(pattern: string): { name: string; level: ThinkingLevel } | undefined {

@@ -60,20 +60,24 @@ export function unlistedModel(
 ): KnownModel | undefined {
   if (address === undefined || hostOf(address.baseUrl) === hostOf(known.baseUrl) || !/^[!-~]{1,200}$/.test(id))
     return undefined;
-  const api = known.api === "openai-responses" ? "openai-completions" : known.api;
+  const isOpenAi = known.api === "openai-responses";
   const model: ProviderModel = {
     id,
     name: id,
-    api,
+    api: isOpenAi ? "openai-completions" : known.api,
     provider: known.id,
     ...address,
     reasoning: false,
     input: ["text"],
     contextWindow: 128_000,
     maxTokens: 16_384,
+    ...(isOpenAi && { compat: otherServer }),
   };
   return override(model, entry);
 }
+
+/** By its provider's name such a model would pass for one of OpenAI's, with what only OpenAI itself knows. */
+const otherServer = { supportsStore: false, supportsDeveloperRole: false, maxTokensField: "max_tokens" };
 
 export const noCost: Model["cost"] = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 

@@ -105,24 +105,28 @@ export class ModelDiscovery {
     { isChosen, signal }: { isChosen: boolean; signal?: AbortSignal },
   ): Promise<ProviderModel | undefined> | undefined {
     if (!this.isAllowed) return undefined;
-    if (current === plannerModel) return isChosen || this.#hasLooked ? undefined : this.firstChoice(signal);
+    if (current === plannerModel) return isChosen || this.#hasLooked ? undefined : this.useFirstChoice(signal);
     if (!this.#assumed.delete(keyOf(current))) return undefined;
     const { provider, id } = current;
     return this.ask({ provider, wanted: id, signal }).then(() => this.#deps.registry.find(provider, id));
   }
 
-  /** The model to use where none was chosen: on this machine, or of a server that the user described. */
-  async firstChoice(signal?: AbortSignal): Promise<ProviderModel | undefined> {
+  /** For a session without a model, which says what it uses now. */
+  async useFirstChoice(signal?: AbortSignal): Promise<ProviderModel | undefined> {
     this.#hasLooked = true;
-    const { registry, log } = this.#deps;
-    const models = await this.ask({ signal });
+    const found = this.firstOf(await this.ask({ signal }));
+    if (found) this.#deps.log.warn(`Using ${keyOf(found)}, which was found at ${originOf(found.baseUrl)}.`);
+    return found;
+  }
+
+  /** The model to use where none was chosen: on this machine, or of a server that the user described. */
+  firstOf(models: readonly ProviderModel[]): ProviderModel | undefined {
+    const { registry } = this.#deps;
     const described = new Set(registry.described().map(({ id }) => id));
     // A local server may pass requests on to another machine, at a price that is not known: not without being chosen.
     const isMeant = ({ cost, provider, baseUrl }: ProviderModel) =>
       cost !== undefined || (described.has(provider) && !isLoopbackUrl(baseUrl));
-    const found = models.find((model) => isMeant(model) && registry.hasCredential(model));
-    if (found) log.warn(`Using ${keyOf(found)}, which was found at ${originOf(found.baseUrl)}.`);
-    return found;
+    return models.find((model) => isMeant(model) && registry.hasCredential(model));
   }
 
   /** Why a server told of nothing, for people; default: the first that the models file describes. */

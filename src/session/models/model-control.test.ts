@@ -187,6 +187,26 @@ describe("summarizers", () => {
   });
 });
 
+describe("the widest model", () => {
+  it("summarizes for another of its service that is no cheaper, and for no other: nothing goes elsewhere unasked", () => {
+    const priced = (id: string, output: number, more: object = {}) => ({
+      ...modelOf(id),
+      cost: { input: 1, output, cacheRead: 0, cacheWrite: 0 },
+      ...more,
+    });
+    const own = priced("own", 10);
+    const others = [
+      priced("dear", 11, { contextWindow: 9e6 }),
+      priced("cheap", 10, { contextWindow: 8e6 }),
+      priced("cheap-too", 1, { contextWindow: 7e6 }),
+      priced("elsewhere", 1, { provider: "other", contextWindow: 9e6 }),
+      { ...modelOf("unpriced"), cost: undefined, contextWindow: 9e6 },
+    ] as ProviderModel[];
+    const { models } = control({ available: () => [own, ...others] }, { model: own });
+    expect(models.summarizers().map(({ model }) => model.id)).toEqual(["own", "cheap"]);
+  });
+});
+
 describe("a fallback model", () => {
   it("is named with or without a level; an unknown model or one without a credential is skipped", () => {
     const free = modelOf("b:low");

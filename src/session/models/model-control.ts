@@ -240,13 +240,17 @@ export class ModelControl {
     };
   }
 
-  /** Models that may write a summary: the active one, the session's own, those with a role, then the largest window. */
+  /**
+   * Models that may write a summary: the active one, the session's own, those with a role, then the one with the largest
+   * window, of the same service and no dearer: for a summary the conversation goes to no service that was not chosen.
+   */
   summarizers(): Summarizer[] {
     const { models } = this.#deps;
     const named = [this.active, this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
     const usable = named.filter((model) => model !== undefined).filter((model) => models.hasCredential(model));
-    const others = this.available().toSorted((a, b) => b.contextWindow - a.contextWindow);
-    return [...new Set([...usable, ...others])].map((model) => ({
+    const others = this.available().filter((model) => mayReplace(this.active, model));
+    const [widest] = others.toSorted((a, b) => b.contextWindow - a.contextWindow);
+    return [...new Set([...usable, ...(widest ? [widest] : [])])].map((model) => ({
       model,
       options: () => this.streamOptions(model, this.levelFor(model)),
     }));
@@ -305,4 +309,10 @@ export class ModelControl {
     const model = this.#deps.models.find(name.slice(0, slash), name.slice(slash + 1));
     return model && this.#deps.models.hasCredential(model) ? model : undefined;
   }
+}
+
+function mayReplace(own: ProviderModel | undefined, other: ProviderModel): boolean {
+  if (own?.provider !== other.provider) return false;
+  if (own.cost === undefined) return true;
+  return other.cost !== undefined && other.cost.input <= own.cost.input && other.cost.output <= own.cost.output;
 }

@@ -200,6 +200,8 @@ export interface LocalServer {
   readonly port: number;
   readonly baseUrlNames: readonly string[];
   readonly keyName: string;
+  /** How the user gives a model of it a larger context. */
+  readonly contextHint: string;
 }
 
 export const localServers: readonly LocalServer[] = [
@@ -209,6 +211,7 @@ export const localServers: readonly LocalServer[] = [
     port: 11434,
     baseUrlNames: ["OLLAMA_BASE_URL", "OLLAMA_HOST"],
     keyName: "OLLAMA_API_KEY",
+    contextHint: "Start it with OLLAMA_CONTEXT_LENGTH=65536, or set num_ctx.",
   },
   {
     id: "lm-studio",
@@ -216,6 +219,7 @@ export const localServers: readonly LocalServer[] = [
     port: 1234,
     baseUrlNames: ["LM_STUDIO_BASE_URL"],
     keyName: "LM_STUDIO_API_KEY",
+    contextHint: "Load it with a context length of 65536.",
   },
   {
     id: "llama.cpp",
@@ -223,8 +227,16 @@ export const localServers: readonly LocalServer[] = [
     port: 8080,
     baseUrlNames: ["LLAMA_CPP_BASE_URL"],
     keyName: "LLAMA_CPP_API_KEY",
+    contextHint: "Start it with --ctx-size 65536.",
   },
-  { id: "vllm", name: "vLLM", port: 8000, baseUrlNames: ["VLLM_BASE_URL"], keyName: "VLLM_API_KEY" },
+  {
+    id: "vllm",
+    name: "vLLM",
+    port: 8000,
+    baseUrlNames: ["VLLM_BASE_URL"],
+    keyName: "VLLM_API_KEY",
+    contextHint: "Start it with --max-model-len 65536.",
+  },
 ];
 
 /** The environment names of each provider's key, first one first. */

@@ -84,7 +84,10 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   set_interrupt_mode: ({ session }, { mode }) => {
     session.interruptMode = mode;
   },
-  set_model: ({ session }, { provider, modelId }) => toWireModel(session.setModel(provider, modelId)),
+  set_model: async ({ session }, { provider, modelId }) => {
+    await session.learnModel(provider, modelId);
+    return toWireModel(session.setModel(provider, modelId));
+  },
   set_session_name: ({ session }, { name }) => session.setSessionName(name),
   set_steering_mode: ({ session }, { mode }) => {
     session.steeringMode = mode;

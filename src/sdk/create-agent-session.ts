@@ -27,11 +27,12 @@ import type { ExtensionManager } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
 import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
+import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
 import { createBudget, recordedModel } from "./session-budget.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
-import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
+import { findSessionModels, isModelNamed, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 import { SessionTools } from "./session-tools.js";
 import { createUserQuestions, type UserQuestions } from "./session-ui.js";
@@ -67,9 +68,10 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
   const tools = new SessionTools({ environment, access, changes, given, permit, dialogs: user?.dialogs }, options);
-  const { settings } = environment;
+  const { settings, log } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
-  const stream = budget.meter(options.streamFn ?? streamWithKeys(streamByApi, models.keys));
+  const asked = options.streamFn ?? streamWithKeys(streamByApi, models.keys);
+  const stream = budget.meter(withLocalNotices(asked, { typeOf: models.serverTypeOf, log }));
   const joined: Joined = { environment, access, models, changes, tools, stream };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
@@ -246,10 +248,6 @@ function firstModel(options: CreateAgentSessionOptions, models: SessionModels, r
 /** With the caller's own provider layer no keys are needed. */
 function sourceOf({ streamFn }: CreateAgentSessionOptions, { source }: SessionModels) {
   return streamFn ? withoutKeys(source) : source;
-}
-
-function isModelNamed({ model, provider, modelPattern }: CreateAgentSessionOptions): boolean {
-  return (model ?? provider ?? modelPattern) !== undefined;
 }
 
 /** While every change is staged, commands run only with the user's consent. */

@@ -236,6 +236,11 @@ export class SessionView {
     return this.internals.models.available();
   }
 
+  /** Asks the local server of a model that is not known yet, so that `setModel` knows it; at most a second. */
+  learnModel(provider: string, modelId: string): Promise<void> {
+    return this.internals.models.learn(provider, modelId);
+  }
+
   getAvailableThinkingLevels(): ThinkingLevel[] {
     return this.internals.models.levels();
   }

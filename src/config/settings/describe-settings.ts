@@ -21,6 +21,8 @@ export const settingGroups = {
     "thinkingBudgets.xhigh": "Tokens for thinking at this level, if the service wants a number instead of a level.",
     modelRoles:
       "Models by role, as `provider/id` or `provider/id:level`. `default` leads the conversation. The others are used where it cannot do something, and have their own fallbacks.",
+    "models.discovery":
+      "Whether local servers (Ollama, LM Studio, llama.cpp, vLLM, and those with `discovery` in the models file) are asked for their models: by `galley models`, where one is named, and before the first prompt of a session without any other model. `GALLEY_OFFLINE=1` stops it too.",
     enabledModels: "The models that `cycle_model` goes through, as patterns; empty: every model with a credential.",
     disabledProviders: "Names of model providers and configuration sources to ignore.",
     temperature: "The sampling temperature; -1 leaves it to the service.",

@@ -26,6 +26,7 @@ const defaults = {
   "thinkingBudgets.high": 16384,
   "thinkingBudgets.xhigh": 32768,
   modelRoles: {},
+  "models.discovery": "on",
   enabledModels: [],
   disabledProviders: [],
   temperature: -1,
@@ -112,6 +113,7 @@ const defaults = {
 /** Everything else a project may set freely. */
 const restricted = {
   modelRoles: "when-trusted",
+  "models.discovery": "narrow, later",
   enabledModels: "when-trusted",
   "budget.maxCost": "narrow, lower",
   "budget.maxTurns": "narrow, lower",

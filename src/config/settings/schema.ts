@@ -39,6 +39,7 @@ export const settingTable = {
   "thinkingBudgets.xhigh": whole(32_768, { max: tokens }),
 
   modelRoles: record("text", trusted),
+  "models.discovery": choice(["on", "off"], "on", { projectMay: "narrow", stricter: "later" }),
   enabledModels: list([], trusted),
   // Also decides which directories are searched, and so what there is to trust: no trust may depend on it.
   disabledProviders: list([], { projectMay: "narrow", stricter: "more" }),

@@ -165,6 +165,15 @@ export class ModelRegistry {
     }
   }
 
+  /** What the models file says about the providers that may be used. */
+  described(): ProviderEntry[] {
+    return [...this.#file.providers.values()].filter(({ id }) => this.isEnabled(id));
+  }
+
+  isEnabled(provider: string): boolean {
+    return !this.#disabled.includes(provider);
+  }
+
   /** A command counts as a credential without being run. */
   hasCredential(model: ModelKey): boolean {
     return this.#isKeyless(model) || this.#hasKey(model.provider);
@@ -302,8 +311,10 @@ export class ModelRegistry {
 
   #isKeyless({ provider, id }: ModelKey): boolean {
     if (provider === plannerModel.provider) return !this.#disabled.includes(provider);
-    if (this.#file.providers.get(provider)?.isKeyless) return true;
-    return localProviders.has(provider) && isLoopbackUrl(this.#service(provider).get(id)?.model.baseUrl ?? "");
+    const entry = this.#file.providers.get(provider);
+    if (entry?.isKeyless) return true;
+    const isLocal = localProviders.has(provider) || entry?.discovery !== undefined;
+    return isLocal && isLoopbackUrl(this.#service(provider).get(id)?.model.baseUrl ?? "");
   }
 
   #hasKey(provider: string): boolean {
@@ -332,7 +343,7 @@ export class ModelRegistry {
 
   #unusedOverrides(): string[] {
     return [...this.#file.providers.values()]
-      .filter(({ id, modelOverrides }) => modelOverrides.size > 0 && !localProviders.has(id))
+      .filter(({ id, discovery }) => !localProviders.has(id) && !discovery)
       .flatMap(({ id: provider, modelOverrides }) => {
         const names = new Set(this.#tableOf(provider).map(({ id }) => id));
         return [...modelOverrides.keys()]

@@ -337,10 +337,14 @@ describe("a provider", () => {
     expect(file.problems[0]?.about).toEqual({ kind: "model", provider: "b", id: "n" });
   });
 
-  it("keeps discovery and says that it is not used yet", () => {
-    const file = read({ local: { ...good, discovery: { type: "openai-compat" } } });
+  it("keeps discovery, which needs an address where none is usual", () => {
+    const file = read({
+      local: { ...good, discovery: { type: "openai-compat" } },
+      nowhere: { discovery: { type: "openai-compat" } },
+    });
     expect(file.providers.get("local")?.discovery).toEqual({ type: "openai-compat" });
-    expect(file.warnings).toEqual(["models.yml: providers.local.discovery: is not used yet; list the models instead"]);
+    expect(file.warnings).toEqual([]);
+    expect(problems(file)).toEqual(["models.yml: providers.nowhere.baseUrl: is required for discovery of this type"]);
   });
 
   it("cannot stand in for the planner", () => {

@@ -177,7 +177,8 @@ function readProvider(reading: Reading, id: string, value: unknown): ProviderEnt
       mismatch(step(path, "apiKey"), 'is required unless auth is "none"');
   } else if ((baseUrl ?? api ?? overrides ?? discovery) === undefined)
     mismatch(path, "expected models, or one of baseUrl, api, modelOverrides, discovery");
-  if (discovery !== undefined) reading.warn(step(path, "discovery"), "is not used yet; list the models instead");
+  if (discovery?.type === "openai-compat" && baseUrl === undefined)
+    mismatch(step(path, "baseUrl"), "is required for discovery of this type");
 
   const isFree = isKeyless || (localProviders.has(id) && isLoopbackUrl(baseUrl ?? ""));
   const defaults = { provider: id, baseUrl: baseUrl ?? "", api, compat, headers, isFree };

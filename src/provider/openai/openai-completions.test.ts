@@ -335,10 +335,12 @@ describe("a failure", () => {
     });
     await server.close();
     expect(terminal(await ask([cut]))).toMatchObject({ failure: { kind: "network" } });
-    const dead = openAi.model(server.url);
+    const { url } = server;
+    const dead = openAi.model(url);
     await server.close();
     const events = await collect(streamOpenAiCompletions(streamRequest(dead)));
-    expect(events).toMatchObject([{ type: "error", failure: { kind: "network", code: "ECONNREFUSED" } }]);
+    const errorMessage = `Nothing listens at ${url}. Is the server running?`;
+    expect(events).toMatchObject([{ type: "error", errorMessage, failure: { kind: "network", code: "ECONNREFUSED" } }]);
   });
 
   it("of patience is network: no first event, no next event", async () => {

@@ -1,15 +1,15 @@
 // The models for people and scripts: which there are, which can be used and by which key, and which one a session would
-// begin with. Sends nothing to a service and runs no command.
+// begin with. Asks local servers for their models, and no other service.
 
 import type { Log } from "../../base/log.js";
 import type { Model } from "../../protocol/model.js";
-import { toWireModel } from "../../provider/models/model-registry.js";
+import { type ModelRegistry, toWireModel } from "../../provider/models/model-registry.js";
 import { plannerModel } from "../../provider/planner/planner-model.js";
 import type { ProviderModel } from "../../provider/provider.js";
 import { knownProviders, localProviders, usualKeyName } from "../../provider/provider-list.js";
 import { thinkingOf } from "../../session/models/thinking.js";
 import { findExtensionLocation } from "../extensions/manage-extensions.js";
-import { type ChosenModels, chooseModels } from "../session-models.js";
+import { chooseModels } from "../session-models.js";
 import { readCatalog } from "./load-catalog.js";
 
 export interface ListedModel {
@@ -45,19 +45,23 @@ export const setKeyText = `Set ${names.join(", ")}, … or run: galley login`;
 export async function listModels({ cwd, log, all }: { cwd: string; log: Log; all: boolean }): Promise<ModelList> {
   const location = await findExtensionLocation({ cwd, log, builtInToolNames: [] });
   const models = await chooseModels({}, location);
-  const { registry } = models;
+  const { registry, discovery } = models;
+  const found = discovery.firstOf(await discovery.ask());
+  const begins = models.chosen.model === plannerModel ? found : models.chosen.model;
   const listed = (all ? registry.allKnown() : registry.available()).filter((model) => model !== plannerModel);
   const providers = new Set(listed.map(({ provider }) => provider));
   const table = knownProviders.find(({ id }) => providers.has(id));
   return {
-    models: listed.map((model) => describe(model, models)),
+    models: listed.map((model) => describe(model, registry, begins)),
     otherProviders: knownProviders.filter(({ id }) => !providers.has(id)).length,
     date: table && readCatalog(table.id)?.date,
-    providers: registry.providers().filter((provider) => provider !== plannerModel.provider),
+    providers: [...new Set([...registry.providers(), ...localProviders])].filter(
+      (provider) => provider !== plannerModel.provider,
+    ),
   };
 }
 
-function describe(model: ProviderModel, { registry, chosen }: ChosenModels): ListedModel {
+function describe(model: ProviderModel, registry: ModelRegistry, begins: ProviderModel | undefined): ListedModel {
   const available = registry.hasCredential(model);
   const thinking = thinkingOf(model);
   const source = registry.keySource(model) ?? (localProviders.has(model.provider) ? "local" : "models.yml");
@@ -67,6 +71,6 @@ function describe(model: ProviderModel, { registry, chosen }: ChosenModels): Lis
     thinking: thinking && [...new Set([thinking.minLevel, thinking.maxLevel])].join("-"),
     available,
     ...(available ? { source } : { missing: registry.keyVariable(model) ?? "apiKey" }),
-    isDefault: model === chosen.model,
+    isDefault: model === begins,
   };
 }

@@ -37,6 +37,8 @@ export class ModelControl {
   #level: ThinkingLevel | undefined;
   #standIn: ModelChoice | undefined;
   #choices = 0;
+  /** By the command line, the record or a command; else it is only what was there. */
+  #isChosen: boolean;
   /** The record of the start, while it may not say what the session began with. */
   #untold: SessionRecord | undefined;
 
@@ -45,6 +47,7 @@ export class ModelControl {
     this.#model = deps.model;
     this.#requestedLevel = deps.thinkingLevel;
     this.#level = deps.model && clampLevel(deps.model, this.#requestedLevel);
+    this.#isChosen = deps.named?.model ?? false;
     const record = deps.record();
     if (deps.named?.model || deps.named?.level || record.context.path.length === 0) this.#untold = record;
   }
@@ -104,6 +107,23 @@ export class ModelControl {
     if (problem) throw problem;
     this.#use(model);
     return model;
+  }
+
+  /** For a model that is not known yet: its server may have it. */
+  async learn(provider: string, modelId: string): Promise<void> {
+    await this.#deps.models.learn?.(provider, modelId);
+  }
+
+  /** Before a prompt: a local server may have a model where none was chosen. Undefined where there is none to ask. */
+  discover(signal: AbortSignal): Promise<void> | undefined {
+    const model = this.#model;
+    if (!model) return undefined;
+    return this.#deps.models.discover?.(model, { isChosen: this.#isChosen, signal })?.then((found) => {
+      if (!found || signal.aborted || this.#model !== model) return; // or the user chose meanwhile
+      if (found.provider !== model.provider || found.id !== model.id) return this.#use(found);
+      this.#model = found;
+      this.#level = clampLevel(found, this.#requestedLevel);
+    });
   }
 
   /** The next of the scope, or of all that is available; wraps. Null when there is no other. */
@@ -181,6 +201,7 @@ export class ModelControl {
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
     if (found && found !== this.#model) this.#choose(found);
+    if (found) this.#isChosen = true;
     this.#requestedLevel = named ?? this.#recorded(thinkingLevel);
     if (this.#model) this.#level = clampLevel(this.#model, this.#requestedLevel);
     const { model } = this;
@@ -242,6 +263,7 @@ export class ModelControl {
 
   #choose(model: ProviderModel): void {
     this.#model = model;
+    this.#isChosen = true;
     this.#standIn = undefined;
     this.#choices++;
   }

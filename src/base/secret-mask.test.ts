@@ -92,6 +92,7 @@ describe("an excerpt", () => {
     expect(one.excerpt(`Wrong key: ${key.slice(0, 9)}…`)).toBe("Wrong key: [secret:anthropic]…");
     expect(one.excerpt(`${key.slice(0, 14)}… more`)).toBe("[secret:anthropic]… more");
     expect(one.excerpt("It is sk-… and done")).toBe("It is sk-… and done");
+    expect(one.excerpt(`It begins with ${key.slice(0, 9)}`, 12)).toBe(`It begins with ${key.slice(0, 9)}`);
   });
 });
 

@@ -2,13 +2,10 @@
 // base64, whatever stands before them there. Pure. Promises: where secrets overlap, the first one in the text wins, and
 // of those that begin together the longest; a second masking changes nothing; time grows with the text alone.
 
-import { type MaskStream, maskDeep, type Secret, type TextMask } from "./text-mask.js";
+import { type MaskStream, maskDeep, minSecretLength, type Secret, type TextMask } from "./text-mask.js";
 
-/** A shorter value would be found in the middle of words. */
-export const minSecretLength = 8;
-/** Of the beginning of a secret at the end of a text that was cut, and before an ellipsis within it. */
-const minCutEnd = 4;
-const minCutWithin = 12;
+/** Of the beginning of a secret that was cut off. */
+const minBeginning = 4;
 const minLineLength = 16;
 
 export function createMask(secrets: Iterable<Secret>): TextMask {
@@ -24,7 +21,7 @@ export function createMask(secrets: Iterable<Secret>): TextMask {
   return {
     isActive: true,
     mask,
-    excerpt: (text) => finder.withoutCutEnds(mask(text)),
+    excerpt: (text, minLength = minBeginning) => finder.withoutCutEnds(mask(text), minLength),
     // A form may lie across the syntax of JSON, or be a number: only its strings are looked at.
     line: (json) => (isHit.test(json) ? JSON.stringify(maskDeep(JSON.parse(json), mask)) : json),
     stream: () => new HoldingStream(finder),
@@ -115,7 +112,7 @@ class Finder {
   }
 
   /** What is decided, masked, and where the undecided rest begins. */
-  replaceDecided(text: string): { shown: string; decided: number } {
+  replaceDecided(text: string): { shown: string; decided: number; hasMasked: boolean } {
     let shown = "";
     let from = 0;
     let undecided = this.#undecidedFrom(text, 0);
@@ -125,18 +122,18 @@ class Finder {
       from = match.index + match[0].length;
       if (undecided < from) undecided = this.#undecidedFrom(text, from);
     }
-    return { shown: shown + text.slice(from, undecided), decided: undecided };
+    return { shown: shown + text.slice(from, undecided), decided: undecided, hasMasked: from > 0 };
   }
 
-  withoutCutEnds(text: string): string {
+  withoutCutEnds(text: string, minLength: number): string {
     const end = text.endsWith("…") ? text.length - 1 : text.length;
     let shown = "";
     let from = 0;
     for (let at = text.indexOf("…"); at !== -1 && at < end; at = text.indexOf("…", at + 1)) {
-      shown += this.#withoutEnd(text.slice(from, at), minCutWithin);
+      shown += this.#withoutEnd(text.slice(from, at), minLength);
       from = at;
     }
-    return shown + this.#withoutEnd(text.slice(from, end), minCutEnd) + text.slice(end);
+    return shown + this.#withoutEnd(text.slice(from, end), minLength) + text.slice(end);
   }
 
   #withoutEnd(text: string, minLength: number): string {
@@ -170,6 +167,7 @@ class Finder {
 }
 
 class HoldingStream implements MaskStream {
+  hasMasked = false;
   readonly #finder: Finder;
   #held = "";
 
@@ -179,13 +177,15 @@ class HoldingStream implements MaskStream {
 
   push(text: string): string {
     const all = this.#held + text;
-    const { shown, decided } = this.#finder.replaceDecided(all);
+    const { shown, decided, hasMasked } = this.#finder.replaceDecided(all);
     this.#held = all.slice(decided);
+    this.hasMasked ||= hasMasked;
     return shown;
   }
 
   end(): string {
     const rest = this.#finder.replaceAll(this.#held);
+    this.hasMasked ||= rest !== this.#held;
     this.#held = "";
     return rest;
   }

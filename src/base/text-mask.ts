@@ -1,6 +1,9 @@
 // How text is masked: the contract between those who know the secrets and those who write text somewhere. Without secrets
 // `noMask` stands in, which returns what it is given. What finds secrets is secret-mask.ts, loaded when there are any.
 
+/** A shorter value would be found in the middle of words. */
+export const minSecretLength = 8;
+
 export interface Secret {
   readonly value: string;
   /** What stands in its place: `[secret:<name>]`. */
@@ -12,8 +15,11 @@ export interface TextMask {
   readonly isActive: boolean;
   /** The text with every known secret replaced. */
   mask(text: string): string;
-  /** The same for a text that was cut: also the beginning of a secret at its end, or before an ellipsis. */
-  excerpt(text: string): string;
+  /**
+   * The same for a text that was cut: also the beginning of a secret, of at least `minLength` characters, at its end or
+   * before an ellipsis. Default 4; more where the end need not be a cut.
+   */
+  excerpt(text: string, minLength?: number): string;
   /** The same for JSON text, which stays JSON: only strings change. */
   line(json: string): string;
   stream(): MaskStream;
@@ -25,6 +31,8 @@ export interface MaskStream {
   push(text: string): string;
   /** The rest. */
   end(): string;
+  /** Whether what came so far held a secret. */
+  readonly hasMasked: boolean;
 }
 
 const same = (text: string) => text;
@@ -34,7 +42,7 @@ export const noMask: TextMask = {
   mask: same,
   excerpt: same,
   line: same,
-  stream: () => ({ push: same, end: () => "" }),
+  stream: () => ({ push: same, end: () => "", hasMasked: false }),
 };
 
 /** The value with every string in it masked, names of members included; the same value where nothing changes. */
@@ -70,7 +78,12 @@ function maskedMembers(value: object, mask: (text: string) => string, known: Map
 }
 
 /** Bytes as they come from a program: no decoding can stand between a secret and its mask. */
-export function maskBytes(stream: MaskStream): { push(bytes: Uint8Array): Uint8Array; end(): Uint8Array } {
+export interface ByteMask {
+  push(bytes: Uint8Array): Uint8Array;
+  end(): Uint8Array;
+}
+
+export function maskBytes(stream: MaskStream): ByteMask {
   return {
     push: (bytes) => Buffer.from(stream.push(latin1(bytes)), "latin1"),
     end: () => Buffer.from(stream.end(), "latin1"),

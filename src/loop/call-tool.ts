@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import { stripEscapes } from "../base/sanitize.js";
+import { maskDeep, noMask } from "../base/text-mask.js";
 import { TimeSlices } from "../base/time-slices.js";
 import type { InputContent, ToolCall } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
@@ -19,9 +20,15 @@ import { abortedText, cutOffText, interruptedText, notStarted, syntheticResult }
 export const abortGraceMs = 5000;
 /** Less than what an abort waits beyond the tool's own grace. */
 const hookGraceMs = 200;
+/** Of a secret that progress ends within: fewer characters may be ordinary text. */
+const minBeginning = 12;
 const unreleasedText = "The run was aborted before its result was released, so the result is not shown.";
 
 export async function callTool(run: CallRun, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
+  return masked(run, await outcomeOf(run, finished, batch));
+}
+
+async function outcomeOf(run: CallRun, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
   const { call } = finished;
   const tool = findTool(run.offeredTools, call.name);
   if (!tool) return failure(`Tool ${call.name} not found`);
@@ -39,7 +46,14 @@ export async function callTool(run: CallRun, finished: FinishedCall, batch: Abor
   } finally {
     link.release();
   }
-  return afterwards(execution, outcome);
+  return afterwards(execution, masked(run, outcome));
+}
+
+/** Neither the model nor a hook, an event or the record sees a secret that a tool came across. */
+function masked({ context: { maskResult } }: CallRun, result: ToolResult): ToolResult {
+  if (!maskResult) return result;
+  const content = result.content.map((block) => (block.type === "text" ? maskDeep(block, maskResult) : block));
+  return { ...result, content, ...("details" in result ? { details: maskDeep(result.details, maskResult) } : {}) };
 }
 
 /** Names win over aliases. */
@@ -132,9 +146,14 @@ async function execute(execution: Execution): Promise<ToolResult> {
   const { run, tool, call, args, stop } = execution;
   const { signal, clock, graceClock = clock, toolContext } = run.context;
   let hasEnded = false;
+  // It is only shown, and may end within a secret.
+  const { mask = noMask } = run.context;
+  const excerpt = (text: string) => mask.excerpt(text, minBeginning);
+  const progress = (partial: ToolResult) => (mask.isActive ? maskDeep(partial, excerpt) : partial);
   const announce = (partialResult: ToolResult) => {
     const { id: toolCallId, name: toolName, arguments: shown } = call;
-    if (!hasEnded) run.emit({ type: "tool_execution_update", toolCallId, toolName, args: shown, partialResult });
+    const update = { toolCallId, toolName, args: shown, partialResult: progress(partialResult) };
+    if (!hasEnded) run.emit({ type: "tool_execution_update", ...update });
   };
   const onUpdate = newestOnly(run, (partial) => announce(normalize(run, tool.name, partial, tool.givesAway)));
   const cutShort = () => {

@@ -27,6 +27,7 @@ import type { ExtensionManager } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
+import { outputMask, resultMask } from "./result-masks.js";
 import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
 import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
@@ -73,6 +74,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const session = new AgentSession({
     ...opened,
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream: joined.stream },
+    ...{ secrets: environment.secrets, maskResult: resultMask(environment) },
     ...{ extensions, library: prompts, confirm: user?.confirmApply },
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
@@ -129,7 +131,7 @@ async function withinBudget({ budget, onBudgetExceeded }: CreateAgentSessionOpti
 
 async function openRecords(
   options: CreateAgentSessionOptions,
-  { cwd, agentDir, clock, ids, log, env, settings }: SessionEnvironment,
+  { cwd, agentDir, clock, ids, log, env, settings, secrets: mask }: SessionEnvironment,
   workspace: Workspace,
 ): Promise<ChosenRecord> {
   const directory = sessionDirectory(options.sessionDir, { cwd, env, settings });
@@ -137,7 +139,7 @@ async function openRecords(
   const usual: Resume | undefined = persist && settings.get("autoResume") ? { kind: "continue" } : undefined;
   const resume = sessionManager ? undefined : (options.resume ?? usual);
   const opened = await chooseRecord(
-    { cwd, agentDir, clock, ids, log, directory },
+    { cwd, agentDir, clock, ids, log, directory, mask },
     { persist, resume, checkNewPlace: (path) => workspace.resolve(path, "write") },
   );
   return sessionManager ? { ...opened, record: sessionManager } : opened;
@@ -277,10 +279,13 @@ function workOf(
       const { runCommand } = await import("../tools/output/run-command.js");
       const { output } = toolSettingsOf(settings, env).bash ?? {};
       const timeoutSeconds = userCommandSeconds;
-      return runCommand({ processes, artifacts, output }, { ...request, cwd, timeoutSeconds });
+      const maskOutput = outputMask(environment);
+      return runCommand({ processes, artifacts, output, maskOutput }, { ...request, cwd, timeoutSeconds });
     },
     exportPage: async (source, outputPath) =>
-      (await import("./export-page.js")).exportPage(source, { outputPath, workspace, isHostWorkspace }),
+      (await import("./export-page.js")).exportPage(source, {
+        ...{ outputPath, workspace, isHostWorkspace, redact: environment.secrets.mask },
+      }),
     release: async (modulesMs) => {
       await extensions?.shutdown(modulesMs);
       await processes.shutdown();

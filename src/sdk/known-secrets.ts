@@ -2,9 +2,12 @@
 // use, and variables that are named like credentials. A secret that is learned later counts from then on. Without any
 // the mask costs nothing.
 
+import type { Log } from "../base/log.js";
 import { createMask } from "../base/secret-mask.js";
 import { type MaskStream, minSecretLength, noMask, type Secret, type TextMask } from "../base/text-mask.js";
-import type { Environment } from "../provider/credentials.js";
+import { type Environment, findValue } from "../provider/credentials.js";
+import { secretsOf } from "../provider/mask-secrets.js";
+import type { ProviderEntry } from "../provider/models/models-file.js";
 import { knownProviders } from "../provider/provider-list.js";
 
 /** What a mask is not made for: a few thousand forms are quick, a million are not. */
@@ -60,4 +63,40 @@ function mayBeSecret(value: string): boolean {
   const isNumber = /^[-+]?[\d.,_]+$/.test(value);
   const isWord = value.length < 16 && /^\p{L}+$/u.test(value); // true and false are shorter than a secret
   return !isPath && !isNumber && !isWord;
+}
+
+/** The keys of the credential file, and what the models file says by itself: a command has not answered yet. */
+export function configuredSecrets(
+  authFile: ReadonlyMap<string, string>,
+  providers: Iterable<Pick<ProviderEntry, "id" | "apiKey" | "headers" | "models">>,
+  env: Environment,
+): Secret[] {
+  const valueOf = (text: string) => {
+    const finding = findValue(text, env);
+    return finding.kind === "value" ? finding.value : "";
+  };
+  const found = [...authFile].map(([name, value]): Secret => ({ value, name }));
+  for (const { id, apiKey = "", headers, models } of providers)
+    for (const all of [headers, ...models.map((model) => model.headers)]) {
+      const values = Object.entries(all).map(([name, text]) => [name, valueOf(text)]);
+      found.push(...secretsOf(id, { apiKey: valueOf(apiKey), headers: Object.fromEntries(values) }));
+    }
+  return found;
+}
+
+/** What a log is told may be what a program or a service said. */
+export function maskedLog(log: Log, secrets: TextMask): Log {
+  const { mask } = secrets;
+  const { trace } = log;
+  return {
+    warn: (text) => log.warn(mask(text)),
+    error: (text, cause) => log.error(mask(text), secrets.isActive ? maskedCause(cause, mask) : cause),
+    ...(trace ? { trace: (level, text) => trace.call(log, level, mask(text)) } : {}),
+  };
+}
+
+/** As a text, unless it holds nothing: a log shows the stack, and an error may carry more. */
+function maskedCause(cause: unknown, mask: TextMask["mask"]): unknown {
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : cause;
+  return typeof text === "string" && mask(text) !== text ? mask(text) : cause;
 }

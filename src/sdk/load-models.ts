@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
+import type { Secret } from "../base/text-mask.js";
 import { parseConfig } from "../config/parse-config.js";
 import { type ConfigFile, readConfigFile, runForOutput } from "../files/config/config-files.js";
 import {
@@ -14,6 +15,7 @@ import {
   rememberCommands,
 } from "../provider/credentials.js";
 import { ModelRegistry } from "../provider/models/model-registry.js";
+import { configuredSecrets } from "./known-secrets.js";
 import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models/models-file.js";
 
 export interface LoadModelsOptions {
@@ -23,6 +25,8 @@ export interface LoadModelsOptions {
   /** Keys by provider, instead of the credential file. */
   readonly authStorage?: ReadonlyMap<string, string>;
   readonly log: Log;
+  /** Told of every secret that the files hold. */
+  onSecrets?(secrets: readonly Secret[]): void;
 }
 
 const commandLimitMs = 10_000;
@@ -35,6 +39,7 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
   const authFile =
     options.authStorage ??
     (file.providers.size > 0 ? await loadAuthFile(join(agentDir, "auth.json"), log) : new Map<string, string>());
+  options.onSecrets?.(configuredSecrets(authFile, file.providers.values(), env));
   const runCommand = (command: string) => commandsOf(agentDir, env)(command);
   const registry = new ModelRegistry({
     sources: { env, authFile, runtimeKeys: new Map(), runCommand },

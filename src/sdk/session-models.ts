@@ -7,11 +7,13 @@ import { variable, wholeNumber } from "../config/environment.js";
 import type { Settings } from "../config/settings/settings.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { Environment } from "../provider/credentials.js";
+import { secretsOf } from "../provider/mask-secrets.js";
 import { chooseInitialModel, type InitialModel } from "../provider/models/initial-model.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { ModelChoice, ModelSource, RequestSettings } from "../session/models/model-source.js";
+import type { KnownSecrets } from "./known-secrets.js";
 import { loadModelRegistry } from "./load-models.js";
 import type { NoModelReason } from "./no-model.js";
 
@@ -39,6 +41,8 @@ export interface Surroundings {
   readonly env: Environment;
   readonly settings: Settings;
   readonly log: Log;
+  /** Learns the keys and headers that come into use. */
+  readonly secrets?: KnownSecrets;
 }
 
 export interface SessionModels {
@@ -57,14 +61,23 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   const roles = findRoles(registry, options.modelRoles ?? {}, around);
   const chosen = initialModel(registry, options, { usual: roles.get("default"), scope });
   if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
+  around.secrets?.learn(secretsOf(chosen.model?.provider ?? "api-key", options));
   await tellNoModel(registry, { options, model: chosen.model, usual: roles.get("default") }, around);
   const source: ModelSource = {
     available: () => registry.available(),
     all: () => registry.all(),
     find: (provider, modelId) => registry.find(provider, modelId),
     hasCredential: (model) => registry.hasCredential(model),
-    apiKeyFor: (model) => registry.apiKeyFor(model),
-    headersFor: (model) => registry.headersFor(model),
+    apiKeyFor: async (model) => {
+      const apiKey = await registry.apiKeyFor(model);
+      if (apiKey !== undefined) around.secrets?.learn(secretsOf(model.provider, { apiKey }));
+      return apiKey;
+    },
+    headersFor: async (model) => {
+      const headers = await registry.headersFor(model);
+      around.secrets?.learn(secretsOf(model.provider, { headers }));
+      return headers;
+    },
     scope,
     roles,
     requestSettings: requestSettings(options.providerSessionId, around),
@@ -117,7 +130,9 @@ async function findRegistry(options: ModelOptions, around: Surroundings): Promis
   if (modelRegistry && authStorage)
     throw new GalleyError("invalid_argument", "Give modelRegistry or authStorage, not both: a registry has its keys.");
   const disabledProviders = around.settings.get("disabledProviders");
-  return modelRegistry ?? loadModelRegistry({ ...around, disabledProviders, ...(authStorage ? { authStorage } : {}) });
+  if (modelRegistry) return modelRegistry;
+  const onSecrets: KnownSecrets["learn"] = (secrets) => around.secrets?.learn(secrets);
+  return loadModelRegistry({ ...around, disabledProviders, onSecrets, ...(authStorage ? { authStorage } : {}) });
 }
 
 function initialModel(

@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { maskKeyShapes } from "./key-shapes.js";
 
 const letters = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8zA0cD".repeat(3);
-const pem = (body: string) => ["-----BEGIN RSA ", "PRIVATE KEY-----\n", body, "\n-----END RSA ", "PRIVATE KEY-----"].join("");
+const pem = (body: string) =>
+  ["-----BEGIN RSA ", "PRIVATE KEY-----\n", body, "\n-----END RSA ", "PRIVATE KEY-----"].join("");
 
 describe("keys known by their shape", () => {
   it.each([

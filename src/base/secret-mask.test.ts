@@ -196,5 +196,10 @@ describe("hostile text", () => {
 
 it("holds nothing back and changes nothing without secrets", () => {
   const stream = noMask.stream();
-  expect([stream.push("sk-ant"), stream.end(), noMask.line("{}"), noMask.excerpt("x")]).toEqual(["sk-ant", "", "{}", "x"]);
+  expect([stream.push("sk-ant"), stream.end(), noMask.line("{}"), noMask.excerpt("x")]).toEqual([
+    "sk-ant",
+    "",
+    "{}",
+    "x",
+  ]);
 });

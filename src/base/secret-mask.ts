@@ -4,14 +4,15 @@
 
 import { type MaskStream, maskDeep, minSecretLength, type Secret, type TextMask } from "./text-mask.js";
 
-/** Of the beginning of a secret that was cut off. */
-const minBeginning = 4;
+/** Of the beginning of a secret at the end of a text that was cut. */
+const minCutOff = 4;
 const minLineLength = 16;
 
 export function createMask(secrets: Iterable<Secret>): TextMask {
   const masks = new Map<string, string>();
   for (const { value, name } of secrets)
-    for (const part of partsOf(value)) for (const form of formsOf(part)) addTo(masks, form, `[secret:${safeName(name)}]`);
+    for (const part of partsOf(value))
+      for (const form of formsOf(part)) addTo(masks, form, `[secret:${safeName(name)}]`);
   const forms = [...masks.keys()].sort((a, b) => b.length - a.length);
   if (forms.length === 0) throw new Error("a mask needs a secret");
   const isHit = new RegExp(forms.map(escapeRegExp).join("|"));
@@ -21,7 +22,7 @@ export function createMask(secrets: Iterable<Secret>): TextMask {
   return {
     isActive: true,
     mask,
-    excerpt: (text, minLength = minBeginning) => finder.withoutCutEnds(mask(text), minLength),
+    excerpt: (text, minLength = minCutOff) => finder.withoutCutEnds(mask(text), minLength),
     // A form may lie across the syntax of JSON, or be a number: only its strings are looked at.
     line: (json) => (isHit.test(json) ? JSON.stringify(maskDeep(JSON.parse(json), mask)) : json),
     stream: () => new HoldingStream(finder),
@@ -183,8 +184,8 @@ class HoldingStream implements MaskStream {
     return shown;
   }
 
-  end(): string {
-    const rest = this.#finder.replaceAll(this.#held);
+  end(minLength = Number.POSITIVE_INFINITY): string {
+    const rest = this.#finder.withoutCutEnds(this.#finder.replaceAll(this.#held), minLength);
     this.hasMasked ||= rest !== this.#held;
     this.#held = "";
     return rest;

@@ -3,6 +3,8 @@
 
 /** A shorter value would be found in the middle of words. */
 export const minSecretLength = 8;
+/** Less of the beginning of a secret may be ordinary text, where the text need not have been cut. */
+export const minBeginning = 12;
 
 export interface Secret {
   readonly value: string;
@@ -29,8 +31,8 @@ export interface TextMask {
 export interface MaskStream {
   /** What can be shown now: an end that may begin a secret is held back. */
   push(text: string): string;
-  /** The rest. */
-  end(): string;
+  /** The rest. With `minLength` a beginning of a secret that is as long is masked too: the text may have been cut. */
+  end(minLength?: number): string;
   /** Whether what came so far held a secret. */
   readonly hasMasked: boolean;
 }
@@ -86,7 +88,7 @@ export interface ByteMask {
 export function maskBytes(stream: MaskStream): ByteMask {
   return {
     push: (bytes) => Buffer.from(stream.push(latin1(bytes)), "latin1"),
-    end: () => Buffer.from(stream.end(), "latin1"),
+    end: () => Buffer.from(stream.end(minBeginning), "latin1"),
   };
 }
 

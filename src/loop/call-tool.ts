@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import { stripEscapes } from "../base/sanitize.js";
-import { maskDeep, noMask } from "../base/text-mask.js";
+import { maskDeep, minBeginning, noMask } from "../base/text-mask.js";
 import { TimeSlices } from "../base/time-slices.js";
 import type { InputContent, ToolCall } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
@@ -20,8 +20,6 @@ import { abortedText, cutOffText, interruptedText, notStarted, syntheticResult }
 export const abortGraceMs = 5000;
 /** Less than what an abort waits beyond the tool's own grace. */
 const hookGraceMs = 200;
-/** Of a secret that progress ends within: fewer characters may be ordinary text. */
-const minBeginning = 12;
 const unreleasedText = "The run was aborted before its result was released, so the result is not shown.";
 
 export async function callTool(run: CallRun, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
@@ -230,11 +228,13 @@ function newestOnly(run: CallRun, announce: (partial: ToolResult) => void): (par
 /** A hook that delays the result, perhaps to edit it, must not keep an aborted run open. */
 async function afterwards(execution: Execution, outcome: ToolResult): Promise<ToolResult> {
   const { run, tool, call, args } = execution;
-  const { signal: stop, clock, hooks } = run.context;
+  const { signal: stop, clock, hooks, mask = noMask } = run.context;
   if (!hooks.afterToolCall) return outcome;
   try {
     const instead = () => unreleased(execution, outcome);
-    const released = hooks.afterToolCall(call, outcome, { tool, args });
+    // Before the call a hook may change the arguments and sees them as they are; now they are only told.
+    const told = mask.isActive ? maskDeep(args, mask.mask) : args;
+    const released = hooks.afterToolCall(call, outcome, { tool, args: told });
     return normalize(run, call.name, await withGrace(released, { stop, clock, graceMs: hookGraceMs, instead }));
   } catch (error) {
     return failure(messageOf(error));

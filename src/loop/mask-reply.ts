@@ -1,8 +1,8 @@
 // What a model says, without the secrets that are known: between the provider and the reply, so that no event and no
 // message ever holds one. Arguments are masked where they are shown and stay raw for the tool. A block that ends releases
-// what was held back; what a reply that is cut off holds back is lost, since it may be half a secret.
+// what was held back, unless it is the better part of a secret; what a reply that breaks off holds back is lost.
 
-import type { MaskStream, TextMask } from "../base/text-mask.js";
+import { type MaskStream, minBeginning, type TextMask } from "../base/text-mask.js";
 import type { StreamEvent } from "../provider/provider.js";
 import type { ReplyEvent } from "./reply-builder.js";
 
@@ -54,16 +54,12 @@ export class ReplyMask {
     const block = this.#blocks.get(contentIndex);
     if (!block) return [event];
     this.#blocks.delete(contentIndex);
-    const rest = shown(block, contentIndex, { delta: block.stream.end(), raw: "" });
+    const rest = shown(block, contentIndex, { delta: block.stream.end(minBeginning), raw: "" });
     return [...rest, block.stream.hasMasked ? unsigned(event) : event];
   }
 }
 
-function shown(
-  { type }: Block,
-  contentIndex: number,
-  { delta, raw }: { delta: string; raw: string },
-): ReplyEvent[] {
+function shown({ type }: Block, contentIndex: number, { delta, raw }: { delta: string; raw: string }): ReplyEvent[] {
   if (delta === "" && (raw === "" || type !== "toolcall_delta")) return [];
   return [type === "toolcall_delta" ? { type, contentIndex, delta, raw } : { type, contentIndex, delta }];
 }

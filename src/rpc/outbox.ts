@@ -79,7 +79,14 @@ export class Outbox {
   #cutFrames = 0;
 
   constructor(options: OutboxOptions) {
-    const { output, features, clock, budgetBytes = 8 * 1024 * 1024, mergeWindowMs = 50, mask = () => undefined } = options;
+    const {
+      output,
+      features,
+      clock,
+      budgetBytes = 8 * 1024 * 1024,
+      mergeWindowMs = 50,
+      mask = () => undefined,
+    } = options;
     this.#output = output;
     this.#mask = mask;
     this.#features = features;

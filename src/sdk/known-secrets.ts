@@ -53,7 +53,10 @@ export function secretsIn(env: Environment): Secret[] {
 
 /** An author is no authorization. */
 function isCredentialName(name: string): boolean {
-  return /KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!ORS?(?:_|$))/i.test(name) && !/_(?:PATH|FILE|DIR|SOCK|URL|HOST|USER)$/i.test(name);
+  return (
+    /KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!ORS?(?:_|$))/i.test(name) &&
+    !/_(?:PATH|FILE|DIR|SOCK|URL|HOST|USER)$/i.test(name)
+  );
 }
 
 /** Not a path, a number, a truth value, or a word that is found in other text. */
@@ -71,15 +74,15 @@ export function configuredSecrets(
   providers: Iterable<Pick<ProviderEntry, "id" | "apiKey" | "headers" | "models">>,
   env: Environment,
 ): Secret[] {
-  const valueOf = (text: string) => {
+  const resolved = (text: string) => {
     const finding = findValue(text, env);
     return finding.kind === "value" ? finding.value : "";
   };
   const found = [...authFile].map(([name, value]): Secret => ({ value, name }));
   for (const { id, apiKey = "", headers, models } of providers)
     for (const all of [headers, ...models.map((model) => model.headers)]) {
-      const values = Object.entries(all).map(([name, text]) => [name, valueOf(text)]);
-      found.push(...secretsOf(id, { apiKey: valueOf(apiKey), headers: Object.fromEntries(values) }));
+      const values = Object.entries(all).map(([name, text]) => [name, resolved(text)]);
+      found.push(...secretsOf(id, { apiKey: resolved(apiKey), headers: Object.fromEntries(values) }));
     }
   return found;
 }

@@ -15,8 +15,8 @@ import {
   rememberCommands,
 } from "../provider/credentials.js";
 import { ModelRegistry } from "../provider/models/model-registry.js";
-import { configuredSecrets } from "./known-secrets.js";
 import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models/models-file.js";
+import { configuredSecrets } from "./known-secrets.js";
 
 export interface LoadModelsOptions {
   readonly agentDir: string;

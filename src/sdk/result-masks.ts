@@ -2,11 +2,8 @@
 // `secrets.maskForModel` turns it off; what leaves the session is masked all the same.
 
 import { maskKeyShapes } from "../base/key-shapes.js";
-import { type ByteMask, maskBytes } from "../base/text-mask.js";
+import { type ByteMask, maskBytes, minBeginning } from "../base/text-mask.js";
 import type { SessionEnvironment } from "./session-environment.js";
-
-/** Less than this of a secret may be ordinary text. */
-const minBeginning = 12;
 
 /** Known secrets, also where a tool cut one off, and keys that are known by their shape. */
 export function resultMask(environment: SessionEnvironment): ((text: string) => string) | undefined {

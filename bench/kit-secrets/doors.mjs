@@ -25,10 +25,13 @@ const provider = (url, fields) => ({
   providers: { door: { baseUrl: url, api: "anthropic-messages", models: [{ id: "m", reasoning: true }], ...fields } },
 });
 
+/** The file has to name some key, and any other door comes before it. */
+const unset = { apiKey: "$DOOR_NOT_SET" };
+
 /** What to write and to pass for each. `home` is the agent directory; `outside` is not looked at afterwards. */
 const doors = {
   "a literal": ({ url, secret }) => ({ models: provider(url, { apiKey: secret }) }),
-  "$NAME": ({ url, secret }) => ({ models: provider(url, { apiKey: "$DOOR_PIN" }), env: { DOOR_PIN: secret } }),
+  $NAME: ({ url, secret }) => ({ models: provider(url, { apiKey: "$DOOR_PIN" }), env: { DOOR_PIN: secret } }),
   "!command": ({ url, secret, outside }) => {
     const script = join(outside, "key.sh");
     writeFileSync(script, `#!/bin/sh\nprintf '%s' '${secret}'\n`);
@@ -41,11 +44,11 @@ const doors = {
   "auth.json": ({ url, secret, agentDir }) => {
     const file = join(agentDir, "auth.json");
     writeFileSync(file, JSON.stringify({ door: { type: "api_key", key: secret } }), { mode: 0o600 });
-    return { models: provider(url, {}) };
+    return { models: provider(url, unset) };
   },
-  "--api-key": ({ url, secret }) => ({ models: provider(url, {}), args: ["--api-key", secret] }),
+  "--api-key": ({ url, secret }) => ({ models: provider(url, unset), args: ["--api-key", secret] }),
   "the provider's variable": ({ url, secret }) => {
-    const models = { providers: { anthropic: { ...provider(url, {}).providers.door } } };
+    const models = { providers: { anthropic: { ...provider(url, unset).providers.door } } };
     return { models, model: "anthropic/m", env: { ANTHROPIC_API_KEY: secret } };
   },
   "a variable named like a password": ({ url, secret }) => ({
@@ -56,6 +59,8 @@ const doors = {
 };
 
 export const doorNames = Object.keys(doors);
+/** Known only to the process that used it. */
+export const lateDoors = new Set(["!command", "--api-key"]);
 export const oddDoors = new Set(["a variable named like a password"]);
 
 /** Makes the home of one visit; answers how to start the program there. */

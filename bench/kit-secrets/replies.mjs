@@ -2,7 +2,7 @@
 
 export const { anthropic, startScriptedServer } = await import(new URL("../../dist/testing.js", import.meta.url).href);
 
-const inThrees = (text) => text.match(/[^]{1,3}/g) ?? [];
+const inThrees = (text) => text.match(/[\s\S]{1,3}/g) ?? [];
 
 /** The secret and its decoy in each form in which either may come back. */
 export function formsOf(value) {
@@ -36,7 +36,7 @@ function call(index, name, input) {
 const turn = (...blocks) => anthropic.reply(blocks.flat(), "tool_use");
 
 /** Long enough for an artifact, with the secret at places that the excerpt cuts. */
-const longCommand = (path) => `i=0; while [ $i -lt 700 ]; do cat ${path}; i=$((i+1)); done`;
+const longCommand = (path) => `cat $(yes ${path} | head -n 200)`;
 
 /** One prompt: thoughts, text, and calls of tools whose arguments and results hold it. */
 export function conversation({ said, content }) {
@@ -57,7 +57,11 @@ export function cutReply(secret, decoy) {
 
 export function refusal({ said }) {
   const error = { type: "invalid_request_error", message: `No good: ${said}` };
-  return { status: 400, headers: { "content-type": "application/json" }, body: JSON.stringify({ type: "error", error }) };
+  return {
+    status: 400,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ type: "error", error }),
+  };
 }
 
 export function plainAnswer({ said }) {

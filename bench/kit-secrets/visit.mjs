@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { canary, oddDoors, openDoor } from "./doors.mjs";
+import { canary, lateDoors, oddDoors, openDoor } from "./doors.mjs";
 import { filesBelow, hasTrace, joinedDeltas, tracesOf } from "./leaks.mjs";
 import * as replies from "./replies.mjs";
 
@@ -40,8 +40,10 @@ export async function visit(name, { directory, random }) {
   writeFileSync(join(here.agentDir, "extensions/watcher.ts"), watcher);
   const problems = [];
   try {
-    const texts = await visitAll(here, { secret, decoy });
-    const sent = server.requests.filter(({ headers }) => Object.values(headers).some((value) => `${value}`.includes(secret)));
+    const texts = await visitAll(here, { secret, decoy, isLate: lateDoors.has(name) });
+    const sent = server.requests.filter(({ headers }) =>
+      Object.values(headers).some((value) => `${value}`.includes(secret)),
+    );
     if (!isOdd && sent.length === 0) problems.push(`${name}: the service was never sent the secret`);
     const written = ["out.txt", "staged.txt"].map((file) => readFileSync(join(here.project, file), "utf8"));
     const inexact = written.filter((text) => text !== content).length;
@@ -72,7 +74,7 @@ function around(text, trace) {
 }
 
 /** Everything that came out, by name. */
-async function visitAll(here, { secret, decoy }) {
+async function visitAll(here, { secret, decoy, isLate }) {
   const galley = (args) => runProgram(here, args);
   const hosted = await converse(here, { secret, decoy });
   const session = hosted.sessionFile;
@@ -81,20 +83,20 @@ async function visitAll(here, { secret, decoy }) {
   const text = await galley([...here.args, "-p", "Answer me."]);
   const failed = await galley([...here.args, "-p", "Answer me."]);
   const staged = await galley([...here.args, "--set", "staging=all", "-p", "Stage it."]);
-  const shown = await galley(["show"]);
-  const shownJson = await galley(["show", "--json"]);
-  const applied = await galley(["apply", "--all"]);
-  const changes = await galley(["show", "--json", "c1"]);
+  const pending = await galley(["pending", "--json"]);
+  const [{ id }] = JSON.parse(pending.stdout).actions;
+  const shown = await galley(["show", id]);
+  const applied = await galley(["apply", id]);
   return {
     ...hosted.texts,
     "json mode": json.stdout,
     "the printed answer": text.stdout,
     "stderr of a failed run": failed.stderr,
     "stderr of a run with a preview": staged.stderr,
-    "galley show": shown.stdout,
-    "galley show --json": shownJson.stdout,
-    "?exports, applies": `${exported.stdout}${exported.stderr}${applied.stdout}${applied.stderr}${changes.stdout}`,
-    "?other stderr": `${json.stderr}${text.stderr}${shown.stderr}${failed.stdout}${staged.stdout}`,
+    // Without a session no command is run for its answer.
+    ...(isLate ? {} : { "galley show": shown.stdout }),
+    "?the verbs": [exported, pending, applied].map(({ stdout, stderr }) => stdout + stderr).join(""),
+    "?other stderr": `${json.stderr}${text.stderr}${failed.stdout}${staged.stdout}`,
   };
 }
 
@@ -121,8 +123,8 @@ function filesOf({ home }) {
 /** A host's session; what it was sent, by kind of frame. */
 async function converse(here, { secret, decoy }) {
   const host = new Host(here);
-  await host.command({ type: "prompt", message: `Say ${decoy} and ${secret}.` }, "agent_settled");
-  await host.command({ type: "prompt", message: "Be cut off." }, "agent_settled");
+  await host.command({ type: "prompt", message: "Say it." }, "agent_settled");
+  await host.command({ type: "prompt", message: `Be cut off at ${decoy} and ${secret}.` }, "agent_settled");
   await host.command({ type: "prompt", message: "Fail." }, "agent_settled");
   await host.command({ type: "bash", command: "cat out.txt" });
   const { data } = await host.command({ type: "get_state" });

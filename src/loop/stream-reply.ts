@@ -45,13 +45,14 @@ export async function streamReply(run: Run): Promise<Reply> {
 
 async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted: boolean }): Promise<End> {
   const { events, signal, stream, watch, mask } = run.context;
-  const masking = mask?.isActive ? new ReplyMask(mask) : undefined;
   watch?.turnStart();
   const race = new AbortRace(signal);
   let iterator: AsyncIterator<StreamEvent> | undefined;
   try {
     const options = await race.next(run.context.streamOptions());
     if (options === "aborted") return aborted;
+    // Now the key of this request is known, too.
+    const masking = mask?.isActive ? new ReplyMask(mask) : undefined;
     const revised = run.context.reviseMessages?.();
     const messages = revised && (await race.next(revised));
     if (messages === "aborted") return aborted;

@@ -57,6 +57,7 @@ async function load() {
   const { start, version, processes } = await import("./rows/start.mjs");
   const { prompt } = await import("./rows/latency.mjs");
   const { deltas } = await import("./rows/deltas.mjs");
+  const { secrets } = await import("./rows/secrets.mjs");
   const { pacedAnswer } = await import("./rows/paced.mjs");
   const { reads } = await import("./rows/reads.mjs");
   const { ast } = await import("./rows/ast.mjs");
@@ -77,6 +78,7 @@ async function load() {
     { name: "processes", measure: processes },
     { name: "prompt", measure: prompt },
     { name: "deltas", measure: deltas },
+    { name: "secrets", measure: secrets },
     { name: "paced", measure: pacedAnswer, needsLong: true },
     { name: "reads", measure: reads },
     { name: "review", measure: review },

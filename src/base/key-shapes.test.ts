@@ -8,7 +8,7 @@ const letters = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8zA0cD".repeat(3);
 const pem = (body: string) =>
   ["-----BEGIN RSA ", "PRIVATE KEY-----\n", body, "\n-----END RSA ", "PRIVATE KEY-----"].join("");
 
-describe("keys known by their shape", () => {
+describe("K-6: keys known by their shape", () => {
   it.each([
     `sk-${"ant-api03"}-${letters}`,
     `sk-${"proj"}-${letters}`,

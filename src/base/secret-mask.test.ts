@@ -11,7 +11,7 @@ function streamed(mask: TextMask, pieces: readonly string[]): string {
   return pieces.map((piece) => stream.push(piece)).join("") + stream.end();
 }
 
-describe("what is masked", () => {
+describe("K-1: what is masked", () => {
   it.each([
     ["as it is", key],
     ["URL-encoded", encodeURIComponent(key)],

@@ -16,7 +16,7 @@ import {
 } from "../provider/credentials.js";
 import { ModelRegistry } from "../provider/models/model-registry.js";
 import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models/models-file.js";
-import { configuredSecrets } from "./known-secrets.js";
+import { configuredSecrets } from "./secrets/known-secrets.js";
 
 export interface LoadModelsOptions {
   readonly agentDir: string;

@@ -14,7 +14,7 @@ import type { Settings } from "../config/settings/settings.js";
 import { configRootsAt } from "../config/survey-extensions.js";
 import { findProject, type Project } from "../files/paths/find-roots.js";
 import type { Environment } from "../provider/credentials.js";
-import { KnownSecrets, maskedLog, secretsIn } from "./known-secrets.js";
+import { KnownSecrets, maskedLog, secretsIn } from "./secrets/known-secrets.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 
 export interface SessionEnvironment {

@@ -13,9 +13,9 @@ import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { ModelChoice, ModelSource, RequestSettings } from "../session/models/model-source.js";
-import type { KnownSecrets } from "./known-secrets.js";
 import { loadModelRegistry } from "./load-models.js";
 import type { NoModelReason } from "./no-model.js";
+import type { KnownSecrets } from "./secrets/known-secrets.js";
 
 export interface ModelOptions {
   /** A model object, when the caller has one; else `provider` and `modelPattern` select. */

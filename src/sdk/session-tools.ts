@@ -12,7 +12,7 @@ import type { AnyTool, Dialogs } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
 import { type GivenTools, withoutReplaced } from "./custom-tools.js";
 import type { ToolsInstead } from "./extensions/tool-makers.js";
-import { outputMask } from "./result-masks.js";
+import { outputMask } from "./secrets/result-masks.js";
 import { selectTools } from "./select-tools.js";
 import type { SessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";

@@ -4,7 +4,7 @@
 import { type ErrorCode, GalleyError } from "../../base/errors.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { noMask } from "../../base/text-mask.js";
-import { findSecrets } from "../../sdk/find-secrets.js";
+import { findSecrets } from "../../sdk/secrets/find-secrets.js";
 import type { ExitReason } from "../exit-codes.js";
 import { printPaged } from "../pager.js";
 

@@ -2,13 +2,13 @@
 // use, and variables that are named like credentials. A secret that is learned later counts from then on. Without any
 // the mask costs nothing.
 
-import type { Log } from "../base/log.js";
-import { createMask } from "../base/secret-mask.js";
-import { type MaskStream, minSecretLength, noMask, type Secret, type TextMask } from "../base/text-mask.js";
-import { type Environment, findValue } from "../provider/credentials.js";
-import { secretsOf } from "../provider/mask-secrets.js";
-import type { ProviderEntry } from "../provider/models/models-file.js";
-import { knownProviders } from "../provider/provider-list.js";
+import type { Log } from "../../base/log.js";
+import { createMask } from "../../base/secret-mask.js";
+import { type MaskStream, minSecretLength, noMask, type Secret, type TextMask } from "../../base/text-mask.js";
+import { type Environment, findValue } from "../../provider/credentials.js";
+import { secretsOf } from "../../provider/mask-secrets.js";
+import type { ProviderEntry } from "../../provider/models/models-file.js";
+import { knownProviders } from "../../provider/provider-list.js";
 
 /** What a mask is not made for: a few thousand forms are quick, a million are not. */
 const maxSecrets = 500;

@@ -62,6 +62,7 @@ async function load() {
   const { prompt } = await import("./rows/latency.mjs");
   const { deltas } = await import("./rows/deltas.mjs");
   const { dialects } = await import("./rows/dialects.mjs");
+  const { secrets } = await import("./rows/secrets.mjs");
   const { pacedAnswer } = await import("./rows/paced.mjs");
   const { reads } = await import("./rows/reads.mjs");
   const { ast } = await import("./rows/ast.mjs");
@@ -84,6 +85,7 @@ async function load() {
     { name: "prompt", measure: prompt },
     { name: "deltas", measure: deltas },
     { name: "dialects", measure: dialects },
+    { name: "secrets", measure: secrets },
     { name: "paced", measure: pacedAnswer, needsLong: true },
     { name: "reads", measure: reads },
     { name: "review", measure: review },

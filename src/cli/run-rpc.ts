@@ -5,6 +5,7 @@ import { systemClock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { logTo } from "../base/log.js";
 import { encodeFrame } from "../base/ndjson.js";
+import { noMask } from "../base/text-mask.js";
 import { isOn } from "../config/environment.js";
 import { readyFrame } from "../rpc/ready.js";
 import type { RpcServer } from "../rpc/server.js";
@@ -16,7 +17,9 @@ import { resolveFlags } from "./extension-flags.js";
 import { guardStdout, ignoreBrokenStderr } from "./guard-stdout.js";
 import { sessionOptions, unknownTools } from "./session-options.js";
 
-const log = logTo((line) => process.stderr.write(line));
+/** Those of the session, once there is one. */
+let secrets = noMask;
+const log = logTo((line) => process.stderr.write(secrets.mask(line)));
 
 export async function runRpc(line: CommandLine): Promise<void> {
   if (line.words.some((word) => word.startsWith("@")))
@@ -71,6 +74,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
 async function createSession(options: CreateAgentSessionOptions, line: CommandLine) {
   const { createAgentSession } = await import("../sdk/index.js");
   const { session, modelFallbackMessage } = await createAgentSession(options);
+  secrets = session.secrets;
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
   void session.whenReady().then(() => {
     const problem = unknownTools(line, session.getAllToolNames(), options.ui !== undefined);

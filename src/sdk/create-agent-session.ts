@@ -30,6 +30,7 @@ import { sessionSettingsOf } from "./map-session-settings.js";
 import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
+import { outputMask, resultMask } from "./secrets/result-masks.js";
 import { createBudget, recordedModel } from "./session-budget.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
 import { findSessionModels, isModelNamed, type SessionModels, withoutKeys } from "./session-models.js";
@@ -79,6 +80,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const session = new AgentSession({
     ...opened,
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream, budget },
+    ...{ secrets: environment.secrets, maskResult: resultMask(environment) },
     ...{ extensions, library: prompts, confirm: user?.confirmApply },
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
@@ -131,7 +133,7 @@ async function watchedChanges({ onFilesWritten }: CreateAgentSessionOptions, cha
 
 async function openRecords(
   options: CreateAgentSessionOptions,
-  { cwd, agentDir, clock, ids, log, env, settings }: SessionEnvironment,
+  { cwd, agentDir, clock, ids, log, env, settings, secrets: mask }: SessionEnvironment,
   workspace: Workspace,
 ): Promise<ChosenRecord> {
   const directory = sessionDirectory(options.sessionDir, { cwd, env, settings });
@@ -139,7 +141,7 @@ async function openRecords(
   const usual: Resume | undefined = persist && settings.get("autoResume") ? { kind: "continue" } : undefined;
   const resume = sessionManager ? undefined : (options.resume ?? usual);
   const opened = await chooseRecord(
-    { cwd, agentDir, clock, ids, log, directory },
+    { cwd, agentDir, clock, ids, log, directory, mask },
     { persist, resume, checkNewPlace: (path) => workspace.resolve(path, "write") },
   );
   return sessionManager ? { ...opened, record: sessionManager } : opened;
@@ -280,10 +282,13 @@ function workOf(
       const { runCommand } = await import("../tools/output/run-command.js");
       const { output } = toolSettingsOf(settings, env).bash ?? {};
       const timeoutSeconds = userCommandSeconds;
-      return runCommand({ processes, artifacts, output }, { ...request, cwd, timeoutSeconds });
+      const maskOutput = outputMask(environment);
+      return runCommand({ processes, artifacts, output, maskOutput }, { ...request, cwd, timeoutSeconds });
     },
     exportPage: async (source, outputPath) =>
-      (await import("./export-page.js")).exportPage(source, { outputPath, workspace, isHostWorkspace }),
+      (await import("./export-page.js")).exportPage(source, {
+        ...{ outputPath, workspace, isHostWorkspace, redact: environment.secrets.mask },
+      }),
     release: async (modulesMs) => {
       await extensions?.shutdown(modulesMs);
       await processes.shutdown();

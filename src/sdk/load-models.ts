@@ -4,6 +4,7 @@
 import { basename, join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
+import type { Secret } from "../base/text-mask.js";
 import { parseConfig } from "../config/parse-config.js";
 import { authFileProblem } from "../files/config/auth-file.js";
 import { type ConfigFile, readConfigFile, runForOutput } from "../files/config/config-files.js";
@@ -17,6 +18,7 @@ import {
 import { ModelRegistry } from "../provider/models/model-registry.js";
 import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models/models-file.js";
 import { catalogModels } from "./models/load-catalog.js";
+import { configuredSecrets } from "./secrets/known-secrets.js";
 
 export interface LoadModelsOptions {
   readonly agentDir: string;
@@ -25,6 +27,8 @@ export interface LoadModelsOptions {
   /** Keys by provider, instead of the credential file. */
   readonly authStorage?: ReadonlyMap<string, string>;
   readonly log: Log;
+  /** Told of every secret that the files hold. */
+  onSecrets?(secrets: readonly Secret[]): void;
 }
 
 const commandLimitMs = 10_000;
@@ -35,6 +39,7 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
   const { agentDir, env, disabledProviders = [], log } = options;
   const file = await loadModelsFile(agentDir, log);
   const authFile = options.authStorage ?? (await loadAuthFile(join(agentDir, "auth.json"), log));
+  options.onSecrets?.(configuredSecrets(authFile, file.providers.values(), env));
   const registry = new ModelRegistry({
     sources: {
       env,

@@ -8,6 +8,7 @@ import { variable, wholeNumber } from "../config/environment.js";
 import type { Settings } from "../config/settings/settings.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import { type Environment, noKeyText } from "../provider/credentials.js";
+import { secretsOf } from "../provider/mask-secrets.js";
 import { chooseInitialModel, type InitialModel } from "../provider/models/initial-model.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
@@ -17,6 +18,8 @@ import type { KeyAccess } from "./keys/stream-with-keys.js";
 import { loadModelRegistry } from "./load-models.js";
 import { ModelDiscovery } from "./models/model-discovery.js";
 import type { NoModelReason } from "./no-model.js";
+import type { KnownSecrets } from "./secrets/known-secrets.js";
+import { learnedKeys } from "./secrets/learned-keys.js";
 
 export interface ModelOptions {
   /** A model object, when the caller has one; else `provider` and `modelPattern` select. */
@@ -43,6 +46,8 @@ export interface Surroundings {
   readonly settings: Settings;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Learns the keys and headers that come into use. */
+  readonly secrets?: KnownSecrets;
 }
 
 export interface SessionModels {
@@ -94,14 +99,16 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   const { registry, discovery, scope, roles, chosen } = await chooseModels(options, around);
   const mayDiscover = !options.streamFn && !isPlannerUsual(roles);
   if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
+  around.secrets?.learn(secretsOf(chosen.model?.provider ?? "api-key", options));
   await tellNoModel(registry, { options, model: chosen.model, usual: roles.get("default"), discovery }, around);
+  const keys = learnedKeys(registry, around.secrets);
   const source: ModelSource = {
     available: () => registry.available(),
     all: () => registry.all(),
     find: (provider, modelId) => registry.find(provider, modelId) ?? discovery.assume(`${provider}/${modelId}`),
     hasCredential: (model) => registry.hasCredential(model),
-    apiKeyFor: (model) => registry.apiKeyFor(model),
-    headersFor: (model) => registry.headersFor(model),
+    apiKeyFor: keys.apiKeyFor,
+    headersFor: keys.headersFor,
     noKeyText: (model) => noKeyText(model.provider, registry.keyVariable(model)),
     ...(mayDiscover && { discover: (current, how) => discovery.forPrompt(current, how) }),
     learn: (provider, modelId) => discovery.learnNamed({ provider, model: modelId }),
@@ -113,7 +120,7 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   const usualLevel = settings.get("defaultThinkingLevel");
   return {
     source,
-    keys: registry,
+    keys,
     model: chosen.model,
     namedLevel,
     usualLevel,
@@ -194,7 +201,9 @@ async function findRegistry(options: ModelOptions, around: Surroundings): Promis
   if (modelRegistry && authStorage)
     throw new GalleyError("invalid_argument", "Give modelRegistry or authStorage, not both: a registry has its keys.");
   const disabledProviders = around.settings.get("disabledProviders");
-  return modelRegistry ?? loadModelRegistry({ ...around, disabledProviders, ...(authStorage ? { authStorage } : {}) });
+  if (modelRegistry) return modelRegistry;
+  const onSecrets: KnownSecrets["learn"] = (secrets) => around.secrets?.learn(secrets);
+  return loadModelRegistry({ ...around, disabledProviders, onSecrets, ...(authStorage ? { authStorage } : {}) });
 }
 
 function initialModel(

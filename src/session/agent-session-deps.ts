@@ -2,6 +2,7 @@
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
+import type { TextMask } from "../base/text-mask.js";
 import type { ToolHooks } from "../loop/run.js";
 import type { ChangeHistory } from "../pending/change-history.js";
 import type { PendingActions } from "../pending/pending.js";
@@ -46,6 +47,10 @@ export interface AgentSessionDeps {
   readonly cwd: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** The secrets that nothing which leaves the session may hold; default: none are known. */
+  readonly secrets?: TextMask;
+  /** Masks what tools return; absent where the model may see it as it is. */
+  readonly maskResult?: ((text: string) => string) | undefined;
   /** The record to begin with, and how to get another one. */
   readonly record: SessionRecord;
   readonly records: RecordSource;

@@ -39,7 +39,7 @@ export interface RunOptions {
 
 export function createRun(session: RunSession, { model, signal, decideEnd, recorded }: RunOptions): RunContext {
   const { deps, current, events, queues, toolChoice, models, fallback, driver, pending, rules, systemPrompt } = session;
-  const { clock, log, stream, cwd } = deps;
+  const { clock, log, stream, cwd, secrets: mask, maskResult } = deps;
   const level = models.levelFor(model);
   return {
     events,
@@ -51,6 +51,8 @@ export function createRun(session: RunSession, { model, signal, decideEnd, recor
     log,
     model,
     stream,
+    mask,
+    maskResult,
     hooks: { ...deps.hooks, beforeToolCall: gateOf(session) },
     toolContext: { cwd },
     failureText: (event) => (fallback.plan(model) ? event.errorMessage : failureText(event, session.settings.retry)),

@@ -117,7 +117,8 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
     overheadTokens: () => Math.ceil((systemPrompt.text.length + JSON.stringify(tools.active).length) / 4),
     extensions: () => deps.extensions?.compaction,
     appendCompaction: (result) => {
-      const entry = current.record.append({ type: "compaction", ...result });
+      const summary = deps.secrets?.mask(result.summary) ?? result.summary;
+      const entry = current.record.append({ type: "compaction", ...result, summary });
       pending.compacted();
       todos.compacted(path());
       return entry;

@@ -1,6 +1,7 @@
 // What programs may ask of a session, at any moment and without changing it. AgentSession adds the operations.
 
 import type { LockKind } from "../base/path-lock.js";
+import { noMask, type TextMask } from "../base/text-mask.js";
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { BudgetState, ContextUsage, SandboxState, SessionStats, SlashCommand } from "../protocol/data.js";
@@ -37,6 +38,11 @@ export class SessionView {
 
   constructor(deps: AgentSessionDeps) {
     this.internals = createInternals(deps);
+  }
+
+  /** For every writer of what leaves the session. It learns while the session lives. */
+  get secrets(): TextMask {
+    return this.internals.deps.secrets ?? noMask;
   }
 
   // The record

@@ -121,6 +121,8 @@ export const settingGroups = {
   "Files and sessions": {
     "secrets.enabled": "Files that match `secrets.paths` are not searched, and are read only with your consent.",
     "secrets.paths": "Patterns of file names or paths.",
+    "secrets.maskForModel":
+      "`off`: the model sees what tools return as it is. Session files, frames, pages and logs are masked all the same.",
     sandbox:
       "Confine commands. This version cannot: if a file or the command line says `workspace` or `read-only`, commands are refused.",
     maxReadBytes: "The most bytes read from one file.",

@@ -119,6 +119,7 @@ export const settingTable = {
   "security.projectModules": choice(["ask", "allow", "deny"], "ask", { projectMay: "never" }),
   "secrets.enabled": flag(true, { projectMay: "narrow", stricter: true }),
   "secrets.paths": list([".env*", "*.pem", "id_*"], { projectMay: "narrow", stricter: "more" }),
+  "secrets.maskForModel": choice(["off", "on"], "on", { projectMay: "narrow", stricter: "later" }),
   sandbox: choice(["off", "workspace", "read-only"], "workspace", { projectMay: "narrow", stricter: "later" }),
   maxReadBytes: whole(50 * mebibyte, { min: 1, max: 1024 * mebibyte, ...trusted, stricter: "lower" }),
   "workspace.roots": list([], { projectMay: "never" }),

@@ -45,7 +45,7 @@ export type { ProcessEnd, Processes, ProcessRequest } from "../processes/process
 export type { AgentSessionEvent } from "../protocol/events.js";
 export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 export { type AiSdkLanguageModel, type AiSdkModelOptions, aiSdkModel } from "../provider/ai-sdk-model.js";
-export { toWireModel } from "../provider/models/model-registry.js";
+export { toWireModel } from "../provider/models/wire-model.js";
 export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
 export { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 export { AgentSession, type PromptOptions, type ToolRun, type ToolRunRequest } from "../session/agent-session.js";

@@ -131,6 +131,9 @@ export const readCompat: Check<Compat> = (value, path) => {
   return compat;
 };
 
+/** The names that some dialect reads. */
+export const compatNames = (): string[] => [...compatChecks.keys()];
+
 const compatChecks: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<unknown>>([
   ["supportsStore", boolean],
   ["supportsDeveloperRole", boolean],

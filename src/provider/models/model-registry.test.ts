@@ -3,8 +3,9 @@ import { GalleyError } from "../../base/errors.js";
 import type { CredentialSources } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel } from "../provider.js";
-import { ModelRegistry, type RegistryDeps, toWireModel } from "./model-registry.js";
+import { ModelRegistry, type RegistryDeps } from "./model-registry.js";
 import { problemText, readModelsFile, unreadableModelsFile } from "./models-file.js";
+import { toWireModel } from "./wire-model.js";
 
 const acme = {
   baseUrl: "https://llm.example",
@@ -387,6 +388,13 @@ describe("tables", () => {
     );
     expect(variables).toEqual(["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_TOKEN", "GROQ_API_KEY"]);
   });
+});
+
+it("a service whose models the user has listed comes before a key in the environment", () => {
+  const env = { ANTHROPIC_API_KEY: "for another program", ACME_KEY: "k" };
+  const builtIns = [builtIn];
+  expect(registry({ env, builtIns, providers: { acme } }).usual()?.id).toBe("fable");
+  expect(registry({ env: { ANTHROPIC_API_KEY: "k" }, builtIns, providers: { acme } }).usual()?.id).toBe("sonnet");
 });
 
 describe("another address", () => {

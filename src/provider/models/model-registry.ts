@@ -20,7 +20,6 @@ import { type KnownProvider, knownProviders, localProviders, usualKeyName } from
 import { isLoopbackUrl, step } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
-import { freeOfCharge } from "./price-fields.js";
 import { nearestModels, type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
 import { findAddress, joinService, type KnownModel, unlistedModel } from "./service-models.js";
 
@@ -90,10 +89,14 @@ export class ModelRegistry {
 
   /**
    * For a session that names no model: the usual one of the first service that can be used, the planner when there is
-   * none. A service whose description is broken does not count: its requests might go to the wrong host.
+   * none. Services whose models the user has listed come first: a key in the environment may be meant for other programs,
+   * and prompts must not go past a gateway that was set up. A service whose description is broken does not count: its
+   * requests might go to the wrong host.
    */
   usual(): ProviderModel | undefined {
-    for (const provider of this.providers()) {
+    const all = this.providers();
+    const own = all.filter((provider) => (this.#file.providers.get(provider)?.models.length ?? 0) > 0);
+    for (const provider of new Set([...own, ...all])) {
       const model = this.#isListed(provider) ? this.#usualOf(provider) : undefined;
       if (!model || model === plannerModel || !this.hasCredential(model)) continue;
       if (!this.#isMisdescribed(provider)) return model;
@@ -360,39 +363,6 @@ export class ModelRegistry {
       throw new GalleyError("no_credential", `${problem} ${messageOf(error)}`, { cause: error });
     }
   }
-}
-
-/** The model as a host may see it, copied field by field: headers and extra request bodies can hold secrets. */
-export function toWireModel(model: ProviderModel): Model {
-  const { thinking, premiumMultiplier, preferWebsockets, contextPromotionTarget, priority } = model;
-  const { extraBody: _secret, ...compat } = model.compat ?? {};
-  return {
-    id: model.id,
-    name: model.name,
-    api: model.api,
-    provider: model.provider,
-    baseUrl: model.baseUrl,
-    reasoning: model.reasoning,
-    input: [...model.input],
-    cost: wireCost(model.cost),
-    contextWindow: model.contextWindow,
-    maxTokens: model.maxTokens,
-    ...(thinking && { thinking: wireThinking(thinking) }),
-    ...(premiumMultiplier !== undefined && { premiumMultiplier }),
-    ...(preferWebsockets !== undefined && { preferWebsockets }),
-    ...(contextPromotionTarget !== undefined && { contextPromotionTarget }),
-    ...(priority !== undefined && { priority }),
-    ...(model.compat && { compat }),
-  };
-}
-
-/** An unknown price is 0 here: the shape has no other word for it. */
-function wireCost({ input, output, cacheRead, cacheWrite }: Model["cost"] = freeOfCharge): Model["cost"] {
-  return { input, output, cacheRead, cacheWrite };
-}
-
-function wireThinking({ minLevel, maxLevel, mode }: NonNullable<Model["thinking"]>): NonNullable<Model["thinking"]> {
-  return { minLevel, maxLevel, mode };
 }
 
 /** A provider id holds no slash, so this is unique. */

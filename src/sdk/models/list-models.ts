@@ -3,7 +3,8 @@
 
 import type { Log } from "../../base/log.js";
 import type { Model } from "../../protocol/model.js";
-import { type ModelRegistry, toWireModel } from "../../provider/models/model-registry.js";
+import type { ModelRegistry } from "../../provider/models/model-registry.js";
+import { toWireModel } from "../../provider/models/wire-model.js";
 import { plannerModel } from "../../provider/planner/planner-model.js";
 import type { ProviderModel } from "../../provider/provider.js";
 import { knownProviders, localProviders, usualKeyName } from "../../provider/provider-list.js";

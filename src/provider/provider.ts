@@ -10,10 +10,12 @@ import type {
   Usage,
   UserMessage,
 } from "../protocol/messages.js";
-import type { Model, ModelCost } from "../protocol/model.js";
+import type { Model } from "../protocol/model.js";
+import type { ModelPrices } from "./prices.js";
 import type { ModelThinking } from "./thinking-levels.js";
 
 export { capabilitiesOf, type ModelCapabilities, plannerApi } from "./capabilities.js";
+export { type ModelPrices, type PriceTier, pricesAt } from "./prices.js";
 export {
   canBeOff,
   type Effort,
@@ -41,19 +43,6 @@ export type ToolChoice =
   | { type: "tool"; name: string }
   | { type: "function"; name: string }
   | { type: "function"; function: { name: string } };
-
-/** Dollars per million tokens. */
-export interface ModelPrices extends ModelCost {
-  /** Cache entries that are kept for an hour. */
-  readonly cacheWrite1h?: number;
-  /** Prices by the size of the prompt: the highest tier below it prices the whole request. */
-  readonly tiers?: readonly PriceTier[];
-}
-
-export interface PriceTier extends ModelCost {
-  readonly inputTokensAbove: number;
-  readonly cacheWrite1h?: number;
-}
 
 /** A model with what hosts do not see. */
 export interface ProviderModel extends Omit<Model, "cost" | "thinking"> {

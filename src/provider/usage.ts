@@ -2,7 +2,7 @@
 // it is, and all of a request by the tier that its prompt falls into.
 
 import type { Usage } from "../protocol/messages.js";
-import type { ModelPrices, PriceTier } from "./provider.js";
+import { type ModelPrices, pricesAt } from "./prices.js";
 
 export interface TokenCounts {
   /** Prompt tokens that came from no cache. */
@@ -27,7 +27,7 @@ const free: ModelPrices = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 /** What a request has cost. An unknown price counts as 0. */
 export function usageOf(prices: ModelPrices | undefined, counts: TokenCounts): Usage {
   const { input, output, cacheRead, cacheWrite } = counts;
-  const price = priceFor(prices ?? free, input + cacheRead + cacheWrite);
+  const price = pricesAt(prices ?? free, input + cacheRead + cacheWrite);
   const written1h = Math.min(cacheWrite, counts.cacheWrite1h ?? 0);
   const price1h = price.cacheWrite1h ?? 2 * price.input; // what Anthropic asks, who alone tells them apart
   const cost = {
@@ -63,16 +63,4 @@ function asBilled(cost: Usage["cost"], billed: number): Usage["cost"] {
 /** A count from the wire; anything that is not one reads as none. */
 export function tokenCount(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
-}
-
-/** The highest tier below the whole prompt, in whatever order they are listed. */
-function priceFor(prices: ModelPrices, promptTokens: number): ModelPrices | PriceTier {
-  let found: ModelPrices | PriceTier = prices;
-  let above = -1;
-  for (const tier of prices.tiers ?? [])
-    if (tier.inputTokensAbove < promptTokens && tier.inputTokensAbove > above) {
-      found = tier;
-      above = tier.inputTokensAbove;
-    }
-  return found;
 }

@@ -1,7 +1,7 @@
 // How much output a request may ask for, so that it fits what is left of a budget. Input is estimated, and priced as if
 // nothing of it came from a cache: what is cached now may not be cached when the request arrives.
 
-import type { ModelPrices, ProviderModel, StreamRequest } from "../../provider/provider.js";
+import { type ModelPrices, type ProviderModel, pricesAt, type StreamRequest } from "../../provider/provider.js";
 import { estimateTokens } from "../context-usage.js";
 
 /** With less output than this a request is not worth its input. */
@@ -58,13 +58,4 @@ export function priceOf(
   const price = pricesAt(cost, tokens.input + tokens.cacheRead + tokens.cacheWrite);
   const names = ["input", "output", "cacheRead", "cacheWrite"] as const;
   return names.reduce((sum, name) => sum + tokens[name] * price[name], 0) / 1e6;
-}
-
-/** The highest tier below the size of the prompt prices the whole request. */
-function pricesAt(cost: ModelPrices, promptTokens: number): ModelPrices {
-  const tiers = (cost.tiers ?? []).filter(({ inputTokensAbove }) => promptTokens > inputTokensAbove);
-  return tiers.reduce<ModelPrices & { inputTokensAbove?: number }>(
-    (best, tier) => (tier.inputTokensAbove > (best.inputTokensAbove ?? -1) ? tier : best),
-    cost,
-  );
 }

@@ -4,8 +4,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { GalleyError } from "../../src/base/errors.js";
-import { outcomeOfError } from "../../src/cli/print/outcome.js";
 import { openAi, type Reply, startScriptedServer } from "../../src/testing/index.js";
 import { call, createPrintRig, jsonLines } from "../kit/print-rig.js";
 import { ensureBuilt, modelsAt, RpcHost } from "../kit/rpc-host.js";
@@ -79,8 +77,17 @@ describe("--max-cost", () => {
     expect((await rig.withModel([openAi.text("Here.")], [...args, "-c", "go on"], price)).code).toBe(0);
   });
 
-  it("an unknown price is wrong usage", () => {
-    expect(outcomeOfError(new GalleyError("unknown_price", "No."))).toEqual({ reason: "usage", message: "No." });
+  it("an unknown price is wrong usage, and nothing is sent", async () => {
+    rig.models(`providers:
+  paid: { baseUrl: "http://127.0.0.1:9/v1", api: openai-completions, apiKey: k0123456789, models: [{ id: m }] }\n`);
+    const { code, stderr } = await rig.galley(["-p", "--max-cost", "1", "go"]);
+    rig.models(undefined);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        "galley: The price of paid/m is not known, so --max-cost cannot hold. " +
+        "Use --max-tokens, or give its cost in models.yml.\n",
+    });
   });
 });
 

@@ -43,7 +43,12 @@ export default defineConfig({
       // The others share what they import: loading it anew for each took more time than to test it.
       {
         extends: true,
-        test: { name: "together", include: ["src/**/*.test.ts", "test/**/*.test.ts"], exclude: alone, isolate: false },
+        test: {
+          name: "together",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...alone, "**/node_modules/**"],
+          isolate: false,
+        },
       },
     ],
   },

@@ -22,18 +22,21 @@ if (chosen.length === 0) stop(`--only knows: ${measurements.map(({ name }) => na
 
 const rows = [];
 const failures = [];
+const skipped = [];
 const startedAt = performance.now();
 console.log(header());
 for (const { name, measure } of chosen) {
   process.stderr.write(`${seconds()} ${name}\n`);
   try {
-    for (const row of await measure({ isLong: options.long })) rows.push({ measurement: name, ...row });
+    for (const row of await measure({ isLong: options.long }))
+      (row.skipped ? skipped : rows).push({ measurement: name, ...row });
   } catch (error) {
     failures.push({ measurement: name, problem: error.message });
   }
 }
 process.stderr.write(`${seconds()} done\n`);
 console.log(`\n${table(rows)}`);
+for (const { measurement, skipped: reason } of skipped) console.log(`\nSKIPPED: ${measurement}: ${reason}`);
 for (const { measurement, problem } of failures) console.log(`\nNOT MEASURED: ${measurement}: ${problem}`);
 const over = rows.filter(({ verdict }) => verdict === "over").length;
 console.log(`\n${rows.length} rows, ${over} over budget, ${failures.length} measurements failed.`);
@@ -55,8 +58,11 @@ function readOptions() {
 
 async function load() {
   const { start, version, processes } = await import("./rows/start.mjs");
+  const { models } = await import("./rows/models.mjs");
   const { prompt } = await import("./rows/latency.mjs");
   const { deltas } = await import("./rows/deltas.mjs");
+  const { dialects } = await import("./rows/dialects.mjs");
+  const { secrets } = await import("./rows/secrets.mjs");
   const { pacedAnswer } = await import("./rows/paced.mjs");
   const { reads } = await import("./rows/reads.mjs");
   const { ast } = await import("./rows/ast.mjs");
@@ -74,9 +80,12 @@ async function load() {
   return [
     { name: "start", measure: start },
     { name: "version", measure: version },
+    { name: "models", measure: models },
     { name: "processes", measure: processes },
     { name: "prompt", measure: prompt },
     { name: "deltas", measure: deltas },
+    { name: "dialects", measure: dialects },
+    { name: "secrets", measure: secrets },
     { name: "paced", measure: pacedAnswer, needsLong: true },
     { name: "reads", measure: reads },
     { name: "review", measure: review },

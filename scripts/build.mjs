@@ -4,7 +4,7 @@
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
@@ -24,6 +24,8 @@ const bundledFiles = new Set();
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
+// The model tables lie beside the bundles: a run reads one of them, and most starts none.
+cpSync(join(root, "src/provider/catalog"), join(dist, "catalog"), { recursive: true });
 await writeSchemas();
 await bundleDoors();
 await bundleClient();

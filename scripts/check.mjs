@@ -1,4 +1,4 @@
-// Types, lint, layers and the tables of the docs, side by side; prints each one's output only when it fails.
+// Types, lint, layers, the tables of the docs and of models, side by side; prints each one's output only when it fails.
 
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,7 @@ const checks = {
   layers: [process.execPath, ["scripts/check-layers.mjs"]],
   docs: [process.execPath, ["scripts/rpc-tables.mjs"]],
   settings: [process.execPath, ["scripts/settings-tables.mjs"]],
+  models: [process.execPath, ["scripts/check-models.mjs"]],
 };
 
 const results = await Promise.all(Object.entries(checks).map(([name, command]) => run(name, ...command)));

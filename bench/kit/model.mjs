@@ -46,9 +46,9 @@ export function toolCall(id, name, args) {
  * Starts the service and a program that uses it, acts, and closes both. Fails unless every scripted reply was asked for
  * and played to its end.
  */
-export async function withAgent(program, { replies, features }, act) {
+export async function withAgent(program, { replies, features, env }, act) {
   const server = await startScriptedServer(replies);
-  const agent = new Agent(program, { url: server.url });
+  const agent = new Agent(program, { url: server.url, env });
   try {
     await agent.ready;
     if (features) {

@@ -199,17 +199,29 @@ EVENT_TYPES: Tuple[str, ...] = (
 {body}'''
 
 
+def takes_none(annotation: str) -> bool:
+    """`None` has a meaning of its own, so that something else has to stand for "left out"."""
+    return annotation.startswith("Union[") and "None" in re.findall(r"\w+", annotation)
+
+
 def method_of(protocol: Protocol, command: str, is_async: bool) -> str:
     required, optional = protocol.parameters(command)
     data = protocol.data[command]
     answer = "None" if data is None else qualified(data)
     head = [f"{name}: {annotation}" for name, _, annotation in required]
-    tail = [f"{name}: Optional[{annotation}] = None" for name, _, annotation in optional]
+    tail = [
+        f"{name}: {annotation[:-1]}, Unset] = UNSET" if takes_none(annotation) else f"{name}: Optional[{annotation}] = None"
+        for name, _, annotation in optional
+    ]
     signature = ", ".join(["self", *head, "*", *tail, "timeout: Optional[float] = None"])
     fields = "{" + ", ".join(f'"{wire}": {name}' for name, wire, _ in required) + "}"
     if optional:
-        members = ", ".join(f'"{wire}": {name}' for name, wire, _ in optional)
-        fields = f"{{{fields[1:-1] + ', ' if required else ''}**given({{{members}}})}}"
+        parts = [fields[1:-1]] if required else []
+        for is_nullable, absent in ((False, ""), (True, ", UNSET")):
+            of_kind = [(name, wire) for name, wire, annotation in optional if takes_none(annotation) == is_nullable]
+            members = ", ".join(f'"{wire}": {name}' for name, wire in of_kind)
+            parts += [f"**given({{{members}}}{absent})"] if of_kind else []
+        fields = f"{{{', '.join(parts)}}}"
     define, wait = ("async def", "await ") if is_async else ("def", "")
     return f'''    {define} {command}({signature}) -> {answer}:
         return {wait}self.request("{command}", {fields}, timeout=timeout)
@@ -222,19 +234,28 @@ def commands_module(protocol: Protocol) -> str:
     asynchronous = "\n".join(method_of(protocol, command, True) for command in names)
     return f'''"""One method per command. Written by generate.py from the schema; not to be edited.
 
-Required fields are the parameters, in the order of the protocol; optional ones are keywords, and `None` leaves them out.
+Required fields are the parameters, in the order of the protocol; optional ones are keywords, and `None` leaves them out,
+except where `None` has a meaning: there `UNSET` does.
 `timeout` is in seconds; `None` takes the usual deadline, `math.inf` waits for ever.
 """
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, Dict, List, Literal, Optional, Union
 
 from . import types
 
 
-def given(fields: Dict[str, Any]) -> Dict[str, Any]:
-    return {{name: value for name, value in fields.items() if value is not None}}
+class Unset(Enum):
+    UNSET = "unset"
+
+
+UNSET = Unset.UNSET
+
+
+def given(fields: Dict[str, Any], absent: Any = None) -> Dict[str, Any]:
+    return {{name: value for name, value in fields.items() if value is not absent}}
 
 
 class SyncCommands:

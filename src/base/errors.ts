@@ -12,6 +12,7 @@ export type ErrorCode =
   | "invalid_argument" // a caller passed something outside the contract
   | "invalid_config" // a configuration file says something we cannot use
   | "invalid_frame" // an inbound line that is not a frame
+  | "limit" // the session's budget is used up
   | "model_not_found"
   | "no_credential"
   | "no_model"
@@ -25,6 +26,7 @@ export type ErrorCode =
   | "start_failed" // the program cannot start as asked
   | "timeout"
   | "tool_failed" // the text is for the model
+  | "unknown_price" // a budget in dollars cannot hold for this model
   | "unknown_since" // the session does not have the entry to continue from
   | "unsupported" // a known thing that this build cannot do
   | "usage"; // the command line is wrong

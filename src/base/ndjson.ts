@@ -4,6 +4,7 @@
 import { isUtf8 } from "node:buffer";
 import { messageOf } from "./errors.js";
 import { isObject, type JsonObject } from "./json.js";
+import type { TextMask } from "./text-mask.js";
 
 export const maxRecordBytes = 64 * 1024 * 1024;
 export const maxNesting = 128;
@@ -103,12 +104,13 @@ export function parseRecord(bytes: Buffer): Frame | undefined {
 }
 
 /** Compact JSON and LF. Line separators are escaped, so that a host's careless line reader keeps the frame whole. */
-export function encodeFrame(value: object): string {
-  return asLine(JSON.stringify(value));
+export function encodeFrame(value: object, mask?: TextMask): string {
+  return asLine(JSON.stringify(value), mask);
 }
 
-/** The line for JSON text that was put together elsewhere. */
-export function asLine(json: string): string {
+/** The line for JSON text that was put together elsewhere, without the secrets that the mask knows. */
+export function asLine(text: string, mask?: TextMask): string {
+  const json = mask?.isActive ? mask.line(text) : text;
   // One `includes` per character is faster than a regular expression.
   const isRisky = json.includes("\u2028") || json.includes("\u2029") || json.includes("\u0085");
   return `${isRisky ? json.replace(lineSeparators, escapeCharacter) : json}\n`;

@@ -2,6 +2,7 @@
 // they offer is written into them.
 
 import { settingKeys } from "../config/settings/schema.js";
+import { knownProviders } from "../sdk/keys/manage-keys.js";
 import { type OptionSpec, optionSpecs } from "./options.js";
 import { formsOf } from "./verb-help.js";
 import { type VerbForm, verbs } from "./verbs.js";
@@ -44,6 +45,7 @@ function placeOf(verb: string, { usage, help, options = [] }: VerbForm): Place {
 function nextOf(value: string | undefined): Next {
   if (value === "KEY") return settingKeys;
   if (value === "VERB") return verbs.map(({ name }) => name);
+  if (value === "PROVIDER") return knownProviders.map(({ id }) => id);
   if (value === "PATH" || value === "FILE") return "files";
   return value === "DIR" ? "directories" : "unknown";
 }

@@ -39,7 +39,7 @@ async function start(argv: readonly string[]): Promise<void> {
   const mode = modeOf(line);
   if (options.has("export")) return (await import("./commands/export-command.js")).runExport(line);
   if (mode === "rpc") return runRpc(line);
-  if (options.has("list-models")) return (await import("./commands/list-models.js")).listModels(line);
+  if (options.has("list-models")) return (await import("./commands/models-command.js")).printModelNames(line);
   if (!line.isLiteral) await refuseMisspelt(words, { isPrompt: mode !== undefined || options.has("print") });
   const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;
   if (isOneShot) return (await import("./print/run-print.js")).runPrint(line, mode ?? "text");

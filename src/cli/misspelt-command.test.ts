@@ -10,6 +10,8 @@ describe("meantCommand", () => {
     [["und", "ch_12345678"], "undo"],
     [["session", "list"], "sessions"],
     [["trsut", "./here"], "trust"],
+    [["logn", "openai"], "login"],
+    [["logot", "openai"], "logout"],
     [["pending"], "pending"],
   ])("%j was meant as %s", (words, meant) => expect(meantCommand(words)).toBe(meant));
 

@@ -26,7 +26,7 @@ function looksLikeArguments({ usage, forms = [] }: Verb, rest: Words): boolean {
   if (usage.startsWith("ID")) return isId(first);
   if (usage.startsWith("[CHANGE")) return rest.every(isId);
   if (usage.startsWith("[DIR]")) return rest.length === 1 && /^[.~/]|\//.test(first);
-  return /^\[[A-Z]+\]/.test(usage) && rest.length === 1;
+  return /^(?:\[[A-Z]+\]|[A-Z]+\|)/.test(usage) && rest.length === 1;
 }
 
 function isId(word = ""): boolean {

@@ -5,6 +5,7 @@ import { systemClock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { logTo } from "../base/log.js";
 import { encodeFrame } from "../base/ndjson.js";
+import { noMask } from "../base/text-mask.js";
 import { isOn } from "../config/environment.js";
 import { readyFrame } from "../rpc/ready.js";
 import type { RpcServer } from "../rpc/server.js";
@@ -16,7 +17,9 @@ import { resolveFlags } from "./extension-flags.js";
 import { guardStdout, ignoreBrokenStderr } from "./guard-stdout.js";
 import { sessionOptions, unknownTools } from "./session-options.js";
 
-const log = logTo((line) => process.stderr.write(line));
+/** Those of the session, once there is one. */
+let secrets = noMask;
+const log = logTo((line) => process.stderr.write(secrets.mask(line)));
 
 export async function runRpc(line: CommandLine): Promise<void> {
   if (line.words.some((word) => word.startsWith("@")))
@@ -42,9 +45,10 @@ export async function runRpc(line: CommandLine): Promise<void> {
     onShutdownRequest: () => endWhenIdle(),
     ...(line.foreign.length > 0 ? { resolveFlags: flagResolver(line) } : {}),
   };
-  const { provider, modelPattern, resume } = options;
-  // An unavailable model or session is a failed start, and a failed start writes nothing on stdout.
-  const mayFail = (provider ?? modelPattern ?? resume) !== undefined;
+  const { provider, modelPattern, resume, budget } = options;
+  // An unavailable model or session is a failed start, and a failed start writes nothing on stdout. So is a limit in
+  // dollars for a model whose price is not known.
+  const mayFail = (provider ?? modelPattern ?? resume ?? budget?.maxCost) !== undefined;
   const early = mayFail ? await createSession(options, line) : undefined;
   output.write(encodeFrame(readyFrame()));
 
@@ -70,6 +74,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
 async function createSession(options: CreateAgentSessionOptions, line: CommandLine) {
   const { createAgentSession } = await import("../sdk/index.js");
   const { session, modelFallbackMessage } = await createAgentSession(options);
+  secrets = session.secrets;
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
   void session.whenReady().then(() => {
     const problem = unknownTools(line, session.getAllToolNames(), options.ui !== undefined);

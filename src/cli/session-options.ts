@@ -46,7 +46,7 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
     ...(sessionDir === undefined ? {} : { sessionDir }),
     ...resumeOption(line, settings),
     assignments: [...(line.options.get("set") ?? []), ...stagingOf(line)].map(parseAssignment),
-    ...budgetOf(value("max-turns"), settings),
+    ...budgetOf(line),
     ...(line.options.has("allow-exec") ? { allowExec: true } : {}),
     resetWorkflowSettings: settings.lenient,
     ...(provider === undefined ? {} : { provider }),
@@ -72,12 +72,24 @@ function stagingOf({ options }: CommandLine): string[] {
   return options.has("auto") ? ["staging=auto"] : [];
 }
 
-function budgetOf(turns: string | undefined, settings: OptionSettings): Pick<CreateAgentSessionOptions, "budget"> {
-  if (turns === undefined) return {};
-  if (/^[1-9]\d{0,8}$/.test(turns)) return { budget: { maxTurns: Number(turns) } };
-  passOver(`--max-turns must be a whole number from 1, not "${turns}".`, settings);
-  return {};
+/** Also a program that drives galley is not left without the limit that it named. */
+function budgetOf({ options }: CommandLine): Pick<CreateAgentSessionOptions, "budget"> {
+  const limits = Object.entries(limitOptions).flatMap(([option, { name, form, expectation }]) => {
+    const given = options.get(option)?.[0];
+    if (given === undefined) return [];
+    const value = form.test(given) ? Number(given) : 0;
+    if (value > 0) return [[name, value]];
+    throw new GalleyError("usage", `--${option} must be ${expectation}, not "${given}".`);
+  });
+  return limits.length === 0 ? {} : { budget: Object.fromEntries(limits) };
 }
+
+const wholeLimit = { form: /^\d{1,12}$/, expectation: "a whole number from 1" };
+const limitOptions = {
+  "max-cost": { name: "maxCost", form: /^\d{1,6}(\.\d{1,4})?$/, expectation: "dollars above 0, as in 0.50" },
+  "max-turns": { name: "maxTurns", ...wholeLimit },
+  "max-tokens": { name: "maxTokens", ...wholeLimit },
+};
 
 function textOptions({ options }: CommandLine): Partial<CreateAgentSessionOptions> {
   const patterns = options.get("skills")?.[0];

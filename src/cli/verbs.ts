@@ -170,9 +170,39 @@ const table = [
     notes: ["Without DIR the project is the one here.", "Exit codes: 0 done, 2 wrong usage, 6 nothing was decided."],
   },
   {
+    name: "login",
+    usage: "[PROVIDER]",
+    help: "store an API key for a model service",
+    forms: [
+      { usage: "[PROVIDER] [--no-check]", help: "ask for a key, check it and store it" },
+      { usage: "PROVIDER --stdin [--no-check]", help: "the same with a key from a pipe" },
+      { usage: "PROVIDER --browser [--no-check]", help: "get a key in the browser; only openrouter offers it" },
+      { usage: "--list", help: "where keys are found, without any part of a key" },
+    ],
+    notes: [
+      "A stored key wins over one in the environment. --no-check stores it without asking the service.",
+      "Exit codes: 0 stored, 2 wrong usage or no key, 3 could not be stored, 7 the service refused the key, 130 cancelled.",
+    ],
+  },
+  {
+    name: "logout",
+    usage: "PROVIDER|--all",
+    help: "remove stored keys",
+    forms: [
+      { usage: "PROVIDER", help: "the key of one service" },
+      { usage: "--all", help: "every stored key" },
+    ],
+    notes: ["Exit codes: 0 done or nothing was stored, 2 wrong usage, 3 could not be removed."],
+  },
+  {
     name: "models",
-    usage: "[SEARCH]",
-    help: "the models that can be used now",
+    usage: "[SEARCH] [--all] [--json] [--provider P]",
+    help: "the models that can be used now, with size and price",
+    notes: [
+      "SEARCH is part of a name. With --all also the models that need a key, and which one; --provider keeps to one",
+      "service. Prices are in dollars for a million tokens.",
+      "Exit codes: 0 done, 2 wrong usage.",
+    ],
   },
   {
     name: "doctor",

@@ -43,6 +43,7 @@ compact
 set_auto_compaction enabled
 set_auto_retry enabled
 abort_retry
+set_budget
 bash command
 abort_bash
 get_session_stats
@@ -114,6 +115,7 @@ export abstract class RpcCommands {
   declare readonly setAutoCompaction: (enabled: boolean, options?: CallOptions) => Answer<"set_auto_compaction">;
   declare readonly setAutoRetry: (enabled: boolean, options?: CallOptions) => Answer<"set_auto_retry">;
   declare readonly abortRetry: (options?: CallOptions) => Answer<"abort_retry">;
+  declare readonly setBudget: (options?: CommandOptions<"set_budget">) => Answer<"set_budget">;
   declare readonly bash: (command: string, options?: CommandOptions<"bash">) => Answer<"bash">;
   declare readonly abortBash: (options?: CallOptions) => Answer<"abort_bash">;
 

@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import { stripEscapes } from "../base/sanitize.js";
+import { maskDeep, minBeginning, noMask } from "../base/text-mask.js";
 import { TimeSlices } from "../base/time-slices.js";
 import type { InputContent, ToolCall } from "../protocol/content.js";
 import type { ToolResult } from "../protocol/events.js";
@@ -22,6 +23,10 @@ const hookGraceMs = 200;
 const unreleasedText = "The run was aborted before its result was released, so the result is not shown.";
 
 export async function callTool(run: CallRun, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
+  return masked(run, await outcomeOf(run, finished, batch));
+}
+
+async function outcomeOf(run: CallRun, finished: FinishedCall, batch: AbortSignal): Promise<ToolResult> {
   const { call } = finished;
   const tool = findTool(run.offeredTools, call.name);
   if (!tool) return failure(`Tool ${call.name} not found`);
@@ -39,7 +44,14 @@ export async function callTool(run: CallRun, finished: FinishedCall, batch: Abor
   } finally {
     link.release();
   }
-  return afterwards(execution, outcome);
+  return afterwards(execution, masked(run, outcome));
+}
+
+/** Neither the model nor a hook, an event or the record sees a secret that a tool came across. */
+function masked({ context: { maskResult } }: CallRun, result: ToolResult): ToolResult {
+  if (!maskResult) return result;
+  const content = result.content.map((block) => (block.type === "text" ? maskDeep(block, maskResult) : block));
+  return { ...result, content, ...("details" in result ? { details: maskDeep(result.details, maskResult) } : {}) };
 }
 
 /** Names win over aliases. */
@@ -132,9 +144,14 @@ async function execute(execution: Execution): Promise<ToolResult> {
   const { run, tool, call, args, stop } = execution;
   const { signal, clock, graceClock = clock, toolContext } = run.context;
   let hasEnded = false;
+  // It is only shown, and may end within a secret.
+  const { mask = noMask } = run.context;
+  const excerpt = (text: string) => mask.excerpt(text, minBeginning);
+  const progress = (partial: ToolResult) => (mask.isActive ? maskDeep(partial, excerpt) : partial);
   const announce = (partialResult: ToolResult) => {
     const { id: toolCallId, name: toolName, arguments: shown } = call;
-    if (!hasEnded) run.emit({ type: "tool_execution_update", toolCallId, toolName, args: shown, partialResult });
+    const update = { toolCallId, toolName, args: shown, partialResult: progress(partialResult) };
+    if (!hasEnded) run.emit({ type: "tool_execution_update", ...update });
   };
   const onUpdate = newestOnly(run, (partial) => announce(normalize(run, tool.name, partial, tool.givesAway)));
   const cutShort = () => {
@@ -211,11 +228,13 @@ function newestOnly(run: CallRun, announce: (partial: ToolResult) => void): (par
 /** A hook that delays the result, perhaps to edit it, must not keep an aborted run open. */
 async function afterwards(execution: Execution, outcome: ToolResult): Promise<ToolResult> {
   const { run, tool, call, args } = execution;
-  const { signal: stop, clock, hooks } = run.context;
+  const { signal: stop, clock, hooks, mask = noMask } = run.context;
   if (!hooks.afterToolCall) return outcome;
   try {
     const instead = () => unreleased(execution, outcome);
-    const released = hooks.afterToolCall(call, outcome, { tool, args });
+    // Before the call a hook may change the arguments and sees them as they are; now they are only told.
+    const told = mask.isActive ? maskDeep(args, mask.mask) : args;
+    const released = hooks.afterToolCall(call, outcome, { tool, args: told });
     return normalize(run, call.name, await withGrace(released, { stop, clock, graceMs: hookGraceMs, instead }));
   } catch (error) {
     return failure(messageOf(error));

@@ -3,6 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
+import { maskDeep, noMask, type TextMask } from "../base/text-mask.js";
 import type { AssistantContent, ToolCall } from "../protocol/content.js";
 import type { AssistantMessage, StopReason } from "../protocol/messages.js";
 import { maxCallsPerReply, type ProviderModel, type StreamEvent, zeroUsage } from "../provider/provider.js";
@@ -20,16 +21,22 @@ export interface FinishedCall {
 /** A sane reply has fewer blocks. The limit matters because every step copies the list of them. */
 export const maxBlocksPerReply = 1024;
 
+/** A provider's event; of arguments that were masked, `delta` is what is shown and `raw` what the model said. */
+export type ReplyEvent = StreamEvent | { type: "toolcall_delta"; contentIndex: number; delta: string; raw: string };
+
 interface DraftCall {
   readonly type: "draftCall";
   readonly id: string;
   readonly name: string;
+  /** The text of the arguments, for the tool. */
   readonly raw: string;
+  /** The same as it is shown while it comes. */
+  readonly shown: string;
   readonly thoughtSignature?: string;
 }
 type Draft = Exclude<AssistantContent, ToolCall> | DraftCall;
 
-type ExtendingEvent = Extract<StreamEvent, { type: `${"text" | "thinking" | "toolcall"}_${"delta" | "end"}` }>;
+type ExtendingEvent = Extract<ReplyEvent, { type: `${"text" | "thinking" | "toolcall"}_${"delta" | "end"}` }>;
 
 type Head = Omit<AssistantMessage, "content">;
 
@@ -40,8 +47,10 @@ export class ReplyBuilder {
   /** The blocks that have started and not ended. */
   readonly #openBlocks = new Set<number>();
   readonly #callIds = new Set<string>();
+  readonly #mask: TextMask;
 
-  constructor(model: ProviderModel, timestamp: number) {
+  constructor(model: ProviderModel, timestamp: number, mask = noMask) {
+    this.#mask = mask;
     this.#head = {
       role: "assistant",
       api: model.api,
@@ -76,11 +85,10 @@ export class ReplyBuilder {
     const draft = this.#drafts[contentIndex];
     if (draft?.type !== "draftCall") throw outOfOrder("toolcall_end", contentIndex);
     const whole = parseWhole(draft.raw);
-    const toolCall = callOf(draft, isObject(whole?.value) ? whole.value : undefined);
-    return { toolCall, isWhole: whole !== undefined };
+    return { toolCall: shownCall(draft, whole, this.#mask), isWhole: whole !== undefined };
   }
 
-  apply(event: StreamEvent): void {
+  apply(event: ReplyEvent): void {
     switch (event.type) {
       case "start":
       case "done":
@@ -98,6 +106,7 @@ export class ReplyBuilder {
           id: this.#uniqueCallId(event.id),
           name: event.name,
           raw: "",
+          shown: "",
         });
       case "text_delta":
       case "text_end":
@@ -118,7 +127,7 @@ export class ReplyBuilder {
     const calls: FinishedCall[] = [];
     const content = this.#drafts.map((draft, index): AssistantContent => {
       if (draft.type !== "draftCall") return draft;
-      const finished = finishCall(draft, this.#openBlocks.has(index) || cut);
+      const finished = finishCall(draft, this.#openBlocks.has(index) || cut, this.#mask);
       calls.push(finished);
       return finished.call;
     });
@@ -166,7 +175,12 @@ function extendDraft(draft: Draft | undefined, event: ExtendingEvent): Draft | u
     case "thinking_delta":
       return draft?.type === "thinking" ? { ...draft, thinking: draft.thinking + event.delta } : undefined;
     case "toolcall_delta":
-      return draft?.type === "draftCall" ? { ...draft, raw: draft.raw + event.delta } : undefined;
+      if (draft?.type !== "draftCall") return undefined;
+      return {
+        ...draft,
+        raw: draft.raw + ("raw" in event ? event.raw : event.delta),
+        shown: draft.shown + event.delta,
+      };
     case "text_end":
       if (draft?.type !== "text") return undefined;
       return event.textSignature === undefined ? draft : { ...draft, textSignature: event.textSignature };
@@ -184,16 +198,22 @@ function asContent(draft: Draft): AssistantContent {
 }
 
 /** `mayBeCut`: the reply ended early, so that even an empty argument text may be the start of a longer one. */
-function finishCall(draft: DraftCall, mayBeCut: boolean): FinishedCall {
-  const call = callOf(draft);
+function finishCall(draft: DraftCall, mayBeCut: boolean, mask: TextMask): FinishedCall {
   // Some services send no argument text at all for a tool without parameters.
-  if (draft.raw.trim() === "") return { call, isComplete: !mayBeCut, parsed: {} };
+  if (draft.raw.trim() === "") return { call: callOf(draft), isComplete: !mayBeCut, parsed: {} };
+  const call = shownCall(draft, parseWhole(draft.raw), mask);
   // Parsed a second time: a tool may change its arguments, and that must not change the record.
   const whole = parseWhole(draft.raw);
   return { call, isComplete: whole !== undefined, parsed: whole?.value };
 }
 
-function callOf({ id, name, raw, thoughtSignature }: DraftCall, args = parsePartialObject(raw)): ToolCall {
+/** From the whole value where there is one, which is more exact than what was shown while it came. */
+function shownCall(draft: DraftCall, whole: { value: unknown } | undefined, mask: TextMask): ToolCall {
+  if (!isObject(whole?.value)) return callOf(draft);
+  return callOf(draft, mask.isActive ? maskDeep(whole.value, mask.mask) : whole.value);
+}
+
+function callOf({ id, name, shown, thoughtSignature }: DraftCall, args = parsePartialObject(shown)): ToolCall {
   return {
     type: "toolCall",
     id,

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
+import type { TextMask } from "../base/text-mask.js";
 import type { ToolCall } from "../protocol/content.js";
 import type {
   AgentEvent,
@@ -63,10 +64,16 @@ export interface RunContext {
   readonly model: ProviderModel;
   readonly stream: StreamFunction;
   readonly hooks: ToolHooks;
+  /** What no event and no message may hold; default: nothing. */
+  readonly mask?: TextMask | undefined;
+  /** Masks results, keys known by their shape included; absent where the user wants the model to see them. */
+  readonly maskResult?: ((text: string) => string) | undefined;
   readonly watch?: ReplyWatch | undefined;
   readonly toolContext: ToolContext;
   /** The sentence of a failed reply. */
   failureText(event: Extract<StreamEvent, { type: "error" }>): string;
+  /** Asked before every model call: why it is not made, as its stream would say it; undefined where it may be. */
+  mayAsk?(): Extract<StreamEvent, { type: "error" }> | undefined;
   /** Asked before every model call, because keys may be short-lived. */
   streamOptions(): Promise<Omit<StreamOptions, "signal" | "toolChoice">>;
   /** Live: a tool or prompt that changes during a run counts from the next model call on. */
@@ -94,7 +101,10 @@ export interface RunEnd {
 
 /** What a tool call needs of its run; also made for a call that no model asked for. */
 export interface CallRun {
-  readonly context: Pick<RunContext, "events" | "signal" | "clock" | "graceClock" | "log" | "hooks" | "toolContext">;
+  readonly context: Pick<
+    RunContext,
+    "events" | "signal" | "clock" | "graceClock" | "log" | "hooks" | "toolContext" | "mask" | "maskResult"
+  >;
   readonly offeredTools: readonly AnyTool[];
   emit(event: AgentEvent): void;
 }

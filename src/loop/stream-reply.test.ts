@@ -260,6 +260,27 @@ describe("streamReply", () => {
       expect(trace(events)).toBe("message_start text_start text_delta text_end message_end");
     });
 
+    it("because it may not be asked for: neither a key is fetched nor a forced choice used up", async () => {
+      const asked: string[] = [];
+      const { run, events, toolChoice } = open(() => streamOf([done]), {
+        mayAsk: () => ({ type: "error", reason: "error", errorMessage: "Used up.", failure: { kind: "limit" } }),
+        streamOptions: async () => {
+          asked.push("options");
+          return {};
+        },
+      });
+      toolChoice.pushOnce("required");
+      const { message } = await streamReply(run);
+      expect(message).toMatchObject({
+        content: [],
+        stopReason: "error",
+        errorMessage: "Used up.",
+        error: { kind: "limit" },
+      });
+      expect(trace(events)).toBe("message_start message_end");
+      expect([asked, toolChoice.next()]).toEqual([[], "required"]);
+    });
+
     it("because there is no key is an ordinary error", async () => {
       const streamOptions = () => Promise.reject(new Error("no key"));
       const { run } = open(() => streamOf([done]), { streamOptions });

@@ -4,11 +4,13 @@
 
 import { AbortRace } from "../base/abort.js";
 import { messageOf } from "../base/errors.js";
+import { noMask } from "../base/text-mask.js";
 import type { AgentEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import type { ModelMessage, ProviderModel, StreamEvent, StreamRequest, ToolChoice } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
-import { type FinishedCall, ReplyBuilder } from "./reply-builder.js";
+import { ReplyMask } from "./mask-reply.js";
+import { type FinishedCall, ReplyBuilder, type ReplyEvent } from "./reply-builder.js";
 import type { Run, RunContext } from "./run.js";
 
 export interface Reply {
@@ -21,16 +23,21 @@ type End = Parameters<ReplyBuilder["finish"]>[0];
 const aborted: End = { stopReason: "aborted", errorMessage: "Request was aborted" };
 
 export async function streamReply(run: Run): Promise<Reply> {
-  const { model, clock, signal } = run.context;
-  const builder = new ReplyBuilder(model, clock.now());
+  const { model, clock, signal, mask = noMask } = run.context;
+  const builder = new ReplyBuilder(model, clock.now(), mask);
   const progress = { isStarted: false };
   let end: End;
   try {
-    end = signal.aborted ? aborted : await readStream(run, builder, progress);
+    const refused = signal.aborted ? undefined : run.context.mayAsk?.();
+    if (refused) end = failedEnd(run, refused);
+    else end = signal.aborted ? aborted : await readStream(run, builder, progress);
   } catch (error) {
     end = { stopReason: "error", errorMessage: messageOf(error) };
   }
-  const { message, calls } = builder.finish(end);
+  const { errorMessage } = end;
+  const { message, calls } = builder.finish(
+    errorMessage === undefined ? end : { ...end, errorMessage: mask.excerpt(errorMessage) },
+  );
   if (!progress.isStarted) run.emit({ type: "message_start", message });
   run.append(message);
   run.emit({ type: "message_end", message });
@@ -39,13 +46,15 @@ export async function streamReply(run: Run): Promise<Reply> {
 }
 
 async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted: boolean }): Promise<End> {
-  const { events, signal, stream, watch } = run.context;
+  const { events, signal, stream, watch, mask } = run.context;
   watch?.turnStart();
   const race = new AbortRace(signal);
   let iterator: AsyncIterator<StreamEvent> | undefined;
   try {
     const options = await race.next(run.context.streamOptions());
     if (options === "aborted") return aborted;
+    // Now the key of this request is known, too.
+    const masking = mask?.isActive ? new ReplyMask(mask) : undefined;
     const revised = run.context.reviseMessages?.();
     const messages = revised && (await race.next(revised));
     if (messages === "aborted") return aborted;
@@ -55,9 +64,11 @@ async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted
       if (step === "aborted" || signal.aborted) return aborted;
       if (step.done)
         return { stopReason: "error", errorMessage: "The model's stream ended early", error: { kind: "network" } };
-      builder.apply(step.value);
-      const end = announce(run, builder, step.value, progress);
-      if (end) return end;
+      for (const event of masking?.take(step.value) ?? [step.value]) {
+        builder.apply(event);
+        const end = announce(run, builder, event, progress);
+        if (end) return end;
+      }
       if (events.isBusy) await race.next(events.drained());
     }
   } finally {
@@ -71,7 +82,7 @@ async function readStream(run: Run, builder: ReplyBuilder, progress: { isStarted
 function announce(
   run: Run,
   builder: ReplyBuilder,
-  event: StreamEvent,
+  event: ReplyEvent,
   progress: { isStarted: boolean },
 ): End | undefined {
   switch (event.type) {
@@ -83,17 +94,23 @@ function announce(
     case "done":
       return { stopReason: event.reason };
     case "error":
-      return {
-        stopReason: event.reason,
-        errorMessage: run.context.failureText(event),
-        ...(event.failure ? { error: event.failure } : {}),
-      };
+      return failedEnd(run, event);
     case "redacted_thinking":
       return undefined; // a block without events of its own: it shows in the next snapshot
     default:
+      if ("delta" in event && event.delta === "" && "raw" in event) return undefined; // all of it is held back
       if (!progress.isStarted) announce(run, builder, { type: "start" }, progress);
       return announceUpdate(run, update(builder, event));
   }
+}
+
+function failedEnd(run: Run, event: Extract<StreamEvent, { type: "error" }>): End {
+  const { reason, failure } = event;
+  return {
+    stopReason: reason,
+    errorMessage: run.context.failureText(event),
+    ...(failure ? { error: failure } : {}),
+  };
 }
 
 function announceUpdate(run: Run, event: UpdateEvent): End | undefined {
@@ -103,7 +120,7 @@ function announceUpdate(run: Run, event: UpdateEvent): End | undefined {
 }
 
 type UpdateEvent = Extract<AgentEvent, { type: "message_update" }>;
-type BlockEvent = Exclude<StreamEvent, { type: "start" | "done" | "error" | "redacted_thinking" }>;
+type BlockEvent = Exclude<ReplyEvent, { type: "start" | "done" | "error" | "redacted_thinking" }>;
 
 /** The snapshots are getters: a subscriber that only reads the delta does not pay for the whole message. */
 function update(builder: ReplyBuilder, event: BlockEvent): UpdateEvent {

@@ -4,6 +4,7 @@
 import { expect } from "vitest";
 import { GalleyError } from "../base/errors.js";
 import { silentLog } from "../base/log.js";
+import { noMask } from "../base/text-mask.js";
 import { MessageQueues } from "../loop/message-queues.js";
 import { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { AppliedActions, ChangeMade, ChangeWriter } from "../preview/change-writer.js";
@@ -206,7 +207,7 @@ export class Review {
       : (await newSides(change))[index]?.replace(textOf(site?.fresh ?? []), textOf(fresh));
     const request = { pendingId: id, revision: action.revision, path, hunk: isNew ? 1 : index + 1, text: text ?? "" };
     const changes = { checkWritable: async () => {} };
-    const revising = revisePending({ pending: this.#pending, changes }, { ...request, by: "user" });
+    const revising = revisePending({ pending: this.#pending, changes, mask: noMask }, { ...request, by: "user" });
     const isDone = await this.#happens(revising, action.status === "stale" ? "stale_preview" : undefined);
     if (!isDone) return;
     if (isNew) this.created = fresh;

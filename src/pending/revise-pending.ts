@@ -2,6 +2,7 @@
 
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
+import type { TextMask } from "../base/text-mask.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
 import type { Plan } from "../preview/plan.js";
@@ -27,12 +28,14 @@ export interface ReviseRequest {
 }
 
 export interface ReviseDeps {
+  /** What a diff does not show. */
+  readonly mask: TextMask;
   readonly pending: PendingActions;
   readonly changes: Pick<ChangeWriter, "checkWritable">;
 }
 
 export async function revisePending(
-  { pending, changes }: ReviseDeps,
+  { pending, changes, mask }: ReviseDeps,
   request: ReviseRequest,
 ): Promise<{ action: PendingActionView }> {
   const { store } = pending;
@@ -50,7 +53,7 @@ export async function revisePending(
   if (!taken) throw new GalleyError("not_found", missingText(store, pendingId));
   try {
     await changes.checkWritable(was.path);
-    const change = await reviseHunk(was, hunk, text);
+    const change = await reviseHunk(was, hunk, text, mask);
     const revision = store.nextRevision(pendingId);
     store.changePlan(taken, {
       plan: { ...plan, changes: replaceChanges(plan, [change]) },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createMask } from "../base/secret-mask.js";
 import { type PlannedChange, stampOf } from "./plan.js";
 import { reviseHunk } from "./revise-hunk.js";
 
@@ -50,5 +51,15 @@ describe("an edited hunk", () => {
     [change("a\n", "b\n"), 1, "x".repeat(2 ** 24), "a.txt cannot be edited: it would be larger than 16 MiB."],
   ])("is refused where it cannot be: %#", async (from, hunk, text, message) => {
     await expect(reviseHunk(from, hunk, text)).rejects.toMatchObject({ code: "invalid_argument", message });
+  });
+
+  it("is refused where a secret is masked on either side, since the mask would be written", async () => {
+    const mask = createMask([{ value: "hunter2-hunter2", name: "PASSWORD" }]);
+    const message = "This hunk of a.txt cannot be edited: a secret in it is masked. Apply or discard it as it is.";
+    const secret = "p=hunter2-hunter2\n";
+    for (const from of [change("a\n", secret), change(secret, "a\n"), change(undefined, secret)])
+      await expect(reviseHunk(from, 1, "b\n", mask)).rejects.toMatchObject({ code: "invalid_argument", message });
+    const other = change(`a\n${pad}${secret}`, `A\n${pad}${secret}`);
+    await expect(reviseHunk(other, 1, "b\n0\n1\n2\n", mask)).resolves.toBeDefined();
   });
 });

@@ -3,6 +3,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { GalleyError } from "../base/errors.js";
+import { noMask } from "../base/text-mask.js";
 import { compareChange } from "./compare-change.js";
 import type { ByteRange } from "./file-diff.js";
 import type { PlannedChange } from "./plan.js";
@@ -12,15 +13,24 @@ const maxBytes = 16 * 1024 * 1024;
 const byteOrderMark = "\uFEFF";
 
 /** `hunk` counts from 1; a file that is created has one. Throws `invalid_argument` for what cannot be edited. */
-export async function reviseHunk(change: PlannedChange, hunk: number, text: string): Promise<PlannedChange> {
+export async function reviseHunk(
+  change: PlannedChange,
+  hunk: number,
+  text: string,
+  mask = noMask,
+): Promise<PlannedChange> {
   const { kind, stamp, before } = change;
   const { path } = stamp;
   const after = Buffer.from(change.after);
   if (kind !== "modify" && kind !== "create") throw refused(`${path} cannot be edited: it is a ${kind}.`);
   if (!isUtf8(after) || after.includes(0)) throw refused(`${path} cannot be edited: it is not UTF-8 text.`);
   if (/\p{Surrogate}/u.test(text)) throw refused("The new text is not valid Unicode.");
-  const { start, end } = await shownRange(change, hunk);
-  const lines = withLineEnds(after.toString("utf8", start, end), text);
+  const { old, fresh } = await shownRanges(change, hunk);
+  const { start, end } = fresh;
+  const shown = after.toString("utf8", start, end);
+  for (const side of [shown, Buffer.from(before).toString("utf8", old.start, old.end)])
+    if (mask.mask(side) !== side) throw refused(maskedText(path));
+  const lines = withLineEnds(shown, text);
   const revised = Buffer.concat([after.subarray(0, start), Buffer.from(lines), after.subarray(end)]);
   if (revised.length > maxBytes) throw refused(`${path} cannot be edited: it would be larger than 16 MiB.`);
   if (kind === "modify" && revised.equals(before))
@@ -29,10 +39,10 @@ export async function reviseHunk(change: PlannedChange, hunk: number, text: stri
   return { ...rest, after: revised };
 }
 
-async function shownRange(change: PlannedChange, number: number): Promise<ByteRange> {
+async function shownRanges(change: PlannedChange, number: number): Promise<Record<"old" | "fresh", ByteRange>> {
   const { after, hunks } = await compareChange(change);
-  if (change.kind === "modify") return hunkAt(change.stamp.path, hunks, number).fresh;
-  if (number === 1) return { start: 0, end: after.length };
+  if (change.kind === "modify") return hunkAt(change.stamp.path, hunks, number);
+  if (number === 1) return { old: { start: 0, end: 0 }, fresh: { start: 0, end: after.length } };
   throw refused(`${change.stamp.path} has no hunk ${number}; it has 1.`);
 }
 
@@ -55,6 +65,11 @@ function withLineEnds(old: string, text: string): string {
 function mostFrequent(ends: readonly string[]): string {
   const count = (end: string) => ends.filter((other) => other === end).length;
   return count("\r\n") > count("\n") || (count("\r\n") === count("\n") && ends[0] === "\r\n") ? "\r\n" : "\n";
+}
+
+/** What a person edits is what was shown, and the mask would be written in place of the secret. */
+function maskedText(path: string): string {
+  return `This hunk of ${path} cannot be edited: a secret in it is masked. Apply or discard it as it is.`;
 }
 
 function refused(sentence: string): GalleyError {

@@ -52,6 +52,12 @@ describe("sentences for bad arguments", () => {
     [{ type: "set_interrupt_mode", mode: "all" }, 'Invalid set_interrupt_mode: mode must be "immediate" or "wait"'],
     [{ type: "set_auto_compaction", enabled: "yes" }, "Invalid set_auto_compaction: enabled must be a boolean"],
     [{ type: "set_auto_retry" }, "Invalid set_auto_retry: enabled must be a boolean"],
+    [{ type: "set_budget", maxTurns: 0 }, "Invalid set_budget: maxTurns must be a whole number from 1, or null"],
+    [{ type: "set_budget", maxTokens: 1.5 }, "Invalid set_budget: maxTokens must be a whole number from 1, or null"],
+    [
+      { type: "set_budget", maxCost: 0 },
+      "Invalid set_budget: maxCost must be a number of dollars from 0.0001, or null",
+    ],
     [{ type: "bash" }, "Invalid bash: command must be a string"],
     [{ type: "set_session_name", name: 7 }, "Invalid set_session_name: name must be a string"],
     [

@@ -13,8 +13,9 @@ export type CheckedCommand =
   | { ok: false; kind: "invalid"; type: RpcCommandType; problem: string };
 
 /**
- * Never throws for what JSON.parse returned. Members sent as `null` count as absent where they may be absent. `id` is
- * not part of the result. The frame reader has bounded the nesting, so recursion here is bounded too.
+ * Never throws for what JSON.parse returned. Members sent as `null` count as absent where they may be absent and null has
+ * no meaning of its own. `id` is not part of the result. The frame reader has bounded the nesting, so recursion here is
+ * bounded too.
  */
 export function checkCommand(frame: JsonObject): CheckedCommand {
   const type = typeof frame.type === "string" ? frame.type : "";
@@ -92,13 +93,18 @@ function copyMembers(schema: Schema, value: JsonObject): unknown {
   const copy: JsonObject = {};
   for (const [key, memberSchema] of memberSchemas(schema, value)) {
     const member = Object.hasOwn(value, key) ? value[key] : undefined;
-    const isAbsent = member === undefined || (member === null && schema.patternProperties === undefined);
+    const hasMeaning = schema.patternProperties !== undefined || takesNull(memberSchema);
+    const isAbsent = member === undefined || (member === null && !hasMeaning);
     if (isAbsent && !schema.required?.includes(key)) continue;
     const memberCopy = copyAs(memberSchema, member);
     if (memberCopy instanceof Misfit) return misfitBelow(schema, `.${key}`, memberCopy);
     copy[key] = memberCopy;
   }
   return copy;
+}
+
+function takesNull({ anyOf = [] }: Schema): boolean {
+  return anyOf.some(({ type }) => type === "null");
 }
 
 /** A record has one schema for whatever keys it holds; any other object has the members it names. */

@@ -2,7 +2,7 @@
 // "Invalid <command>: <field> must be <expectation>"; the server checks frames against these schemas as plain data
 // (check-command.ts), so a field without an expectation has no error message.
 
-import Type, { type Static, type TProperties } from "typebox";
+import Type, { type Static, type TProperties, type TSchema } from "typebox";
 import { ImageContent } from "./content.js";
 import { ThinkingLevel } from "./model.js";
 import { TodoPhaseInput } from "./todos.js";
@@ -32,6 +32,10 @@ const message = {
 
 function command<Name extends string, Fields extends TProperties>(name: Name, fields: Fields) {
   return Type.Object({ id: Type.Optional(RequestId), type: Type.Literal(name), ...fields });
+}
+
+function limit<Value extends TSchema>(value: Value, expectation: string) {
+  return Type.Optional(Type.Union([value, Type.Null()], { expectation }));
 }
 
 export const commandSchemaByType = {
@@ -83,6 +87,13 @@ export const commandSchemaByType = {
   set_auto_compaction: command("set_auto_compaction", { enabled: flag }),
   set_auto_retry: command("set_auto_retry", { enabled: flag }),
   abort_retry: command("abort_retry", {}),
+
+  /** Null removes a limit; one that is absent stays. */
+  set_budget: command("set_budget", {
+    maxCost: limit(Type.Number({ minimum: 0.0001 }), "a number of dollars from 0.0001, or null"),
+    maxTurns: limit(Type.Integer({ minimum: 1 }), "a whole number from 1, or null"),
+    maxTokens: limit(Type.Integer({ minimum: 1 }), "a whole number from 1, or null"),
+  }),
 
   bash: command("bash", { command: text, excludeFromContext: Type.Optional(flag) }),
   abort_bash: command("abort_bash", {}),

@@ -104,6 +104,15 @@ export const TokenTotals = Type.Object({
 });
 export type TokenTotals = Static<typeof TokenTotals>;
 
+/** The limits that are set, and what the session used since this process opened it. */
+export const BudgetState = Type.Object({
+  maxCost: Type.Optional(Type.Number()),
+  maxTurns: Type.Optional(Type.Integer()),
+  maxTokens: Type.Optional(Type.Integer()),
+  used: Type.Object({ cost: Type.Number(), turns: count, tokens: Type.Number() }),
+});
+export type BudgetState = Static<typeof BudgetState>;
+
 /** Messages are counted in the context; tokens and dollars over everything the session file was billed for. */
 export const SessionStats = Type.Object({
   sessionFile: Type.Optional(Type.String()),
@@ -120,6 +129,7 @@ export const SessionStats = Type.Object({
   compactions: Type.Optional(count),
   /** By `provider/id`. */
   byModel: Type.Optional(Type.Record(Type.String(), Type.Object({ tokens: TokenTotals, cost: Type.Number() }))),
+  budget: Type.Optional(BudgetState),
 });
 export type SessionStats = Static<typeof SessionStats>;
 
@@ -237,6 +247,8 @@ export const RpcData = {
   set_auto_compaction: undefined,
   set_auto_retry: undefined,
   abort_retry: undefined,
+
+  set_budget: BudgetState,
 
   bash: BashResult,
   abort_bash: undefined,

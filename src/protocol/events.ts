@@ -161,6 +161,13 @@ export const SessionEvent = Type.Union([
     role: Type.String(),
   }),
   Type.Object({ type: Type.Literal("retry_fallback_succeeded"), model: Type.String(), role: Type.String() }),
+  /** A limit of the budget is reached: the request that comes next is not sent. Once, until the limit is set again. */
+  Type.Object({
+    type: Type.Literal("budget_exceeded"),
+    kind: Type.Union([Type.Literal("cost"), Type.Literal("turns"), Type.Literal("tokens")]),
+    limit: Type.Number(),
+    used: Type.Number(),
+  }),
   Type.Object({ type: Type.Literal("ttsr_triggered"), rules: Type.Array(TriggeredRule) }),
   Type.Object({
     type: Type.Literal("todo_reminder"),

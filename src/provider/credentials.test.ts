@@ -2,12 +2,15 @@ import { describe, expect, it } from "vitest";
 import {
   type CredentialSources,
   findKey,
+  findKeys,
   findValue,
   looksLikeUnsetName,
+  noKeyText,
   readAuthFile,
   rememberCommands,
   resolveValue,
 } from "./credentials.js";
+import { usualKeyName } from "./provider-list.js";
 
 const neverRun = () => Promise.reject(new Error("no command may run here"));
 
@@ -15,7 +18,7 @@ function sources(parts: Partial<CredentialSources> = {}): CredentialSources {
   return { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand: neverRun, ...parts };
 }
 
-const value = (text: string) => ({ kind: "value", value: text });
+const value = (text: string, source?: string) => ({ kind: "value", value: text, ...(source ? { source } : {}) });
 const missing = { kind: "missing" };
 
 describe("findKey", () => {
@@ -26,13 +29,20 @@ describe("findKey", () => {
   });
 
   it("takes the run, then the credential file, then the environment, then the models file", () => {
-    expect(findKey(everything, "openai", "configured")).toEqual(value("from-run"));
+    expect(findKey(everything, "openai", "configured")).toEqual(value("from-run", "--api-key"));
     const noRun = { ...everything, runtimeKeys: new Map<string, string>() };
-    expect(findKey(noRun, "openai", "configured")).toEqual(value("from-file"));
+    expect(findKey(noRun, "openai", "configured")).toEqual(value("from-file", "auth.json"));
     const noFile = { ...noRun, authFile: new Map<string, string>() };
-    expect(findKey(noFile, "openai", "configured")).toEqual(value("from-env"));
-    expect(findKey({ ...noFile, env: {} }, "openai", "configured")).toEqual(value("configured"));
+    expect(findKey(noFile, "openai", "configured")).toEqual(value("from-env", "OPENAI_API_KEY"));
+    expect(findKey({ ...noFile, env: {} }, "openai", "configured")).toEqual(value("configured", "models.yml"));
     expect(findKey({ ...noFile, env: {} }, "openai", undefined)).toEqual(missing);
+  });
+
+  it("can tell every key that was found, in this order", () => {
+    const named = { ...everything, names: { auth: "authStorage", models: "models.json" } };
+    const told = (configured: string) => findKeys(named, "openai", configured).map(({ source }) => source);
+    expect(told("!pass show key")).toEqual(["--api-key", "authStorage", "OPENAI_API_KEY", "models.json"]);
+    expect(told("$MY_KEY")).toEqual(["--api-key", "authStorage", "OPENAI_API_KEY"]);
   });
 
   it("passes over blank values and gives no provider the key of another", () => {
@@ -67,15 +77,15 @@ describe("findKey", () => {
     let env: Record<string, string> = {};
     for (const name of names.toReversed()) {
       env = { ...env, [name]: `key of ${name}` };
-      expect(findKey(sources({ env }), provider, undefined)).toEqual(value(`key of ${name}`));
+      expect(findKey(sources({ env }), provider, undefined)).toEqual(value(`key of ${name}`, name));
     }
   });
 });
 
 describe("findValue", () => {
   it("requires the variable of $NAME and ${NAME}", () => {
-    expect(findValue("$ACME_KEY", { ACME_KEY: "k" })).toEqual(value("k"));
-    expect(findValue("${ACME_KEY}", { ACME_KEY: " k\n" })).toEqual(value("k"));
+    expect(findValue("$ACME_KEY", { ACME_KEY: "k" })).toEqual(value("k", "ACME_KEY"));
+    expect(findValue("${ACME_KEY}", { ACME_KEY: " k\n" })).toEqual(value("k", "ACME_KEY"));
     for (const text of ["$MISSING", "${MISSING}"]) {
       expect(findValue(text, {})).toEqual(missing);
       expect(findValue(text, { MISSING: "" })).toEqual(missing);
@@ -83,7 +93,7 @@ describe("findValue", () => {
   });
 
   it("takes a bare name that is set as a variable, else the text itself, also when it was a misspelt name", () => {
-    expect(findValue("ACME_KEY", { ACME_KEY: "k" })).toEqual(value("k"));
+    expect(findValue("ACME_KEY", { ACME_KEY: "k" })).toEqual(value("k", "ACME_KEY"));
     expect(findValue("ACME_KYE", { ACME_KEY: "k" })).toEqual(value("ACME_KYE"));
     expect(findValue("sk-123", {})).toEqual(value("sk-123"));
     expect(findValue("ACME_KEY", { ACME_KEY: "" })).toEqual(missing);
@@ -91,7 +101,7 @@ describe("findValue", () => {
 
   it("does not take what every object has for a variable", () => {
     expect(findValue("$constructor", {})).toEqual(missing);
-    expect(findValue("toString", {})).toEqual(value("toString"));
+    expect(findValue("toString", {})).toMatchObject(value("toString"));
     expect(findValue("$__proto__", {})).toEqual(missing);
   });
 
@@ -130,26 +140,61 @@ describe("resolveValue", () => {
 });
 
 describe("rememberCommands", () => {
-  it("runs a command once for callers at the same time and later", async () => {
+  const counting = () => {
     const runs: string[] = [];
-    const run = rememberCommands(async (command) => {
+    const answers = rememberCommands(async (command) => {
       runs.push(command);
-      return `${command} ${runs.length}`;
+      return `${command} ${runs.length}\n`;
     });
-    expect(await Promise.all([run("a"), run("a"), run("b")])).toEqual(["a 1", "a 1", "b 2"]);
-    expect(await run("a")).toBe("a 1");
+    return { runs, ...answers };
+  };
+
+  it("runs a command once for callers at the same time and later", async () => {
+    const { run, runs } = counting();
+    expect(await Promise.all([run("a"), run("a"), run("b")])).toEqual(["a 1\n", "a 1\n", "b 2\n"]);
+    expect(await run("a")).toBe("a 1\n");
     expect(runs).toEqual(["a", "b"]);
   });
 
   it("tries again after a failure", async () => {
     let isLocked = true;
-    const run = rememberCommands(async () => {
+    const { run } = rememberCommands(async () => {
       if (isLocked) throw new Error("locked");
       return "key";
     });
     await expect(run("a")).rejects.toThrow("locked");
     isLocked = false;
     expect(await run("a")).toBe("key");
+  });
+
+  it("runs a command again whose answer was refused, once for all who were refused with it", async () => {
+    const { run, gave, forget, runs } = counting();
+    await run("a");
+    forget("a", "a 1");
+    const renewed = run("a");
+    forget("a", "a 1"); // a second request that was sent with the old answer
+    expect(await Promise.all([renewed, run("a")])).toEqual(["a 2\n", "a 2\n"]);
+    forget("a", "a 1");
+    expect(await run("a")).toBe("a 2\n");
+    expect(runs).toEqual(["a", "a"]);
+    expect([gave("a", "a 1"), gave("a", "a 2"), gave("a", "a 3"), gave("b", "a 1")]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe("the texts about keys", () => {
+  it.each([
+    ["anthropic", "ANTHROPIC_API_KEY", "Set ANTHROPIC_API_KEY, or run: galley login anthropic"],
+    ["google", usualKeyName("google"), "Set GEMINI_API_KEY, or run: galley login google"],
+    ["huggingface", usualKeyName("huggingface"), "Set HF_TOKEN, or run: galley login huggingface"],
+    ["acme", "ACME_KEY", "Set ACME_KEY, or pass --api-key."],
+    ["acme", usualKeyName("acme"), "Pass --api-key, or add apiKey to models.yml."],
+  ])("a missing key of %s: %s", (provider, name, rest) => {
+    expect(noKeyText(provider, name)).toBe(`No API key found for ${provider}. ${rest}`);
   });
 });
 

@@ -1,9 +1,9 @@
 // Where the key for a provider comes from. Finding it is pure and runs nothing, so that models can be listed freely;
-// only `resolveValue` may run a command, and a command that answered is not run again.
+// only `resolveValue` may run a command, and a command that answered is not run again until its answer is refused.
 
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
-import { keyNames } from "./provider-list.js";
+import { keyNames, knownProviders } from "./provider-list.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,25 +15,56 @@ export interface CredentialSources {
   readonly runtimeKeys: ReadonlyMap<string, string>;
   /** Returns the standard output of a command, or throws an error that does not repeat the command. */
   readonly runCommand: (command: string) => Promise<string>;
+  /** The answer of a command was refused; for a `runCommand` that remembers answers. */
+  readonly forgetAnswer?: (command: string, answer: string) => void;
+  /** What people call the credential file and the models file. Default: auth.json, models.yml. */
+  readonly names?: { readonly auth?: string; readonly models?: string };
 }
 
-export type Finding = { kind: "value"; value: string } | { kind: "command"; command: string } | { kind: "missing" };
+/** `source`: where it was found, for people; absent where it stands in the text itself. */
+export type Finding =
+  | { kind: "value"; value: string; source?: string }
+  | { kind: "command"; command: string; source?: string }
+  | { kind: "missing" };
+
+export type FoundKey = Exclude<Finding, { kind: "missing" }> & { source: string };
 
 const missing: Finding = { kind: "missing" };
 
-/** Run, credential file, environment, models file: the first that has something decides. */
+/** The first of `findKeys`. */
 export function findKey(sources: CredentialSources, provider: string, configured: string | undefined): Finding {
-  const { env, authFile, runtimeKeys } = sources;
-  const candidates = [
-    runtimeKeys.get(provider),
-    authFile.get(provider),
-    ...(keyNames.get(provider) ?? []).map((name) => variable(env, name)),
+  return findKeys(sources, provider, configured)[0] ?? missing;
+}
+
+/** Run, credential file, environment, models file: the first that has something decides. */
+export function findKeys(sources: CredentialSources, provider: string, configured: string | undefined): FoundKey[] {
+  const { env, authFile, runtimeKeys, names = {} } = sources;
+  const candidates: [source: string, value: string | undefined][] = [
+    ["--api-key", runtimeKeys.get(provider)],
+    [names.auth ?? "auth.json", authFile.get(provider)],
+    ...(keyNames.get(provider) ?? []).map((name): [string, string | undefined] => [name, variable(env, name)]),
   ];
-  for (const candidate of candidates) {
+  const found = candidates.flatMap(([source, candidate]): FoundKey[] => {
     const value = candidate?.trim();
-    if (value) return { kind: "value", value };
-  }
-  return configured === undefined ? missing : findValue(configured, env);
+    return value ? [{ kind: "value", value, source }] : [];
+  });
+  const last = configured === undefined ? missing : findValue(configured, env);
+  if (last.kind === "missing") return found;
+  return [...found, { ...last, source: last.source ?? names.models ?? "models.yml" }];
+}
+
+/** For a provider without a key. `name`: the variable to set, where one is known. */
+export function noKeyText(provider: string, name: string | undefined): string {
+  const login = loginCommand(provider);
+  if (login !== undefined && name !== undefined)
+    return `No API key found for ${provider}. Set ${name}, or run: ${login}`;
+  const ways = name === undefined ? "Pass --api-key, or add apiKey to models.yml" : `Set ${name}, or pass --api-key`;
+  return `No API key found for ${provider}. ${ways}.`;
+}
+
+/** Absent for a service that the user described: galley cannot know how to check its key. */
+export function loginCommand(provider: string): string | undefined {
+  return knownProviders.some(({ id }) => id === provider) ? `galley login ${provider}` : undefined;
 }
 
 /** The rules for `apiKey` and header values: `!command`, `$NAME`, `${NAME}`, a bare name that is set, a literal. */
@@ -42,11 +73,13 @@ export function findValue(text: string, env: Environment): Finding {
     const command = text.slice(1).trim();
     return command === "" ? missing : { kind: "command", command };
   }
-  const name = requiredVariable(text);
+  const required = requiredVariable(text);
+  const name = required ?? text;
   // A bare name that is set but empty is still a name: its own letters are not the key.
-  const found = variable(env, name ?? text) ?? (name === undefined ? text : undefined);
-  const value = found?.trim();
-  return value ? { kind: "value", value } : missing;
+  const isVariable = required !== undefined || variable(env, name) !== undefined;
+  const value = (isVariable ? variable(env, name) : text)?.trim();
+  if (!value) return missing;
+  return isVariable ? { kind: "value", value, source: name } : { kind: "value", value };
 }
 
 /** The name in `$NAME` and `${NAME}`. */
@@ -73,17 +106,61 @@ export async function resolveValue(
   return value;
 }
 
-/** Runs each command once; callers that come while it runs share it. A failure is not remembered. */
-export function rememberCommands(runCommand: CredentialSources["runCommand"]): CredentialSources["runCommand"] {
-  const answers = new Map<string, Promise<string>>();
-  return (command) => {
-    const known = answers.get(command);
-    if (known !== undefined) return known;
-    const answer = runCommand(command);
-    answers.set(command, answer);
-    answer.catch(() => answers.delete(command)); // the caller handles the failure; the next request may try again
-    return answer;
+/** Answers of commands, which are secrets. */
+export interface CommandAnswers {
+  /** Runs each command once; callers that come while it runs share it. A failure is not remembered. */
+  run(command: string): Promise<string>;
+  /** Whether the command ever answered this. */
+  gave(command: string, answer: string): boolean;
+  /** A service refused this answer: the next caller runs the command again, unless it has run since. */
+  forget(command: string, answer: string): void;
+}
+
+/** `forgetAnswer`: for a `runCommand` that remembers, too. */
+export function rememberCommands(
+  runCommand: CredentialSources["runCommand"],
+  forgetAnswer?: CredentialSources["forgetAnswer"],
+): CommandAnswers {
+  const answers = new Map<string, { promise: Promise<string>; text?: string }>();
+  const given = new Map<string, Set<string>>();
+  return {
+    run(command) {
+      const known = answers.get(command);
+      if (known !== undefined) return known.promise;
+      const answer: { promise: Promise<string>; text?: string } = { promise: runCommand(command) };
+      answers.set(command, answer);
+      answer.promise.then(
+        (text) => {
+          answer.text = text.trim();
+          given.set(command, (given.get(command) ?? new Set()).add(answer.text));
+        },
+        () => answers.delete(command), // the caller handles the failure; the next request may try again
+      );
+      return answer.promise;
+    },
+    gave: (command, answer) => given.get(command)?.has(answer) ?? false,
+    forget(command, answer) {
+      if (answers.get(command)?.text === answer) answers.delete(command);
+      forgetAnswer?.(command, answer);
+    },
   };
+}
+
+/** Forgets what a refused request carries of these commands' answers. False: it carries none. */
+export function forgetRefused(
+  commands: CommandAnswers,
+  findings: readonly Finding[],
+  { apiKey = "", headers = {} }: { apiKey?: string; headers?: Readonly<Record<string, string>> },
+): boolean {
+  const sent = [apiKey, ...Object.values(headers).flatMap((value) => [value, value.replace(/^bearer /i, "")])];
+  let hasAnswers = false;
+  for (const finding of findings) {
+    if (finding.kind !== "command") continue;
+    const answers = sent.filter((value) => commands.gave(finding.command, value));
+    for (const answer of answers) commands.forget(finding.command, answer);
+    hasAnswers ||= answers.length > 0;
+  }
+  return hasAnswers;
 }
 
 /** The API keys in a parsed credential file, and a warning for each entry that is not a key. */

@@ -22,6 +22,16 @@ describe("classify by status", () => {
     expect(classify({ status, text: "no" })).toEqual({ kind, status });
   });
 
+  it.each([
+    "API key not valid. Please pass a valid API key.",
+    "Incorrect API key provided: xa***yz.",
+    "Invalid API-key",
+    "The api_key is invalid",
+  ])("takes a 400 that refuses the key for what it is: %s", (text) => {
+    expect(classify({ status: 400, text }).kind).toBe("auth");
+    expect(classify({ status: 500, text }).kind).toBe("server");
+  });
+
   it("keeps a plain 400 final whatever digits its text holds", () => {
     expect(classify({ status: 400, text: "max_tokens 45000 is above the maximum of 500" }).kind).toBe(
       "invalid_request",
@@ -142,6 +152,60 @@ describe("error bodies", () => {
   it("bounds what it quotes", () => {
     expect(problemOfResponse({ status: 500, body: "x".repeat(100_000) }).message.length).toBeLessThan(1100);
     expect(excerpt("a\u0007b\n\tc", 10)).toBe("a b c");
+  });
+});
+
+describe("Google", () => {
+  const rpc = "type.googleapis.com/google.rpc";
+  const quota = (quotaId: string) => ({ "@type": `${rpc}.QuotaFailure`, violations: [{ quotaMetric: "m", quotaId }] });
+  const wait = (retryDelay: string) => ({ "@type": `${rpc}.RetryInfo`, retryDelay });
+  const error = (code: number, status: string, details: unknown) => ({
+    error: { code, message: "You exceeded your current quota, please check your plan.", status, details },
+  });
+  const minute = [quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier"), wait("34.074824224s")];
+  const day = [quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), wait("34s")];
+
+  it("waits as long as it is asked to, whatever the text says of a quota", () => {
+    const body = JSON.stringify(error(429, "RESOURCE_EXHAUSTED", minute));
+    expect(problemOfResponse({ status: 429, body, retryAfterMs: 5 })).toEqual({
+      message: "HTTP 429 RESOURCE_EXHAUSTED: You exceeded your current quota, please check your plan.",
+      failure: { kind: "rate_limit", status: 429, code: "RESOURCE_EXHAUSTED", retryAfterMs: 34_075 },
+    });
+  });
+
+  it("takes the quota of a minute for one that passes, with a wait or without", () => {
+    const { failure } = problemOfErrorObject(error(429, "RESOURCE_EXHAUSTED", minute.slice(0, 1)));
+    expect(failure).toEqual({ kind: "rate_limit", status: 429, code: "RESOURCE_EXHAUSTED" });
+  });
+
+  it("takes the quota of a day for used up, and does not wait", () => {
+    const body = JSON.stringify([error(429, "RESOURCE_EXHAUSTED", day)]);
+    const failure = { kind: "usage_limit", status: 429, code: "RESOURCE_EXHAUSTED" };
+    expect(problemOfResponse({ status: 429, body, retryAfterMs: 5 }).failure).toEqual(failure);
+    expect(problemOfErrorObject(error(429, "RESOURCE_EXHAUSTED", day)).failure).toEqual(failure);
+  });
+
+  it("reads the words of its errors where no status came", () => {
+    const kind = (status: string) => problemOfErrorObject({ error: { message: "m", status } }).failure.kind;
+    expect(kind("UNAVAILABLE")).toBe("overloaded");
+    expect(kind("INTERNAL")).toBe("server");
+    expect(kind("PERMISSION_DENIED")).toBe("auth");
+    expect(kind("RESOURCE_EXHAUSTED")).toBe("rate_limit");
+  });
+
+  it("knows a wrong key behind a 400", () => {
+    const details = [{ "@type": `${rpc}.ErrorInfo`, reason: "API_KEY_INVALID" }];
+    const body = JSON.stringify({
+      error: { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT", details },
+    });
+    expect(problemOfResponse({ status: 400, body }).failure.kind).toBe("auth");
+  });
+
+  it("is not misled by odd details", () => {
+    for (const details of [null, "x", [null, 1, {}], [quota("x"), wait("soon"), wait("-1s")], [{ "@type": 7 }]]) {
+      const { failure } = problemOfErrorObject(error(429, "RESOURCE_EXHAUSTED", details));
+      expect(failure).toEqual({ kind: "usage_limit", status: 429, code: "RESOURCE_EXHAUSTED" });
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { GalleyError, messageOf, systemCode } from "../base/errors.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import { overflowText, throttleText } from "../base/service-texts.js";
 import type { ProviderFailure } from "../protocol/messages.js";
+import { type ErrorDetails, readErrorDetails } from "./error-details.js";
 
 type Kind = ProviderFailure["kind"];
 
@@ -20,15 +21,19 @@ export interface Clues {
   codes?: readonly string[];
   text?: string;
   retryAfterMs?: number;
+  details?: ErrorDetails;
 }
 
 export function classify(clues: Clues): ProviderFailure {
   const code = clues.codes?.[0];
+  const { waitMs, quota } = clues.details ?? {};
+  // With the quota of a day used up, services still name a wait of seconds.
+  const retryAfterMs = quota === "day" ? undefined : (waitMs ?? clues.retryAfterMs);
   return {
     kind: kindOf(clues),
     ...(clues.status === undefined ? {} : { status: clues.status }),
     ...(code === undefined ? {} : { code }),
-    ...(clues.retryAfterMs === undefined ? {} : { retryAfterMs: clues.retryAfterMs }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
 
@@ -40,9 +45,8 @@ export function problemOfResponse(answer: { status: number; body: string; retryA
   return {
     message: `HTTP ${status}${code ? ` ${code}` : ""}${told.text ? `: ${told.text}` : " (no body)"}`,
     failure: classify({
+      ...told,
       status,
-      codes: told.codes,
-      text: told.text,
       ...(answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
     }),
   };
@@ -114,6 +118,7 @@ const tellingCodes: { [code: string]: Kind } = {
   too_many_requests: "rate_limit",
   overloaded_error: "overloaded",
   invalid_api_key: "auth",
+  API_KEY_INVALID: "auth",
   content_filter: "content_filter",
   content_policy_violation: "content_filter",
   refusal: "refusal",
@@ -133,7 +138,20 @@ const plainCodes: { [code: string]: Kind } = {
   invalid_request_error: "invalid_request",
   not_found_error: "invalid_request",
   model_not_found: "invalid_request",
+  RESOURCE_EXHAUSTED: "rate_limit",
+  UNAVAILABLE: "overloaded",
+  INTERNAL: "server",
+  DEADLINE_EXCEEDED: "server",
+  UNAUTHENTICATED: "auth",
+  PERMISSION_DENIED: "auth",
+  INVALID_ARGUMENT: "invalid_request",
+  FAILED_PRECONDITION: "invalid_request",
+  NOT_FOUND: "invalid_request",
 };
+
+/** Some services refuse a key with 400, as a fault of the request. */
+const refusedKeyText =
+  /\bapi[ _-]?key (?:is |was )?(?:not valid|invalid|incorrect)\b|\b(?:invalid|incorrect) api[ _-]?key\b|\bAPI_KEY_INVALID\b/i;
 
 const quotaText =
   /exceeded your current quota|insufficient[ _]quota|billing hard limit|credit balance is too low|usage limit (?:reached|exceeded)/i;
@@ -149,7 +167,11 @@ const fallbackTexts: readonly [Kind, RegExp][] = [
   ],
 ];
 
-function kindOf({ status, codes = [], text = "" }: Clues): Kind {
+function kindOf({ status, codes = [], text = "", details = {} }: Clues): Kind {
+  // The same sentence about a quota is sent for the minute and for the day; only the details tell them apart.
+  if (details.quota === "day") return "usage_limit";
+  const isLimit = status === 429 || codes.includes("RESOURCE_EXHAUSTED");
+  if (isLimit && (details.waitMs !== undefined || details.quota === "minute")) return "rate_limit";
   const telling = lookUp(tellingCodes, codes);
   if (telling) return telling;
   // For these the status alone decides, whatever the text says.
@@ -164,7 +186,7 @@ function kindOf({ status, codes = [], text = "" }: Clues): Kind {
 function kindOfStatus(status: number, text: string): Kind {
   // Some services answer an oversized request with a bare 400.
   if (status === 413 || (status === 400 && text === "")) return "overflow";
-  if (status === 401 || status === 403) return "auth";
+  if (status === 401 || status === 403 || (status === 400 && refusedKeyText.test(text))) return "auth";
   if (status === 402) return "usage_limit";
   if (status === 408) return "network";
   if (status === 503 || status === 529) return "overloaded";
@@ -177,7 +199,7 @@ function lookUp(table: { [code: string]: Kind }, codes: readonly string[]): Kind
 }
 
 /** What an error body says, in any of the shapes services use. */
-function tell(value: unknown): { text: string; codes: string[]; status?: number } {
+function tell(value: unknown): { text: string; codes: string[]; status?: number; details?: ErrorDetails } {
   if (typeof value === "string") return { text: excerpt(value, 1000), codes: [] };
   const outer = Array.isArray(value) ? value[0] : value;
   if (!isObject(outer)) return { text: "", codes: [] };
@@ -187,15 +209,17 @@ function tell(value: unknown): { text: string; codes: string[]; status?: number 
   const raw = isObject(error.metadata) && typeof error.metadata.raw === "string" ? ` ${error.metadata.raw}` : "";
   const text = excerpt(`${message ?? JSON.stringify(error)}${raw}`, 1000);
   const status = Number(error.code);
+  const details = readErrorDetails(error.details);
   return {
     text,
-    codes: codesOf(error),
+    codes: codesOf(error, details.reason),
+    details,
     ...(Number.isInteger(status) && status >= 400 && status < 600 ? { status } : {}),
   };
 }
 
-function codesOf(error: JsonObject): string[] {
-  return [error.code, error.type]
+function codesOf(error: JsonObject, reason: string | undefined): string[] {
+  return [error.code, error.type, error.status, reason]
     .filter(
       (code): code is string => typeof code === "string" && code !== "" && code !== "error" && !/^\d+$/.test(code),
     )

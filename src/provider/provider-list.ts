@@ -10,6 +10,8 @@ export interface KnownProvider {
   readonly baseUrl: string;
   /** Environment names of the key, first one first. */
   readonly keyNames: readonly string[];
+  /** Those of them whose key goes out as a bearer token, whatever the API's own header is. */
+  readonly bearerNames?: readonly string[];
   /** Environment names of another base URL, first one first. */
   readonly baseUrlNames: readonly string[];
   /** Usual models, the first that the table has; absent: its first row. */
@@ -18,6 +20,8 @@ export interface KnownProvider {
   readonly small?: string;
   /** Where a user creates a key. */
   readonly keyPage: string;
+  /** What to ask, behind the base URL, to learn whether a key works; absent: the list of models. */
+  readonly keyCheck?: string;
 }
 
 /** In the order of preference: the first with a key has the usual model. */
@@ -28,6 +32,7 @@ export const knownProviders: readonly KnownProvider[] = [
     api: "anthropic-messages",
     baseUrl: "https://api.anthropic.com",
     keyNames: ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
+    bearerNames: ["ANTHROPIC_AUTH_TOKEN"],
     baseUrlNames: ["ANTHROPIC_BASE_URL"],
     defaults: ["claude-sonnet-5", "claude-sonnet-4-6"],
     small: "claude-haiku-4-5",
@@ -64,6 +69,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrlNames: ["OPENROUTER_BASE_URL"],
     defaults: ["anthropic/claude-sonnet-5", "openai/gpt-6-sol"],
     keyPage: "https://openrouter.ai/settings/keys",
+    keyCheck: "/key", // its list of models needs no key
   },
   {
     id: "xai",
@@ -141,6 +147,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrl: "https://router.huggingface.co/v1",
     keyNames: ["HUGGINGFACE_HUB_TOKEN", "HF_TOKEN"],
     baseUrlNames: ["HUGGINGFACE_BASE_URL"],
+    defaults: ["deepseek-ai/DeepSeek-V4-Pro"],
     keyPage: "https://huggingface.co/settings/tokens",
   },
   {
@@ -150,6 +157,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrl: "https://api.minimax.io/anthropic",
     keyNames: ["MINIMAX_API_KEY"],
     baseUrlNames: ["MINIMAX_BASE_URL"],
+    defaults: ["MiniMax-M3"],
     keyPage: "https://platform.minimax.io/user-center/basic-information/interface-key",
   },
   {
@@ -159,6 +167,7 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrl: "https://api.moonshot.ai/v1",
     keyNames: ["MOONSHOT_API_KEY"],
     baseUrlNames: ["MOONSHOT_BASE_URL"],
+    defaults: ["kimi-k2.7-code"],
     keyPage: "https://platform.moonshot.ai/console/api-keys",
   },
   {
@@ -177,7 +186,9 @@ export const knownProviders: readonly KnownProvider[] = [
     baseUrl: "https://ai-gateway.vercel.sh",
     keyNames: ["AI_GATEWAY_API_KEY"],
     baseUrlNames: ["AI_GATEWAY_BASE_URL"],
+    defaults: ["anthropic/claude-sonnet-5"],
     keyPage: "https://vercel.com/docs/ai-gateway",
+    keyCheck: "/v1/credits", // its list of models needs no key
   },
 ];
 
@@ -189,6 +200,8 @@ export interface LocalServer {
   readonly port: number;
   readonly baseUrlNames: readonly string[];
   readonly keyName: string;
+  /** How the user gives a model of it a larger context. */
+  readonly contextHint: string;
 }
 
 export const localServers: readonly LocalServer[] = [
@@ -198,6 +211,7 @@ export const localServers: readonly LocalServer[] = [
     port: 11434,
     baseUrlNames: ["OLLAMA_BASE_URL", "OLLAMA_HOST"],
     keyName: "OLLAMA_API_KEY",
+    contextHint: "Start it with OLLAMA_CONTEXT_LENGTH=65536, or set num_ctx.",
   },
   {
     id: "lm-studio",
@@ -205,6 +219,7 @@ export const localServers: readonly LocalServer[] = [
     port: 1234,
     baseUrlNames: ["LM_STUDIO_BASE_URL"],
     keyName: "LM_STUDIO_API_KEY",
+    contextHint: "Load it with a context length of 65536.",
   },
   {
     id: "llama.cpp",
@@ -212,8 +227,16 @@ export const localServers: readonly LocalServer[] = [
     port: 8080,
     baseUrlNames: ["LLAMA_CPP_BASE_URL"],
     keyName: "LLAMA_CPP_API_KEY",
+    contextHint: "Start it with --ctx-size 65536.",
   },
-  { id: "vllm", name: "vLLM", port: 8000, baseUrlNames: ["VLLM_BASE_URL"], keyName: "VLLM_API_KEY" },
+  {
+    id: "vllm",
+    name: "vLLM",
+    port: 8000,
+    baseUrlNames: ["VLLM_BASE_URL"],
+    keyName: "VLLM_API_KEY",
+    contextHint: "Start it with --max-model-len 65536.",
+  },
 ];
 
 /** The environment names of each provider's key, first one first. */
@@ -227,3 +250,9 @@ export const keyNames: ReadonlyMap<string, readonly string[]> = new Map<string, 
 
 /** Services that usually run on this machine and want no key there. */
 export const localProviders: ReadonlySet<string> = new Set(localServers.map(({ id }) => id));
+
+/** The variable that users set for a service's key, where it has several. */
+export function usualKeyName(provider: string): string | undefined {
+  const names = keyNames.get(provider);
+  return names?.find((name) => name.endsWith("_API_KEY")) ?? names?.at(-1);
+}

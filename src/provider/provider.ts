@@ -10,9 +10,20 @@ import type {
   Usage,
   UserMessage,
 } from "../protocol/messages.js";
-import type { Model, ModelCost, ThinkingLevel } from "../protocol/model.js";
+import type { Model } from "../protocol/model.js";
+import type { ModelPrices } from "./prices.js";
+import type { ModelThinking } from "./thinking-levels.js";
 
 export { capabilitiesOf, type ModelCapabilities, plannerApi } from "./capabilities.js";
+export { type ModelPrices, type PriceTier, pricesAt } from "./prices.js";
+export {
+  canBeOff,
+  type Effort,
+  efforts,
+  type ModelThinking,
+  nearestEffort,
+  supportedEfforts,
+} from "./thinking-levels.js";
 
 /** The messages a model may be sent; every other role was converted before. */
 export type ModelMessage = UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage;
@@ -33,30 +44,14 @@ export type ToolChoice =
   | { type: "function"; name: string }
   | { type: "function"; function: { name: string } };
 
-/** Dollars per million tokens. */
-export interface ModelPrices extends ModelCost {
-  /** Cache entries that are kept for an hour. */
-  readonly cacheWrite1h?: number;
-  /** Prices by the size of the prompt: the highest tier below it prices the whole request. */
-  readonly tiers?: readonly PriceTier[];
-}
-
-export interface PriceTier extends ModelCost {
-  readonly inputTokensAbove: number;
-  readonly cacheWrite1h?: number;
-}
-
-export interface ModelThinking extends NonNullable<Model["thinking"]> {
-  /** The service's own word for a level; null: the level is not supported; absent: as the mode has it. */
-  readonly levels?: Readonly<Partial<Record<ThinkingLevel, string | null>>>;
-}
-
 /** A model with what hosts do not see. */
 export interface ProviderModel extends Omit<Model, "cost" | "thinking"> {
   /** Absent: the price is not known, which is not the same as free. */
   cost?: ModelPrices;
   thinking?: ModelThinking;
   headers?: Record<string, string>;
+  /** The variable that names `baseUrl`, where one does: what is wrong with the address is to be mended there. */
+  baseUrlSource?: string;
 }
 
 export interface ModelContext {
@@ -79,6 +74,8 @@ export interface StreamOptions {
   apiKey?: string;
   /** Default: the smaller of the model's limit and 32000. */
   maxTokens?: number;
+  /** `maxTokens` may be raised to make room for thoughts, but never above this. */
+  outputLimit?: number;
   temperature?: number;
   sampling?: Sampling;
   /** Absent: no reasoning. */
@@ -91,6 +88,8 @@ export interface StreamOptions {
   cacheRetention?: "short" | "long";
   /** Sees the request body just before it is sent. */
   onPayload?: (payload: unknown) => void;
+  /** Told what of the request the service was not asked for. May come with every request. */
+  onWarning?: (text: string) => void;
   /** 0 switches a watchdog off. */
   firstEventTimeoutMs?: number;
   idleTimeoutMs?: number;

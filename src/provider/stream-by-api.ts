@@ -6,6 +6,8 @@ import type { StreamEvent, StreamFunction, StreamRequest } from "./provider.js";
 const apis: { [api: string]: () => Promise<StreamFunction> } = {
   "anthropic-messages": async () => (await import("./anthropic/anthropic-messages.js")).streamAnthropicMessages,
   "openai-completions": async () => (await import("./openai/openai-completions.js")).streamOpenAiCompletions,
+  "openai-responses": async () => (await import("./openai/openai-responses.js")).streamOpenAiResponses,
+  "google-generative-ai": async () => (await import("./google/google-generative-ai.js")).streamGoogleGenerativeAi,
   "galley-planner": async () => (await import("./planner/planner.js")).streamPlanner,
 };
 

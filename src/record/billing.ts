@@ -41,7 +41,7 @@ export class Bill {
 }
 
 /** Undefined when nothing was billed. */
-function readUsage(value: unknown): Usage | undefined {
+export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const counts = {
     input: amount(value.input),
@@ -49,6 +49,7 @@ function readUsage(value: unknown): Usage | undefined {
     cacheRead: amount(value.cacheRead),
     cacheWrite: amount(value.cacheWrite),
     totalTokens: amount(value.totalTokens),
+    reasoning: amount(value.reasoning),
     premiumRequests: amount(value.premiumRequests),
   };
   const cost = readCost(isObject(value.cost) ? value.cost : {});
@@ -68,12 +69,14 @@ function readCost(value: JsonObject): Usage["cost"] {
 }
 
 function addUsage(left: Usage, right: Usage): Usage {
+  const reasoning = (left.reasoning ?? 0) + (right.reasoning ?? 0);
   return {
     input: left.input + right.input,
     output: left.output + right.output,
     cacheRead: left.cacheRead + right.cacheRead,
     cacheWrite: left.cacheWrite + right.cacheWrite,
     totalTokens: left.totalTokens + right.totalTokens,
+    ...(reasoning > 0 ? { reasoning } : {}), // absent where no service told
     premiumRequests: (left.premiumRequests ?? 0) + (right.premiumRequests ?? 0),
     cost: {
       input: left.cost.input + right.cost.input,

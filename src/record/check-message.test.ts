@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { AssistantMessage } from "../protocol/messages.js";
 import { checkMessage } from "./check-message.js";
 
 const usage = {
@@ -85,6 +86,16 @@ describe("small gaps are filled", () => {
       },
       timestamp: 9,
     });
+  });
+
+  it("reasoning that is no number is left out, and the rest of the usage stays", () => {
+    const { usage: odd } = checkMessage(
+      { ...assistant, usage: { ...usage, reasoning: "much" } },
+      9,
+    ) as AssistantMessage;
+    expect(odd).toEqual(usage);
+    const told = { ...assistant, usage: { ...usage, reasoning: 3 } };
+    expect(checkMessage(told, 9)).toBe(told);
   });
 
   it("the figures of an older usage are kept and added up", () => {

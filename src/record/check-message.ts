@@ -161,6 +161,7 @@ const tokenKinds = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
 function isUsage(usage: unknown): usage is Usage {
   if (!isObject(usage) || typeof usage.totalTokens !== "number" || !isObject(usage.cost)) return false;
+  if (usage.reasoning !== undefined && typeof usage.reasoning !== "number") return false;
   return typeof usage.cost.total === "number" && hasFigures(usage) && hasFigures(usage.cost);
 }
 
@@ -172,7 +173,7 @@ function hasFigures({ input, output, cacheRead, cacheWrite }: JsonObject): boole
 
 /** Keeps every figure there is: this is the record of what was paid. */
 function repairUsage(usage: unknown): JsonObject {
-  const source = isObject(usage) ? usage : {};
+  const { reasoning, ...source }: JsonObject = isObject(usage) ? usage : {};
   const costs = isObject(source.cost) ? source.cost : {};
   const figures = (from: JsonObject) =>
     tokenKinds.map((kind) => [kind, isNumber(from[kind]) ? from[kind] : 0] as const);
@@ -182,6 +183,7 @@ function repairUsage(usage: unknown): JsonObject {
     ...source,
     ...Object.fromEntries(figures(source)),
     totalTokens: total(source.totalTokens, source),
+    ...(isNumber(reasoning) ? { reasoning } : {}),
     cost: { ...costs, ...Object.fromEntries(figures(costs)), total: total(costs.total, costs) },
   };
 }

@@ -266,7 +266,7 @@ export class SessionRecord {
   }
 
   #fileOptions(options: RecordOptions): SessionFileOptions {
-    const { clock = systemClock, log = silentLog, disk, terminalId } = options;
+    const { clock = systemClock, log = silentLog, disk, terminalId, mask } = options;
     const record = this;
     return {
       record: {
@@ -284,6 +284,7 @@ export class SessionRecord {
       log,
       disk,
       terminalId,
+      mask,
       beforeMove: () => {
         this.#header = { ...this.#header, ...this.#childHeader() };
       },

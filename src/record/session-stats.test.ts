@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { contextStart } from "../session/context-usage.js";
-import { billedUsageType } from "./billing.js";
+import { Bill, billedUsageType } from "./billing.js";
 import {
   assistant,
   calls,
@@ -23,6 +23,17 @@ import { sessionStats } from "./session-stats.js";
 const messagesOf = (entries: readonly SessionEntry[]): AgentMessage[] =>
   entries.flatMap((entry) => messageOfEntry(entry) ?? []);
 const cost = (total: number) => ({ input: total, output: 0, cacheRead: 0, cacheWrite: 0, total });
+
+describe("a bill", () => {
+  it("adds up reasoning where it is told, as a part of the output", () => {
+    const bill = new Bill();
+    bill.add("a", { ...usage(10, 5), reasoning: 3 });
+    bill.add("a", { ...usage(10, 5), reasoning: 4 });
+    bill.add("b", { ...usage(1, 1), reasoning: "x" });
+    expect(bill.total).toMatchObject({ input: 21, output: 11, totalTokens: 32, reasoning: 7 });
+    expect(bill.byModel.b).not.toHaveProperty("reasoning");
+  });
+});
 
 describe("sessionStats", () => {
   it("counts the messages of the context and bills every entry", () => {

@@ -4,6 +4,7 @@
 
 import { isObject, type JsonObject } from "../base/json.js";
 import { asLine, maxNesting } from "../base/ndjson.js";
+import { maskDeep, noMask, type TextMask } from "../base/text-mask.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import { maxLineBytes } from "./read/parse-line.js";
 
@@ -27,8 +28,8 @@ export interface StoredFormSinks {
 }
 
 /** The line of an entry that can be written as it is; undefined when it needs `storedLine`. */
-export function plainLine(entry: SessionEntry): Buffer | undefined {
-  return isPlain(entry, 1) ? lineOf(entry) : undefined;
+export function plainLine(entry: SessionEntry, mask?: TextMask): Buffer | undefined {
+  return isPlain(entry, 1) ? lineOf(entry, mask) : undefined;
 }
 
 /** Each step keeps less in the line, until it fits. */
@@ -47,8 +48,9 @@ interface Limits {
 }
 
 /** Throws what a sink throws. */
-export async function storedLine(entry: SessionEntry, sinks: StoredFormSinks): Promise<Buffer> {
-  const plain = plainCopy(entry);
+export async function storedLine(entry: SessionEntry, sinks: StoredFormSinks, mask = noMask): Promise<Buffer> {
+  // Before it is cut: half a secret would not be found.
+  const plain = mask.isActive ? maskDeep(plainCopy(entry), mask.mask) : plainCopy(entry);
   for (const limits of steps) {
     const shaper = new Shaper(limits);
     const shaped = shaper.value(plain, 1) as JsonObject;
@@ -72,10 +74,10 @@ export async function storedLine(entry: SessionEntry, sinks: StoredFormSinks): P
 }
 
 /** Undefined when it would be too long to be read back. */
-function lineOf(value: object): Buffer | undefined {
+function lineOf(value: object, mask?: TextMask): Buffer | undefined {
   const json = jsonOf(value);
   if (json === undefined || json.length > maxLineBytes) return undefined;
-  const line = Buffer.from(asLine(json));
+  const line = Buffer.from(asLine(json, mask));
   return line.length <= maxLineBytes ? line : undefined;
 }
 

@@ -3,6 +3,7 @@
 
 import { messageOf } from "../base/errors.js";
 import { asLine } from "../base/ndjson.js";
+import type { TextMask } from "../base/text-mask.js";
 import type { AgentEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 
@@ -12,6 +13,8 @@ export interface UpdateEncoding {
   /** The stand-in for the whole message, already as text; absent means: send the whole message. */
   stub?: string;
   messageId?: string;
+  /** What the frame may not hold. */
+  mask?: TextMask | undefined;
 }
 
 /** `delta` overrides the event's own when several were merged into it. */
@@ -27,6 +30,7 @@ export function encodeUpdate(event: UpdateEvent, delta: string | undefined, enco
   const id = encoding.messageId === undefined ? "" : `,"messageId":${JSON.stringify(encoding.messageId)}`;
   return asLine(
     `{"type":"message_update","message":${message},"assistantMessageEvent":{${members},"partial":${message}}${id}}`,
+    encoding.mask,
   );
 }
 
@@ -37,8 +41,8 @@ export function stubOf(message: AssistantMessage): string {
 }
 
 /** Any other frame. */
-export function encodeSafely(frame: object): string {
-  return asLine(jsonOf(frame));
+export function encodeSafely(frame: object, mask?: TextMask): string {
+  return asLine(jsonOf(frame), mask);
 }
 
 /** A lost frame would leave the host waiting, so what JSON cannot hold (see `writable`) is sent as text. */

@@ -71,6 +71,7 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     session.revisePendingAction({ pendingId, revision, path, hunk, text, by: features.decider }),
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
+  set_budget: ({ session }, { maxCost, maxTurns, maxTokens }) => session.setBudget({ maxCost, maxTurns, maxTokens }),
   set_event_filter: ({ features, request }, { events }) => {
     features.filterEvents(events);
     request.succeed({ events }); // in the same step: the filter applies after the answer
@@ -83,7 +84,10 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   set_interrupt_mode: ({ session }, { mode }) => {
     session.interruptMode = mode;
   },
-  set_model: ({ session }, { provider, modelId }) => toWireModel(session.setModel(provider, modelId)),
+  set_model: async ({ session }, { provider, modelId }) => {
+    await session.learnModel(provider, modelId);
+    return toWireModel(session.setModel(provider, modelId));
+  },
   set_session_name: ({ session }, { name }) => session.setSessionName(name),
   set_steering_mode: ({ session }, { mode }) => {
     session.steeringMode = mode;

@@ -11,6 +11,8 @@ import {
   rig,
   tick,
 } from "../../test/kit/outbox-rig.js";
+import { createMask } from "../base/secret-mask.js";
+import type { TextMask } from "../base/text-mask.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { openSession } from "../testing/open-session.js";
@@ -18,6 +20,24 @@ import { say } from "../testing/scripted-model.js";
 import type { UpdateEvent } from "./encode.js";
 import { type Feature, Features } from "./features.js";
 import { Outbox } from "./outbox.js";
+
+describe("secrets", () => {
+  it("are masked in every frame from the moment they are known, but not in a call that the host runs", async () => {
+    let known: TextMask | undefined;
+    const output = new FakeOutput();
+    const outbox = new Outbox({ output, features: new Features(), clock: manualClock(), mask: () => known });
+    outbox.send({ type: "response", text: "hunter2-hunter2" });
+    known = createMask([{ value: "hunter2-hunter2", name: "P" }]);
+    outbox.send({ type: "response", text: "hunter2-hunter2" });
+    outbox.send({ type: "host_tool_call", arguments: { p: "hunter2-hunter2" } });
+    await tick();
+    expect(output.frames).toEqual([
+      { type: "response", text: "hunter2-hunter2" },
+      { type: "response", text: "[secret:P]" },
+      { type: "host_tool_call", arguments: { p: "hunter2-hunter2" } },
+    ]);
+  });
+});
 
 describe("writing", () => {
   it("joins the frames of one tick into one write, in order", async () => {

@@ -3,6 +3,7 @@
 // lost. A large frame goes out in pieces where the host agreed to it, with nothing between them.
 
 import type { Clock } from "../base/clock.js";
+import type { TextMask } from "../base/text-mask.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import { chunkLines, maxReassembledFrameBytes, oversized, tooLarge } from "./chunks.js";
@@ -22,6 +23,8 @@ export interface OutboxOptions {
   clock: Clock;
   budgetBytes?: number;
   mergeWindowMs?: number;
+  /** What no frame may hold, asked for each; undefined while nothing is known. */
+  mask?: () => TextMask | undefined;
 }
 
 interface PlainItem {
@@ -54,6 +57,7 @@ export class Outbox {
   readonly #clock: Clock;
   readonly #budget: number;
   readonly #windowMs: number;
+  readonly #mask: () => TextMask | undefined;
   #queue: Item[] = [];
   #queuedBytes = 0;
   #isScheduled = false;
@@ -74,8 +78,17 @@ export class Outbox {
   #pieces: { lines: Iterator<string, void>; bytes: number } | undefined;
   #cutFrames = 0;
 
-  constructor({ output, features, clock, budgetBytes = 8 * 1024 * 1024, mergeWindowMs = 50 }: OutboxOptions) {
+  constructor(options: OutboxOptions) {
+    const {
+      output,
+      features,
+      clock,
+      budgetBytes = 8 * 1024 * 1024,
+      mergeWindowMs = 50,
+      mask = () => undefined,
+    } = options;
     this.#output = output;
+    this.#mask = mask;
     this.#features = features;
     this.#clock = clock;
     this.#budget = budgetBytes;
@@ -147,7 +160,9 @@ export class Outbox {
 
   #plain(frame: object): PlainItem {
     const mayBeCut = this.#features.version === 2;
-    const whole = encodeSafely(frame);
+    // A call of the host's own tool is what runs, not what is shown of it.
+    const isExact = "type" in frame && frame.type === "host_tool_call";
+    const whole = encodeSafely(frame, isExact ? undefined : this.#mask());
     const text = mayBeCut && isBeyondHosts(whole) ? encodeSafely(tooLarge(frame)) : whole;
     return { kind: "plain", text, bytes: text.length, mayBeCut };
   }
@@ -271,7 +286,7 @@ export class Outbox {
 
   /** Nothing for a frame that has to be cut: its pieces come next. */
   #lineOf(item: Item): string {
-    const text = textOf(item);
+    const text = textOf(item, this.#mask());
     const json = item.mayBeCut ? oversized(text) : undefined;
     if (!json) return text;
     this.#pieces = { lines: chunkLines(json, `rpc-${++this.#cutFrames}`), bytes: json.length };
@@ -300,12 +315,13 @@ export class Outbox {
   }
 }
 
-function textOf(item: Item): string {
+function textOf(item: Item, mask: TextMask | undefined): string {
   if (item.kind === "plain") return item.text;
   const { event, deltas, stub, messageId, mayBeCut } = item;
   const text = encodeUpdate(event, deltas?.join(""), {
     ...(stub === undefined ? {} : { stub }),
     ...(messageId === undefined ? {} : { messageId }),
+    mask,
   });
   return mayBeCut && isBeyondHosts(text) ? encodeSafely(tooLarge(event)) : text;
 }

@@ -51,7 +51,8 @@ const leastGoodbyeMs = 200;
 
 export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOptions): RpcServer {
   const features = new Features();
-  const outbox = new Outbox({ output, features, clock });
+  let open: AgentSession | undefined;
+  const outbox = new Outbox({ output, features, clock, mask: () => open?.secrets });
   const send = (frame: object) => outbox.send(frame);
   const results = new PromptResults({ features, send });
   const commandListUpdates = new CommandListUpdates({ features, send });
@@ -69,7 +70,6 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
     control,
     clock,
   });
-  let open: AgentSession | undefined;
   session.then(
     (live) => {
       open = live;

@@ -8,6 +8,7 @@ import { logTo } from "../base/log.js";
 import { Settings } from "../config/settings/settings.js";
 import { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
+import type { StreamOptions } from "../provider/provider.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { openSession } from "../testing/open-session.js";
 import { say, scriptedModel } from "../testing/scripted-model.js";
@@ -157,7 +158,7 @@ describe("what requests carry", () => {
     const model = scriptedModel([say("hi")]);
     const { session, lines } = await create({ streamFn: model.stream, ...options }, overrides);
     await session.prompt("hello");
-    const { signal: _signal, ...sent } = model.requests[0]?.options ?? { signal: undefined };
+    const { signal: _signal, ...sent }: Partial<StreamOptions> = model.requests[0]?.options ?? {};
     return { sent, lines, session };
   };
 
@@ -165,6 +166,7 @@ describe("what requests carry", () => {
     const { sent, session } = await carried({});
     expect(sent).toEqual({
       headers: {},
+      onWarning: expect.any(Function),
       proxyVariables: {},
       sessionId: session.sessionId,
       thinkingBudgets: { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 },
@@ -190,6 +192,12 @@ describe("what requests carry", () => {
       idleTimeoutMs: 9,
       proxyVariables: { HTTPS_PROXY: "http://proxy.example", no_proxy: "intern.example" },
     });
+  });
+
+  it("warns once of what a provider did not send, however often it says so", async () => {
+    const { sent, lines } = await carried({});
+    for (const text of ["a", "b", "a"]) sent.onWarning?.(text);
+    expect(lines).toEqual(["galley: a", "galley: b"]);
   });
 
   it("says so when the environment asks for something unknown", async () => {

@@ -25,11 +25,15 @@ import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js
 import { sortGivenTools } from "./custom-tools.js";
 import type { ExtensionManager } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
+import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
+import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
+import { outputMask, resultMask } from "./secrets/result-masks.js";
+import { createBudget, recordedModel } from "./session-budget.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
-import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
+import { findSessionModels, isModelNamed, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 import { SessionTools } from "./session-tools.js";
 import { createUserQuestions, type UserQuestions } from "./session-ui.js";
@@ -65,14 +69,18 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
   const tools = new SessionTools({ environment, access, changes, given, permit, dialogs: user?.dialogs }, options);
-  const stream = await withinBudget(options, options.streamFn ?? streamByApi);
+  const { settings, log } = environment;
+  const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
+  const asked = options.streamFn ?? streamWithKeys(streamByApi, models.keys);
+  const stream = budget.meter(withLocalNotices(asked, { typeOf: models.serverTypeOf, log }));
   const joined: Joined = { environment, access, models, changes, tools, stream };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
   const policy = policyOf(options, environment, user);
   const session = new AgentSession({
     ...opened,
-    ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream: joined.stream },
+    ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream, budget },
+    ...{ secrets: environment.secrets, maskResult: resultMask(environment) },
     ...{ extensions, library: prompts, confirm: user?.confirmApply },
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
@@ -81,8 +89,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     approve: extensions ? extensions.closing(policy) : policy,
     systemPrompt: (active) => prompt.text(active, prompts),
     learnSurroundings: prompt.learn,
-    settings: sessionSettingsOf(environment.settings, options.mode),
-    sandbox: sandboxState(environment.settings),
+    settings: sessionSettingsOf(settings, options.mode),
+    sandbox: sandboxState(settings),
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
@@ -123,13 +131,9 @@ async function watchedChanges({ onFilesWritten }: CreateAgentSessionOptions, cha
   return (await import("./run-report/written-files.js")).watchedWriter(changes, onFilesWritten);
 }
 
-async function withinBudget({ budget, onBudgetExceeded }: CreateAgentSessionOptions, stream: StreamFunction) {
-  return budget ? (await import("./turn-budget.js")).withTurnBudget(stream, budget, onBudgetExceeded) : stream;
-}
-
 async function openRecords(
   options: CreateAgentSessionOptions,
-  { cwd, agentDir, clock, ids, log, env, settings }: SessionEnvironment,
+  { cwd, agentDir, clock, ids, log, env, settings, secrets: mask }: SessionEnvironment,
   workspace: Workspace,
 ): Promise<ChosenRecord> {
   const directory = sessionDirectory(options.sessionDir, { cwd, env, settings });
@@ -137,7 +141,7 @@ async function openRecords(
   const usual: Resume | undefined = persist && settings.get("autoResume") ? { kind: "continue" } : undefined;
   const resume = sessionManager ? undefined : (options.resume ?? usual);
   const opened = await chooseRecord(
-    { cwd, agentDir, clock, ids, log, directory },
+    { cwd, agentDir, clock, ids, log, directory, mask },
     { persist, resume, checkNewPlace: (path) => workspace.resolve(path, "write") },
   );
   return sessionManager ? { ...opened, record: sessionManager } : opened;
@@ -238,13 +242,14 @@ function modelsOf(options: CreateAgentSessionOptions, models: SessionModels, { c
   };
 }
 
+/** The model that the first prompt will ask. */
+function firstModel(options: CreateAgentSessionOptions, models: SessionModels, record: SessionRecord) {
+  return (isModelNamed(options) ? undefined : recordedModel(record, sourceOf(options, models))) ?? models.model;
+}
+
 /** With the caller's own provider layer no keys are needed. */
 function sourceOf({ streamFn }: CreateAgentSessionOptions, { source }: SessionModels) {
   return streamFn ? withoutKeys(source) : source;
-}
-
-function isModelNamed({ model, provider, modelPattern }: CreateAgentSessionOptions): boolean {
-  return (model ?? provider ?? modelPattern) !== undefined;
 }
 
 /** While every change is staged, commands run only with the user's consent. */
@@ -277,10 +282,13 @@ function workOf(
       const { runCommand } = await import("../tools/output/run-command.js");
       const { output } = toolSettingsOf(settings, env).bash ?? {};
       const timeoutSeconds = userCommandSeconds;
-      return runCommand({ processes, artifacts, output }, { ...request, cwd, timeoutSeconds });
+      const maskOutput = outputMask(environment);
+      return runCommand({ processes, artifacts, output, maskOutput }, { ...request, cwd, timeoutSeconds });
     },
     exportPage: async (source, outputPath) =>
-      (await import("./export-page.js")).exportPage(source, { outputPath, workspace, isHostWorkspace }),
+      (await import("./export-page.js")).exportPage(source, {
+        ...{ outputPath, workspace, isHostWorkspace, redact: environment.secrets.mask },
+      }),
     release: async (modulesMs) => {
       await extensions?.shutdown(modulesMs);
       await processes.shutdown();

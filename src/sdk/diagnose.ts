@@ -6,14 +6,16 @@ import { messageOf } from "../base/errors.js";
 import { type Log, silentLog } from "../base/log.js";
 import { leftJournals } from "../journal/left-journals.js";
 import type { Processes } from "../processes/processes.js";
+import { loginCommand } from "../provider/credentials.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
-import { keyNames } from "../provider/provider-list.js";
+import { usualKeyName } from "../provider/provider-list.js";
 import { languages } from "../tools/ast/languages.js";
 import { sharedParsers } from "../tools/ast/parsers.js";
 import { installedRipgrep } from "../tools/search/ripgrep.js";
 import { type ExtensionLocation, findExtensionLocation, untrustedModules } from "./extensions/manage-extensions.js";
 import { loadModelRegistry } from "./load-models.js";
+import { setKeyText } from "./models/list-models.js";
 import { refusesCommands, sandboxReason } from "./sandbox-policy.js";
 import { createToolAccess } from "./tool-access.js";
 
@@ -140,17 +142,19 @@ function modelFindings(registry: ModelRegistry, agentDir: string): Finding[] {
   const models = registry.all().filter((model) => model !== plannerModel);
   if (models.length === 0) {
     const text = "no model is configured: the built-in planner answers, which is not a language model";
-    return [{ name, isOk: false, text, mend: `List your models in ${agentDir}/models.yml.` }];
+    return [{ name, isOk: false, text, mend: `${setKeyText}.` }];
   }
   const providers = [...new Set(models.map(({ provider }) => provider))];
   return providers.map((provider) => {
     const own = models.filter((model) => model.provider === provider);
     const usable = own.filter((model) => registry.hasCredential(model)).length;
     if (usable > 0) return { name, isOk: true, text: `${provider}: ${usable} of ${own.length} can be used` };
-    const variable = keyNames.get(provider)?.findLast((key) => key.endsWith("_API_KEY"));
+    const variable = usualKeyName(provider);
     const key =
       variable === undefined ? `apiKey for ${provider} in ${agentDir}/models.yml` : `${variable} in the environment`;
-    return { name, isOk: false, text: `${provider}: no key`, mend: `Set ${key}.` };
+    const login = loginCommand(provider);
+    const mend = login === undefined ? `Set ${key}.` : `Set ${key}, or run: ${login}`;
+    return { name, isOk: false, text: `${provider}: no key`, mend };
   });
 }
 

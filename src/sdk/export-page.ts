@@ -14,14 +14,16 @@ export interface ExportPageRequest {
   readonly workspace: Workspace;
   /** The workspace is the host's own: the page goes through it, and the disk is not touched. */
   readonly isHostWorkspace: boolean;
+  /** Removes known secrets. */
+  readonly redact: (text: string) => string;
 }
 
 /** Returns the page's absolute path. */
 export async function exportPage(source: NamedPageSource, request: ExportPageRequest): Promise<string> {
-  const { outputPath, workspace, isHostWorkspace } = request;
+  const { outputPath, workspace, isHostWorkspace, redact } = request;
   const target = await workspace.resolve(outputPath ?? exportName(source), "write");
   const { path, displayPath } = target;
-  const pieces = exportPieces(source);
+  const pieces = exportPieces(source, { redact });
   if (isHostWorkspace) await writeThrough(workspace, target, pieces);
   else await writeExport({ path, displayPath, pieces });
   return path;

@@ -45,11 +45,13 @@ export type { ChangeSession, ChangeWriter } from "../preview/change-writer.js";
 export type { ProcessEnd, Processes, ProcessRequest } from "../processes/processes.js";
 export type { AgentSessionEvent } from "../protocol/events.js";
 export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
-export { toWireModel } from "../provider/models/model-registry.js";
+export { type AiSdkLanguageModel, type AiSdkModelOptions, aiSdkModel } from "../provider/ai-sdk-model.js";
+export { toWireModel } from "../provider/models/wire-model.js";
 export type { ProviderModel, StreamEvent, StreamFunction, StreamRequest } from "../provider/provider.js";
 export { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 export { AgentSession, type PromptOptions, type ToolRun, type ToolRunRequest } from "../session/agent-session.js";
 export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
+export type { BudgetExceeded, BudgetLimits } from "../session/budget/budget.js";
 export type { ModelChoice } from "../session/models/model-source.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
 export {

@@ -125,12 +125,12 @@ describe("auth.json", () => {
     expect(warnings).toEqual([]);
   });
 
-  it.each(["0640", "0604", "0644", "0660"])("is not used with mode %s", async (mode) => {
+  it.each(["0640", "0604", "0644", "0660", "0400", "0700"])("is not used with mode %s", async (mode) => {
     put("models.yml", yaml);
     put("auth.json", auth, Number.parseInt(mode, 8));
     expect((await load()).hasCredential(fable)).toBe(false);
     expect(warnings).toEqual([
-      `${at("auth.json")}: not used, because others can read it (mode ${mode}); run chmod 600 on it`,
+      `${at("auth.json")}: not used, because its mode is ${mode} and not 0600; run chmod 600 on it`,
     ]);
   });
 

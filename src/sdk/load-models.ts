@@ -1,13 +1,15 @@
-// Combines the user's models file, credential file and environment into a registry. This is on the path to the
-// program's first answer: without a models file it costs two failed opens and nothing else is read.
+// Combines the built-in tables, the user's models file, credential file and environment into a registry. This is on the
+// path to the program's first answer: without those files it costs three failed opens, and no table is read here.
 
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
+import type { Secret } from "../base/text-mask.js";
 import { parseConfig } from "../config/parse-config.js";
+import { authFileProblem } from "../files/config/auth-file.js";
 import { type ConfigFile, readConfigFile, runForOutput } from "../files/config/config-files.js";
 import {
-  type CredentialSources,
+  type CommandAnswers,
   type Environment,
   looksLikeUnsetName,
   readAuthFile,
@@ -15,6 +17,8 @@ import {
 } from "../provider/credentials.js";
 import { ModelRegistry } from "../provider/models/model-registry.js";
 import { type ModelsFile, problemText, readModelsFile, unreadableModelsFile } from "../provider/models/models-file.js";
+import { catalogModels } from "./models/load-catalog.js";
+import { configuredSecrets } from "./secrets/known-secrets.js";
 
 export interface LoadModelsOptions {
   readonly agentDir: string;
@@ -23,6 +27,8 @@ export interface LoadModelsOptions {
   /** Keys by provider, instead of the credential file. */
   readonly authStorage?: ReadonlyMap<string, string>;
   readonly log: Log;
+  /** Told of every secret that the files hold. */
+  onSecrets?(secrets: readonly Secret[]): void;
 }
 
 const commandLimitMs = 10_000;
@@ -32,13 +38,19 @@ const maxReported = 20;
 export async function loadModelRegistry(options: LoadModelsOptions): Promise<ModelRegistry> {
   const { agentDir, env, disabledProviders = [], log } = options;
   const file = await loadModelsFile(agentDir, log);
-  const authFile =
-    options.authStorage ??
-    (file.providers.size > 0 ? await loadAuthFile(join(agentDir, "auth.json"), log) : new Map<string, string>());
-  const runCommand = (command: string) => commandsOf(agentDir, env)(command);
+  const authFile = options.authStorage ?? (await loadAuthFile(join(agentDir, "auth.json"), log));
+  options.onSecrets?.(configuredSecrets(authFile, file.providers.values(), env));
   const registry = new ModelRegistry({
-    sources: { env, authFile, runtimeKeys: new Map(), runCommand },
+    sources: {
+      env,
+      authFile,
+      runtimeKeys: new Map(),
+      runCommand: (command) => commandsOf(agentDir, env).run(command),
+      forgetAnswer: (command, answer) => commandsOf(agentDir, env).forget(command, answer),
+      names: { models: basename(file.path), ...(options.authStorage ? { auth: "authStorage" } : {}) },
+    },
     file,
+    builtIns: catalogModels,
     disabledProviders,
   });
   report([...registry.problems.map(problemText), ...registry.warnings, ...suspectKeys(file, env)], log);
@@ -46,18 +58,19 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
 }
 
 /** By directory and environment, on which the answer may depend: a second call in this process gets it at once. */
-const remembered = new Map<string, CredentialSources["runCommand"]>();
+const remembered = new Map<string, CommandAnswers>();
 
-function commandsOf(cwd: string, env: Environment): CredentialSources["runCommand"] {
+function commandsOf(cwd: string, env: Environment): CommandAnswers {
   const key = JSON.stringify([cwd, Object.entries(env).sort()]);
   const known = remembered.get(key);
   if (known) return known;
-  const run = rememberCommands((command) => runForOutput(command, { timeoutMs: commandLimitMs, env, cwd }));
-  remembered.set(key, run);
-  return run;
+  const answers = rememberCommands((command) => runForOutput(command, { timeoutMs: commandLimitMs, env, cwd }));
+  remembered.set(key, answers);
+  return answers;
 }
 
-async function loadModelsFile(agentDir: string, log: Log): Promise<ModelsFile> {
+/** An empty one where there is none; what is wrong with it is in its `problems`. */
+export async function loadModelsFile(agentDir: string, log: Log): Promise<ModelsFile> {
   const yaml = join(agentDir, "models.yml");
   const json = join(agentDir, "models.json");
   const [first, second] = [readOrProblem(yaml), readOrProblem(json)];
@@ -82,15 +95,14 @@ function readOrProblem(path: string): ConfigFile | ModelsFile | undefined {
   }
 }
 
-/** Unreadable, or readable by other users: one line, and no key from it. */
+/** Unreadable, or with another mode than 0600: one line, and no key from it. */
 export async function loadAuthFile(path: string, log: Log): Promise<ReadonlyMap<string, string>> {
   try {
     const file = readConfigFile(path);
     if (file === undefined) return new Map();
-    // Windows has no such bits; there the protection of the home directory has to be enough.
-    if ((file.mode & 0o077) !== 0 && process.platform !== "win32") {
-      const mode = file.mode.toString(8).padStart(4, "0");
-      log.warn(`${path}: not used, because others can read it (mode ${mode}); run chmod 600 on it`);
+    const problem = authFileProblem(file);
+    if (problem !== undefined) {
+      log.warn(`${path}: ${problem}`);
       return new Map();
     }
     const { keys, warnings } = readAuthFile((await parseConfig(file)) ?? {}, path);

@@ -1,9 +1,8 @@
-// Why a session has no language model to ask, for a front end that must not let the planner pass for one. Truthful about
-// this version: it has no built-in services, so a key alone is not enough.
+// Why a session has no language model to ask, for a front end that must not let the planner pass for one.
 
 import { join } from "node:path";
 import type { Log } from "../base/log.js";
-import type { Environment } from "../provider/credentials.js";
+import { type Environment, loginCommand, noKeyText } from "../provider/credentials.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { problemText } from "../provider/models/models-file.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
@@ -45,6 +44,7 @@ export async function whyNoModel(
 
 function keyText(models: readonly ProviderModel[], registry: ModelRegistry): string {
   const [first] = models as [ProviderModel];
+  if (loginCommand(first.provider) !== undefined) return noKeyText(first.provider, registry.keyVariable(first));
   const name = registry.keyVariable(first) ?? "NAME_OF_THE_KEY";
   const providers = [...new Set(models.map(({ provider }) => provider))].slice(0, 5).join(", ");
   return mended(`No key for ${providers}: ${name} is not set. Nothing was sent.`, [
@@ -54,15 +54,13 @@ function keyText(models: readonly ProviderModel[], registry: ModelRegistry): str
 }
 
 function noModelsText(agentDir: string): string {
-  return mended(
-    `${join(agentDir, "models.yml")} names a service and none of its models, which this version does not find by itself.`,
-    describing(agentDir),
-  );
+  return mended(`${join(agentDir, "models.yml")} names a service and none of its models.`, describing(agentDir));
 }
 
+/** Of a service without a table. */
 function keyOnlyText(key: string, agentDir: string): string {
   return mended(
-    `${key}, but this version knows no service by itself: it needs a model described in ${join(agentDir, "models.yml")}.`,
+    `${key}, but galley does not know the models of this service: describe one in ${join(agentDir, "models.yml")}.`,
     describing(agentDir),
   );
 }

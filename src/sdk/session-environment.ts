@@ -14,6 +14,7 @@ import type { Settings } from "../config/settings/settings.js";
 import { configRootsAt } from "../config/survey-extensions.js";
 import { findProject, type Project } from "../files/paths/find-roots.js";
 import type { Environment } from "../provider/credentials.js";
+import { KnownSecrets, maskedLog, secretsIn } from "./secrets/known-secrets.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 
 export interface SessionEnvironment {
@@ -23,7 +24,9 @@ export interface SessionEnvironment {
   readonly env: Environment;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Masks what it knows to be secret. */
   readonly log: Log;
+  readonly secrets: KnownSecrets;
   readonly project: Project;
   readonly settings: Settings;
   /** The configuration directories. */
@@ -36,13 +39,17 @@ export async function findSessionEnvironment(options: CreateAgentSessionOptions)
   const agentDir = options.agentDir ?? agentDirectory(options.env ?? process.env);
   const env = options.env ?? discoverEnvironment({ cwd, agentDir, log: told });
   const logFile = variable(env, "GALLEY_LOG");
-  const log =
+  const secrets = new KnownSecrets();
+  secrets.learn(secretsIn(env));
+  const log = maskedLog(
     logFile === undefined
       ? told
-      : (await import("../files/log-file.js")).withLogFile(told, logFile, { cwd, agentDir, clock });
+      : (await import("../files/log-file.js")).withLogFile(told, logFile, { cwd, agentDir, clock }),
+    secrets,
+  );
   const home = homedir();
   const project = findProject({ cwd, home });
   const settings = options.settings ?? (await discoverSettings({ cwd, agentDir, log, project }, { ...options, env }));
   const roots = configRootsAt({ cwd, home, agentDir, env, settings }, project);
-  return { cwd, agentDir, home, env, clock, ids, log, project, settings, roots };
+  return { cwd, agentDir, home, env, clock, ids, log, secrets, project, settings, roots };
 }

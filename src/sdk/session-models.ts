@@ -1,19 +1,25 @@
 // What a session knows about models: the registry, the models to cycle through, the models for other work, and what
 // every request carries. Combines settings, environment and command line.
 
+import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { variable, wholeNumber } from "../config/environment.js";
 import type { Settings } from "../config/settings/settings.js";
 import type { ThinkingLevel } from "../protocol/model.js";
-import type { Environment } from "../provider/credentials.js";
+import { type Environment, noKeyText } from "../provider/credentials.js";
+import { secretsOf } from "../provider/mask-secrets.js";
 import { chooseInitialModel, type InitialModel } from "../provider/models/initial-model.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
 import type { ModelChoice, ModelSource, RequestSettings } from "../session/models/model-source.js";
+import type { KeyAccess } from "./keys/stream-with-keys.js";
 import { loadModelRegistry } from "./load-models.js";
+import { ModelDiscovery } from "./models/model-discovery.js";
 import type { NoModelReason } from "./no-model.js";
+import type { KnownSecrets } from "./secrets/known-secrets.js";
+import { learnedKeys } from "./secrets/learned-keys.js";
 
 export interface ModelOptions {
   /** A model object, when the caller has one; else `provider` and `modelPattern` select. */
@@ -39,38 +45,110 @@ export interface Surroundings {
   readonly env: Environment;
   readonly settings: Settings;
   readonly log: Log;
+  readonly clock?: Clock;
+  /** Learns the keys and headers that come into use. */
+  readonly secrets?: KnownSecrets;
 }
 
 export interface SessionModels {
   readonly source: ModelSource;
+  readonly keys: KeyAccess;
   readonly model: ProviderModel | undefined;
   /** What was requested, by itself or with the model. */
   readonly namedLevel: ThinkingLevel | undefined;
   readonly usualLevel: ThinkingLevel;
+  /** The kind of local server that a provider is; undefined for services elsewhere. */
+  serverTypeOf(provider: string): string | undefined;
+}
+
+/** What is known of models, and the one to begin with. */
+export interface ChosenModels {
+  readonly registry: ModelRegistry;
+  readonly discovery: ModelDiscovery;
+  readonly scope: readonly ModelChoice[];
+  readonly roles: ReadonlyMap<string, ModelChoice>;
+  readonly chosen: InitialModel;
 }
 
 /** Throws `model_not_found` or `invalid_config` when a named model is not available. */
+export async function chooseModels(options: NoModelOptions, around: Surroundings): Promise<ChosenModels> {
+  const registry = await findRegistry(options, around);
+  const discovery = new ModelDiscovery({ ...around, registry, clock: around.clock ?? systemClock });
+  await learnNamed({ discovery, registry }, options, around);
+  const scope = findScope(registry, options.scopedModels, around);
+  const named = rolePatterns(options.modelRoles ?? {}, around);
+  const roles = findRoles(registry, named, around);
+  const initial = initialModel(registry, options, { usual: roles.get("default"), scope });
+  // A one-shot run has nothing to answer before its prompt, so it looks for a model at once.
+  const isLooking = options.onNoModel && !options.streamFn && !isModelNamed(options) && !isPlannerUsual(roles);
+  const found = isLooking && initial.model === plannerModel ? await discovery.useFirstChoice() : undefined;
+  const chosen = found ? { ...initial, model: found } : initial;
+  const small = chosen.model && !named.has("smol") ? registry.smallOf(chosen.model.provider) : undefined;
+  if (small) roles.set("smol", { model: small });
+  return { registry, discovery, scope, roles, chosen };
+}
+
+/** The user prefers it to what may be found. */
+function isPlannerUsual(roles: ReadonlyMap<string, ModelChoice>): boolean {
+  return roles.get("default")?.model === plannerModel;
+}
+
+/** Throws as `chooseModels` does. */
 export async function findSessionModels(options: NoModelOptions, around: Surroundings): Promise<SessionModels> {
   const { settings } = around;
-  const registry = await findRegistry(options, around);
-  const scope = findScope(registry, options.scopedModels, around);
-  const roles = findRoles(registry, options.modelRoles ?? {}, around);
-  const chosen = initialModel(registry, options, { usual: roles.get("default"), scope });
+  const { registry, discovery, scope, roles, chosen } = await chooseModels(options, around);
+  const mayDiscover = !options.streamFn && !isPlannerUsual(roles);
   if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
-  await tellNoModel(registry, { options, model: chosen.model, usual: roles.get("default") }, around);
+  around.secrets?.learn(secretsOf(chosen.model?.provider ?? "api-key", options));
+  await tellNoModel(registry, { options, model: chosen.model, usual: roles.get("default"), discovery }, around);
+  const keys = learnedKeys(registry, around.secrets);
   const source: ModelSource = {
     available: () => registry.available(),
     all: () => registry.all(),
-    find: (provider, modelId) => registry.find(provider, modelId),
+    find: (provider, modelId) => registry.find(provider, modelId) ?? discovery.assume(`${provider}/${modelId}`),
     hasCredential: (model) => registry.hasCredential(model),
-    apiKeyFor: (model) => registry.apiKeyFor(model),
-    headersFor: (model) => registry.headersFor(model),
+    apiKeyFor: keys.apiKeyFor,
+    headersFor: keys.headersFor,
+    noKeyText: (model) => noKeyText(model.provider, registry.keyVariable(model)),
+    ...(mayDiscover && { discover: (current, how) => discovery.forPrompt(current, how) }),
+    learn: (provider, modelId) => discovery.learnNamed({ provider, model: modelId }),
     scope,
     roles,
     requestSettings: requestSettings(options.providerSessionId, around),
   };
   const namedLevel = options.thinkingLevel ?? chosen.thinkingLevel;
-  return { source, model: chosen.model, namedLevel, usualLevel: settings.get("defaultThinkingLevel") };
+  const usualLevel = settings.get("defaultThinkingLevel");
+  return {
+    source,
+    keys,
+    model: chosen.model,
+    namedLevel,
+    usualLevel,
+    serverTypeOf: (id) => discovery.typeOf(id),
+  };
+}
+
+/** Models of local servers are known once they are named: by the command line after asking, by the settings as they are. */
+async function learnNamed(
+  { discovery, registry }: { discovery: ModelDiscovery; registry: ModelRegistry },
+  options: NoModelOptions,
+  around: Surroundings,
+): Promise<void> {
+  const { model, provider, modelPattern, apiKey, modelRoles = {}, scopedModels, streamFn } = options;
+  if (!model && !streamFn) {
+    const server = provider ?? modelPattern?.split("/", 1)[0] ?? "";
+    if (apiKey !== undefined && discovery.typeOf(server)) registry.setRuntimeApiKey(server, apiKey);
+    await discovery.learnNamed({ ...(provider && { provider }), ...(modelPattern && { model: modelPattern }) });
+  }
+  const { settings, env } = around;
+  const inSettings = [...Object.values(settings.get("modelRoles")), ...settings.get("enabledModels")];
+  const inEnvironment = Object.values(roleVariables).map((name) => variable(env, name));
+  for (const name of [...inSettings, ...inEnvironment, ...Object.values(modelRoles), ...(scopedModels ?? [])])
+    if (typeof name === "string") discovery.assume(name);
+}
+
+export function isModelNamed({ model, provider, modelPattern }: ModelOptions): boolean {
+  return (model ?? provider ?? modelPattern) !== undefined;
 }
 
 /** To the front end that asked for it, else to the log. */
@@ -80,16 +158,22 @@ async function tellNoModel(
     options,
     model,
     usual,
-  }: { options: NoModelOptions; model: ProviderModel | undefined; usual?: ModelChoice | undefined },
+    discovery,
+  }: {
+    options: NoModelOptions;
+    model: ProviderModel | undefined;
+    usual?: ModelChoice | undefined;
+    discovery: ModelDiscovery;
+  },
   around: Surroundings,
 ): Promise<void> {
-  const isNamed = (options.model ?? options.provider ?? options.modelPattern) !== undefined;
-  if (!options.onNoModel) return isNamed ? undefined : tellStandIn(registry, model, around.log);
+  if (!options.onNoModel) return isModelNamed(options) ? undefined : tellStandIn(registry, model, around.log);
   if (options.streamFn) return;
   const { whyNoModel } = await import("./no-model.js");
-  const isChosen = isNamed || usual?.model === plannerModel;
+  const isChosen = isModelNamed(options) || usual?.model === plannerModel;
   const reason = await whyNoModel(registry, { model, isNamed: isChosen }, around);
-  if (reason) options.onNoModel(reason);
+  const silence = reason?.kind === "unusable" ? discovery.whyNothing() : undefined;
+  if (reason) options.onNoModel(silence === undefined ? reason : { kind: "unusable", text: silence });
 }
 
 /** A caller that brings the provider layer needs neither a key nor an explanation. */
@@ -117,7 +201,9 @@ async function findRegistry(options: ModelOptions, around: Surroundings): Promis
   if (modelRegistry && authStorage)
     throw new GalleyError("invalid_argument", "Give modelRegistry or authStorage, not both: a registry has its keys.");
   const disabledProviders = around.settings.get("disabledProviders");
-  return modelRegistry ?? loadModelRegistry({ ...around, disabledProviders, ...(authStorage ? { authStorage } : {}) });
+  if (modelRegistry) return modelRegistry;
+  const onSecrets: KnownSecrets["learn"] = (secrets) => around.secrets?.learn(secrets);
+  return loadModelRegistry({ ...around, disabledProviders, onSecrets, ...(authStorage ? { authStorage } : {}) });
 }
 
 function initialModel(
@@ -151,18 +237,24 @@ function findScope(
 
 const roleVariables = { smol: "GALLEY_SMOL_MODEL", slow: "GALLEY_SLOW_MODEL", plan: "GALLEY_PLAN_MODEL" } as const;
 
-/** A role whose pattern has no match is reported and left out: other work falls back by itself. */
-function findRoles(
-  registry: ModelRegistry,
+function rolePatterns(
   given: Readonly<Record<string, string>>,
-  { settings, env, log }: Surroundings,
-): ReadonlyMap<string, ModelChoice> {
+  { settings, env }: Surroundings,
+): ReadonlyMap<string, string | undefined> {
   const variables = Object.entries(roleVariables).map(([role, name]) => [role, variable(env, name)] as const);
-  const patterns = new Map<string, string | undefined>([
+  return new Map<string, string | undefined>([
     ...Object.entries(settings.get("modelRoles")),
     ...variables.filter(([, pattern]) => pattern !== undefined),
     ...Object.entries(given),
   ]);
+}
+
+/** A role whose pattern has no match is reported and left out: other work falls back by itself. */
+function findRoles(
+  registry: ModelRegistry,
+  patterns: ReadonlyMap<string, string | undefined>,
+  { settings, log }: Surroundings,
+): Map<string, ModelChoice> {
   const roles = new Map<string, ModelChoice>();
   for (const [role, pattern = ""] of patterns) {
     const found = registry.select(pattern);
@@ -196,6 +288,16 @@ function requestSettings(sessionId: string | undefined, { settings, env, log }: 
     ...(firstEventTimeoutMs === undefined ? {} : { firstEventTimeoutMs }),
     ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
     proxyVariables: proxyVariables(env),
+    onWarning: onceEach(log),
+  };
+}
+
+/** A provider warns with every request. */
+function onceEach(log: Log): (text: string) => void {
+  const told = new Set<string>();
+  return (text) => {
+    if (!told.has(text)) log.warn(text);
+    told.add(text);
   };
 }
 

@@ -15,6 +15,7 @@ import type { Environment } from "../provider/credentials.js";
 import type { StreamFunction } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
 import type { ApprovalPolicy } from "../session/approval.js";
+import type { BudgetLimits } from "../session/budget/budget.js";
 import type { StreamRule } from "../session/rules/rule.js";
 import type { Resume } from "./choose-record.js";
 import type { GivenTool } from "./custom-tools.js";
@@ -23,7 +24,6 @@ import type { NoModelReason } from "./no-model.js";
 import type { FileBefore } from "./run-report/written-files.js";
 import type { ModelOptions } from "./session-models.js";
 import type { SessionUI } from "./session-ui.js";
-import type { Budget, BudgetExceeded } from "./turn-budget.js";
 
 export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOptions, PromptTextOptions {
   cwd?: string;
@@ -50,10 +50,8 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   ui?: SessionUI;
   /** An extension wants the program to end; default: it does not. */
   onShutdownRequest?: () => void;
-  /** How often its models may be asked, from the start of this process; default: without a limit. */
-  budget?: Budget;
-  /** A limit was reached and the next request not sent. */
-  onBudgetExceeded?: (exceeded: BudgetExceeded) => void;
+  /** How much may be asked of models from now on, by whatever part of the session; default: as the settings say. */
+  budget?: BudgetLimits;
   /** No language model can be asked, and none was asked for. Default: a warning in the log, if one was set up. */
   onNoModel?: (reason: NoModelReason) => void;
   /** Replaces the provider layer (tests, proxies); then no keys are needed. */

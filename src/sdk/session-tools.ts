@@ -12,6 +12,7 @@ import type { AnyTool, Dialogs } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
 import { type GivenTools, withoutReplaced } from "./custom-tools.js";
 import type { ToolsInstead } from "./extensions/tool-makers.js";
+import { outputMask } from "./secrets/result-masks.js";
 import { selectTools } from "./select-tools.js";
 import type { SessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
@@ -56,6 +57,7 @@ export class SessionTools {
     this.#own = {
       ...{ todos: session.todos, artifacts: session.artifacts },
       ...{ ...access, staging, clock, isPersistent, dialogs, settings: toolSettingsOf(settings, env) },
+      maskOutput: outputMask(environment),
     };
     const builtIn = createBuiltInTools(this.#own);
     const others = toolNames?.filter((name) => name !== "undo");

@@ -28,7 +28,6 @@ const known: Readonly<Record<keyof CreateAgentSessionOptions, true>> = {
   ui: true,
   onShutdownRequest: true,
   budget: true,
-  onBudgetExceeded: true,
   onNoModel: true,
   onFilesWritten: true,
   streamFn: true,

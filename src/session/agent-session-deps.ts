@@ -2,6 +2,7 @@
 
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
+import type { TextMask } from "../base/text-mask.js";
 import type { ToolHooks } from "../loop/run.js";
 import type { ChangeHistory } from "../pending/change-history.js";
 import type { PendingActions } from "../pending/pending.js";
@@ -16,6 +17,7 @@ import type { SessionRecord } from "../record/record.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
 import type { ApprovalPolicy } from "./approval.js";
 import type { BashRunOutcome, BashRunRequest } from "./bash/bash-execution.js";
+import type { Budget } from "./budget/budget.js";
 import type { ModelSource } from "./models/model-source.js";
 import type { PromptLibrary } from "./prompt-library.js";
 import type { StreamRule } from "./rules/rule.js";
@@ -45,11 +47,17 @@ export interface AgentSessionDeps {
   readonly cwd: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** The secrets that nothing which leaves the session may hold; default: none are known. */
+  readonly secrets?: TextMask;
+  /** Masks what tools return; absent where the model may see it as it is. */
+  readonly maskResult?: ((text: string) => string) | undefined;
   /** The record to begin with, and how to get another one. */
   readonly record: SessionRecord;
   readonly records: RecordSource;
   readonly models: ModelSource;
+  /** All of its model calls, those of extensions included, are made through `budget`. */
   readonly stream: StreamFunction;
+  readonly budget: Budget;
   createTools(own: SessionToolDeps): readonly AnyTool[];
   readonly hooks?: ToolHooks;
   /** Absent where there are none. */

@@ -244,7 +244,7 @@ export class AgentSession extends SessionView {
     const { restored, pending, deps } = this.internals;
     await restored.done;
     const { revisePending } = await import("../pending/revise-pending.js");
-    return pending.during(revisePending({ pending, changes: deps.changes }, request));
+    return pending.during(revisePending({ pending, changes: deps.changes, mask: this.secrets }, request));
   }
 
   /** Makes the change of a stale plan for the files as they are now; writes nothing. */

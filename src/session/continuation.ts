@@ -10,6 +10,7 @@ import type { ProviderModel } from "../provider/provider.js";
 import { billedUsageType } from "../record/billing.js";
 import type { SessionRecord } from "../record/record.js";
 import type { EntryFields } from "../record/record-options.js";
+import type { Budget } from "./budget/budget.js";
 import { type CompactionController, continueText, type OverflowDecision } from "./compaction/compaction-controller.js";
 import type { RetryController } from "./retry.js";
 import type { PlannedFallback, RetryFallback } from "./retry-fallback.js";
@@ -35,6 +36,7 @@ export interface ContinuationContext {
   readonly ttsr: RulesController | undefined;
   readonly retry: RetryController;
   readonly fallback: RetryFallback;
+  readonly budget: Pick<Budget, "isUsedUp">;
   readonly compaction: CompactionController;
   readonly queues: MessageQueues;
   readonly todos: TodoTracker;
@@ -68,6 +70,7 @@ export function decideContinuation(context: ContinuationContext, end: EndedRun):
   const isFull = compaction.decideThreshold();
   if (isFull && context.settings().compaction.autoContinue) return { next: { reason: "auto_continue" } };
   if (queues.hasWork) return { next: { reason: "queued", isFull } };
+  if (context.budget.isUsedUp) return {}; // a reminder would only turn a good answer into a failure
   if (todos.isReminderDue(end.message, { isUserForced: context.isUserForced() }))
     return { next: { reason: "todo", isFull } };
   return isFull ? { closing: "compact" } : {};
@@ -140,6 +143,7 @@ async function nextMessages(
     }
     case "auto_continue":
       if (!(await compaction.compactAtThreshold(signal)) || signal.aborted) return undefined;
+      if (context.budget.isUsedUp) return undefined; // by the summary
       return [
         {
           role: "developer",
@@ -189,8 +193,8 @@ function carryOver(record: SessionRecord, entries: readonly SessionEntry[]): voi
     if (fields.type !== "custom" || fields.customType !== billedUsageType) record.append(fields as EntryFields);
 }
 
-function remind({ todos, emit }: ContinuationContext): AgentMessage[] | undefined {
-  const reminder = todos.takeReminder();
+function remind({ todos, budget, emit }: ContinuationContext): AgentMessage[] | undefined {
+  const reminder = budget.isUsedUp ? undefined : todos.takeReminder();
   if (!reminder) return undefined;
   emit(reminder.event);
   return [reminder.message];

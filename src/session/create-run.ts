@@ -20,6 +20,7 @@ type RunSession = Pick<
   | "models"
   | "retry"
   | "fallback"
+  | "budget"
   | "driver"
   | "tools"
   | "pending"
@@ -38,7 +39,7 @@ export interface RunOptions {
 
 export function createRun(session: RunSession, { model, signal, decideEnd, recorded }: RunOptions): RunContext {
   const { deps, current, events, queues, toolChoice, models, fallback, driver, pending, rules, systemPrompt } = session;
-  const { clock, log, stream, cwd } = deps;
+  const { clock, log, stream, cwd, secrets: mask, maskResult } = deps;
   const level = models.levelFor(model);
   return {
     events,
@@ -50,9 +51,12 @@ export function createRun(session: RunSession, { model, signal, decideEnd, recor
     log,
     model,
     stream,
+    mask,
+    maskResult,
     hooks: { ...deps.hooks, beforeToolCall: gateOf(session) },
     toolContext: { cwd },
     failureText: (event) => (fallback.plan(model) ? event.errorMessage : failureText(event, session.settings.retry)),
+    mayAsk: () => session.budget.mayAsk(),
     streamOptions: () => models.streamOptions(model, level),
     systemPrompt: () => systemPrompt.text,
     tools: () => offeredTools(session),

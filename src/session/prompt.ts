@@ -133,6 +133,11 @@ async function drive(session: SessionInternals, active: ActivePrompt, start: Pro
   if (active.previous) await active.previous; // it is accepted, but the last one closes before this one runs
   compaction.startPrompt();
   let model = fallback.startPrompt() ?? start.model;
+  const search = models.discover(signal);
+  if (search) {
+    await search;
+    model = models.active ?? model;
+  }
   driver.lastOutcome = abortedOutcome; // until a run says otherwise
   driver.wasDenied = false;
   await prepare(session, signal);

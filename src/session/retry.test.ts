@@ -19,6 +19,7 @@ describe("retryDecision", () => {
     [{ kind: "overloaded", status: 529 }, true],
     [{ kind: "server", status: 500 }, true],
     [{ kind: "network" }, true],
+    [{ kind: "limit" }, false],
     [{ kind: "usage_limit", status: 402 }, false],
     [{ kind: "usage_limit", retryAfterMs: 5000 }, true],
     [{ kind: "auth", status: 401 }, false],

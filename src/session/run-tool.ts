@@ -3,6 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
+import { maskDeep, noMask } from "../base/text-mask.js";
 import { callTool, findTool } from "../loop/call-tool.js";
 import type { CallRun, ToolHooks } from "../loop/run.js";
 import { endCall, startCall } from "../loop/synthetic-results.js";
@@ -29,15 +30,16 @@ type ToolSession = Pick<SessionInternals, "deps" | "current" | "events" | "drive
 
 /** Throws `not_found` for a name that no tool has, `invalid_argument` for wrong arguments, `busy` during a run. */
 export async function runTool(session: ToolSession, request: ToolRunRequest): Promise<ToolRun> {
-  const { current, driver, tools, pending } = session;
+  const { deps, current, driver, tools, pending } = session;
   const { name, args, signal = new AbortController().signal } = request;
   if (driver.isStreaming) throw new GalleyError("busy", busyText);
   const tool = findTool([...tools.all, ...tools.offered([name])], name);
   if (!tool) throw new GalleyError("not_found", `Tool ${name} not found`);
   await refuseInvalid(tool, args);
   const { record } = current;
-  const entry = record.append({ type: "custom", customType: "tool_run", data: { tool: tool.name, arguments: args } });
-  const call: ToolCall = { type: "toolCall", id: `run_${entry.id}`, name: tool.name, arguments: args };
+  const shown = maskDeep(args, (deps.secrets ?? noMask).mask);
+  const entry = record.append({ type: "custom", customType: "tool_run", data: { tool: tool.name, arguments: shown } });
+  const call: ToolCall = { type: "toolCall", id: `run_${entry.id}`, name: tool.name, arguments: shown };
   let isDenied = false;
   const run = callRun(session, { tool, signal, onDenied: () => (isDenied = true) });
   startCall(run, call);
@@ -60,7 +62,7 @@ function callRun(
   { deps, current, events, driver, pending }: ToolSession,
   { tool, signal, onDenied }: { tool: AnyTool; signal: AbortSignal; onDenied(): void },
 ): CallRun {
-  const { clock, log, cwd, hooks = {} } = deps;
+  const { clock, log, cwd, hooks = {}, secrets: mask, maskResult } = deps;
   const gate = createGate({
     hook: hooks.beforeToolCall,
     policy: deps.approve ?? approveAll,
@@ -83,7 +85,10 @@ function callRun(
     beforeToolCall: watching(gate),
   };
   return {
-    context: { events, signal, clock, graceClock: driver.graceClock, log, hooks: watchedHooks, toolContext: { cwd } },
+    context: {
+      ...{ events, signal, clock, graceClock: driver.graceClock, log, mask, maskResult },
+      ...{ hooks: watchedHooks, toolContext: { cwd } },
+    },
     offeredTools: [tool],
     emit: (event) => events.emit(event),
   };

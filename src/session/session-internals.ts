@@ -15,6 +15,7 @@ import { ActiveTools } from "./active-tools.js";
 import type { AgentSessionDeps } from "./agent-session-deps.js";
 import { BashExecutions } from "./bash/bash-execution.js";
 import { createBashHome } from "./bash/bash-home.js";
+import type { Budget } from "./budget/budget.js";
 import { CompactionController } from "./compaction/compaction-controller.js";
 import type { ContinuationContext } from "./continuation.js";
 import { CurrentRecord } from "./current-record.js";
@@ -40,6 +41,7 @@ export interface SessionInternals {
   readonly models: ModelControl;
   readonly retry: RetryController;
   readonly fallback: RetryFallback;
+  readonly budget: Budget;
   readonly compaction: CompactionController;
   readonly driver: RunDriver;
   readonly todos: TodoTracker;
@@ -65,13 +67,14 @@ export interface SessionInternals {
 
 /** Parts that call each other do so only after this has returned. */
 export function createInternals(deps: AgentSessionDeps): SessionInternals {
-  const { clock, log, random = Math.random } = deps;
+  const { clock, log, budget, random = Math.random } = deps;
   const emit = (event: AgentSessionEvent) => events.emit(event);
   const settings = deps.settings ?? defaultSessionSettings;
   const current = new CurrentRecord(deps.record, { blocksImages: settings.blockImages });
   const record = () => current.record;
   const path = () => current.record.context.path;
   const events = new EventStream<AgentSessionEvent>(log);
+  budget.attach({ emit, sessionId: () => current.record.sessionId });
   const queues = createQueues(events, settings);
   const toolChoice = new ToolChoiceQueue();
   const models = createModels(deps, current);
@@ -110,10 +113,12 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
     path,
     model: () => models.active,
     summarizers: () => models.summarizers(),
+    budget,
     overheadTokens: () => Math.ceil((systemPrompt.text.length + JSON.stringify(tools.active).length) / 4),
     extensions: () => deps.extensions?.compaction,
     appendCompaction: (result) => {
-      const entry = current.record.append({ type: "compaction", ...result });
+      const summary = deps.secrets?.mask(result.summary) ?? result.summary;
+      const entry = current.record.append({ type: "compaction", ...result, summary });
       pending.compacted();
       todos.compacted(path());
       return entry;
@@ -130,6 +135,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
     models,
     retry: new RetryController({ clock, random, settings: retrySettings, emit }),
     fallback: new RetryFallback({ clock, log, models, settings: retrySettings, emit }),
+    budget,
     compaction,
     driver,
     todos,
@@ -168,7 +174,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
 
 /** What decides whether another run follows, at this moment. */
 export function continuationOf(session: SessionInternals): ContinuationContext {
-  const { rules, todos, events, retry, fallback, compaction, queues, current, deps } = session;
+  const { rules, todos, events, retry, fallback, budget, compaction, queues, current, deps } = session;
   return {
     ttsr: rules.controller,
     todos,
@@ -176,6 +182,7 @@ export function continuationOf(session: SessionInternals): ContinuationContext {
     emit: (event) => events.emit(event),
     retry,
     fallback,
+    budget,
     compaction,
     queues,
     record: current.record,
@@ -190,7 +197,7 @@ export function bill({ current }: Pick<SessionInternals, "current">, usage: Usag
 }
 
 function createModels(deps: AgentSessionDeps, current: CurrentRecord): ModelControl {
-  const { models, model, thinkingLevel, usualThinkingLevel, named } = deps;
+  const { models, model, thinkingLevel, usualThinkingLevel, named, budget } = deps;
   return new ModelControl({
     models,
     model,
@@ -199,6 +206,7 @@ function createModels(deps: AgentSessionDeps, current: CurrentRecord): ModelCont
     named,
     record: () => current.record,
     sessionId: () => current.record.sessionId,
+    problemWith: (model) => budget.problemWith(model),
   });
 }
 

@@ -50,7 +50,7 @@ export async function branch(
   const text = textToBranchAt(session, entryId);
   const isDone = await unlessPrevented(session, { kind: "branch", entryId }, async () => {
     textToBranchAt(session, entryId); // another record may be current by now, and a refusal stops no run
-    await change(session, async (old) => (await old.branchTo(entryId)).session);
+    await changeToCopy(session, async (old) => (await old.branchTo(entryId)).session);
     session.models.recordWhatIsNew();
   });
   return { text, cancelled: !isDone };
@@ -66,14 +66,16 @@ function textToBranchAt({ current: { record } }: SessionInternals, entryId: stri
 /** A full copy under a new id; false for a session that is in memory only, or where it was prevented. */
 export async function fork(session: SessionInternals): Promise<boolean> {
   if (session.current.record.sessionFile === undefined) return false;
-  return unlessPrevented(session, { kind: "switch", reason: "fork" }, () => change(session, (old) => old.copy()));
+  return unlessPrevented(session, { kind: "switch", reason: "fork" }, () => changeToCopy(session, (old) => old.copy()));
 }
 
 /** Continues in a full copy, wherever the record is kept. False: it was prevented. */
 export async function clone(session: SessionInternals): Promise<boolean> {
   const { leafId } = session.current.record.tree;
   if (leafId === null) throw new GalleyError("not_found", "Cannot clone session: no current entry selected");
-  return unlessPrevented(session, { kind: "branch", entryId: leafId }, () => change(session, (old) => old.copy()));
+  return unlessPrevented(session, { kind: "branch", entryId: leafId }, () =>
+    changeToCopy(session, (old) => old.copy()),
+  );
 }
 
 export interface NavigateOptions {
@@ -200,6 +202,15 @@ async function change(session: SessionInternals, open: (old: SessionRecord) => P
   enter(session, next);
   if (session.restored.finding) await session.restored.finding; // the next caller is told their number
   if (next !== old) await session.detached.leave(old);
+}
+
+/** The conversation goes on in it, and so does its budget. */
+function changeToCopy(session: SessionInternals, copy: (old: SessionRecord) => Promise<SessionRecord>): Promise<void> {
+  return change(session, async (old) => {
+    const next = await copy(old);
+    session.budget.share(old.sessionId, next.sessionId);
+    return next;
+  });
 }
 
 /** Nothing is under way. The caller closes the old record. */

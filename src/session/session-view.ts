@@ -1,9 +1,10 @@
 // What programs may ask of a session, at any moment and without changing it. AgentSession adds the operations.
 
 import type { LockKind } from "../base/path-lock.js";
+import { noMask, type TextMask } from "../base/text-mask.js";
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { ContextUsage, SandboxState, SessionStats, SlashCommand } from "../protocol/data.js";
+import type { BudgetState, ContextUsage, SandboxState, SessionStats, SlashCommand } from "../protocol/data.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
@@ -18,6 +19,7 @@ import { resolveAllImages, resolveEntryImages } from "../record/store/blobs.js";
 import type { AnyTool } from "../tools/tool.js";
 import { namesOf } from "./active-tools.js";
 import type { AgentSessionDeps } from "./agent-session-deps.js";
+import type { BudgetChange } from "./budget/budget.js";
 import { contextUsage } from "./context-usage.js";
 import type { PromptOutcome } from "./prompt-outcome.js";
 import { createInternals, type SessionInternals } from "./session-internals.js";
@@ -36,6 +38,11 @@ export class SessionView {
 
   constructor(deps: AgentSessionDeps) {
     this.internals = createInternals(deps);
+  }
+
+  /** For every writer of what leaves the session. It learns while the session lives. */
+  get secrets(): TextMask {
+    return this.internals.deps.secrets ?? noMask;
   }
 
   // The record
@@ -107,7 +114,18 @@ export class SessionView {
   getSessionStats(): SessionStats {
     const { sessionId, sessionFile, messages } = this;
     const { entries } = this.sessionManager.tree;
-    return sessionStats({ sessionId, sessionFile, entries, messages, contextUsage: this.getContextUsage() });
+    const stats = sessionStats({ sessionId, sessionFile, entries, messages, contextUsage: this.getContextUsage() });
+    return { ...stats, budget: this.budget };
+  }
+
+  /** The limits of its model calls, and what was used since this process opened the session. */
+  get budget(): BudgetState {
+    return this.internals.budget.state;
+  }
+
+  /** Null removes a limit. Counts from the next model call on; a session that was stopped goes on with its next prompt. */
+  setBudget(change: BudgetChange): BudgetState {
+    return this.internals.budget.change(change, this.model);
   }
 
   /** What a page of the session is made from. */
@@ -222,6 +240,11 @@ export class SessionView {
 
   getAvailableModels(): readonly ProviderModel[] {
     return this.internals.models.available();
+  }
+
+  /** Asks the local server of a model that is not known yet, so that `setModel` knows it; at most a second. */
+  learnModel(provider: string, modelId: string): Promise<void> {
+    return this.internals.models.learn(provider, modelId);
   }
 
   getAvailableThinkingLevels(): ThinkingLevel[] {

@@ -1,4 +1,4 @@
-// Replies for the scripted server in the two dialects (whole answers for most tests, single steps for the odd ones), and
+// Replies for the scripted server in two dialects (whole answers for most tests, single steps for the odd ones), and
 // the requests that ask for them.
 
 import { mergeDeltas } from "../provider/merge-deltas.js";

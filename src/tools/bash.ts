@@ -10,7 +10,7 @@ import { checkEnvironmentNames } from "../processes/child-environment.js";
 import type { Processes } from "../processes/processes.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { CapturedOutput, OutputSettings } from "./output/capture.js";
-import { type CommandOutcome, runCommand } from "./output/run-command.js";
+import { type CommandDeps, type CommandOutcome, runCommand } from "./output/run-command.js";
 import { cutText, notice } from "./output/text.js";
 import { type AgentTool, type ArtifactSink, type OnUpdate, textResult, toolFailure } from "./tool.js";
 
@@ -38,6 +38,7 @@ export interface BashDeps {
   readonly artifacts: ArtifactSink;
   readonly clock: Clock;
   readonly settings?: BashSettings | undefined;
+  readonly maskOutput?: CommandDeps["maskOutput"];
 }
 
 export interface BashSettings {
@@ -47,7 +48,7 @@ export interface BashSettings {
 }
 
 export function createBash(deps: BashDeps): AgentTool<BashParams> {
-  const { processes, artifacts, clock, settings } = deps;
+  const { processes, artifacts, clock, settings, maskOutput } = deps;
   return {
     name: "bash",
     label: "Bash",
@@ -67,7 +68,7 @@ export function createBash(deps: BashDeps): AgentTool<BashParams> {
       const progress = reportProgress(clock, onUpdate);
       const request = { command, cwd, env, timeoutSeconds, signal, head, tail, onOutput: progress.newest };
       try {
-        const outcome = await runCommand({ processes, artifacts, output: settings?.output }, request);
+        const outcome = await runCommand({ processes, artifacts, output: settings?.output, maskOutput }, request);
         return resultOf(outcome, timeoutSeconds);
       } finally {
         progress.stop();

@@ -6,7 +6,7 @@ import type { Processes } from "../processes/processes.js";
 import { createAsk } from "./ask.js";
 import { createAstEdit } from "./ast-edit.js";
 import { createAstGrep } from "./ast-grep.js";
-import { type BashSettings, createBash } from "./bash.js";
+import { type BashDeps, type BashSettings, createBash } from "./bash.js";
 import { createEdit } from "./edit.js";
 import { createFind } from "./find.js";
 import { createGrep } from "./grep.js";
@@ -34,6 +34,8 @@ export interface BuiltInToolDeps {
   readonly isPersistent: boolean;
   /** Asks the user; without it there is no `ask` tool. */
   readonly dialogs?: Dialogs | undefined;
+  /** Masks the output of commands. */
+  readonly maskOutput?: BashDeps["maskOutput"];
   readonly settings: ToolSettings;
 }
 
@@ -49,7 +51,7 @@ const unseen: Pick<Staging, "staged" | "stagedPaths"> = { staged: () => [], stag
 
 /** In the order in which a model is offered them. */
 export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
-  const { processes, artifacts, todos, clock, dialogs, settings } = deps;
+  const { processes, artifacts, todos, clock, dialogs, settings, maskOutput } = deps;
   const seen = new SeenFiles();
   // While everything waits for review, tools see what is staged; ripgrep would only see the disk.
   const isReviewed = deps.staging.mode() === "all";
@@ -61,7 +63,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
   const search = { workspace, unattended, processes, ...(isReviewed ? { ripgrepPath: () => undefined } : {}) };
   const tools: AnyTool[] = [
     createRead(workspace, { clock, seen, artifacts, ...settings.read }),
-    createBash({ workspace, processes, artifacts, clock, settings: settings.bash }),
+    createBash({ workspace, processes, artifacts, clock, settings: settings.bash, maskOutput }),
     createEdit({ workspace, seen, staging, ...settings.edit }),
     createWrite({ workspace, seen, staging }),
     createGrep(search),

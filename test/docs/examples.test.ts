@@ -13,6 +13,7 @@ beforeAll(ensureBuilt, 150_000);
 const examples = join(projectRoot, "examples");
 const here = "test/docs/examples.test.ts";
 const client = "test/docs/client.test.ts";
+const recipes = "test/docs/model-recipes.test.ts";
 
 /** The test that runs it. */
 const runBy: Record<string, string> = {
@@ -24,6 +25,13 @@ const runBy: Record<string, string> = {
   "hosts/host.mjs": client,
   "hosts/host.py": client,
   "hosts/one-liner.sh": client,
+  "models/azure.yml": recipes,
+  "models/bedrock.yml": recipes,
+  "models/github-models.yml": recipes,
+  "models/litellm.yml": recipes,
+  "models/ollama.yml": recipes,
+  "models/openrouter.yml": recipes,
+  "models/vertex.yml": recipes,
   "sdk/ask.mjs": here,
   "sdk/review.mjs": here,
   "testing/word-count.mjs": here,

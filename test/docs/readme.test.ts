@@ -78,8 +78,8 @@ describe("README", () => {
     writeFileSync(join(home, "models.yml"), blocks("yaml")[0] ?? "");
     const warnings: string[] = [];
     const log = { ...silentLog, warn: (line: string) => warnings.push(line) };
-    const registry = await loadModelRegistry({ agentDir: home, env: { ANTHROPIC_API_KEY: "k" }, log });
+    const registry = await loadModelRegistry({ agentDir: home, env: { GATEWAY_KEY: "k" }, log });
     expect(warnings).toEqual([]);
-    expect(registry.available().map(({ provider }) => provider)).toEqual(["anthropic", "local"]);
+    expect(registry.available().map(({ provider }) => provider)).toEqual(["gateway", "local"]);
   });
 });

@@ -145,6 +145,9 @@ export class EventLaws {
         this.#expect(this.#hasFallback && this.#isInTurn && !this.#open, "retry_fallback_succeeded without a fallback");
         this.#hasFallback = false;
       },
+      budget_exceeded() {
+        this.#expect(!this.#open, "budget_exceeded within a message");
+      },
       ...pair("auto_retry", { mayRepeat: true }),
       ...pair("auto_compaction", { mayRepeat: false }),
     };

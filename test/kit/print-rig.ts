@@ -16,7 +16,12 @@ export interface PrintRig {
   write(path: string, text: string): void;
   galley(args: readonly string[], more?: { env?: NodeJS.ProcessEnv; input?: string }): Promise<Outcome>;
   /** With a model that plays these replies; they must all be asked for. */
-  withModel(replies: readonly Reply[], args: readonly string[]): Promise<Outcome & { requests: unknown[] }>;
+  withModel(
+    replies: readonly Reply[],
+    args: readonly string[],
+    /** Further lines of the model in the models file. */
+    more?: string,
+  ): Promise<Outcome & { requests: unknown[] }>;
   /** The models file of the user; undefined removes it. */
   models(text: string | undefined): void;
   /** In a terminal that the program `script` provides: everything that appeared there, with its escape sequences. */
@@ -48,9 +53,9 @@ export function createPrintRig(): PrintRig {
     },
     write: (path, text) => writeFileSync(join(cwd, path), text),
     galley,
-    async withModel(replies, args) {
+    async withModel(replies, args, more) {
       const server: ScriptedServer = await startScriptedServer(replies);
-      models(modelsAt(server.url));
+      models(modelsAt(server.url, undefined, more));
       const outcome = await galley(args).finally(() => models(undefined));
       const requests = server.requests.map(({ body }) => body);
       await server.close();

@@ -227,8 +227,8 @@ function parse(line: string): Frame {
   }
 }
 
-/** A models file whose only model is served at this address; without a key when none is named. */
-export function modelsAt(baseUrl: string, apiKey?: string): string {
+/** A models file whose only model is served at this address; without a key when none is named. `more`: of the model. */
+export function modelsAt(baseUrl: string, apiKey?: string, more = ""): string {
   return `providers:
   acme:
     baseUrl: ${baseUrl}/v1
@@ -236,5 +236,5 @@ export function modelsAt(baseUrl: string, apiKey?: string): string {
     ${apiKey === undefined ? "auth: none" : `apiKey: ${apiKey}`}
     models:
       - id: scripted
-`;
+${more}`;
 }

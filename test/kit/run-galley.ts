@@ -15,11 +15,15 @@ export interface Outcome {
   stderr: string;
 }
 
-/** An environment with an empty home; `remove` takes it away again. */
+/** An environment with an empty home, in which no local server is asked; `remove` takes it away again. */
 export function emptyHome(): { home: string; env: NodeJS.ProcessEnv; remove: () => void } {
   const home = temporaryDirectory();
   const { PATH } = process.env;
-  return { home, env: { PATH, HOME: home }, remove: () => rmSync(home, { recursive: true, force: true }) };
+  return {
+    home,
+    env: { PATH, HOME: home, GALLEY_OFFLINE: "1" },
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  };
 }
 
 export function run(

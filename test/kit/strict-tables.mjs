@@ -118,6 +118,12 @@ const state = members({
   "isSettled?": flag,
 });
 const totals = { input: number, output: number, cacheRead: number, cacheWrite: number, total: number };
+const budget = members({
+  "maxCost?": number,
+  "maxTurns?": count,
+  "maxTokens?": count,
+  used: members({ cost: number, turns: count, tokens: number }),
+});
 const stats = members({
   sessionId: text,
   userMessages: count,
@@ -132,6 +138,7 @@ const stats = members({
   "contextUsage?": contextUsage,
   "compactions?": count,
   "byModel?": record,
+  "budget?": budget,
 });
 const bashResult = members({
   output: text,
@@ -211,6 +218,7 @@ export const dataByCommand = {
   set_auto_compaction: undefined,
   set_auto_retry: undefined,
   abort_retry: undefined,
+  set_budget: budget,
   bash: bashResult,
   abort_bash: undefined,
   get_session_stats: stats,
@@ -278,6 +286,7 @@ export const frames = {
   auto_retry_end: { success: flag, attempt: integer, "finalError?": text },
   retry_fallback_applied: { from: text, to: text, role: text },
   retry_fallback_succeeded: { model: text, role: text },
+  budget_exceeded: { kind: oneOf("cost", "turns", "tokens"), limit: number, used: number },
   ttsr_triggered: {
     rules: list(
       members({

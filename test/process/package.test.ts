@@ -70,8 +70,9 @@ describe("the package", () => {
       /^bin\/(galley\.js|package\.json)$/,
       /^dist\/(LICENSES\.txt|[\w.-]+\.(js|json))$/,
       /^dist\/(chunks|cli|types)\//,
+      /^dist\/catalog\/(LICENSE|[\w-]+\.json)$/,
       /^docs\/[\w-]+\.md$/,
-      /^examples\/([\w-]+\/)?[\w.-]+\.(md|mjs|ts|py|sh)$/,
+      /^examples\/([\w-]+\/)?[\w.-]+\.(md|mjs|ts|py|sh|yml)$/,
       /^clients\/python\/(README\.md|pyproject\.toml|galley_rpc\/(\w+\.py|py\.typed))$/,
     ];
     expect(paths.filter((path) => !allowed.some((pattern) => pattern.test(path)))).toEqual([]);
@@ -135,6 +136,20 @@ await session.dispose();
     );
     const outcome = await run(process.execPath, ["program.mjs"], { env, cwd: project });
     expect(outcome).toEqual({ code: 0, stdout: "Hello. function object\n", stderr: "" });
+  });
+
+  it("a session with a key, by the model table that comes along: the program and the library", async () => {
+    const keyed = { ...env, ANTHROPIC_API_KEY: "k" };
+    const listed = await run(process.execPath, [bin, "--list-models", "claude-sonnet-5"], { env: keyed, cwd: project });
+    expect(listed.stdout).toContain("anthropic/claude-sonnet-5 ");
+    const text = `import { createAgentSession } from "galley";
+const { session } = await createAgentSession();
+console.log(session.model.id);
+await session.dispose();
+`;
+    writeFileSync(join(project, "keyed.mjs"), text);
+    const outcome = await run(process.execPath, ["keyed.mjs"], { env: keyed, cwd: project });
+    expect(outcome).toEqual({ code: 0, stdout: "claude-sonnet-5\n", stderr: "" });
   });
 
   it("its example of a host, with plain node", async () => {

@@ -56,7 +56,7 @@ describe.skipIf(process.platform !== "linux")("an output that takes nothing more
     ["the version", ["--version"]],
     ["sessions", ["sessions", "list", "--json"]],
     ["config", ["config", "list"]],
-    ["models", ["models"]],
+    ["models", ["models", "--all"]],
   ])("is a failure of %s, not a success without an answer", async (_verb, args) => {
     await galley("discard", "--all");
     await stage("Blue");

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openAi } from "../../src/testing/index.js";
-import { call, createPrintRig, jsonLines } from "../kit/print-rig.js";
+import { createPrintRig, jsonLines } from "../kit/print-rig.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 
 const rig = createPrintRig();
@@ -100,29 +100,5 @@ describe("previews that are left", () => {
     }
     expect((await rig.galley(["--exit-code", "-p", "show a.ts"])).code).toBe(0);
     expect((await rig.galley(["--exit-code", "--yes", "-p", sentence])).code).toBe(0);
-  });
-});
-
-describe("--max-turns", () => {
-  const look = (id: string) => call("read", { path: "a.ts" }, id);
-
-  it("stops before the next request: 4, with what there is", async () => {
-    const said = { steps: [openAi.chunk({ content: "Looking." }), ...(look("c1") as { steps: never[] }).steps] };
-    const replies = [said, look("c2")];
-    const outcome = await rig.withModel(replies, ["-p", "--max-turns", "2", "go"]);
-    expect([outcome.code, outcome.stdout]).toEqual([4, "Looking.\n"]);
-    expect(outcome.stderr).toContain("galley: Stopped: --max-turns 2 is used up. Continue with: galley -c -p …\n");
-    const lines = jsonLines(await rig.withModel([look("c1")], ["--mode", "json", "--max-turns", "1", "go"]));
-    expect(lines.at(-1)).toMatchObject({ code: 4, reason: "limit", limit: { kind: "turns", limit: 1, used: 1 } });
-  });
-
-  it("does not matter to a run that needs no more", async () => {
-    expect((await rig.withModel([look("c1"), openAi.text("Done.")], ["-p", "--max-turns", "2", "go"])).code).toBe(0);
-  });
-
-  it("wins over a pending preview, which stays pending", async () => {
-    const outcome = await rig.galley(["-p", "--exit-code", "--max-turns", "1", "replace foo($A) with bar($A) in a.ts"]);
-    expect(outcome.code).toBe(4);
-    expect(outcome.stderr).toContain("Pending, not written yet:");
   });
 });

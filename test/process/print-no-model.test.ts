@@ -44,7 +44,7 @@ describe("nothing is set up", () => {
   );
 
   it("a token that other programs use is no model", async () => {
-    const env = { GITHUB_TOKEN: "x", HF_TOKEN: "x" };
+    const env = { GITHUB_TOKEN: "x", GH_TOKEN: "x" };
     expect((await rig.galley(["-p", "show note.txt"], { env })).code).toBe(0);
   });
 });
@@ -75,33 +75,37 @@ describe("something is set up that cannot be used", () => {
     }
   });
 
-  it.each(["ANTHROPIC_API_KEY", "OPENAI_API_KEY"])(
-    "a key in %s alone: 7, and what this version needs",
-    async (name) => {
-      const { code, stdout, stderr } = await rig.galley(["-p", "show note.txt"], { env: { [name]: "k" } });
-      expect([code, stdout]).toEqual([7, ""]);
-      expect(stderr).toMatch(new RegExp(`^galley: ${name} is set, but this version knows no service by itself`));
-      expect(stderr).toContain("\n  galley --model planner -p help ");
-      expect(stderr).toContain(`'${join(rig.home, ".galley/agent/models.yml")}'`);
-      expect(stderr.split("\n")).toHaveLength(4);
-    },
-  );
+  it("a key for a service without a table: 7, and what is needed", async () => {
+    const { code, stdout, stderr } = await rig.galley(["-p", "show note.txt"], { env: { LITELLM_API_KEY: "k" } });
+    expect([code, stdout]).toEqual([7, ""]);
+    expect(stderr).toMatch(/^galley: LITELLM_API_KEY is set, but galley does not know the models of this service/);
+    expect(stderr).toContain("\n  galley --model planner -p help ");
+    expect(stderr).toContain(`'${join(rig.home, ".galley/agent/models.yml")}'`);
+    expect(stderr.split("\n")).toHaveLength(4);
+  });
 
-  it("a key in auth.json alone: the same", async () => {
+  it("the same in auth.json", async () => {
     const agentDir = join(rig.home, "stored");
     mkdirSync(agentDir);
-    const keys = { anthropic: { type: "api_key", key: "k" } };
+    const keys = { litellm: { type: "api_key", key: "k" } };
     writeFileSync(join(agentDir, "auth.json"), JSON.stringify(keys), { mode: 0o600 });
     const { code, stderr } = await rig.galley(["-p", "help"], { env: { GALLEY_AGENT_DIR: agentDir } });
     expect(code).toBe(7);
-    expect(stderr).toContain("auth.json holds a key for anthropic, but this version knows no service by itself");
+    expect(stderr).toContain("auth.json holds a key for litellm, but galley does not know the models");
   });
 
   it("a service without models: 7", async () => {
-    rig.models("providers:\n  anthropic:\n    baseUrl: https://api.anthropic.com\n");
+    rig.models("providers:\n  mine:\n    baseUrl: https://llm.example\n");
     const { code, stderr } = await rig.galley(["-p", "help"]);
     expect(code).toBe(7);
     expect(stderr).toContain("models.yml names a service and none of its models");
+  });
+
+  it("a service of the table without a key: 7, by the name of its variable", async () => {
+    const text = "galley: No API key found for anthropic. Set ANTHROPIC_API_KEY, or run: galley login anthropic\n";
+    const named = await rig.galley(["--model", "claude-sonnet-5", "-p", "help"]);
+    rig.models("providers:\n  anthropic:\n    baseUrl: https://llm.example\n");
+    for (const { code, stderr } of [named, await rig.galley(["-p", "help"])]) expect([code, stderr]).toEqual([7, text]);
   });
 
   it("an empty file says nothing", async () => {
@@ -120,7 +124,7 @@ describe("something is set up that cannot be used", () => {
 
   it("an unknown model: 1", async () => {
     const { code, stderr } = await rig.galley(["--model", "nope", "-p", "help"]);
-    expect([code, stderr]).toEqual([1, "galley: Model not found: nope\n"]);
+    expect([code, stderr]).toEqual([1, "galley: Model not found: nope. See: galley models --all\n"]);
   });
 
   it("the planner still answers when it is chosen", async () => {

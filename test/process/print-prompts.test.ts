@@ -88,6 +88,9 @@ describe("options that this version does not have", () => {
     [["--stage", "--auto"], "--stage and --auto exclude each other."],
     [["--quiet", "--verbose"], "--quiet and --verbose exclude each other."],
     [["--max-turns", "0"], '--max-turns must be a whole number from 1, not "0".'],
+    [["--max-tokens", "1e6"], '--max-tokens must be a whole number from 1, not "1e6".'],
+    [["--max-cost", "$1"], '--max-cost must be dollars above 0, as in 0.50, not "$1".'],
+    [["--max-cost", "0.0"], '--max-cost must be dollars above 0, as in 0.50, not "0.0".'],
     [["--output-format", "xml"], '--output-format must be text, json or stream-json, not "xml".'],
     [["--mode", "text", "--output-format", "json"], "--mode text and --output-format json exclude each other."],
   ])("%j is wrong usage too", async (args, text) => {

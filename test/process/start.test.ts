@@ -29,6 +29,14 @@ it("answers get_state out of the first pack alone, with its code cache and few m
     expect(builtin).not.toContain(heavy);
 });
 
+it("reads no model table before ready, and one for get_state, with keys for several services", () => {
+  expect(start(root)).toMatchObject({ tables: [], tablesBeforeReady: 0 });
+  const keys = { GROQ_API_KEY: "k", OPENROUTER_API_KEY: "k", MISTRAL_API_KEY: "k" };
+  const { scripts, tables, tablesBeforeReady } = start(root, keys);
+  expect({ tables, tablesBeforeReady }).toEqual({ tables: ["openrouter.json"], tablesBeforeReady: 0 });
+  expect(scripts).toEqual([{ name: "main.js", isCached: fitsThisNode() }]);
+});
+
 it("takes no code cache that was made of another text, and runs without one", () => {
   for (const part of ["bin", "dist/cli", "package.json"])
     cpSync(join(root, part), join(home, part), { recursive: true });
@@ -50,9 +58,11 @@ it("has a code cache for what a session uses, which fits the Node that built", (
 interface Report {
   scripts: { name: string; isCached: boolean }[];
   builtin: string[];
+  tables: string[];
+  tablesBeforeReady: number;
 }
 
-function start(place: string): Report {
+function start(place: string, keys: Record<string, string> = {}): Report {
   const report = join(home, "report.json");
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -61,7 +71,7 @@ function start(place: string): Report {
       cwd: home,
       input: '{"id":"1","type":"get_state"}\n',
       encoding: "utf8",
-      env: { PATH: process.env.PATH, HOME: home, START_REPORT: report },
+      env: { PATH: process.env.PATH, HOME: home, START_REPORT: report, ...keys },
     },
   );
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });

@@ -1,18 +1,27 @@
 """One method per command. Written by generate.py from the schema; not to be edited.
 
-Required fields are the parameters, in the order of the protocol; optional ones are keywords, and `None` leaves them out.
+Required fields are the parameters, in the order of the protocol; optional ones are keywords, and `None` leaves them out,
+except where `None` has a meaning: there `UNSET` does.
 `timeout` is in seconds; `None` takes the usual deadline, `math.inf` waits for ever.
 """
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, Dict, List, Literal, Optional, Union
 
 from . import types
 
 
-def given(fields: Dict[str, Any]) -> Dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+class Unset(Enum):
+    UNSET = "unset"
+
+
+UNSET = Unset.UNSET
+
+
+def given(fields: Dict[str, Any], absent: Any = None) -> Dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not absent}
 
 
 class SyncCommands:
@@ -87,6 +96,9 @@ class SyncCommands:
 
     def abort_retry(self, *, timeout: Optional[float] = None) -> None:
         return self.request("abort_retry", {}, timeout=timeout)
+
+    def set_budget(self, *, max_cost: Union[float, None, Unset] = UNSET, max_turns: Union[int, None, Unset] = UNSET, max_tokens: Union[int, None, Unset] = UNSET, timeout: Optional[float] = None) -> types.BudgetState:
+        return self.request("set_budget", {**given({"maxCost": max_cost, "maxTurns": max_turns, "maxTokens": max_tokens}, UNSET)}, timeout=timeout)
 
     def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
         return self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context})}, timeout=timeout)
@@ -235,6 +247,9 @@ class AsyncCommands:
 
     async def abort_retry(self, *, timeout: Optional[float] = None) -> None:
         return await self.request("abort_retry", {}, timeout=timeout)
+
+    async def set_budget(self, *, max_cost: Union[float, None, Unset] = UNSET, max_turns: Union[int, None, Unset] = UNSET, max_tokens: Union[int, None, Unset] = UNSET, timeout: Optional[float] = None) -> types.BudgetState:
+        return await self.request("set_budget", {**given({"maxCost": max_cost, "maxTurns": max_turns, "maxTokens": max_tokens}, UNSET)}, timeout=timeout)
 
     async def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
         return await self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context})}, timeout=timeout)

@@ -31,6 +31,7 @@ COMMAND_TYPES: Tuple[str, ...] = (
     "set_auto_compaction",
     "set_auto_retry",
     "abort_retry",
+    "set_budget",
     "bash",
     "abort_bash",
     "get_session_stats",
@@ -66,6 +67,7 @@ EVENT_TYPES: Tuple[str, ...] = (
     "auto_retry_end",
     "auto_retry_start",
     "available_commands_update",
+    "budget_exceeded",
     "extension_error",
     "extension_ui_request",
     "host_tool_call",
@@ -417,6 +419,22 @@ class BranchSummaryMessage(TypedDict):
     summary: str
     fromId: str
     timestamp: float
+
+
+class _BudgetStateRequired(TypedDict):
+    used: "BudgetStateUsed"
+
+
+class BudgetState(_BudgetStateRequired, total=False):
+    maxCost: float
+    maxTurns: int
+    maxTokens: int
+
+
+class BudgetStateUsed(TypedDict):
+    cost: float
+    turns: int
+    tokens: float
 
 
 class _ChangeRequired(TypedDict):
@@ -1428,7 +1446,7 @@ class RpcChunk(TypedDict):
     data: str
 
 
-RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "RevisePendingActionCommand", "RebasePendingActionCommand", "GetDiffCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
+RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "SetBudgetCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "RevisePendingActionCommand", "RebasePendingActionCommand", "GetDiffCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
 
 
 class _RpcFailureRequired(TypedDict):
@@ -1482,7 +1500,7 @@ class ServiceTierChangeEntry(TypedDict):
 SessionEntry = Union["MessageEntry", "ModelChangeEntry", "ThinkingLevelChangeEntry", "ServiceTierChangeEntry", "CompactionEntry", "BranchSummaryEntry", "CustomEntry", "CustomMessageEntry", "LabelEntry", "TtsrInjectionEntry", "McpToolSelectionEntry", "SessionInitEntry", "ModeChangeEntry", "ContextChangeEntry", "SessionInfoEntry", "LeafEntry", "PruneEntry"]
 
 
-SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
+SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "BudgetExceededEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
 
 
 class AutoCompactionStartEvent(TypedDict):
@@ -1529,6 +1547,13 @@ class RetryFallbackSucceededEvent(TypedDict):
     type: Literal["retry_fallback_succeeded"]
     model: str
     role: str
+
+
+class BudgetExceededEvent(TypedDict):
+    type: Literal["budget_exceeded"]
+    kind: Literal["cost", "turns", "tokens"]
+    limit: float
+    used: float
 
 
 class TtsrTriggeredEvent(TypedDict):
@@ -1697,6 +1722,7 @@ class SessionStats(_SessionStatsRequired, total=False):
     contextUsage: "ContextUsage"
     compactions: int
     byModel: Dict[str, "SessionStatsByModelValue"]
+    budget: "BudgetState"
 
 
 class SessionStatsByModelValue(TypedDict):
@@ -1720,6 +1746,17 @@ class _SetAutoRetryCommandRequired(TypedDict):
 
 class SetAutoRetryCommand(_SetAutoRetryCommandRequired, total=False):
     id: "RequestId"
+
+
+class _SetBudgetCommandRequired(TypedDict):
+    type: Literal["set_budget"]
+
+
+class SetBudgetCommand(_SetBudgetCommandRequired, total=False):
+    id: "RequestId"
+    maxCost: Union[float, None]
+    maxTurns: Union[int, None]
+    maxTokens: Union[int, None]
 
 
 class _SetEventFilterCommandRequired(TypedDict):

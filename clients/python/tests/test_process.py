@@ -32,6 +32,9 @@ class Day(ProcessCase):
         self.assertEqual(outcome.text, client.get_last_assistant_text()["text"])
         self.assertEqual([message["role"] for message in client.get_messages()["messages"]], ["user", "assistant"])
         self.assertEqual(client.get_session_stats()["userMessages"], 1)
+        used = {"cost": 0, "turns": 1, "tokens": 0}
+        self.assertEqual(client.set_budget(max_turns=5, max_tokens=9), {"maxTurns": 5, "maxTokens": 9, "used": used})
+        self.assertEqual(client.set_budget(max_tokens=None), {"maxTurns": 5, "used": used})
         self.assertIn("agent_settled", [event["type"] for event in client.stream("help")])
         client.wait_for_idle(timeout=5)
         self.assertEqual(client.stop(), 0)

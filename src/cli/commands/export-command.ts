@@ -9,6 +9,7 @@ import { exportPieces } from "../../html/export-html.js";
 import { readSource } from "../../html/read-source.js";
 import { exportName, typedPath, writeExport } from "../../html/write.js";
 import { findSessionFile } from "../../sdk/manage-sessions.js";
+import { findSecrets } from "../../sdk/secrets/find-secrets.js";
 import type { CommandLine } from "../arguments.js";
 import { exitCodes, signalCodes } from "../exit-codes.js";
 import { workingDirectory } from "../session-options.js";
@@ -29,7 +30,8 @@ export async function runExport({ options, words, warnings }: CommandLine): Prom
   const name = output ?? exportName({ sessionFile: input, sessionId: source.header.id });
   try {
     const path = typedPath(resolve(cwd, name));
-    await writeExport({ path, pieces: exportPieces(source), signal });
+    const { mask: redact } = await findSecrets({ cwd, agentDir });
+    await writeExport({ path, pieces: exportPieces(source, { redact }), signal });
     tell(`Exported to: ${path}\n`);
   } catch (error) {
     if (signal.aborted) return; // the exit code says why

@@ -18,7 +18,7 @@ import { ignoreBrokenStderr } from "../guard-stdout.js";
 import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
 import { reportUncaught } from "../report-uncaught.js";
 import { type PendingVerb, type PendingWords, parsePendingWords } from "./pending-words.js";
-import { print, printJson, reasonOf } from "./review-output.js";
+import { hideSecrets, print, printError, printJson, reasonOf } from "./review-output.js";
 import { rebase } from "./review-rebase.js";
 import { settle } from "./review-settle.js";
 import { inProject, jsonOf, show } from "./review-show.js";
@@ -28,7 +28,7 @@ import { takeBack } from "./review-undo.js";
 /** One command may open several sessions, and each logs the same about this directory. */
 const told = new Set<string>();
 const log = logTo((line) => {
-  if (!told.has(line)) process.stderr.write(sanitizeForTerminal(line));
+  if (!told.has(line)) printError(line);
   told.add(line);
 });
 
@@ -46,10 +46,11 @@ export async function runPendingCommand(verb: PendingVerb, words: readonly strin
   const release = keepAlive();
   reportUncaught(log);
   try {
+    await hideSecrets(location);
     const reason = await verbs[request.verb](location, request);
     process.exitCode = exitCodes[reason];
   } catch (error) {
-    process.stderr.write(sanitizeForTerminal(`galley: ${messageOf(error)}\n`));
+    printError(`galley: ${messageOf(error)}\n`);
     process.exitCode = exitCodes[reasonOf(error)];
   } finally {
     release();

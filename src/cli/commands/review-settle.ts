@@ -13,7 +13,7 @@ import type { ExitReason } from "../exit-codes.js";
 import { shellWord } from "../shell-word.js";
 import { countText, figuresText } from "../table.js";
 import type { PendingWords } from "./pending-words.js";
-import { print, printJson, reasonOf } from "./review-output.js";
+import { print, printError, printJson, reasonOf } from "./review-output.js";
 import { inProject } from "./review-show.js";
 import { writtenText } from "./review-text.js";
 
@@ -43,7 +43,7 @@ export async function settle(location: PendingLocation, words: PendingWords): Pr
     const text = failureText(error, failed, location);
     const outcome = GalleyError.is(error, "stale_preview") ? "stale" : "failed";
     for (const { name } of failed) results.push({ id: name, outcome, text, error: text });
-    process.stderr.write(sanitizeForTerminal(`galley: ${text}\n`));
+    printError(`galley: ${text}\n`);
     failure ??= reasonOf(error);
   };
   for (const group of groupsOf(await decisionsOf(location, words))) {

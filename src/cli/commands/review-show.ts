@@ -13,9 +13,8 @@ import { chooseFiles } from "../../sdk/review/choose-files.js";
 import { findAction, findChange, isChangeId } from "../../sdk/review/find-by-id.js";
 import { diffsOf, type ListedAction, type ListedFile, shownInProject } from "../../sdk/review/listed-action.js";
 import type { ExitReason } from "../exit-codes.js";
-import { printPaged } from "../pager.js";
 import type { PendingWords, Target } from "./pending-words.js";
-import { print, printJson } from "./review-output.js";
+import { print, printJson, printLong } from "./review-output.js";
 import { aboutAction, aboutChange, diffText, statText } from "./review-text.js";
 
 export async function show(location: PendingLocation, words: PendingWords): Promise<ExitReason> {
@@ -39,7 +38,7 @@ async function showAction(location: PendingLocation, { flags }: PendingWords, ta
   else if (flags.has("stat")) print(statText(files));
   else {
     const diffs = diffText(await diffsOf(listed, chosen));
-    await printPaged(`${aboutAction(listed, Date.now())}\n${statText(files)}\n${diffs}`);
+    await printLong(`${aboutAction(listed, Date.now())}\n${statText(files)}\n${diffs}`);
   }
   return "done";
 }
@@ -63,7 +62,7 @@ async function showChange(location: PendingLocation, { flags }: PendingWords, ta
   if (flags.has("json")) printJson({ change: { ...change, files } });
   else if (flags.has("files")) print(namesOf(files));
   else if (flags.has("stat")) print(statText(files));
-  else await printPaged(`${aboutChange(change, Date.now())}\n${statText(files)}\n${diffText(files)}${lostText(files)}`);
+  else await printLong(`${aboutChange(change, Date.now())}\n${statText(files)}\n${diffText(files)}${lostText(files)}`);
   return "done";
 }
 

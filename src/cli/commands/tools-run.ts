@@ -106,6 +106,7 @@ async function run(
   { location, output }: Around,
 ): Promise<number> {
   const { log } = location;
+  const { secrets } = session;
   session.sessionManager.setName(`galley tools run ${name}`, "auto");
   const ran = await session.runTool({ name, args, signal: stop }).catch((error: unknown) => {
     if (GalleyError.is(error, "not_found")) return unknownTool(name, { session, location, line });
@@ -126,9 +127,9 @@ async function run(
     const pending = isOnDisk ? plans.map(({ id }) => id) : [];
     const rest = { isError, isDenied, pending, applied: applied.told };
     const failure = applied.failure === undefined ? {} : { error: applied.failure };
-    output.print(`${JSON.stringify({ tool: name, content, details, ...rest, ...failure })}\n`);
-  } else if (result.isError) log.error(textOf(result));
-  else if (textOf(result) !== "") output.print(`${textOf(result)}\n`);
+    output.print(`${secrets.line(JSON.stringify({ tool: name, content, details, ...rest, ...failure }))}\n`);
+  } else if (result.isError) log.error(secrets.mask(textOf(result)));
+  else if (textOf(result) !== "") output.print(secrets.mask(`${textOf(result)}\n`));
   if (!isJson) for (const text of applied.told) output.print(`${text}\n`);
   if (applied.failure !== undefined) log.error(applied.failure);
   if (!isJson) for (const text of leftTexts(left, { isOnDisk, line })) process.stderr.write(`${text}\n`);

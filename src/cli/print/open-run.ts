@@ -6,7 +6,6 @@ import { agentDirectory } from "../../config/agent-directory.js";
 import { type AgentSession, createAgentSession } from "../../sdk/index.js";
 import type { NoModelReason } from "../../sdk/no-model.js";
 import { type RunWatch, watchRun } from "../../sdk/run-report/watch-run.js";
-import type { BudgetExceeded } from "../../sdk/turn-budget.js";
 import type { CommandLine } from "../arguments.js";
 import { resolveFlags as resolveForeign } from "../extension-flags.js";
 import { type Prompt, promptsOf } from "../prompts.js";
@@ -16,8 +15,6 @@ export interface OpenRun {
   readonly session: AgentSession;
   readonly prompts: readonly Prompt[];
   readonly watch: RunWatch;
-  /** The limit that was reached, if one was. */
-  exceeded(): BudgetExceeded | undefined;
 }
 
 /** Throws what keeps the run from starting. */
@@ -32,7 +29,6 @@ export async function openRun(
   let { words } = line;
   let problem: string | undefined;
   let noModel: NoModelReason | undefined;
-  let exceeded: BudgetExceeded | undefined;
   const unloaded: string[] = [];
   const read = () => promptsOf(words, { cwd, further: line.options.get("then") ?? [] });
   // Which words are messages is known only when it is known which are values of flags.
@@ -46,9 +42,6 @@ export async function openRun(
     onLoadError: ({ path }) => unloaded.push(path),
     onNoModel: (reason) => {
       noModel = reason;
-    },
-    onBudgetExceeded: (limit) => {
-      exceeded = limit;
     },
     ...(isLate ? { resolveFlags } : {}),
   });
@@ -69,7 +62,7 @@ export async function openRun(
   const prompts = isLate ? await read() : early;
   if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
   watch.attach(session);
-  return { session, prompts, watch, exceeded: () => exceeded };
+  return { session, prompts, watch };
 }
 
 function usageError(problem: string | undefined): GalleyError | undefined {

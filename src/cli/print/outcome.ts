@@ -2,8 +2,7 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { AssistantMessage } from "../../protocol/messages.js";
-import type { AgentSession } from "../../sdk/index.js";
-import type { BudgetExceeded } from "../../sdk/turn-budget.js";
+import type { AgentSession, BudgetExceeded } from "../../sdk/index.js";
 import { type ExitReason, exitCodes } from "../exit-codes.js";
 
 export interface Outcome {
@@ -13,8 +12,10 @@ export interface Outcome {
   pending?: readonly string[];
   /** The ids of previews that were left undecided and ended with the run. */
   discarded?: readonly string[];
-  limit?: BudgetExceeded;
+  limit?: Limit;
 }
+
+export type Limit = Pick<BudgetExceeded, "kind" | "limit" | "used">;
 
 /** Previews that are left are no failure, unless the caller wants to know by the code. */
 export function codeOf({ reason }: Outcome, { exitCode }: { exitCode: boolean }): number {
@@ -24,25 +25,50 @@ export function codeOf({ reason }: Outcome, { exitCode }: { exitCode: boolean })
 /** Of an error that ended the program before, or instead of, a run. */
 export function outcomeOfError(error: unknown): Outcome {
   const isOf = (code: GalleyError["code"]) => GalleyError.is(error, code);
-  const reason = isOf("usage") ? "usage" : isOf("no_credential") || isOf("no_model") ? "provider" : "startup";
-  return { reason, message: messageOf(error) };
+  const isProvider = isOf("no_credential") || isOf("no_model");
+  const reason = isOf("usage") || isOf("unknown_price") ? "usage" : isProvider ? "provider" : "startup";
+  return { reason, message: isOf("model_not_found") ? notFoundText(error as GalleyError) : messageOf(error) };
+}
+
+function notFoundText({ message, details }: GalleyError): string {
+  const names = Array.isArray(details?.suggestions) ? details.suggestions : [];
+  const meant = names.length === 0 ? "" : ` Did you mean ${names.join(", ")}?`;
+  return `${message}.${meant} See: galley models --all`;
 }
 
 /** Of the last prompt; without a reply it was a command, or ended before the model was called. */
 export function failureOf(
   session: AgentSession,
-  { reply, exceeded }: { reply: AssistantMessage | undefined; exceeded: BudgetExceeded | undefined },
+  { reply, exceeded }: { reply: AssistantMessage | undefined; exceeded: Limit | undefined },
 ): Outcome | undefined {
-  if (exceeded) {
-    const message = `Stopped: --max-turns ${exceeded.limit} is used up. Continue with: galley -c -p …`;
-    return { reason: "limit", message, limit: exceeded };
-  }
+  if (reply?.error?.kind === "limit") return stoppedAt(exceeded, reply.errorMessage);
   const { status, error } = session.lastOutcome;
-  if (reply?.stopReason === "length")
-    return { reason: "limit", message: "The answer was cut off: it reached the model's output limit." };
+  if (reply?.stopReason === "length") return { reason: "limit", message: cutText(session) };
   const isFailed = reply ? reply.stopReason === "error" || reply.stopReason === "aborted" : status !== "completed";
   if (!isFailed) return undefined;
   const message = reply?.errorMessage ?? error?.message ?? "The run failed";
   if (reply?.error !== undefined && reply.provider !== "galley") return { reason: "provider", message };
   return { reason: session.wasDenied ? "denied" : "failed", message };
+}
+
+/** A budget lowers what a reply may have. */
+function cutText({ budget: { maxCost, maxTokens } }: AgentSession): string {
+  const isLimited = (maxCost ?? maxTokens) !== undefined;
+  return `The answer was cut off: it reached the model's output limit${isLimited ? ", or what is left of the budget" : ""}.`;
+}
+
+/** A limit that was told before the run began has only its sentence. */
+function stoppedAt(limit: Limit | undefined, text = ""): Outcome {
+  if (!limit) return { reason: "limit", message: text };
+  return { reason: "limit", message: `${limitText(limit)} Continue with: galley -c …`, limit };
+}
+
+function limitText({ kind, limit, used }: Limit): string {
+  const spent = { cost: ` (${dollarsText(used)} spent)`, turns: "", tokens: ` (${used} used)` }[kind];
+  return `Stopped: --max-${kind} ${limit} is used up${spent}.`;
+}
+
+/** `0.09`, and more digits only for less than a cent. */
+function dollarsText(amount: number): string {
+  return amount === 0 || amount >= 0.01 ? amount.toFixed(2) : String(Number(amount.toPrecision(2)));
 }

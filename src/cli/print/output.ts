@@ -3,6 +3,7 @@
 import type { Writable } from "node:stream";
 import { encodeFrame } from "../../base/ndjson.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
+import type { TextMask } from "../../base/text-mask.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
 import { encodeSafely, encodeUpdate } from "../../rpc/encode.js";
 import type { AgentSession } from "../../sdk/index.js";
@@ -19,11 +20,12 @@ export function writeEvents(
   session: AgentSession,
   { output, stop, hasSnapshots }: { output: Writable; stop: Stop; hasSnapshots: boolean },
 ): void {
+  const mask = session.secrets;
   output.write(encodeFrame(session.sessionManager.header));
   const encode = (event: AgentSessionEvent) =>
     event.type === "message_update" && !hasSnapshots
-      ? encodeUpdate(event, undefined, { stub: emptyMessage })
-      : encodeSafely(event);
+      ? encodeUpdate(event, undefined, { stub: emptyMessage, mask })
+      : encodeSafely(event, mask);
   session.subscribe((event) => {
     if (!stop.hasReader || output.write(encode(event)) || event.type !== "message_update") return;
     return hasRoom(output); // a slow reader slows the model
@@ -56,7 +58,7 @@ export function answerOf(session: AgentSession): string {
   for (const message of session.messages.toReversed()) {
     if (message.role !== "assistant") continue;
     const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-    if (text.trim()) return sanitizeForTerminal(text.trim());
+    if (text.trim()) return session.secrets.mask(sanitizeForTerminal(text.trim()));
   }
   return "";
 }
@@ -67,16 +69,18 @@ export interface Ended {
   readonly answer: string;
   readonly sessionId: string | undefined;
   readonly report: RunReport | undefined;
+  /** What may not be told. */
+  readonly secrets: TextMask | undefined;
 }
 
 /** The last line of JSON mode. */
-export function exitLine({ outcome, code }: Ended): string {
-  return encodeFrame({ type: "exit", code, ...outcome, pending: outcome.pending ?? [] });
+export function exitLine({ outcome, code, secrets }: Ended): string {
+  return encodeFrame({ type: "exit", code, ...outcome, pending: outcome.pending ?? [] }, secrets);
 }
 
 /** The same as all there is, with the names that scripts for other programs look for. */
-export function resultDocument({ outcome, code, answer, sessionId, report }: Ended): string {
-  return encodeFrame({
+export function resultDocument({ outcome, code, answer, sessionId, report, secrets }: Ended): string {
+  const document = {
     type: "result",
     is_error: code !== 0,
     result: answer,
@@ -85,5 +89,6 @@ export function resultDocument({ outcome, code, answer, sessionId, report }: End
     code,
     ...outcome,
     pending: outcome.pending ?? [],
-  });
+  };
+  return encodeFrame(document, secrets);
 }

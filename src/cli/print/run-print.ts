@@ -43,7 +43,8 @@ export async function runPrint(line: CommandLine, mode: "text" | "json"): Promis
   const isDocument = line.options.get("output-format")?.[0] === "json";
   const form: Form = mode === "text" ? "text" : isDocument ? "document" : "lines";
   const output = guardStdout();
-  const progress = createProgress(line, form);
+  const mask = (text: string) => stop.session?.secrets.mask(text) ?? text;
+  const progress = createProgress(line, form, mask);
   const warnings = new Set<string>();
   const log = logTo((text) => {
     warnings.add(text);
@@ -64,21 +65,27 @@ export async function runPrint(line: CommandLine, mode: "text" | "json"): Promis
 }
 
 /** Its line would be mixed with lines of JSON on the same terminal. */
-function createProgress({ options }: CommandLine, form: Form): Progress {
+function createProgress({ options }: CommandLine, form: Form, mask: (text: string) => string): Progress {
   const [isQuiet, isVerbose] = [options.has("quiet"), options.has("verbose")];
   const { stderr } = process;
   const hasLine = stderr.isTTY === true && process.env.TERM !== "dumb" && !(form === "lines" && isatty(1));
-  return new Progress({ stderr, hasLine, isVerbose, isQuiet, now: () => performance.now() });
+  const masked = {
+    write: (text: string) => stderr.write(mask(text)),
+    get columns() {
+      return stderr.columns;
+    },
+  };
+  return new Progress({ stderr: masked, hasLine, isVerbose, isQuiet, now: () => performance.now() });
 }
 
 async function run({ line, form, output, stop, progress, log }: Parts): Promise<Finished> {
-  const { session, prompts, watch, exceeded } = await openRun(line, { mode: form === "text" ? "print" : "json", log });
+  const { session, prompts, watch } = await openRun(line, { mode: form === "text" ? "print" : "json", log });
   stop.watch(session);
   if (form === "lines") writeEvents(session, { output, stop, hasSnapshots: line.options.has("json-snapshots") });
   progress.begin(watch.tally, session.model ? `${session.model.provider}/${session.model.id}` : "the model");
   session.subscribe((event) => progress.event(event));
   const work = async () => {
-    const deps = { session, stop, exceeded, beforeUntold: () => watch.beforeUntold() };
+    const deps = { session, stop, beforeUntold: () => watch.beforeUntold() };
     const failed = await runPrompts(deps, prompts);
     const failure = failed ?? (line.options.has("yes") ? await applyRest(deps) : undefined);
     const withDiff = form === "text" && !line.options.has("quiet");
@@ -96,7 +103,7 @@ async function tell(parts: Parts, finished: Finished & { isTold: boolean }): Pro
   const code = stop.code ?? codeOf(outcome, { exitCode: line.options.has("exit-code") });
   if (!stop.hasReader) process.exit(code);
   const answer = session && hasAnswer(outcome.reason) ? answerOf(session) : "";
-  const ended: Ended = { outcome, code, answer, sessionId: session?.sessionId, report };
+  const ended: Ended = { outcome, code, answer, sessionId: session?.sessionId, report, secrets: session?.secrets };
   if (form === "text" && answer !== "") await writeAnswer(output, answer);
   const isSaid = isTold || stop.code !== undefined || outcome.reason === "pending";
   if (outcome.message !== undefined && !isSaid) log.error(outcome.message);
@@ -121,9 +128,10 @@ function stoppedBy({ signal }: Stop, outcome: Outcome): Outcome {
 function tellSummary({ line, form, stop }: Parts, { outcome, report, left }: Finished): void {
   if (line.options.has("quiet") || !report || !left) return;
   const { stderr } = process;
+  const tellUser = (text: string) => stderr.write(stop.session?.secrets.mask(text) ?? text);
   const isStopped = stop.code !== undefined;
   const { plans, isKept } = left;
-  if (form === "text" && !isStopped) stderr.write(previewsText(plans, { isTTY: stderr.isTTY, isKept }));
+  if (form === "text" && !isStopped) tellUser(previewsText(plans, { isTTY: stderr.isTTY, isKept }));
   const shown = isStopped ? { ...report, failed: [], turns: 0 } : report;
-  stderr.write(summaryText(shown, left, outcome.message));
+  tellUser(summaryText(shown, left, outcome.message));
 }

@@ -5,16 +5,13 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import type { AssistantMessage } from "../../protocol/messages.js";
 import type { AgentSession } from "../../sdk/index.js";
 import { plannerUnderstood } from "../../sdk/planner-understood.js";
-import type { BudgetExceeded } from "../../sdk/turn-budget.js";
 import type { Prompt } from "../prompts.js";
-import { failureOf, type Outcome } from "./outcome.js";
+import { failureOf, type Limit, type Outcome } from "./outcome.js";
 import type { Stop } from "./stop.js";
 
 export interface RunDeps {
   readonly session: AgentSession;
   readonly stop: Stop;
-  /** The limit that was reached, if one was. */
-  exceeded(): BudgetExceeded | undefined;
   /** Before a custom tool's own apply, which may write anything. */
   beforeUntold(): Promise<void>;
 }
@@ -23,8 +20,10 @@ export interface RunDeps {
 export async function runPrompts(deps: RunDeps, prompts: readonly Prompt[]): Promise<Outcome | undefined> {
   const { session, stop } = deps;
   let reply: AssistantMessage | undefined;
+  let exceeded: Limit | undefined;
   session.subscribe((event) => {
     if (event.type === "message_end" && event.message.role === "assistant") reply = event.message;
+    if (event.type === "budget_exceeded") exceeded = { kind: event.kind, limit: event.limit, used: event.used };
   });
   let broken: string | undefined;
   let command: string | undefined;
@@ -42,7 +41,7 @@ export async function runPrompts(deps: RunDeps, prompts: readonly Prompt[]): Pro
     await session.waitForIdle(); // for runs that a command, or an extension, has started
     if (stop.code !== undefined) return { reason: "failed" };
     if (broken !== undefined) return { reason: "failed", message: `/${command} failed: ${broken}` };
-    const failure = failureOf(session, { reply, exceeded: deps.exceeded() });
+    const failure = failureOf(session, { reply, exceeded });
     if (failure) return failure;
     // Its answer is what it does understand.
     if (reply && !plannerUnderstood(reply, session.messages)) return { reason: "usage" };

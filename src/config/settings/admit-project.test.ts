@@ -72,6 +72,14 @@ describe("admitProject (T-8)", () => {
     },
   );
 
+  it("lets any project set a limit that the user has not, and lower one that the user has", () => {
+    expect(admit({ "budget.maxCost": 1 }).values).toEqual({ "budget.maxCost": 1 });
+    const user = { "budget.maxCost": 0.5 };
+    expect(admit({ "budget.maxCost": 0.1 }, { user }).values).toEqual({ "budget.maxCost": 0.1 });
+    const problem = "/p/settings.json: budget.maxCost: 1 is ignored, a project may only make this stricter";
+    expect(admit({ "budget.maxCost": 1 }, { user, isTrusted: true })).toEqual({ values: {}, problems: [problem] });
+  });
+
   it("measures by what the user says, not by the default", () => {
     expect(admit({ staging: "auto" }, { user: { staging: "off" } })).toEqual({
       values: { staging: "auto" },

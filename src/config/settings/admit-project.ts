@@ -67,7 +67,7 @@ function stricterValue({ kind, stricter }: Setting<unknown>, lower: unknown, wan
   const isFine =
     wanted === lower ||
     wanted === stricter ||
-    (stricter === "lower" && (wanted as number) < (lower as number)) ||
+    (stricter === "lower" && (lower === undefined || (wanted as number) < (lower as number))) ||
     (stricter === "later" && kind.type === "choice" && rank(kind.values, wanted) > rank(kind.values, lower));
   return isFine ? wanted : undefined;
 }

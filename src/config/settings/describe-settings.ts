@@ -21,6 +21,8 @@ export const settingGroups = {
     "thinkingBudgets.xhigh": "Tokens for thinking at this level, if the service wants a number instead of a level.",
     modelRoles:
       "Models by role, as `provider/id` or `provider/id:level`. `default` leads the conversation. The others are used where it cannot do something, and have their own fallbacks.",
+    "models.discovery":
+      "Whether local servers (Ollama, LM Studio, llama.cpp, vLLM, and those with `discovery` in the models file) are asked for their models: by `galley models`, where one is named, and before the first prompt of a session without any other model. `GALLEY_OFFLINE=1` stops it too.",
     enabledModels: "The models that `cycle_model` goes through, as patterns; empty: every model with a credential.",
     disabledProviders: "Names of model providers and configuration sources to ignore.",
     temperature: "The sampling temperature; -1 leaves it to the service.",
@@ -32,6 +34,13 @@ export const settingGroups = {
       "Against repetitions; -1 leaves it to the service. Sent to OpenAI-compatible services, not to OpenAI.",
     "images.autoResize": "`read` shrinks PNG images of more than 2000 pixels on a side.",
     "images.blockImages": "No image is sent to a model; the session keeps it.",
+  },
+  Budgets: {
+    "budget.maxCost":
+      "Dollars that a session may spend on models, from when galley opens it. `--max-cost` replaces it for one run.",
+    "budget.maxTurns": "How often a session may ask models. `--max-turns` replaces it for one run.",
+    "budget.maxTokens":
+      "Tokens that a session may use: input, output and cache of all model calls. `--max-tokens` replaces it for one run.",
   },
   Retry: {
     "retry.enabled": "Retry after failures that may pass by themselves.",
@@ -112,6 +121,8 @@ export const settingGroups = {
   "Files and sessions": {
     "secrets.enabled": "Files that match `secrets.paths` are not searched, and are read only with your consent.",
     "secrets.paths": "Patterns of file names or paths.",
+    "secrets.maskForModel":
+      "`off`: the model sees what tools return as it is. Session files, frames, pages and logs are masked all the same.",
     sandbox:
       "Confine commands. This version cannot: if a file or the command line says `workspace` or `read-only`, commands are refused.",
     maxReadBytes: "The most bytes read from one file.",

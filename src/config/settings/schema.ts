@@ -39,6 +39,7 @@ export const settingTable = {
   "thinkingBudgets.xhigh": whole(32_768, { max: tokens }),
 
   modelRoles: record("text", trusted),
+  "models.discovery": choice(["on", "off"], "on", { projectMay: "narrow", stricter: "later" }),
   enabledModels: list([], trusted),
   // Also decides which directories are searched, and so what there is to trust: no trust may depend on it.
   disabledProviders: list([], { projectMay: "narrow", stricter: "more" }),
@@ -49,6 +50,10 @@ export const settingTable = {
   minP: fraction(-1, { min: -1, max: 1 }),
   presencePenalty: fraction(-1, { min: -2, max: 2 }),
   repetitionPenalty: fraction(-1, { min: -1, max: 10 }),
+
+  "budget.maxCost": limit({ min: 0.0001, max: 1_000_000, isWhole: false }),
+  "budget.maxTurns": limit({ min: 1, max: 1_000_000_000, isWhole: true }),
+  "budget.maxTokens": limit({ min: 1, max: 1_000_000_000_000, isWhole: true }),
 
   "compaction.enabled": flag(true),
   "compaction.strategy": choice(["context-full", "off"], "context-full", {}, { handoff: "context-full" }),
@@ -114,6 +119,7 @@ export const settingTable = {
   "security.projectModules": choice(["ask", "allow", "deny"], "ask", { projectMay: "never" }),
   "secrets.enabled": flag(true, { projectMay: "narrow", stricter: true }),
   "secrets.paths": list([".env*", "*.pem", "id_*"], { projectMay: "narrow", stricter: "more" }),
+  "secrets.maskForModel": choice(["off", "on"], "on", { projectMay: "narrow", stricter: "later" }),
   sandbox: choice(["off", "workspace", "read-only"], "workspace", { projectMay: "narrow", stricter: "later" }),
   maxReadBytes: whole(50 * mebibyte, { min: 1, max: 1024 * mebibyte, ...trusted, stricter: "lower" }),
   "workspace.roots": list([], { projectMay: "never" }),
@@ -203,6 +209,11 @@ function whole(standard: number, range: Range): Setting<number> {
 
 function fraction(standard: number, range: Range): Setting<number> {
   return setting({ type: "number", min: range.min ?? 0, max: range.max, isWhole: false }, standard, range);
+}
+
+/** Without a value there is no limit. A project may only lower it. */
+function limit(range: { min: number; max: number; isWhole: boolean }): Setting<number | undefined> {
+  return setting({ type: "number", ...range }, undefined, { projectMay: "narrow", stricter: "lower" });
 }
 
 function choice<const V extends string>(

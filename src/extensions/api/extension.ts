@@ -2,6 +2,7 @@
 // that published extensions were written for.
 
 import { GalleyError } from "../../base/errors.js";
+import type { TextMask } from "../../base/text-mask.js";
 import type { InputContent } from "../../protocol/content.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
@@ -104,6 +105,8 @@ export interface ShortcutDefinition {
 
 /** The session, as far as extensions reach it. */
 export interface ExtensionHost extends ContextHost, CommandHost {
+  /** What events do not show. */
+  readonly secrets?: TextMask;
   sendMessage(message: CustomMessageInput, options?: SendCustomOptions): Promise<void>;
   sendUserMessage(
     content: string | readonly InputContent[],

@@ -41,6 +41,7 @@ const known: Readonly<Record<HookName | AgentSessionEvent["type"], true>> = {
   auto_retry_end: true,
   retry_fallback_applied: true,
   retry_fallback_succeeded: true,
+  budget_exceeded: true,
   ttsr_triggered: true,
   todo_reminder: true,
   todo_auto_clear: true,

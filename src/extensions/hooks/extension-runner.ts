@@ -5,6 +5,7 @@
 import type { Clock } from "../../base/clock.js";
 import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
+import { maskDeep } from "../../base/text-mask.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
 import { asSlashCommand, findCommand } from "../api/commands.js";
@@ -203,7 +204,9 @@ export class ExtensionRunner {
   async #tell(event: ExtensionEvent, handlers: readonly Owned<RegisteredHandler>[]): Promise<void> {
     const tell = async (handler: Owned<RegisteredHandler>) => {
       try {
-        await this.#call(handler, shownTo(handler, event));
+        const shown = shownTo(handler, event);
+        const { secrets } = this.#host ?? {};
+        await this.#call(handler, secrets?.isActive ? maskDeep(shown, secrets.mask) : shown);
       } catch (error) {
         this.report(handler.extension, event.type, error);
       }

@@ -160,6 +160,30 @@ describe("a reply", () => {
     expect(last?.type === "done" && last.usage.cost.total).toBeCloseTo((300 + 3000 + 120 + 187.5) / 1e6);
   });
 
+  it("prices cache writes of an hour apart, and tells the reasoning", async () => {
+    const written = { ephemeral_5m_input_tokens: 40, ephemeral_1h_input_tokens: 60 };
+    const steps = [
+      anthropic.start({
+        input_tokens: 100,
+        cache_creation_input_tokens: 100,
+        cache_creation: written,
+        output_tokens: 1,
+      }),
+      ...anthropic.finish("end_turn", { output_tokens: 200, output_tokens_details: { thinking_tokens: 150 } }),
+    ];
+    const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+    const last = (await ask(steps, {}, { cost })).at(-1);
+    expect(last).toMatchObject({
+      usage: { input: 100, output: 200, cacheWrite: 100, reasoning: 150, totalTokens: 400 },
+    });
+    expect(last?.type === "done" && last.usage.cost.total).toBeCloseTo((300 + 3000 + 40 * 3.75 + 60 * 6) / 1e6, 12);
+  });
+
+  it("names the session in the service's own header", async () => {
+    await ask(anthropic.text("x"), { sessionId: "s1" }, { compat: { sessionHeader: "X-Session-Id" } });
+    expect(server.requests[0]?.headers["x-session-id"]).toBe("s1");
+  });
+
   it.each(["stop_sequence", "pause_turn"])("of reason %s is a stop", async (reason) => {
     expect((await ask(anthropic.reply([], reason))).at(-1)).toEqual(done("stop"));
   });

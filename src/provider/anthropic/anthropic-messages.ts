@@ -22,6 +22,7 @@ import {
   type StreamRequest,
   zeroUsage,
 } from "../provider.js";
+import { sessionHeaders } from "../shared-compat.js";
 import { type TokenCounts, tokenCount, usageOf } from "../usage.js";
 import { messagesPayload } from "./request.js";
 
@@ -39,17 +40,19 @@ const messages: Dialect = {
   reader: ({ model }) => new MessagesReader(model),
 };
 
-function requestHeaders({ model, options }: StreamRequest): Record<string, string> {
+function requestHeaders(request: StreamRequest): Record<string, string> {
+  const { model, options } = request;
   const { apiKey = "" } = options;
-  const isLogin = apiKey.startsWith("sk-ant-oat");
-  const key = isLogin ? { authorization: `Bearer ${apiKey}` } : apiKey === "" ? {} : { "x-api-key": apiKey };
-  const headers = mergeHeaders({ "anthropic-version": "2023-06-01" }, key, model.headers, options.headers);
-  if (!isLogin) return headers;
+  const key = apiKey.startsWith(loginPrefix) ? { authorization: `Bearer ${apiKey}` } : { "x-api-key": apiKey };
+  const own = { "anthropic-version": "2023-06-01", ...sessionHeaders(request) };
+  const headers = mergeHeaders(own, apiKey === "" ? {} : key, model.headers, options.headers);
+  if (!headers.authorization?.startsWith(`Bearer ${loginPrefix}`)) return headers;
   // Without this header the service refuses a login token.
   const others = headers["anthropic-beta"]?.split(",").filter((beta) => beta.trim() !== loginBeta) ?? [];
   return { ...headers, "anthropic-beta": [...others, loginBeta].join(",") };
 }
 
+const loginPrefix = "sk-ant-oat";
 const loginBeta = "oauth-2025-04-20";
 
 const outcomes: { [stopReason: string]: "stop" | "length" | "toolUse" } = {
@@ -172,6 +175,9 @@ class MessagesReader implements WireReader {
     if (typeof output_tokens === "number") counts.output = tokenCount(output_tokens);
     if (typeof cache_read_input_tokens === "number") counts.cacheRead = tokenCount(cache_read_input_tokens);
     if (typeof cache_creation_input_tokens === "number") counts.cacheWrite = tokenCount(cache_creation_input_tokens);
+    const { cache_creation, output_tokens_details } = usage;
+    if (isObject(cache_creation)) counts.cacheWrite1h = tokenCount(cache_creation.ephemeral_1h_input_tokens);
+    if (isObject(output_tokens_details)) counts.reasoning = tokenCount(output_tokens_details.thinking_tokens);
   }
 
   #startBlock(index: unknown, block: unknown, out: StreamEvent[]): Problem | undefined {

@@ -4,10 +4,10 @@ import type { AssistantContent, InputContent } from "../../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.js";
 import { anthropic, streamRequest } from "../../testing/scripted-replies.js";
 import { encodeBody } from "../http/json-body.js";
-import { type ModelMessage, type StreamOptions, type ToolSpec, zeroUsage } from "../provider.js";
+import { type ModelMessage, type ProviderModel, type StreamOptions, type ToolSpec, zeroUsage } from "../provider.js";
 import { fitBudget, messagesPayload } from "./request.js";
 
-const base = anthropic.model("http://127.0.0.1:1", { maxTokens: 64_000 });
+const base: ProviderModel = anthropic.model("http://127.0.0.1:1", { maxTokens: 64_000 });
 const thinker = { ...base, reasoning: true };
 const tool = (name: string): ToolSpec => ({ name, description: "Does.", parameters: { type: "object" } });
 const image: InputContent = { type: "image", data: "AAAA", mimeType: "image/png" };
@@ -49,7 +49,7 @@ describe("the whole body", () => {
       reply([{ type: "text", text: "b" }]),
       user("3"),
     ];
-    expect(payload({ temperature: 0.5 }, messages, { tools: [tool("read"), tool("grep")] })).toEqual({
+    expect(payload({}, messages, { tools: [tool("read"), tool("grep")] })).toEqual({
       model: "scripted",
       max_tokens: 32_000,
       stream: true,
@@ -65,7 +65,6 @@ describe("the whole body", () => {
         { name: "read", description: "Does.", input_schema: { type: "object" } },
         { name: "grep", description: "Does.", input_schema: { type: "object" }, cache_control },
       ],
-      temperature: 0.5,
     });
   });
 
@@ -73,6 +72,28 @@ describe("the whole body", () => {
     expect(payload({ cacheRetention: "long" })).toMatchObject({
       system: [{ cache_control: { type: "ephemeral", ttl: "1h" } }],
     });
+    const model = { ...base, compat: { supportsLongCacheRetention: false } };
+    expect(payload({ cacheRetention: "long" }, undefined, { model })).toMatchObject({ system: [{ cache_control }] });
+  });
+
+  it("sends sampling options to services that take them, and tells when it does not", () => {
+    const warnings: string[] = [];
+    const options: Partial<StreamOptions> = {
+      temperature: 0.5,
+      sampling: { topP: 0.9, topK: 40, minP: 0.1 },
+      onWarning: (warning) => void warnings.push(warning),
+    };
+    const sent = { temperature: 0.5, top_p: 0.9, top_k: 40 };
+    expect(payload(options)).not.toHaveProperty("temperature");
+    expect(payload(options)).not.toHaveProperty("top_p");
+    const told = "anthropic/scripted takes no sampling options: temperature, topP, topK, minP not sent.";
+    expect(new Set(warnings)).toEqual(new Set([told]));
+    expect(payload(options, undefined, { model: { ...base, provider: "minimax" } })).toMatchObject(sent);
+    expect(payload(options, undefined, { model: { ...base, compat: { supportsTemperature: true } } })).toMatchObject(
+      sent,
+    );
+    const elsewhere = { ...base, provider: "mine", baseUrl: "https://api.anthropic.com" };
+    expect(payload(options, undefined, { model: elsewhere })).not.toHaveProperty("temperature");
   });
 });
 
@@ -97,7 +118,11 @@ describe("tool choice", () => {
 });
 
 describe("thinking", () => {
-  const think = (options: Partial<StreamOptions>, messages?: ModelMessage[], model = thinker) =>
+  const adaptive = (levels: NonNullable<ProviderModel["thinking"]>["levels"] = {}): ProviderModel => ({
+    ...thinker,
+    thinking: { minLevel: "minimal", maxLevel: "xhigh", mode: "anthropic-adaptive", levels },
+  });
+  const think = (options: Partial<StreamOptions>, messages?: ModelMessage[], model: ProviderModel = thinker) =>
     payload(options, messages, { model, tools: [tool("read")] });
 
   it.each([
@@ -107,7 +132,7 @@ describe("thinking", () => {
     ["high", 16_384],
   ] as const)("at %s has a budget of %i", (reasoning, budget_tokens) => {
     expect(think({ reasoning, temperature: 0.5 })).toMatchObject({
-      thinking: { type: "enabled", budget_tokens },
+      thinking: { type: "enabled", budget_tokens, display: "summarized" },
       max_tokens: 32_000,
     });
   });
@@ -121,6 +146,9 @@ describe("thinking", () => {
   });
 
   it("then shrinks the budget, then goes without", () => {
+    // A limit of the session holds for what makes room for thoughts, too.
+    const limited = think({ reasoning: "xhigh", maxTokens: 5000, outputLimit: 20_000 });
+    expect(limited).toMatchObject({ thinking: { budget_tokens: 18_976 }, max_tokens: 20_000 });
     expect(fitBudget({ wanted: 8192, maxTokens: 4096, limit: 4096 })).toEqual({ budget: 3072, maxTokens: 4096 });
     expect(fitBudget({ wanted: 8192, maxTokens: 2047, limit: 2047 })).toBeUndefined();
     expect(fitBudget({ wanted: 2048, maxTokens: 3072, limit: 64_000 })).toEqual({ budget: 2048, maxTokens: 3072 });
@@ -132,23 +160,51 @@ describe("thinking", () => {
     ["low", "low"],
     ["medium", "medium"],
     ["high", "high"],
-    ["xhigh", "max"],
+    ["xhigh", "xhigh"],
   ] as const)("adapts at %s to effort %s", (reasoning, effort) => {
-    const adaptive = {
-      ...thinker,
-      thinking: { minLevel: "minimal" as const, maxLevel: "xhigh" as const, mode: "anthropic-adaptive" as const },
-    };
-    expect(think({ reasoning }, undefined, adaptive)).toMatchObject({
-      thinking: { type: "adaptive" },
+    expect(think({ reasoning }, undefined, adaptive())).toMatchObject({
+      thinking: { type: "adaptive", display: "summarized" },
       output_config: { effort },
     });
+  });
+
+  it("uses the model's own words, and the nearest level for one that it has not", () => {
+    const model = adaptive({ xhigh: "max", medium: null, minimal: null });
+    const effort = (reasoning: "minimal" | "medium" | "xhigh") => think({ reasoning }, undefined, model).output_config;
+    expect([effort("minimal"), effort("medium"), effort("xhigh")]).toEqual([
+      { effort: "low" },
+      { effort: "low" },
+      { effort: "max" },
+    ]);
+    const levels = { medium: null };
+    const budgets = { ...thinker, thinking: { minLevel: "low", maxLevel: "high", mode: "budget", levels } as const };
+    expect(think({ reasoning: "medium" }, undefined, budgets)).toMatchObject({ thinking: { budget_tokens: 2048 } });
+  });
+
+  it("tells adaptive models not to think, and asks for the least of those that always do", () => {
+    const seen = [user("q"), reply([thought, { type: "text", text: "a" }], thinker), user("r")];
+    const off = think({}, seen, adaptive());
+    expect(off).toMatchObject({ thinking: { type: "disabled" } });
+    expect(off).not.toHaveProperty("output_config");
+    expect(JSON.stringify(off)).not.toContain("hm");
+    const least = think({}, seen, adaptive({ off: null, minimal: null }));
+    expect(least).toMatchObject({ thinking: { type: "adaptive" }, output_config: { effort: "low" } });
+    expect(JSON.stringify(least)).toContain("hm");
+    expect(think({}, seen)).not.toHaveProperty("thinking");
+  });
+
+  it("makes an adaptive model pause for a forced choice", () => {
+    const forced = { reasoning: "high", toolChoice: "any" } as const;
+    expect(think(forced, undefined, adaptive())).toMatchObject({ thinking: { type: "disabled" } });
+    const always = think(forced, undefined, adaptive({ off: null }));
+    expect(always).not.toHaveProperty("thinking");
+    expect(always).toMatchObject({ output_config: { effort: "high" } });
   });
 
   it("takes no temperature, and needs a model that thinks", () => {
     expect(think({ reasoning: "low", temperature: 0.5 })).not.toHaveProperty("temperature");
     const sampling = { topP: 0.9, topK: 40, minP: 0.1 };
     expect(think({ reasoning: "low", sampling })).not.toHaveProperty("top_p");
-    expect(payload({ sampling })).toMatchObject({ top_p: 0.9, top_k: 40 });
     expect(think({ reasoning: "low" }, undefined, base)).not.toHaveProperty("thinking");
   });
 
@@ -156,9 +212,9 @@ describe("thinking", () => {
     "pauses for a forced choice %j",
     (toolChoice) => {
       const messages = [user("q"), reply([thought, call("a")]), result("a", [text("ok")])];
-      const body = think({ reasoning: "high", toolChoice, temperature: 0.5 }, messages);
+      const body = think({ reasoning: "high", toolChoice }, messages);
       expect(body).not.toHaveProperty("thinking");
-      expect(body).toMatchObject({ max_tokens: 32_000, temperature: 0.5 });
+      expect(body).toMatchObject({ max_tokens: 32_000 });
       // The service refuses thoughts in the reply in progress while thinking is off.
       expect(JSON.stringify(body)).not.toContain("hm");
     },

@@ -7,15 +7,18 @@ import { encodeConversation } from "../http/encoded-conversation.js";
 import { resolveToolChoice } from "../http/wire.js";
 import type { ModelMessage, ProviderModel, StreamRequest, ToolSpec } from "../provider.js";
 import { plainIds, prepareReplay } from "../replay.js";
+import { compatFlag, isService, samplingFor } from "../shared-compat.js";
+import { canBeOff, type Effort, fittedLevel } from "../thinking-levels.js";
 
 export function messagesPayload(request: StreamRequest): JsonObject {
   const { model, context, options } = request;
-  const cache = { cache_control: { type: "ephemeral", ...(options.cacheRetention === "long" ? { ttl: "1h" } : {}) } };
+  const isLong = options.cacheRetention === "long" && compatFlag(model, "supportsLongCacheRetention", true);
+  const cache = { cache_control: { type: "ephemeral", ...(isLong ? { ttl: "1h" } : {}) } };
   const choice = resolveToolChoice(options.toolChoice, context.tools);
   // The service refuses thinking together with a forced choice.
   const isForced = choice === "any" || typeof choice === "object";
   const { maxTokens, ...thinking } = planThinking(request, isForced);
-  const isThinking = "thinking" in thinking;
+  const isThinking = thinking.thinking !== undefined && thinking.thinking !== disabled;
   const conversion = {
     model,
     idRule: plainIds,
@@ -33,14 +36,23 @@ export function messagesPayload(request: StreamRequest): JsonObject {
     ...(context.tools.length === 0 ? {} : { tools: wireTools(context.tools, cache) }),
     ...(choice === undefined ? {} : { tool_choice: wireChoice(choice) }),
     ...thinking,
-    // Thinking allows the defaults only.
-    ...(options.temperature === undefined || isThinking ? {} : { temperature: options.temperature }),
-    ...(options.sampling && !isThinking ? { top_p: options.sampling.topP, top_k: options.sampling.topK } : {}),
+    ...(isThinking ? {} : wireSampling(request)), // thinking allows the defaults only
   };
 }
 
+/** Anthropic has taken these fields out of its API; other services with the same API know them. */
+function wireSampling(request: StreamRequest): JsonObject {
+  const { model } = request;
+  const isAnthropic = isService(model, "anthropic", "api.anthropic.com");
+  const { temperature, sampling } = samplingFor(request, compatFlag(model, "supportsTemperature", !isAnthropic));
+  return { temperature, top_p: sampling?.topP, top_k: sampling?.topK };
+}
+
 const defaultBudgets = { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 };
-const efforts = { minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "max" };
+const words = { minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "xhigh" };
+const disabled: JsonObject = { type: "disabled" };
+/** Some models keep their thoughts to themselves unless they are asked. */
+const display = "summarized";
 const leastBudget = 1024;
 const leastAnswer = 1024;
 
@@ -49,15 +61,22 @@ function planThinking(
   isForced: boolean,
 ): JsonObject & { maxTokens: number } {
   const maxTokens = options.maxTokens ?? Math.min(model.maxTokens, 32_000);
-  const level = options.reasoning;
-  if (level === undefined || !model.reasoning || isForced) return { maxTokens };
-  if (model.thinking?.mode === "anthropic-adaptive")
-    return { maxTokens, thinking: { type: "adaptive" }, output_config: { effort: efforts[level] } };
-  if (!canStartThinking(context.messages, model)) return { maxTokens };
+  if (!model.reasoning) return { maxTokens };
+  const level = fittedLevel(model.thinking, options.reasoning);
+  if (model.thinking?.mode === "anthropic-adaptive") return { maxTokens, ...adaptiveThinking(model, level, isForced) };
+  if (level === "off" || isForced || !canStartThinking(context.messages, model)) return { maxTokens };
   const wanted = options.thinkingBudgets?.[level] ?? defaultBudgets[level];
-  const plan = fitBudget({ wanted, maxTokens, limit: model.maxTokens });
+  const limit = Math.min(model.maxTokens, options.outputLimit ?? Infinity);
+  const plan = fitBudget({ wanted, maxTokens, limit });
   if (plan === undefined) return { maxTokens };
-  return { maxTokens: plan.maxTokens, thinking: { type: "enabled", budget_tokens: plan.budget } };
+  return { maxTokens: plan.maxTokens, thinking: { type: "enabled", budget_tokens: plan.budget, display } };
+}
+
+/** These models may think unless they are told not to. */
+function adaptiveThinking(model: ProviderModel, level: Effort | "off", isForced: boolean): JsonObject {
+  if (level === "off" || (isForced && canBeOff(model.thinking))) return { thinking: disabled };
+  const effort = { output_config: { effort: model.thinking?.levels?.[level] ?? words[level] } };
+  return isForced ? effort : { thinking: { type: "adaptive", display }, ...effort };
 }
 
 /** Room for the answer beside the thoughts: first a larger `max_tokens`, then a smaller budget, then none. */

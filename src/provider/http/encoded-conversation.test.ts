@@ -3,9 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../base/json.js";
 import type { AssistantContent, InputContent } from "../../protocol/content.js";
 import type { AssistantMessage, StopReason } from "../../protocol/messages.js";
+import { google } from "../../testing/scripted-google.js";
 import { anthropic, openAi, streamRequest } from "../../testing/scripted-replies.js";
+import { openAiResponses } from "../../testing/scripted-responses.js";
 import { messagesPayload } from "../anthropic/request.js";
+import { generateContentPayload } from "../google/request.js";
 import { completionsPayload } from "../openai/request.js";
+import { responsesPayload } from "../openai/responses-request.js";
 import {
   type ModelMessage,
   type ProviderModel,
@@ -27,6 +31,7 @@ const dialects: {
     models: [
       openAi.model(url),
       { ...openAi.model(url), id: "other", provider: "mistral" },
+      { ...openAi.model(url), id: "anthropic/other", provider: "openrouter" },
       {
         ...openAi.model(url),
         provider: "somewhere",
@@ -43,6 +48,23 @@ const dialects: {
       { ...anthropic.model(url), id: "other", input: ["text"] },
     ],
   },
+  {
+    name: "responses",
+    payload: responsesPayload,
+    models: [
+      { ...openAiResponses.model(url), reasoning: true },
+      { ...openAiResponses.model(url), id: "other", input: ["text"] },
+    ],
+  },
+  {
+    name: "generateContent",
+    payload: generateContentPayload,
+    models: [
+      { ...google.model(url), reasoning: true },
+      { ...google.model(url), id: "gemini-2.5-pro" },
+      { ...google.model(url), id: "other", input: ["text"] },
+    ],
+  },
 ];
 
 const text = fc.constantFrom("", " ", "plain", "naïve … 日本 😀", "cut \ud83d", '"quoted"\n');
@@ -57,6 +79,7 @@ const block: fc.Arbitrary<AssistantContent> = fc.oneof(
   fc.constantFrom<AssistantContent>(
     { type: "thinking", thinking: "hm" },
     { type: "thinking", thinking: "hm", thinkingSignature: "sig" },
+    { type: "thinking", thinking: "", thinkingSignature: '{"type":"reasoning","encrypted_content":"x"}' },
     { type: "redactedThinking", data: "x" },
   ),
   callId.map((id): AssistantContent => ({ type: "toolCall", id, name: "read", arguments: { path: id } })),

@@ -1,15 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
+import { manualClock } from "../../testing/manual-clock.js";
 import {
   cut,
+  Gate,
+  many,
   type Reply,
   raw,
   type ScriptedServer,
   stall,
   startScriptedServer,
 } from "../../testing/scripted-server.js";
-import { mergeHeaders, postJson, retryAfterMs } from "./http.js";
+import { type GetRequest, getJson, mergeHeaders, postJson } from "./http.js";
 import { EncodedJson } from "./json-body.js";
 
 const servers: ScriptedServer[] = [];
@@ -52,6 +55,14 @@ describe("postJson", () => {
     await expect(post("http://example.com/v1")).rejects.toThrow(
       "Refused to send a request to http://example.com: only https is allowed, and plain http only to this machine.",
     );
+    const named = { headers: {}, payload: {}, signal: new AbortController().signal, clock: systemClock };
+    const urlSource = "ACME_BASE_URL";
+    await expect(postJson({ ...named, url: "http://example.com/v1", urlSource })).rejects.toThrow(
+      "Refused to send a request to http://example.com (from ACME_BASE_URL): only https is allowed",
+    );
+    await expect(postJson({ ...named, url: "nonsense", urlSource })).rejects.toThrow(
+      "The model's baseUrl (from ACME_BASE_URL) is not a URL.",
+    );
     await expect(post("http://127.0.0.1.example.com/")).rejects.toThrow("only https is allowed");
     await expect(post("ftp://127.0.0.1/")).rejects.toThrow("only https is allowed");
     await expect(post("nonsense")).rejects.toThrow("The model's baseUrl is not a URL.");
@@ -91,6 +102,23 @@ describe("postJson", () => {
       ok: false,
       problem: { message: "HTTP 429: slow down", failure: { kind: "rate_limit", status: 429, retryAfterMs: 7000 } },
     });
+  });
+
+  it("reads how long to wait from the body and from the resets of limits", async () => {
+    const wait = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "12s" };
+    const quota = {
+      code: 429,
+      message: "You exceeded your current quota.",
+      status: "RESOURCE_EXHAUSTED",
+      details: [wait],
+    };
+    const server = await serve(
+      { status: 429, headers: { "x-ratelimit-reset-requests": "3s" }, body: "slow down" },
+      { status: 429, headers: { "retry-after": "7" }, body: JSON.stringify({ error: quota }) },
+    );
+    const failure = { kind: "rate_limit", status: 429 };
+    expect(await post(server.url)).toMatchObject({ problem: { failure: { ...failure, retryAfterMs: 3000 } } });
+    expect(await post(server.url)).toMatchObject({ problem: { failure: { ...failure, retryAfterMs: 12_000 } } });
   });
 
   it("reads only the head of an error, and takes a page for one", async () => {
@@ -198,24 +226,73 @@ describe("postJson", () => {
   });
 });
 
+describe("getJson", () => {
+  const get = (url: string, more: Partial<GetRequest> = {}) =>
+    getJson({ url, headers: {}, signal: new AbortController().signal, clock: systemClock, ...more });
+  const json = (body: unknown): Reply => ({ status: 200, body: JSON.stringify(body) });
+
+  it("asks by GET, or by POST where there is something to send, and returns the value", async () => {
+    const server = await serve(json({ a: ["ü"] }), json([1]));
+    expect(await get(`${server.url}/x`, { headers: key })).toEqual({ ok: true, value: { a: ["ü"] } });
+    expect(await get(`${server.url}/y`, { payload: { model: "m" } })).toEqual({ ok: true, value: [1] });
+    const [first, second] = server.requests;
+    expect(first).toMatchObject({ method: "GET", path: "/x", headers: { ...key, accept: "application/json" } });
+    expect(first?.headers).not.toHaveProperty("content-length");
+    expect(second).toMatchObject({ method: "POST", path: "/y", body: { model: "m" } });
+  });
+
+  it("holds to the rules of a POST", async () => {
+    const stranger = await serve();
+    const server = await serve(
+      { status: 302, headers: { location: "/v2" } },
+      json(1),
+      { status: 302, headers: { location: `${stranger.url}/steal` } },
+      { status: 401, body: '{"error":{"message":"no"}}' },
+    );
+    expect(await get(server.url)).toEqual({ ok: true, value: 1 });
+    expect(server.requests[1]).toMatchObject({ method: "GET", path: "/v2" });
+    await expect(get(server.url, { headers: key })).rejects.toThrow("redirected to another origin");
+    expect(stranger.requests).toEqual([]);
+    expect(await get(server.url)).toMatchObject({ ok: false, problem: { failure: { kind: "auth", status: 401 } } });
+    await expect(get("http://example.com/")).rejects.toThrow("only https is allowed");
+  });
+
+  it("takes a page, a cut answer and one that is too large for what they are", async () => {
+    const endless: Reply = { steps: [many(1_000_000, () => "[".repeat(1000))], mayBeLeft: true };
+    const server = await serve({ status: 200, body: "<h1>Log in</h1>" }, endless, json("12345"), {
+      steps: [raw('{"a":'), cut],
+    });
+    const message = async (more?: Partial<GetRequest>) => {
+      const answer = await get(server.url, more);
+      return answer.ok ? undefined : answer.problem.message;
+    };
+    expect(await message()).toBe("The service did not answer with JSON: <h1>Log in</h1>");
+    expect(await message()).toBe("The service's answer is larger than 1048576 bytes.");
+    expect(await message({ maxBytes: 6 })).toBe("The service's answer is larger than 6 bytes.");
+    await expect(get(server.url)).rejects.toThrow("aborted");
+  });
+
+  it("waits no longer than it is told, before the answer and inside of it", async () => {
+    for (const steps of [[], [raw("[1,")]]) {
+      const gate = new Gate();
+      const server = await serve({ steps: [...steps, gate.step], mayBeLeft: true });
+      const clock = manualClock();
+      const answer = get(server.url, { clock, timeoutMs: 700 });
+      await gate.reached;
+      clock.advance(700);
+      await expect(answer).rejects.toThrow(
+        new GalleyError("timeout", "The service timed out: no answer within 0.7 s."),
+      );
+      expect(clock.pendingTimers).toBe(0);
+    }
+  });
+});
+
 describe("headers", () => {
   it("merge without case, later first, trimmed", () => {
     expect(mergeHeaders({ Authorization: "a", "x-a": "1" }, undefined, { authorization: "b\n" })).toEqual({
       authorization: "b",
       "x-a": "1",
     });
-  });
-
-  it.each([
-    [{ "retry-after": "7" }, 7000],
-    [{ "retry-after": "0.5" }, 500],
-    [{ "retry-after-ms": "1500", "retry-after": "9" }, 1500],
-    [{ "retry-after": "Thu, 01 Jan 1970 00:00:10 GMT" }, 9000],
-    [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, 0],
-    [{ "retry-after": "soon" }, undefined],
-    [{ "retry-after-ms": "-5" }, undefined],
-    [{}, undefined],
-  ])("%j waits %s ms", (headers, expected) => {
-    expect(retryAfterMs(headers, 1000)).toBe(expected);
   });
 });

@@ -1,41 +1,103 @@
-// One POST to a model service. Promises: TLS or loopback only; the key goes to the configured origin and nowhere else;
+// One request to a model service. Promises: TLS or loopback only; the key goes to the configured origin and nowhere else;
 // a failure is described from the response, never from the request. It is node:http(s) and not fetch, because the first fetch
 // of a process costs 50 ms and 13 MiB, and because a proxied request needs node:https anyway.
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { urlToHttpOptions } from "node:url";
+import { linkAbort } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
-import { type Problem, problemOfJson, problemOfResponse } from "../failures.js";
+import { excerpt, type Problem, problemOfJson, problemOfResponse } from "../failures.js";
 import { isLoopback } from "../models/config-checks.js";
 import { encodeBody } from "./json-body.js";
+import { retryDelayMs } from "./retry-delay.js";
 
-export interface PostRequest {
+interface WireCall {
   url: string;
+  /** The variable that names the address, where one does. */
+  urlSource?: string | undefined;
   headers: Record<string, string>;
-  payload: unknown;
   /** Default: the process's. */
   proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
   signal: AbortSignal;
   clock: Clock;
+  /** Default: 10 s. */
+  connectTimeoutMs?: number;
+}
+
+export interface PostRequest extends WireCall {
+  payload: unknown;
+}
+
+export interface GetRequest extends WireCall {
+  /** Makes it a POST: some services are asked that way. */
+  payload?: unknown;
+  /** For the whole exchange; default: 10 s. */
+  timeoutMs?: number;
+  /** Default: 1 MiB. */
+  maxBytes?: number;
 }
 
 /** `body` is a stream of events that has not been read yet. */
 export type PostResult = { ok: true; body: AsyncIterable<Uint8Array> } | { ok: false; problem: Problem };
 
-const connectTimeoutMs = 10_000;
+/** A short answer in one piece. */
+export type GetResult = { ok: true; value: unknown } | { ok: false; problem: Problem };
+
+const usualTimeoutMs = 10_000;
+const maxAnswerBytes = 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const maxRedirects = 3;
 
 /** Throws when no answer came (no connection, stopped, refused by our own rules). */
 export async function postJson(request: PostRequest): Promise<PostResult> {
-  let url = checkedUrl(request.url);
-  const body = encodeBody(request.payload);
+  return read(await ask(request, encodeBody(request.payload)), request.clock);
+}
+
+/** Throws as `postJson` does, and when the time is over. What is larger than allowed, or no JSON, is a problem. */
+export async function getJson(request: GetRequest): Promise<GetResult> {
+  const { clock, payload, timeoutMs = usualTimeoutMs, maxBytes = maxAnswerBytes } = request;
+  const stop = linkAbort(request.signal);
+  const cancel = clock.after(timeoutMs, () =>
+    stop.abort(new GalleyError("timeout", `The service timed out: no answer within ${timeoutMs / 1000} s.`)),
+  );
+  try {
+    const headers = { accept: "application/json", ...request.headers };
+    const body = payload === undefined ? undefined : encodeBody(payload);
+    const answer = await ask({ ...request, headers, signal: stop.signal }, body);
+    const status = answer.statusCode ?? 0;
+    if (status < 200 || status >= 300) return { ok: false, problem: await refusal(answer, clock) };
+    const text = await readHead(answer, { mayBeCut: false, maxBytes: maxBytes + 1 });
+    if (Buffer.byteLength(text) > maxBytes) return unusable(`The service's answer is larger than ${maxBytes} bytes.`);
+    return parsedAnswer(text);
+  } catch (error) {
+    throw stop.signal.aborted ? stop.signal.reason : error;
+  } finally {
+    cancel();
+    stop.release();
+  }
+}
+
+function parsedAnswer(text: string): GetResult {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    return unusable(`The service did not answer with JSON: ${excerpt(text, 200)}`);
+  }
+}
+
+function unusable(message: string): GetResult {
+  return { ok: false, problem: { message, failure: { kind: "invalid_request" } } };
+}
+
+/** Without a body it is a GET. */
+async function ask(request: WireCall, body: readonly Buffer[] | undefined): Promise<IncomingMessage> {
+  let url = checkedUrl(request.url, request.urlSource);
   for (let hops = 0; ; hops += 1) {
     const answer = await send(url, body, request);
     const status = answer.statusCode ?? 0;
     const { location } = answer.headers;
-    if (status < 300 || status >= 400 || location === undefined) return read(answer, request.clock);
+    if (status < 300 || status >= 400 || location === undefined) return answer;
     answer.destroy();
     if (hops === maxRedirects) throw new GalleyError("invalid_config", `The service redirected ${hops + 1} times.`);
     url = redirected(url, location);
@@ -50,31 +112,20 @@ export function mergeHeaders(...sets: (Record<string, string> | undefined)[]): R
   return merged;
 }
 
-/** `retry-after-ms`, or `retry-after` as seconds or as a date. */
-export function retryAfterMs(headers: IncomingMessage["headers"], now: number): number | undefined {
-  const exact = headers["retry-after-ms"];
-  const rough = headers["retry-after"];
-  const candidates = [
-    typeof exact === "string" ? Number.parseFloat(exact) : Number.NaN,
-    rough === undefined || !/^\s*[\d.]+\s*$/.test(rough) ? Number.NaN : Number.parseFloat(rough) * 1000,
-    rough === undefined ? Number.NaN : Math.max(0, Date.parse(rough) - now),
-  ];
-  return candidates.find((value) => Number.isFinite(value) && value >= 0);
-}
-
-function checkedUrl(text: string): URL {
+function checkedUrl(text: string, source: string | undefined): URL {
+  const from = source === undefined ? "" : ` (from ${source})`;
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw new GalleyError("invalid_config", "The model's baseUrl is not a URL.");
+    throw new GalleyError("invalid_config", `The model's baseUrl${from} is not a URL.`);
   }
   if (url.username || url.password)
-    throw new GalleyError("invalid_config", "The model's baseUrl must not hold a user name or a password.");
+    throw new GalleyError("invalid_config", `The model's baseUrl${from} must not hold a user name or a password.`);
   if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))) return url;
   throw new GalleyError(
     "invalid_config",
-    `Refused to send a request to ${url.protocol}//${url.host}: only https is allowed, and plain http only to this machine.`,
+    `Refused to send a request to ${url.protocol}//${url.host}${from}: only https is allowed, and plain http only to this machine.`,
   );
 }
 
@@ -93,18 +144,18 @@ function redirected(from: URL, location: string): URL {
   );
 }
 
-async function send(url: URL, body: readonly Buffer[], request: PostRequest): Promise<IncomingMessage> {
+async function send(url: URL, body: readonly Buffer[] | undefined, request: WireCall): Promise<IncomingMessage> {
   const options: RequestOptions = {
     ...urlToHttpOptions(url),
-    method: "POST",
+    method: body ? "POST" : "GET",
     signal: request.signal,
     headers: {
       accept: "text/event-stream",
       // A server or proxy that compresses a stream would delay it.
       "accept-encoding": "identity",
-      "content-type": "application/json",
+      ...(body && { "content-type": "application/json" }),
       ...request.headers,
-      "content-length": body.reduce((sum, { length }) => sum + length, 0),
+      ...(body && { "content-length": body.reduce((sum, { length }) => sum + length, 0) }),
     },
   };
   if (url.protocol === "http:") {
@@ -114,14 +165,19 @@ async function send(url: URL, body: readonly Buffer[], request: PostRequest): Pr
   const [{ request: open }, proxy] = await Promise.all([import("node:https"), import("./proxy.js")]);
   const via = proxy.proxyFor(url, request.proxyVariables ?? process.env);
   if (via === undefined) return exchange(open(options), body, request);
-  const socket = await proxy.openTunnel({ proxy: via, target: url, timeoutMs: connectTimeoutMs, ...request });
+  const socket = await proxy.openTunnel({
+    proxy: via,
+    target: url,
+    timeoutMs: request.connectTimeoutMs ?? usualTimeoutMs,
+    ...request,
+  });
   return exchange(open({ ...options, createConnection: () => socket }), body, request);
 }
 
 function exchange(
   call: ClientRequest,
-  body: readonly Buffer[],
-  { clock, signal }: PostRequest,
+  body: readonly Buffer[] = [],
+  { clock, signal, connectTimeoutMs = usualTimeoutMs }: WireCall,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let cancel = () => {};
@@ -151,13 +207,16 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
   const type = answer.headers["content-type"] ?? "";
   const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
   if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: answer };
-  const waitMs = retryAfterMs(answer.headers, clock.now());
-  const told = {
-    status,
+  return { ok: false, problem: await refusal(answer, clock) };
+}
+
+async function refusal(answer: IncomingMessage, clock: Clock): Promise<Problem> {
+  const waitMs = retryDelayMs(answer.statusCode ?? 0, answer.headers, clock.now());
+  return problemOfResponse({
+    status: answer.statusCode ?? 0,
     body: await readHead(answer, { mayBeCut: true }),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-  };
-  return { ok: false, problem: problemOfResponse(told) };
+  });
 }
 
 /** What calls itself JSON and begins like it is an answer in one piece, mostly an error; the rest are streams. */
@@ -175,18 +234,21 @@ async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>)
   yield* rest;
 }
 
-async function readHead(body: AsyncIterable<Uint8Array>, { mayBeCut }: { mayBeCut: boolean }): Promise<string> {
+async function readHead(
+  body: AsyncIterable<Uint8Array>,
+  { mayBeCut, maxBytes = maxErrorBytes }: { mayBeCut: boolean; maxBytes?: number },
+): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   try {
     for await (const part of body) {
       parts.push(part);
       bytes += part.byteLength;
-      if (bytes >= maxErrorBytes) break;
+      if (bytes >= maxBytes) break;
     }
   } catch (error) {
     if (!mayBeCut) throw error;
     // The status is more useful than the error of a cut body, so the part that came is used.
   }
-  return Buffer.concat(parts).subarray(0, maxErrorBytes).toString("utf8");
+  return Buffer.concat(parts).subarray(0, maxBytes).toString("utf8");
 }

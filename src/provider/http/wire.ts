@@ -7,8 +7,10 @@ import { randomIds } from "../../base/ids.js";
 import type { JsonObject } from "../../base/json.js";
 import type { ProviderFailure, Usage } from "../../protocol/messages.js";
 import { excerpt, type Problem, problemOfException } from "../failures.js";
+import { nothingListens } from "../local/nothing-listens.js";
 import { maskSecrets } from "../mask-secrets.js";
 import { mergeDeltas } from "../merge-deltas.js";
+import { isLoopbackUrl } from "../models/config-checks.js";
 import { maxCallsPerReply, type StreamEvent, type StreamRequest, type ToolChoice, type ToolSpec } from "../provider.js";
 import { postJson } from "./http.js";
 import { readSse } from "./sse.js";
@@ -55,7 +57,8 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
     const wire = dialect.request(request);
     options.onPayload?.(JSON.parse(JSON.stringify(wire.payload)));
     const { proxyVariables } = options;
-    const answer = await postJson({ ...wire, proxyVariables, signal: stop.signal, clock });
+    const urlSource = request.model.baseUrlSource;
+    const answer = await postJson({ ...wire, urlSource, proxyVariables, signal: stop.signal, clock });
     signal.throwIfAborted();
     if (!answer.ok) return yield told(failed(answer.problem, reader.known));
     const chunks = answer.body[Symbol.asyncIterator]();
@@ -74,13 +77,19 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
   } catch (error) {
     if (signal.aborted) yield aborted(reader.known);
     else if (reader.isComplete) yield* ending(reader).map(told);
-    else yield told(failed(problemOfException(stop.signal.aborted ? stop.signal.reason : error), reader.known));
+    else yield told(failed(problemOfCall(stop.signal.aborted ? stop.signal.reason : error, request), reader.known));
   } finally {
     watchdog.stop();
     stop.release();
     if (rest === undefined) stop.abort();
     else drain(rest, () => stop.abort(), clock);
   }
+}
+
+function problemOfCall(thrown: unknown, { model: { baseUrl, provider } }: StreamRequest): Problem {
+  const problem = problemOfException(thrown);
+  const isRefused = problem.failure.code === "ECONNREFUSED" && isLoopbackUrl(baseUrl);
+  return isRefused ? { ...problem, message: nothingListens(new URL(baseUrl).origin, provider) } : problem;
 }
 
 export function failed(problem: Problem, known: WireReader["known"]): StreamEvent {

@@ -23,6 +23,13 @@ export function optional<T>(object: JsonObject, key: string, at: { path: string;
   return value === undefined || value === null ? undefined : at.check(value, step(at.path, key));
 }
 
+/** Without the members that were missing. */
+export function withoutMissing<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
 export const object: Check<JsonObject> = (value, path) =>
   isObject(value) ? value : mismatch(path, "expected an object");
 

@@ -33,6 +33,17 @@ it("takes the planner when nothing is available, and no model when it is disable
   expect(choose({}, { providers: {}, disabled: [plannerModel.provider] })).toEqual([undefined, undefined]);
 });
 
+it("names models like one that is not known", () => {
+  const named = { model: "fabel" };
+  expect(() => choose(named)).toThrow(
+    expect.objectContaining({
+      message: "Model not found: fabel",
+      details: { suggestions: ["locked/fable", "acme/fable"] },
+    }),
+  );
+  expect(() => choose({ model: "something else" })).toThrow(expect.objectContaining({ details: { suggestions: [] } }));
+});
+
 it("takes what is named, also without a credential", () => {
   expect(choose({ model: "locked/first" })).toEqual(["locked/first", undefined]);
   expect(choose({ provider: "locked", model: "fable:high" })).toEqual(["locked/fable", "high"]);

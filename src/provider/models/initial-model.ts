@@ -24,7 +24,7 @@ export interface Preferences {
 
 /**
  * A known model without a credential is fine here: the first prompt says so. Throws `model_not_found` for a name that
- * means nothing, and `invalid_config` when the models file is broken where the named model depends on it.
+ * means nothing, with like names in `details.suggestions`, and `invalid_config` when the models file is broken where the named model depends on it.
  */
 export function chooseInitialModel(
   registry: ModelRegistry,
@@ -36,7 +36,8 @@ export function chooseInitialModel(
   const selection = registry.selectRequested(requested);
   if (selection === undefined) {
     const asGiven = [provider, model].filter((part) => part !== undefined).join("/");
-    throw new GalleyError("model_not_found", `Model not found: ${asGiven}`);
+    const details = { suggestions: registry.suggest(asGiven) };
+    throw new GalleyError("model_not_found", `Model not found: ${asGiven}`, { details });
   }
   const problem = registry.problemsConcerning(requested)[0];
   if (problem) throw new GalleyError("invalid_config", problemText(problem));
@@ -46,6 +47,6 @@ export function chooseInitialModel(
 function preferred(registry: ModelRegistry, { usual, scope = [] }: Preferences): InitialModel {
   const isInScope = scope.length === 0 || scope.some(({ model }) => model === usual?.model);
   const candidates = [...(usual && isInScope ? [usual] : []), ...scope];
-  const first = registry.available()[0];
+  const first = registry.usual();
   return candidates.find(({ model }) => registry.hasCredential(model)) ?? (first ? { model: first } : {});
 }

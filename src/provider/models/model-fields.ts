@@ -1,7 +1,8 @@
 // The fields of one model in a models file: how they are checked and how they merge.
 
 import { isObject, type JsonObject } from "../../base/json.js";
-import type { ModelPrices, ProviderModel } from "../provider.js";
+import type { ModelThinking, ProviderModel } from "../provider.js";
+import { supportedEfforts } from "../thinking-levels.js";
 import {
   array,
   boolean,
@@ -10,16 +11,17 @@ import {
   object,
   oneOf,
   optional,
-  price,
   step,
   text,
   tokenCount,
+  withoutMissing,
 } from "./config-checks.js";
+import { type PricePatch, readPrices } from "./price-fields.js";
 
 /** What `modelOverrides` may say of a built-in model. */
 export interface ModelPatch {
   readonly fields: Partial<Omit<ProviderModel, "id" | "provider" | "baseUrl" | "api" | "cost" | "compat" | "headers">>;
-  readonly cost: Partial<ModelPrices>;
+  readonly cost?: PricePatch;
   readonly compat: Compat;
   readonly headers: Headers;
 }
@@ -50,9 +52,10 @@ export function readPatch(entry: JsonObject, path: string): ModelPatch {
     contextWindow: optional(entry, "contextWindow", { path, check: tokenCount }),
     maxTokens: optional(entry, "maxTokens", { path, check: tokenCount }),
   };
+  const cost = optional(entry, "cost", { path, check: readPrices });
   return {
     fields: withoutMissing(fields),
-    cost: optional(entry, "cost", { path, check: readCost }) ?? {},
+    ...(cost === undefined ? {} : { cost }),
     compat: optional(entry, "compat", { path, check: readCompat }) ?? {},
     headers: optional(entry, "headers", { path, check: readHeaders }) ?? {},
   };
@@ -75,39 +78,48 @@ export function mergeHeaders(base: Headers, over: Headers): Headers {
   return { ...Object.fromEntries(kept), ...over };
 }
 
-const readCost: Check<Partial<ModelPrices>> = (value, path) => {
-  const cost = object(value, path);
-  const at = { path, check: price };
-  return withoutMissing({
-    input: optional(cost, "input", at),
-    output: optional(cost, "output", at),
-    cacheRead: optional(cost, "cacheRead", at),
-    cacheWrite: optional(cost, "cacheWrite", at),
-  });
-};
-
 const readInput: Check<ProviderModel["input"]> = (value, path) => {
   const kinds = array(value, path).map((kind, index) => oneOf(["text", "image"])(kind, step(path, index)));
   return kinds.length > 0 ? [...new Set(kinds)] : mismatch(path, "expected at least one of text, image");
 };
 
-const readThinking: Check<NonNullable<ProviderModel["thinking"]>> = (value, path) => {
+const readThinking: Check<ModelThinking> = (value, path) => {
   const thinking = object(value, path);
   const minLevel = oneOf(efforts)(thinking.minLevel, step(path, "minLevel"));
   const maxLevel = oneOf(efforts)(thinking.maxLevel, step(path, "maxLevel"));
   if (efforts.indexOf(minLevel) > efforts.indexOf(maxLevel))
     mismatch(step(path, "minLevel"), "expected a level not above maxLevel");
-  return { minLevel, maxLevel, mode: oneOf(thinkingModes)(thinking.mode, step(path, "mode")) };
+  const levels = optional(thinking, "levels", { path, check: readLevels });
+  const read = { minLevel, maxLevel, mode: oneOf(thinkingModes)(thinking.mode, step(path, "mode")) };
+  if (levels === undefined) return read;
+  if (supportedEfforts({ ...read, levels }).length === 0)
+    mismatch(step(path, "levels"), "expected at least one level from minLevel to maxLevel that is not null");
+  return { ...read, levels };
+};
+
+/** Here null has a meaning: the level is not supported. */
+const readLevels: Check<NonNullable<ModelThinking["levels"]>> = (value, path) => {
+  const names = ["off", ...efforts] as const;
+  const levels = Object.entries(object(value, path)).map(([name, word]): [string, string | null] => {
+    if (!names.some((known) => known === name)) mismatch(step(path, name), `is not a level: ${names.join(", ")}`);
+    return [name, word === null ? null : text(word, step(path, name))];
+  });
+  return Object.fromEntries(levels);
 };
 
 export const readHeaders: Check<Headers> = (value, path) => {
   const headers = Object.entries(object(value, path)).map(([name, content]): [string, string] => {
-    // Only letters at the start: `__proto__` would be a legal header name.
-    if (!/^[A-Za-z][\w!#$%&'*+.^`|~-]*$/.test(name)) mismatch(step(path, name), "expected a header name");
-    return [name, text(content, step(path, name))];
+    const at = step(path, name);
+    return [headerName(name, at), text(content, at)];
   });
   return Object.fromEntries(headers);
 };
+
+/** Only letters at the start: `__proto__` would be a legal header name. */
+export const headerName: Check<string> = (value, path) =>
+  typeof value === "string" && /^[A-Za-z][\w!#$%&'*+.^`|~-]*$/.test(value)
+    ? value
+    : mismatch(path, "expected a header name");
 
 /** Known names must have the right type; others are kept, since each service family reads its own. */
 export const readCompat: Check<Compat> = (value, path) => {
@@ -119,6 +131,9 @@ export const readCompat: Check<Compat> = (value, path) => {
   return compat;
 };
 
+/** The names that some dialect reads. */
+export const compatNames = (): string[] => [...compatChecks.keys()];
+
 const compatChecks: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<unknown>>([
   ["supportsStore", boolean],
   ["supportsDeveloperRole", boolean],
@@ -129,17 +144,17 @@ const compatChecks: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<
   ["requiresToolResultName", boolean],
   ["requiresAssistantAfterToolResult", boolean],
   ["requiresThinkingAsText", boolean],
-  ["thinkingFormat", oneOf(["openai", "openrouter", "zai", "qwen", "qwen-chat-template"])],
+  ["requiresReasoningContent", boolean],
+  ["thinkingFormat", oneOf(["openai", "openrouter", "zai", "qwen", "qwen-chat-template", "deepseek"])],
   ["supportsToolChoice", boolean],
   ["supportsNamedToolChoice", boolean],
   ["supportsStrictMode", boolean],
+  ["supportsTemperature", boolean],
+  ["supportsLongCacheRetention", boolean],
+  ["supportsEncryptedReasoning", boolean],
+  ["cacheControlFormat", oneOf(["anthropic"])],
+  ["sessionHeader", headerName],
   ["extraBody", object],
   ["openRouterRouting", object],
   ["vercelGatewayRouting", object],
 ]);
-
-function withoutMissing<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
-}

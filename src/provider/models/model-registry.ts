@@ -4,26 +4,30 @@
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Model } from "../../protocol/model.js";
 import {
+  type CommandAnswers,
   type CredentialSources,
   type Finding,
   findKey,
   findValue,
+  forgetRefused,
   rememberCommands,
   requiredVariable,
   resolveValue,
 } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
-import type { ProviderModel } from "../provider.js";
-import { keyNames, localProviders } from "../provider-list.js";
+import type { ProviderModel, StreamOptions } from "../provider.js";
+import { type KnownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
 import { isLoopbackUrl, step } from "./config-checks.js";
-import { type Headers, mergeCompat, mergeHeaders } from "./model-fields.js";
+import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
-import { type Selection, selectModel, selectModels } from "./select-model.js";
+import { nearestModels, type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
+import { findAddress, joinService, type KnownModel, unlistedModel } from "./service-models.js";
 
 export interface RegistryDeps {
   readonly sources: CredentialSources;
   readonly file: ModelsFile;
-  readonly builtIns?: readonly ProviderModel[];
+  /** The table of one service that galley knows; asked once, when its models are needed. */
+  readonly builtIns?: (provider: string) => readonly ProviderModel[];
   readonly disabledProviders?: readonly string[];
 }
 
@@ -39,28 +43,41 @@ export type ModelKey = Pick<Model, "provider" | "id">;
 export class ModelRegistry {
   readonly problems: readonly ModelProblem[];
   readonly warnings: readonly string[];
-  readonly #known: ReadonlyMap<string, KnownModel>;
-  readonly #runtimeKeys: Map<string, string>;
   /** The models file names a service, with models or without. */
   readonly hasProviders: boolean;
+  readonly #file: ModelsFile;
+  readonly #builtIns: NonNullable<RegistryDeps["builtIns"]>;
+  readonly #disabled: readonly string[];
+  readonly #runtimeKeys: Map<string, string>;
   readonly #sources: CredentialSources;
+  readonly #commands: CommandAnswers;
+  readonly #discovered = new Map<string, ProviderModel>();
+  /** By provider, once their models were needed. */
+  readonly #services = new Map<string, ReadonlyMap<string, KnownModel>>();
 
-  constructor({ sources, file, builtIns = [], disabledProviders = [] }: RegistryDeps) {
+  constructor({ sources, file, builtIns = () => [], disabledProviders = [] }: RegistryDeps) {
     this.#runtimeKeys = new Map(sources.runtimeKeys);
-    this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: rememberCommands(sources.runCommand) };
+    this.#commands = rememberCommands(sources.runCommand, sources.forgetAnswer);
+    this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: this.#commands.run };
+    this.#file = file;
+    this.#builtIns = remember(builtIns);
+    this.#disabled = disabledProviders;
     this.problems = file.problems;
     this.hasProviders = file.providers.size > 0;
-    this.warnings = [...file.warnings, ...unusedOverrides(builtIns, file)];
-    this.#known = new Map(
-      merge(builtIns, file)
-        .filter(({ model }) => !disabledProviders.includes(model.provider))
-        .map((known) => [keyOf(known.model), known]),
-    );
+    this.warnings = [...file.warnings, ...this.#unusedOverrides()];
   }
 
-  /** In the order of preference: built-in, then as the file lists them, the planner last. */
+  /**
+   * What the user has or names: of services with a credential, of the models file, of servers that were found. In the
+   * order of preference: known services, then as the file lists them, then what was found, the planner last.
+   */
   all(): ProviderModel[] {
-    return [...this.#known.values()].map(({ model }) => model);
+    return this.#modelsOf(this.providers().filter((provider) => this.#isListed(provider)));
+  }
+
+  /** `all`, and every model of the services without a key. */
+  allKnown(): ProviderModel[] {
+    return this.#modelsOf(this.providers());
   }
 
   /** Those with a credential; the planner only when there is no other. */
@@ -70,54 +87,147 @@ export class ModelRegistry {
     return others.length > 0 ? others : usable;
   }
 
-  find(provider: string, id: string): ProviderModel | undefined {
-    return this.#known.get(keyOf({ provider, id }))?.model;
+  /**
+   * For a session that names no model: the usual one of the first service that can be used, the planner when there is
+   * none. Services whose models the user has listed come first: a key in the environment may be meant for other programs,
+   * and prompts must not go past a gateway that was set up. A service whose description is broken does not count: its
+   * requests might go to the wrong host.
+   */
+  usual(): ProviderModel | undefined {
+    const all = this.providers();
+    const own = all.filter((provider) => (this.#file.providers.get(provider)?.models.length ?? 0) > 0);
+    for (const provider of new Set([...own, ...all])) {
+      const model = this.#isListed(provider) ? this.#usualOf(provider) : undefined;
+      if (!model || model === plannerModel || !this.hasCredential(model)) continue;
+      if (!this.#isMisdescribed(provider)) return model;
+    }
+    return this.find(plannerModel.provider, plannerModel.id);
   }
 
-  /** The model that a pattern means, among those of one provider if it is given. */
+  /** The model for small work beside the conversation, of the same service; undefined where none is known. */
+  smallOf(provider: string): ProviderModel | undefined {
+    const small = knownProvider(provider)?.small;
+    return small === undefined ? undefined : this.#service(provider).get(small)?.model;
+  }
+
+  /** Every service that is known, with a key or without, in the order of preference. */
+  providers(): string[] {
+    const known = knownProviders.map(({ id }) => id);
+    const found = [...this.#discovered.values()].map(({ provider }) => provider);
+    const all = new Set([...known, ...this.#file.providers.keys(), ...found, plannerModel.provider]);
+    return [...all].filter((provider) => !this.#disabled.includes(provider));
+  }
+
+  find(provider: string, id: string): ProviderModel | undefined {
+    return this.#known({ provider, id })?.model;
+  }
+
+  /** The model that a pattern means, among those of one provider if it is given. Reads no more tables than it needs. */
   select(pattern: string, provider?: string): Selection | undefined {
-    return selectModel(this.#ofProvider(provider), pattern, (model) => this.hasCredential(model));
+    const isUsable = (model: ProviderModel) => this.hasCredential(model);
+    const among = (models: ProviderModel[], name = pattern) => selectModel(models, name, isUsable);
+    if (provider !== undefined) {
+      const own = this.#modelsOf([provider]);
+      return selectExactly(own, pattern) ?? this.#unlisted(provider, pattern) ?? among(own);
+    }
+    const slash = pattern.indexOf("/");
+    const [named, rest] = [pattern.slice(0, Math.max(slash, 0)), pattern.slice(slash + 1)];
+    const own = this.providers().includes(named) ? this.#modelsOf([named]) : [];
+    return (
+      selectExactly(own, pattern) ??
+      this.#unlisted(named, rest) ??
+      among(this.all()) ??
+      among(own, rest) ??
+      among(this.allKnown())
+    );
   }
 
   /** Every model that a pattern of a list means. */
   selectAll(pattern: string): Selection[] {
-    return selectModels(this.all(), pattern, (model) => this.hasCredential(model));
+    if (/[*?]/.test(pattern)) return selectModels(this.all(), pattern, (model) => this.hasCredential(model));
+    return [this.select(pattern)].filter((found) => found !== undefined);
   }
 
-  /** What the command line asks for; a provider alone means its first model. */
+  /** Names like one that means nothing, the nearest first. */
+  suggest(name: string): string[] {
+    return nearestModels(this.allKnown(), name).map(keyOf);
+  }
+
+  /** What the command line asks for; a provider alone means its usual model. */
   selectRequested({ provider, model }: RequestedModel): Selection | undefined {
     if (model !== undefined) return this.select(model, provider);
-    const first = provider === undefined ? undefined : this.#ofProvider(provider)[0];
-    return first && { model: first };
+    const usual = provider === undefined ? undefined : this.#usualOf(provider);
+    return usual && { model: usual };
+  }
+
+  /** Models that servers report. They join what is described already, and replace what was found before. */
+  addDiscovered(models: readonly ProviderModel[]): void {
+    for (const model of models) {
+      this.#discovered.set(keyOf(model), model);
+      this.#services.delete(model.provider);
+    }
+  }
+
+  /** What the models file says about the providers that may be used. */
+  described(): ProviderEntry[] {
+    return [...this.#file.providers.values()].filter(({ id }) => this.isEnabled(id));
+  }
+
+  isEnabled(provider: string): boolean {
+    return !this.#disabled.includes(provider);
   }
 
   /** A command counts as a credential without being run. */
   hasCredential(model: ModelKey): boolean {
-    return this.#isKeyless(model) || this.#findKey(model).kind !== "missing";
+    return this.#isKeyless(model) || this.#hasKey(model.provider);
   }
 
   /** The variable that would hold its key; undefined where none is known. */
   keyVariable(model: ModelKey): string | undefined {
-    const configured = this.#known.get(keyOf(model))?.entry?.apiKey ?? "";
-    return requiredVariable(configured) ?? keyNames.get(model.provider)?.at(-1);
+    const configured = this.#file.providers.get(model.provider)?.apiKey ?? "";
+    return requiredVariable(configured) ?? usualKeyName(model.provider);
   }
 
-  /** `undefined` for a keyless model and where there is no credential. Throws `no_credential` if a command fails. */
+  /** Where its key was found, for people; undefined where there is none, and where a request `used` another one. */
+  keySource({ provider }: ModelKey, used?: string): string | undefined {
+    const found = this.#findKey(provider);
+    if (found.kind === "missing") return undefined;
+    const isOurs =
+      used === undefined || (found.kind === "value" ? found.value === used : this.#commands.gave(found.command, used));
+    return isOurs ? found.source : undefined;
+  }
+
+  /**
+   * What the API's own header carries: `undefined` for a keyless model, where there is no credential, and where the key
+   * is in `headersFor`. Throws `no_credential` if a command fails.
+   */
   async apiKeyFor(model: ModelKey): Promise<string | undefined> {
-    return this.#value(this.#findKey(model), `No API key found for ${model.provider}.`);
+    return this.#keyHeader(model.provider) ? undefined : this.#key(model.provider);
   }
 
   /** The configured request headers, resolved. One whose variable is unset is left out. Throws as `apiKeyFor`. */
   async headersFor(model: ModelKey): Promise<Record<string, string>> {
-    const { headers = {}, entry } = this.#known.get(keyOf(model)) ?? {};
+    const { headers = {} } = this.#known(model) ?? {};
     const resolved: Record<string, string> = {};
     for (const [name, text] of Object.entries(headers)) {
       const problem = `No value found for the header ${name} of ${model.provider}.`;
       const value = await this.#value(findValue(text, this.#sources.env), problem);
       if (value !== undefined) resolved[name] = value;
     }
-    const key = entry?.sendsBearer ? await this.apiKeyFor(model) : undefined;
-    return key === undefined ? resolved : { ...mergeHeaders({ Authorization: `Bearer ${key}` }, resolved) };
+    const keyHeader = this.#keyHeader(model.provider);
+    const key = keyHeader && (await this.#key(model.provider));
+    if (keyHeader === undefined || key === undefined) return resolved;
+    return { ...mergeHeaders({ [keyHeader.name]: keyHeader.isBearer ? `Bearer ${key}` : key }, resolved) };
+  }
+
+  /**
+   * A service refused this request: forgets the answers of commands in it, so that the next request runs them again.
+   * Another request may have done so already. False: nothing in it is the answer of a command.
+   */
+  forgetAnswers(model: ModelKey, request: Pick<StreamOptions, "apiKey" | "headers">): boolean {
+    const texts = Object.values(this.#known(model)?.headers ?? {});
+    const findings = [this.#findKey(model.provider), ...texts.map((text) => findValue(text, this.#sources.env))];
+    return forgetRefused(this.#commands, findings, request);
   }
 
   /** A key for this run only; it wins over all others. */
@@ -138,21 +248,112 @@ export class ModelRegistry {
     });
   }
 
-  #ofProvider(provider: string | undefined): ProviderModel[] {
-    return this.all().filter((model) => provider === undefined || model.provider === provider);
+  /** The others are looked at only when they are named. */
+  #isListed(provider: string): boolean {
+    return knownProvider(provider) === undefined || this.#file.providers.has(provider) || this.#hasKey(provider);
   }
 
-  #isKeyless(key: ModelKey): boolean {
-    const { model, entry } = this.#known.get(keyOf(key)) ?? {};
-    if (model === undefined) return false;
-    if (model === plannerModel || entry?.isKeyless) return true;
-    return localProviders.has(model.provider) && isLoopbackUrl(model.baseUrl);
+  #modelsOf(providers: readonly string[]): ProviderModel[] {
+    return providers.flatMap((provider) => [...this.#service(provider).values()].map(({ model }) => model));
   }
 
-  #findKey(key: ModelKey): Finding {
-    const { model, entry } = this.#known.get(keyOf(key)) ?? {};
-    if (model === plannerModel || entry?.isKeyless) return { kind: "missing" };
-    return findKey(this.#sources, key.provider, entry?.apiKey);
+  #service(provider: string): ReadonlyMap<string, KnownModel> {
+    const before = this.#services.get(provider);
+    if (before) return before;
+    const service = this.#disabled.includes(provider) ? new Map() : this.#join(provider);
+    this.#services.set(provider, service);
+    return service;
+  }
+
+  #join(provider: string): ReadonlyMap<string, KnownModel> {
+    if (provider === plannerModel.provider) return new Map([[plannerModel.id, { model: plannerModel, headers: {} }]]);
+    const known = knownProvider(provider);
+    const entry = this.#file.providers.get(provider);
+    return joinService({
+      builtIns: this.#tableOf(provider),
+      entry,
+      discovered: [...this.#discovered.values()].filter((model) => model.provider === provider),
+      address: findAddress(known, entry, this.#sources.env),
+    });
+  }
+
+  #tableOf(provider: string): readonly ProviderModel[] {
+    return knownProvider(provider) ? this.#builtIns(provider) : [];
+  }
+
+  #known({ provider, id }: ModelKey): KnownModel | undefined {
+    return this.#service(provider).get(id) ?? this.#unlistedModel(provider, id);
+  }
+
+  #unlistedModel(provider: string, id: string): KnownModel | undefined {
+    const known = this.#disabled.includes(provider) ? undefined : knownProvider(provider);
+    if (known === undefined) return undefined;
+    const entry = this.#file.providers.get(provider);
+    return unlistedModel(known, id, { entry, address: findAddress(known, entry, this.#sources.env) });
+  }
+
+  #unlisted(provider: string, name: string): Selection | undefined {
+    const { name: id, level } = splitLevel(name) ?? { name };
+    const model = this.#unlistedModel(provider, id)?.model;
+    return model && { model, ...(level === undefined ? {} : { thinkingLevel: level }) };
+  }
+
+  #usualOf(provider: string): ProviderModel | undefined {
+    const models = this.#service(provider);
+    const usual = knownProvider(provider)?.defaults?.find((id) => models.has(id));
+    const first = usual === undefined ? [...models.values()] : [models.get(usual)];
+    return first.find((known) => known && this.hasCredential(known.model))?.model ?? first[0]?.model;
+  }
+
+  /** What the file says about a service cannot be read: where its requests are to go is not known. */
+  #isMisdescribed(provider: string): boolean {
+    return this.problems.some(
+      ({ about }) => about.kind === "file" || (about.kind === "provider" && about.provider === provider),
+    );
+  }
+
+  #isKeyless({ provider, id }: ModelKey): boolean {
+    if (provider === plannerModel.provider) return !this.#disabled.includes(provider);
+    const entry = this.#file.providers.get(provider);
+    if (entry?.isKeyless) return true;
+    const isLocal = localProviders.has(provider) || entry?.discovery !== undefined;
+    return isLocal && isLoopbackUrl(this.#service(provider).get(id)?.model.baseUrl ?? "");
+  }
+
+  #hasKey(provider: string): boolean {
+    return this.#findKey(provider).kind !== "missing";
+  }
+
+  /** Where the key goes if not into the API's own header: one header carries it, never two. */
+  #keyHeader(provider: string): ProviderEntry["keyHeader"] {
+    const { keyHeader } = this.#file.providers.get(provider) ?? {};
+    if (keyHeader) return keyHeader;
+    const found = this.#findKey(provider);
+    const { bearerNames = [] } = knownProvider(provider) ?? {};
+    const isBearer = found.kind === "value" && bearerNames.includes(found.source ?? "");
+    return isBearer ? { name: "Authorization", isBearer } : undefined;
+  }
+
+  #key(provider: string): Promise<string | undefined> {
+    return this.#value(this.#findKey(provider), `No API key found for ${provider}.`);
+  }
+
+  #findKey(provider: string): Finding {
+    const entry = this.#file.providers.get(provider);
+    if (provider === plannerModel.provider || entry?.isKeyless) return { kind: "missing" };
+    return findKey(this.#sources, provider, entry?.apiKey);
+  }
+
+  #unusedOverrides(): string[] {
+    return [...this.#file.providers.values()]
+      .filter(({ id, discovery }) => !localProviders.has(id) && !discovery)
+      .flatMap(({ id: provider, modelOverrides }) => {
+        const names = new Set(this.#tableOf(provider).map(({ id }) => id));
+        return [...modelOverrides.keys()]
+          .filter((id) => !names.has(id))
+          .map((id) => step(step(step("providers", provider), "modelOverrides"), id))
+          .map((path) => `${this.#file.path}: ${path}: names no built-in model and is not used`);
+      });
   }
 
   async #value(finding: Finding, problem: string): Promise<string | undefined> {
@@ -164,84 +365,22 @@ export class ModelRegistry {
   }
 }
 
-/** The model as a host may see it, copied field by field: headers and extra request bodies can hold secrets. */
-export function toWireModel(model: ProviderModel): Model {
-  const { thinking, premiumMultiplier, preferWebsockets, contextPromotionTarget, priority } = model;
-  const { extraBody: _secret, ...compat } = model.compat ?? {};
-  return {
-    id: model.id,
-    name: model.name,
-    api: model.api,
-    provider: model.provider,
-    baseUrl: model.baseUrl,
-    reasoning: model.reasoning,
-    input: [...model.input],
-    cost: wireCost(model.cost),
-    contextWindow: model.contextWindow,
-    maxTokens: model.maxTokens,
-    ...(thinking && { thinking: wireThinking(thinking) }),
-    ...(premiumMultiplier !== undefined && { premiumMultiplier }),
-    ...(preferWebsockets !== undefined && { preferWebsockets }),
-    ...(contextPromotionTarget !== undefined && { contextPromotionTarget }),
-    ...(priority !== undefined && { priority }),
-    ...(model.compat && { compat }),
-  };
-}
-
-/** An unknown price is 0 here: the shape has no other word for it. */
-function wireCost({ input, output, cacheRead, cacheWrite }: Model["cost"] = noCost): Model["cost"] {
-  return { input, output, cacheRead, cacheWrite };
-}
-
-const noCost: Model["cost"] = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
-function wireThinking({ minLevel, maxLevel, mode }: NonNullable<Model["thinking"]>): NonNullable<Model["thinking"]> {
-  return { minLevel, maxLevel, mode };
-}
-
-interface KnownModel {
-  readonly model: ProviderModel;
-  /** Unresolved. */
-  readonly headers: Headers;
-  readonly entry?: ProviderEntry;
-}
-
 /** A provider id holds no slash, so this is unique. */
 function keyOf({ provider, id }: ModelKey): string {
   return `${provider}/${id}`;
 }
 
-/** Built-ins, changed by provider and model overrides; then the file's own models, which replace; then the planner. */
-function merge(builtIns: readonly ProviderModel[], file: ModelsFile): KnownModel[] {
-  const known = new Map(builtIns.map((model) => [keyOf(model), override(model, file.providers.get(model.provider))]));
-  for (const entry of file.providers.values())
-    for (const { model, headers } of entry.models) known.set(keyOf(model), { model, headers, entry });
-  return [...known.values(), { model: plannerModel, headers: {} }];
-}
-
-function override(model: ProviderModel, entry: ProviderEntry | undefined): KnownModel {
-  if (entry === undefined) return { model, headers: {} };
-  const patch = entry.modelOverrides.get(model.id);
-  const compat = mergeCompat(mergeCompat(model.compat ?? {}, entry.compat), patch?.compat ?? {});
-  return {
-    model: {
-      ...model,
-      ...patch?.fields,
-      baseUrl: entry.baseUrl ?? model.baseUrl,
-      ...((model.cost || patch?.cost) && { cost: { ...noCost, ...model.cost, ...patch?.cost } }),
-      ...(Object.keys(compat).length > 0 && { compat }),
-    },
-    headers: mergeHeaders(entry.headers, patch?.headers ?? {}),
-    entry,
+function remember<T>(read: (key: string) => T): (key: string) => T {
+  const known = new Map<string, T>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const value = read(key);
+    known.set(key, value);
+    return value;
   };
 }
 
-function unusedOverrides(builtIns: readonly ProviderModel[], file: ModelsFile): string[] {
-  const names = new Set(builtIns.map(keyOf));
-  return [...file.providers.values()].flatMap((entry) =>
-    [...entry.modelOverrides.keys()]
-      .filter((id) => !names.has(keyOf({ provider: entry.id, id })))
-      .map((id) => step(step(step("providers", entry.id), "modelOverrides"), id))
-      .map((path) => `${file.path}: ${path}: names no built-in model and is not used`),
-  );
+function knownProvider(provider: string): KnownProvider | undefined {
+  return knownProviders.find(({ id }) => id === provider);
 }

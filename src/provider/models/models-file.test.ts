@@ -21,6 +21,8 @@ const onlyProblem = (providers: unknown) => {
   return found[0];
 };
 
+const thinking = { minLevel: "low", maxLevel: "high", mode: "effort" };
+
 describe("a model", () => {
   it("has defaults for all but its id", () => {
     const file = read({ acme: good });
@@ -35,7 +37,6 @@ describe("a model", () => {
         baseUrl: "https://llm.example/v1",
         reasoning: false,
         input: ["text"],
-        cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
         contextWindow: 128_000,
         maxTokens: 16_384,
       },
@@ -99,17 +100,23 @@ describe("a model", () => {
     ["no input", { id: "x", input: [] }, "models[1].input: expected at least one of text, image"],
     ["a negative price", { id: "x", cost: { input: -1 } }, "models[1].cost.input: expected a number from 0 up"],
     ["an endless price", { id: "x", cost: { output: Infinity } }, "models[1].cost.output: expected a number from 0 up"],
+    ["prices by size that are no list", { id: "x", cost: { tiers: {} } }, "models[1].cost.tiers: expected an array"],
+    [
+      "a tier without its size",
+      { id: "x", cost: { tiers: [{ input: 1 }] } },
+      "models[1].cost.tiers[0].inputTokensAbove: expected a whole number above 0",
+    ],
+    [
+      "a wrong price in a tier",
+      { id: "x", cost: { tiers: [{ inputTokensAbove: 1, cacheWrite1h: "2" }] } },
+      "models[1].cost.tiers[0].cacheWrite1h: expected a number from 0 up",
+    ],
     ["a broken window", { id: "x", contextWindow: 1.5 }, "models[1].contextWindow: expected a whole number above 0"],
     ["no tokens", { id: "x", maxTokens: 0 }, "models[1].maxTokens: expected a whole number above 0"],
     [
       "an unknown api",
       { id: "x", api: "galley-planner" },
-      "models[1].api: expected one of anthropic-messages, openai-completions",
-    ],
-    [
-      "an api that is yet to come",
-      { id: "x", api: "openai-responses" },
-      "models[1].api: openai-responses is not supported by this version; use one of anthropic-messages, openai-completions",
+      "models[1].api: expected one of anthropic-messages, openai-completions, openai-responses, google-generative-ai",
     ],
     [
       "levels upside down",
@@ -120,6 +127,36 @@ describe("a model", () => {
       "no thinking mode",
       { id: "x", thinking: { minLevel: "low", maxLevel: "low" } },
       "models[1].thinking.mode: expected one of effort, budget, google-level, anthropic-adaptive, anthropic-budget-effort",
+    ],
+    [
+      "an unknown level",
+      { id: "x", thinking: { ...thinking, levels: { max: "max" } } },
+      "models[1].thinking.levels.max: is not a level: off, minimal, low, medium, high, xhigh",
+    ],
+    [
+      "a number for a level",
+      { id: "x", thinking: { ...thinking, levels: { low: 1 } } },
+      "models[1].thinking.levels.low: expected a text of one line, not empty",
+    ],
+    [
+      "no level at all",
+      { id: "x", thinking: { ...thinking, levels: { low: null, medium: null, high: null, xhigh: "max" } } },
+      "models[1].thinking.levels: expected at least one level from minLevel to maxLevel that is not null",
+    ],
+    [
+      "an unknown cacheControlFormat",
+      { id: "x", compat: { cacheControlFormat: "google" } },
+      "models[1].compat.cacheControlFormat: expected one of anthropic",
+    ],
+    [
+      "a sessionHeader that is none",
+      { id: "x", compat: { sessionHeader: "a: b" } },
+      "models[1].compat.sessionHeader: expected a header name",
+    ],
+    [
+      "a word for supportsTemperature",
+      { id: "x", compat: { supportsTemperature: "no" } },
+      "models[1].compat.supportsTemperature: expected true or false",
     ],
     [
       "a header name with a line break",
@@ -160,18 +197,14 @@ describe("a model", () => {
     expect(onlyProblem({ acme: bare })).toBe(
       "models.yml: providers.acme.models[0].api: is required here or at the provider",
     );
-    expect(models(read({ acme: { ...bare, models: [{ id: "m", api: "anthropic-messages" }] } }))[0]?.api).toBe(
-      "anthropic-messages",
-    );
+    for (const api of ["anthropic-messages", "openai-responses", "google-generative-ai"])
+      expect(models(read({ acme: { ...bare, models: [{ id: "m", api }] } }))[0]?.api).toBe(api);
   });
 
-  it("of an api that is yet to come at the provider is left out, one with an api of its own stays", () => {
-    const listed = [{ id: "x" }, { id: "m", api: "openai-completions" }];
-    const file = read({ acme: { ...good, api: "google-generative-ai", models: listed } });
-    expect(problems(file)).toEqual([
-      "models.yml: providers.acme.models[0].api: google-generative-ai is not supported by this version; use one of anthropic-messages, openai-completions",
-    ]);
-    expect(models(file).map(({ id }) => id)).toEqual(["m"]);
+  it("has the words for its levels, and null for those that it has not", () => {
+    const levels = { off: null, low: "least", medium: null };
+    const file = read({ acme: { ...good, models: [{ id: "m", reasoning: true, thinking: { ...thinking, levels } }] } });
+    expect(models(file)[0]?.thinking).toEqual({ ...thinking, levels });
   });
 
   it("takes an empty YAML value for a missing one", () => {
@@ -179,16 +212,54 @@ describe("a model", () => {
   });
 });
 
+describe("a price", () => {
+  const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  const costOf = (provider: object, cost?: object, id = "acme") =>
+    models(read({ [id]: { ...good, ...provider, models: [{ id: "m", cost }] } }))[0]?.cost;
+
+  it("is unknown unless it is told", () => {
+    expect(costOf({})).toBeUndefined();
+    expect(costOf({}, {})).toEqual(free);
+    expect(costOf({}, { input: 3 })).toEqual({ ...free, input: 3 });
+  });
+
+  it("is none for what needs no key, and for servers of this machine", () => {
+    const local = { baseUrl: "http://127.0.0.1:11434/v1" };
+    expect(costOf({ auth: "none", apiKey: undefined })).toEqual(free);
+    expect(costOf(local, undefined, "ollama")).toEqual(free);
+    expect(costOf({}, undefined, "ollama")).toBeUndefined();
+    expect(costOf(local)).toBeUndefined();
+    expect(costOf({ auth: "none" }, { input: 1 })).toEqual({ ...free, input: 1 });
+  });
+
+  it("may depend on the size of the prompt; what a tier does not say is the model's", () => {
+    const cost = { input: 3, output: 15, cacheWrite1h: 6, tiers: [{ inputTokensAbove: 200_000, input: 6 }] };
+    expect(costOf({}, cost)).toEqual({
+      ...free,
+      input: 3,
+      output: 15,
+      cacheWrite1h: 6,
+      tiers: [{ ...free, input: 6, output: 15, cacheWrite1h: 6, inputTokensAbove: 200_000 }],
+    });
+  });
+});
+
 describe("a provider", () => {
   it.each<[string, unknown, string]>([
     ["not an object", [], "expected an object"],
-    ["empty", {}, "expected models, or one of baseUrl, modelOverrides, discovery"],
-    ["a key alone", { apiKey: "k" }, "expected models, or one of baseUrl, modelOverrides, discovery"],
+    ["empty", {}, "expected models, or one of baseUrl, api, modelOverrides, discovery"],
+    ["a key alone", { apiKey: "k" }, "expected models, or one of baseUrl, api, modelOverrides, discovery"],
     ["models of the wrong type", { ...good, models: { m: {} } }, "models: expected an array"],
     ["no baseUrl", { ...good, baseUrl: undefined }, "baseUrl: is required for a provider with models"],
     ["no key", { ...good, apiKey: undefined }, 'apiKey: is required unless auth is "none"'],
     ["a numeric key", { ...good, apiKey: 12345 }, "apiKey: expected a text of one line, not empty"],
     ["an unknown auth", { ...good, auth: "oauth" }, "auth: expected one of apiKey, none"],
+    ["a keyHeader that is none", { ...good, keyHeader: "api key" }, "keyHeader: expected a header name"],
+    [
+      "two ways to send the key",
+      { ...good, keyHeader: "api-key", authHeader: true },
+      "keyHeader: expected keyHeader or authHeader, not both",
+    ],
     ["a word for authHeader", { ...good, authHeader: "true" }, "authHeader: expected true or false"],
     [
       "an unknown discovery",
@@ -266,10 +337,14 @@ describe("a provider", () => {
     expect(file.problems[0]?.about).toEqual({ kind: "model", provider: "b", id: "n" });
   });
 
-  it("keeps discovery and says that it is not used yet", () => {
-    const file = read({ local: { ...good, discovery: { type: "openai-compat" } } });
+  it("keeps discovery, which needs an address where none is usual", () => {
+    const file = read({
+      local: { ...good, discovery: { type: "openai-compat" } },
+      nowhere: { discovery: { type: "openai-compat" } },
+    });
     expect(file.providers.get("local")?.discovery).toEqual({ type: "openai-compat" });
-    expect(file.warnings).toEqual(["models.yml: providers.local.discovery: is not used yet; list the models instead"]);
+    expect(file.warnings).toEqual([]);
+    expect(problems(file)).toEqual(["models.yml: providers.nowhere.baseUrl: is required for discovery of this type"]);
   });
 
   it("cannot stand in for the planner", () => {

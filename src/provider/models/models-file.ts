@@ -5,11 +5,12 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import { isObject, type JsonObject } from "../../base/json.js";
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel } from "../provider.js";
-import { keyNames } from "../provider-list.js";
+import { keyNames, localProviders } from "../provider-list.js";
 import {
   array,
   boolean,
   type Check,
+  isLoopbackUrl,
   mismatch,
   object,
   oneOf,
@@ -21,6 +22,7 @@ import {
 import {
   type Compat,
   type Headers,
+  headerName,
   type ModelPatch,
   mergeCompat,
   mergeHeaders,
@@ -29,6 +31,7 @@ import {
   readHeaders,
   readPatch,
 } from "./model-fields.js";
+import { freeOfCharge, mergePrices } from "./price-fields.js";
 
 export interface ModelsFile {
   /** Where it was read, for messages. */
@@ -55,10 +58,13 @@ export type ProblemSubject =
 export interface ProviderEntry {
   readonly id: string;
   readonly baseUrl?: string;
+  /** For built-in models too. */
+  readonly api?: string;
   /** Unresolved; the rules are in credentials.ts. */
   readonly apiKey?: string;
   readonly isKeyless: boolean;
-  readonly sendsBearer: boolean;
+  /** The header that carries the key, and no other does; absent: as the API has it. */
+  readonly keyHeader?: { readonly name: string; readonly isBearer: boolean };
   readonly headers: Headers;
   readonly compat: Compat;
   readonly models: readonly ModelEntry[];
@@ -74,12 +80,20 @@ export interface ModelEntry {
 
 export type DiscoveryType = (typeof discoveryTypes)[number];
 
-const apis = ["anthropic-messages", "openai-completions"] as const;
-/** Fields of a later version: valid, but not used yet. */
-const laterApis: readonly unknown[] = ["openai-responses", "google-generative-ai"];
+const apis = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"] as const;
 const discoveryTypes = ["ollama", "lm-studio", "llama.cpp", "openai-compat"] as const;
 const fileFields = ["providers"];
-const connectionFields = ["baseUrl", "apiKey", "api", "headers", "authHeader", "auth", "compat", "discovery"];
+const connectionFields = [
+  "baseUrl",
+  "apiKey",
+  "api",
+  "headers",
+  "authHeader",
+  "keyHeader",
+  "auth",
+  "compat",
+  "discovery",
+];
 const providerFields = [...connectionFields, "models", "modelOverrides"];
 const modelFields = ["id", "api", ...patchFields];
 
@@ -148,9 +162,9 @@ function readProvider(reading: Reading, id: string, value: unknown): ProviderEnt
 
   const baseUrl = optional(entry, "baseUrl", { path, check: serverUrl });
   const apiKey = optional(entry, "apiKey", { path, check: text });
-  const api = optional(entry, "api", { path, check: readApi });
+  const api = optional(entry, "api", { path, check: oneOf(apis) });
   const isKeyless = optional(entry, "auth", { path, check: oneOf(["apiKey", "none"]) }) === "none";
-  const sendsBearer = optional(entry, "authHeader", { path, check: boolean }) ?? false;
+  const keyHeader = readKeyHeader(entry, path);
   const headers = optional(entry, "headers", { path, check: readHeaders }) ?? {};
   const compat = optional(entry, "compat", { path, check: readCompat }) ?? {};
   const discovery = optional(entry, "discovery", { path, check: readDiscovery });
@@ -161,17 +175,20 @@ function readProvider(reading: Reading, id: string, value: unknown): ProviderEnt
     if (baseUrl === undefined) mismatch(step(path, "baseUrl"), "is required for a provider with models");
     if (apiKey === undefined && !isKeyless && !keyNames.has(id))
       mismatch(step(path, "apiKey"), 'is required unless auth is "none"');
-  } else if (baseUrl === undefined && overrides === undefined && discovery === undefined)
-    mismatch(path, "expected models, or one of baseUrl, modelOverrides, discovery");
-  if (discovery !== undefined) reading.warn(step(path, "discovery"), "is not used yet; list the models instead");
+  } else if ((baseUrl ?? api ?? overrides ?? discovery) === undefined)
+    mismatch(path, "expected models, or one of baseUrl, api, modelOverrides, discovery");
+  if (discovery?.type === "openai-compat" && baseUrl === undefined)
+    mismatch(step(path, "baseUrl"), "is required for discovery of this type");
 
-  const defaults = { provider: id, baseUrl: baseUrl ?? "", api, compat, headers };
+  const isFree = isKeyless || (localProviders.has(id) && isLoopbackUrl(baseUrl ?? ""));
+  const defaults = { provider: id, baseUrl: baseUrl ?? "", api, compat, headers, isFree };
   return {
     id,
     ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(api === undefined ? {} : { api }),
     ...(apiKey === undefined ? {} : { apiKey }),
     isKeyless,
-    sendsBearer,
+    ...(keyHeader === undefined ? {} : { keyHeader }),
     headers,
     compat,
     models: readModels(reading, listed, { path: step(path, "models"), defaults }),
@@ -180,12 +197,22 @@ function readProvider(reading: Reading, id: string, value: unknown): ProviderEnt
   };
 }
 
+function readKeyHeader(entry: JsonObject, path: string): ProviderEntry["keyHeader"] {
+  const name = optional(entry, "keyHeader", { path, check: headerName });
+  const isBearer = optional(entry, "authHeader", { path, check: boolean }) ?? false;
+  if (isBearer && name !== undefined) mismatch(step(path, "keyHeader"), "expected keyHeader or authHeader, not both");
+  if (isBearer) return { name: "Authorization", isBearer };
+  return name === undefined ? undefined : { name, isBearer };
+}
+
 interface ModelDefaults {
   provider: string;
   baseUrl: string;
   api: string | undefined;
   compat: Compat;
   headers: Headers;
+  /** Nobody bills a model of this machine, or one that needs no key. */
+  isFree: boolean;
 }
 
 function readModels(
@@ -213,13 +240,12 @@ function readModel(
 ): ModelEntry {
   const entry = object(value, path);
   const id = text(entry.id, step(path, "id"));
-  const api = optional(entry, "api", { path, check: readApi }) ?? defaults.api;
+  const api = optional(entry, "api", { path, check: oneOf(apis) }) ?? defaults.api;
   if (api === undefined) return mismatch(step(path, "api"), "is required here or at the provider");
-  if (laterApis.includes(api))
-    mismatch(step(path, "api"), `${api} is not supported by this version; use one of ${apis.join(", ")}`);
   reading.warnUnknown(entry, modelFields, path);
   const patch = readPatch(entry, path);
   const compat = mergeCompat(defaults.compat, patch.compat);
+  const cost = mergePrices(defaults.isFree ? freeOfCharge : undefined, patch.cost);
   return {
     model: {
       id,
@@ -232,7 +258,7 @@ function readModel(
       contextWindow: 128_000,
       maxTokens: 16_384,
       ...patch.fields,
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...patch.cost },
+      ...(cost === undefined ? {} : { cost }),
       ...(Object.keys(compat).length === 0 ? {} : { compat }),
     },
     headers: mergeHeaders(defaults.headers, patch.headers),
@@ -253,9 +279,6 @@ function readOverrides(
     });
   return patches;
 }
-
-const readApi: Check<string> = (value, path) =>
-  typeof value === "string" && laterApis.includes(value) ? value : oneOf(apis)(value, path);
 
 const readDiscovery: Check<{ type: DiscoveryType }> = (value, path) => ({
   type: oneOf(discoveryTypes)(object(value, path).type, step(path, "type")),

@@ -2,6 +2,7 @@
 // suffix `:level` asks for a thinking level, unless the whole text is itself the better match. Where several models may
 // be meant, `*` and `?` stand for any text and any character.
 
+import { editDistance } from "../../base/edit-distance.js";
 import { matchesGlob } from "../../base/match-glob.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import { plannerModel } from "../planner/planner-model.js";
@@ -30,6 +31,15 @@ export function selectModel(
   return undefined;
 }
 
+/** The model of exactly this name, with its provider's or without, and a level behind it. */
+export function selectExactly(models: readonly ProviderModel[], name: string): Selection | undefined {
+  const [whole] = matchExactly(models, name);
+  if (whole) return { model: whole };
+  const suffixed = splitLevel(name);
+  const [stripped] = suffixed ? matchExactly(models, suffixed.name) : [];
+  return suffixed && stripped && { model: stripped, thinkingLevel: suffixed.level };
+}
+
 /** All that one pattern of a list means, in the order of the models; without `*` and `?` that is one model at most. */
 export function selectModels(
   models: readonly ProviderModel[],
@@ -46,7 +56,28 @@ export function selectModels(
     .map((model) => ({ model, ...(level === undefined ? {} : { thinkingLevel: level }) }));
 }
 
-function splitLevel(pattern: string): { name: string; level: ThinkingLevel } | undefined {
+/** Models that a name may be a mistake for: about one edit for every three letters. */
+export function nearestModels(models: readonly ProviderModel[], name: string, count = 3): ProviderModel[] {
+  const wanted = (splitLevel(name)?.name ?? name).trim().toLowerCase().slice(0, 100);
+  const allowed = Math.max(Math.floor(wanted.length / 3), wanted.length > 4 ? 2 : 1);
+  const distanceTo = (text: string) =>
+    Math.abs(text.length - wanted.length) > allowed ? Number.POSITIVE_INFINITY : editDistance(wanted, text);
+  return models
+    .filter((model) => model !== plannerModel)
+    .map((model) => ({ model, distance: Math.min(...endsOf(model).map(distanceTo)) }))
+    .filter(({ distance }) => distance <= allowed)
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, count)
+    .map(({ model }) => model);
+}
+
+/** The whole name and what is left of it without its first words: `sonnet-5` of `claude-sonnet-5`. */
+function endsOf({ provider, id }: ProviderModel): string[] {
+  const name = `${provider}/${id}`.toLowerCase();
+  return [name, ...[...name.matchAll(/[/-]/g)].map(({ index }) => name.slice(index + 1))];
+}
+
+export function splitLevel(pattern: string): { name: string; level: ThinkingLevel } | undefined {
   const colon = pattern.lastIndexOf(":");
   const level = levels.find((candidate) => candidate === pattern.slice(colon + 1));
   return colon < 0 || level === undefined ? undefined : { name: pattern.slice(0, colon), level };

@@ -4,8 +4,9 @@
 import { isObject, type JsonObject } from "../../base/json.js";
 import type { ProviderModel } from "../provider.js";
 import type { IdRule } from "../replay.js";
+import { compatFlag, isService } from "../shared-compat.js";
 
-const thinkingFormats = ["openai", "openrouter", "zai", "qwen", "qwen-chat-template"] as const;
+export const thinkingFormats = ["openai", "openrouter", "zai", "qwen", "qwen-chat-template", "deepseek"] as const;
 const maxTokensFields = ["max_completion_tokens", "max_tokens"] as const;
 
 export interface CompletionsCompat {
@@ -19,9 +20,15 @@ export interface CompletionsCompat {
   requiresToolResultName: boolean;
   requiresAssistantAfterToolResult: boolean;
   requiresThinkingAsText: boolean;
+  /** A reply with calls must come back with its thoughts, or with none, in this field. */
+  requiresReasoningContent: boolean;
   thinkingFormat: (typeof thinkingFormats)[number];
   supportsToolChoice: boolean;
   supportsStrictMode: boolean;
+  supportsTemperature: boolean;
+  supportsLongCacheRetention: boolean;
+  /** Whose marks say what to cache; without it the service decides alone. */
+  cacheControlFormat: "anthropic" | undefined;
   /** Merged into the body last. */
   extraBody: JsonObject;
   openRouterRouting: JsonObject | undefined;
@@ -45,16 +52,16 @@ export function completionsCompat(model: ProviderModel): CompletionsCompat {
 
 function findCompat(model: ProviderModel): CompletionsCompat {
   const told = model.compat ?? {};
-  const is = (provider: string, ...hosts: string[]) =>
-    model.provider === provider || hosts.some((host) => hasHost(model.baseUrl, host));
+  const is = (provider: string, ...hosts: string[]) => isService(model, provider, ...hosts);
   const isOpenAi = is("openai", "api.openai.com");
   const isOpenRouter = is("openrouter", "openrouter.ai");
   const isMistral = is("mistral", "api.mistral.ai");
   const isZai = is("zai", "api.z.ai", "open.bigmodel.cn");
   const isQwen = is("qwen", "aliyuncs.com");
   const isXai = is("xai", "api.x.ai");
+  const isDeepSeek = is("deepseek", "api.deepseek.com");
 
-  const flag = (name: string, guess: boolean) => (typeof told[name] === "boolean" ? told[name] : guess);
+  const flag = (name: string, guess: boolean) => compatFlag(model, name, guess);
   const object = (name: string) => (isObject(told[name]) ? told[name] : undefined);
   return {
     supportsStore: flag("supportsStore", isOpenAi),
@@ -67,11 +74,17 @@ function findCompat(model: ProviderModel): CompletionsCompat {
     requiresToolResultName: flag("requiresToolResultName", isMistral),
     requiresAssistantAfterToolResult: flag("requiresAssistantAfterToolResult", false),
     requiresThinkingAsText: flag("requiresThinkingAsText", isMistral),
+    requiresReasoningContent: flag("requiresReasoningContent", isDeepSeek && model.reasoning),
     thinkingFormat:
       oneOf(thinkingFormats, told.thinkingFormat) ??
-      (isZai ? "zai" : isQwen ? "qwen" : isOpenRouter ? "openrouter" : "openai"),
+      (isZai ? "zai" : isQwen ? "qwen" : isOpenRouter ? "openrouter" : isDeepSeek ? "deepseek" : "openai"),
     supportsToolChoice: flag("supportsToolChoice", true),
     supportsStrictMode: flag("supportsStrictMode", isOpenAi || isOpenRouter),
+    supportsTemperature: flag("supportsTemperature", true),
+    supportsLongCacheRetention: flag("supportsLongCacheRetention", true),
+    cacheControlFormat:
+      oneOf(["anthropic"], told.cacheControlFormat) ??
+      (isOpenRouter && model.id.startsWith("anthropic/") ? "anthropic" : undefined),
     extraBody: object("extraBody") ?? {},
     openRouterRouting: object("openRouterRouting"),
     vercelGatewayRouting: object("vercelGatewayRouting"),
@@ -81,9 +94,4 @@ function findCompat(model: ProviderModel): CompletionsCompat {
 
 function oneOf<Value extends string>(values: readonly Value[], told: unknown): Value | undefined {
   return values.find((value) => value === told);
-}
-
-function hasHost(url: string, host: string): boolean {
-  const name = /^[a-z]+:\/\/([^/:?#]+)/i.exec(url)?.[1]?.toLowerCase();
-  return name === host || name?.endsWith(`.${host}`) === true;
 }

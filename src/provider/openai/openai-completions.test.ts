@@ -216,10 +216,48 @@ describe("a reply", () => {
         input: 600,
         output: 300,
         cacheRead: 400,
+        reasoning: 200,
         totalTokens: 1300,
         cost: { input: 0.0012, output: 0.003, cacheRead: 0.0004, total: 0.0046 },
       },
     });
+  });
+
+  it("counts cache writes apart, and never more tokens than the prompt has", async () => {
+    const counts = (cached_tokens: number, cache_write_tokens: number) => ({
+      prompt_tokens: 1000,
+      completion_tokens: 10,
+      total_tokens: 1010,
+      prompt_tokens_details: { cached_tokens, cache_write_tokens },
+    });
+    const cost = { input: 2, output: 10, cacheRead: 1, cacheWrite: 4 };
+    const first = await ask(openAi.finish("stop", counts(400, 500)), {}, { cost });
+    expect(first.at(-1)).toMatchObject({
+      usage: { input: 100, cacheRead: 400, cacheWrite: 500, cost: { total: (200 + 100 + 400 + 2000) / 1e6 } },
+    });
+    await server.close();
+    const odd = await ask(openAi.finish("stop", counts(900, 500)), {}, { cost });
+    expect(odd.at(-1)).toMatchObject({ usage: { input: 0, cacheRead: 900, cacheWrite: 100 } });
+  });
+
+  it("believes a router's bill before its own price list", async () => {
+    const counts = { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010, cost: 0.0123 };
+    const cost = { input: 2, output: 10, cacheRead: 1, cacheWrite: 4 };
+    const total = async (usage: object) => {
+      const last = (await ask(openAi.finish("stop", usage), {}, { cost })).at(-1);
+      await server.close();
+      return last?.type === "done" ? last.usage.cost.total : undefined;
+    };
+    expect(await total(counts)).toBe(0.0123);
+    expect(await total({ ...counts, cost_details: { upstream_inference_cost: 1 } })).toBe(0.0123);
+    expect(await total({ ...counts, is_byok: true, cost_details: { upstream_inference_cost: 1 } })).toBeCloseTo(1.0123);
+    for (const odd of ["1", -1, null]) expect(await total({ ...counts, cost: odd })).toBeCloseTo(0.0021);
+  });
+
+  it("names the session in the service's own header", async () => {
+    const compat = { sessionHeader: "X-Session-Id" };
+    await ask(openAi.text("x"), { sessionId: "s1" }, { compat });
+    expect(server.requests[0]?.headers["x-session-id"]).toBe("s1");
   });
 
   it("survives characters cut in two, comments, CRLF and a missing [DONE]", async () => {
@@ -297,10 +335,12 @@ describe("a failure", () => {
     });
     await server.close();
     expect(terminal(await ask([cut]))).toMatchObject({ failure: { kind: "network" } });
-    const dead = openAi.model(server.url);
+    const { url } = server;
+    const dead = openAi.model(url);
     await server.close();
     const events = await collect(streamOpenAiCompletions(streamRequest(dead)));
-    expect(events).toMatchObject([{ type: "error", failure: { kind: "network", code: "ECONNREFUSED" } }]);
+    const errorMessage = `Nothing listens at ${url}. Is the server running?`;
+    expect(events).toMatchObject([{ type: "error", errorMessage, failure: { kind: "network", code: "ECONNREFUSED" } }]);
   });
 
   it("of patience is network: no first event, no next event", async () => {

@@ -23,6 +23,7 @@ import {
   type StreamRequest,
   zeroUsage,
 } from "../provider.js";
+import { sessionHeaders } from "../shared-compat.js";
 import { tokenCount, usageOf } from "../usage.js";
 import { completionsPayload, reasoningFields } from "./request.js";
 
@@ -32,6 +33,7 @@ const completions: Dialect = {
   request: (request: StreamRequest) => ({
     url: `${request.model.baseUrl.replace(/\/+$/, "")}/chat/completions`,
     headers: mergeHeaders(
+      sessionHeaders(request),
       request.options.apiKey ? { authorization: `Bearer ${request.options.apiKey}` } : {},
       request.model.headers,
       request.options.headers,
@@ -163,12 +165,16 @@ class CompletionsReader implements WireReader {
     const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
     const prompt = tokenCount(usage.prompt_tokens);
     const cacheRead = Math.min(prompt, tokenCount(details.cached_tokens ?? usage.prompt_cache_hit_tokens));
+    const cacheWrite = Math.min(prompt - cacheRead, tokenCount(details.cache_write_tokens));
+    const outputDetails = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
     this.#usage = usageOf(this.#model.cost, {
-      input: prompt - cacheRead,
+      input: prompt - cacheRead - cacheWrite,
       output: tokenCount(usage.completion_tokens), // reasoning is already in it
       cacheRead,
-      cacheWrite: 0,
+      cacheWrite,
+      reasoning: tokenCount(outputDetails.reasoning_tokens),
       totalTokens: tokenCount(usage.total_tokens),
+      ...billed(usage),
     });
   }
 
@@ -252,6 +258,13 @@ class CompletionsReader implements WireReader {
     if (key !== "") this.#callAt.set(key, call);
     return call;
   }
+}
+
+/** What a router says it took, in dollars. With the user's own key at the service behind it, the service's bill comes on top. */
+function billed({ cost, is_byok, cost_details }: JsonObject): { billed?: number } {
+  if (typeof cost !== "number" || !Number.isFinite(cost) || cost < 0) return {};
+  const behind = is_byok === true && isObject(cost_details) ? tokenCount(cost_details.upstream_inference_cost) : 0;
+  return { billed: cost + behind };
 }
 
 /** Text, or the whole object where a service skips the writing. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../base/json.js";
 import type { AssistantContent, InputContent } from "../../protocol/content.js";
 import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.js";
+import type { ThinkingLevel } from "../../protocol/model.js";
 import { openAi, streamRequest } from "../../testing/scripted-replies.js";
 import { encodeBody } from "../http/json-body.js";
 import { type ModelMessage, type ProviderModel, type StreamOptions, type ToolSpec, zeroUsage } from "../provider.js";
@@ -134,6 +135,7 @@ describe("reasoning", () => {
   it.each([
     ["openai", { reasoning_effort: "high" }, {}],
     ["openrouter", { reasoning: { effort: "high" } }, {}],
+    ["deepseek", { thinking: { type: "enabled" }, reasoning_effort: "high" }, { thinking: { type: "disabled" } }],
     ["zai", { thinking: { type: "enabled" } }, { thinking: { type: "disabled" } }],
     ["qwen", { enable_thinking: true }, { enable_thinking: false }],
     [
@@ -147,6 +149,17 @@ describe("reasoning", () => {
     expect(payload(format(name))).toEqual({ ...plain, ...off });
   });
 
+  it("pauses for a forced choice where the service refuses both, as DeepSeek does", () => {
+    const body = (toolChoice: StreamOptions["toolChoice"], model = format("deepseek")) =>
+      payload(model, { reasoning: "high", ...(toolChoice && { toolChoice }) }, undefined, [read]);
+    for (const forced of ["any", { type: "tool", name: "read" }] as const) {
+      expect(body(forced)).toMatchObject({ thinking: { type: "disabled" }, tool_choice: expect.anything() });
+      expect(body(forced)).not.toHaveProperty("reasoning_effort");
+      expect(body(forced, format("openai"))).toMatchObject({ reasoning_effort: "high" });
+    }
+    expect(body("auto")).toMatchObject({ thinking: { type: "enabled" } });
+  });
+
   it("uses the service's own words, and none where it has none", () => {
     const mapped = { ...thinker, compat: { reasoningEffortMap: { xhigh: "max" } } };
     expect(payload(mapped, { reasoning: "xhigh" })).toMatchObject({ reasoning_effort: "max" });
@@ -154,6 +167,33 @@ describe("reasoning", () => {
     const none = { ...thinker, compat: { supportsReasoningEffort: false } };
     expect(payload(none, { reasoning: "low" })).not.toHaveProperty("reasoning_effort");
     expect(payload(base, { reasoning: "low" })).not.toHaveProperty("reasoning_effort");
+  });
+
+  const levelled = (levels: Partial<Record<ThinkingLevel, string | null>>, compat = {}): ProviderModel => ({
+    ...thinker,
+    thinking: { minLevel: "minimal", maxLevel: "xhigh", mode: "effort", levels },
+    compat,
+  });
+
+  it("uses the model's own words first, also for off", () => {
+    const model = levelled({ off: "none", xhigh: "max" }, { reasoningEffortMap: { xhigh: "most", low: "least" } });
+    expect(payload(model, { reasoning: "xhigh" })).toMatchObject({ reasoning_effort: "max" });
+    expect(payload(model, { reasoning: "low" })).toMatchObject({ reasoning_effort: "least" });
+    expect(payload(model)).toMatchObject({ reasoning_effort: "none" });
+    expect(payload(levelled({ off: "none" }, { thinkingFormat: "openrouter" }))).toMatchObject({
+      reasoning: { effort: "none" },
+    });
+  });
+
+  it("asks for the nearest of the levels that the model has, and for the least where it always thinks", () => {
+    const model = levelled({ off: null, minimal: null, medium: null });
+    expect(payload(model, { reasoning: "medium" })).toMatchObject({ reasoning_effort: "low" });
+    expect(payload(model, { reasoning: "minimal" })).toMatchObject({ reasoning_effort: "low" });
+    expect(payload(model)).toMatchObject({ reasoning_effort: "low" });
+    expect(payload(levelled({ off: null }, { thinkingFormat: "zai" }))).toMatchObject({
+      thinking: { type: "enabled" },
+    });
+    expect(payload({ ...model, reasoning: false })).not.toHaveProperty("reasoning_effort");
   });
 });
 
@@ -209,6 +249,77 @@ describe("compat", () => {
     expect(messagesWith(undefined, turn)).toEqual([{ role: "assistant", content: "yes", reasoning_content: "hm" }]);
     expect(messagesWith({ requiresThinkingAsText: true }, turn)).toEqual([{ role: "assistant", content: "hm\n\nyes" }]);
     expect(messagesWith(undefined, [reply(elsewhere, [thought])])).toEqual([]);
+  });
+
+  it("requiresReasoningContent: calls carry their thoughts, or say that there were none", () => {
+    const deepseek = { ...base, provider: "deepseek", reasoning: true };
+    const thought: AssistantContent = { type: "thinking", thinking: "hm", thinkingSignature: "reasoning" };
+    const turns = [
+      reply(deepseek, [thought, call("a")]),
+      result("a", [text("ok")]),
+      reply(deepseek, [call("b")]),
+      result("b", [text("ok")]),
+      reply(deepseek, [{ type: "text", text: "done" }]),
+    ];
+    const replies = (model: ProviderModel) =>
+      (payload(model, {}, turns).messages as JsonObject[]).filter(({ role }) => role === "assistant");
+    expect(replies(deepseek).map(({ reasoning_content }) => reasoning_content)).toEqual(["hm", "", undefined]);
+    expect(replies({ ...deepseek, compat: { requiresReasoningContent: false } })[1]).not.toHaveProperty(
+      "reasoning_content",
+    );
+  });
+
+  it("supportsTemperature: false sends no sampling options, and tells", () => {
+    const warnings: string[] = [];
+    const options = {
+      temperature: 1,
+      sampling: { topP: 0.5 },
+      onWarning: (warning: string) => void warnings.push(warning),
+    };
+    const body = payload({ ...base, compat: { supportsTemperature: false } }, options);
+    expect(body).toEqual(payload(base));
+    expect(warnings).toEqual(["openai/scripted takes no sampling options: temperature, topP not sent."]);
+    expect(payload(base, options)).toMatchObject({ temperature: 1, top_p: 0.5 });
+  });
+
+  it("supportsLongCacheRetention: OpenAI keeps a cache for a day, unless it cannot", () => {
+    const options = { cacheRetention: "long", sessionId: "s".repeat(70) } as const;
+    expect(payload(base, options)).toMatchObject({
+      prompt_cache_retention: "24h",
+      prompt_cache_key: "s".repeat(64),
+    });
+    const short = { ...base, compat: { supportsLongCacheRetention: false } };
+    expect(payload(short, options)).not.toHaveProperty("prompt_cache_retention");
+    expect(payload(elsewhere, options)).not.toHaveProperty("prompt_cache_retention");
+  });
+
+  it("cacheControlFormat marks what Anthropic's models cache", () => {
+    const claude = { ...base, provider: "openrouter", id: "anthropic/claude" };
+    const mark = { cache_control: { type: "ephemeral" } };
+    const turns: ModelMessage[] = [
+      question,
+      reply(claude, [call("a"), call("b")]),
+      result("a", [text("one")]),
+      result("b", [text("two")]),
+      reply(claude, [{ type: "text", text: "hm" }]),
+      { role: "user", content: [text("look"), image], timestamp: 1 },
+    ];
+    const body = payload(claude, {}, turns, [read, { ...read, name: "grep" }]);
+    expect(body.messages).toMatchObject([
+      { role: "system", content: [{ type: "text", text: "Be brief.", ...mark }] },
+      { role: "user", content: "q" },
+      { role: "assistant" },
+      { role: "tool", content: "one" },
+      { role: "tool", tool_call_id: "b", content: [{ type: "text", text: "two", ...mark }] },
+      { role: "assistant", content: "hm" },
+      { role: "user", content: [{ type: "text", text: "look", ...mark }, { type: "image_url" }] },
+    ]);
+    expect(body.tools).toMatchObject([{ function: { name: "read" } }, { function: { name: "grep" }, ...mark }]);
+    expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(4);
+    expect(JSON.stringify(payload(claude, { cacheRetention: "long" }, turns)).match(/"ttl":"1h"/g)).toHaveLength(3);
+    expect(JSON.stringify(payload({ ...claude, id: "openai/gpt" }, {}, turns))).not.toContain("cache_control");
+    const told = { ...elsewhere, compat: { cacheControlFormat: "anthropic" } };
+    expect(JSON.stringify(payload(told, {}, turns))).toContain("cache_control");
   });
 
   it("gives Mistral ids of nine letters and digits", () => {

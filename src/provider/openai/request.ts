@@ -6,43 +6,60 @@ import type { AssistantMessage, ToolResultMessage } from "../../protocol/message
 import { encodeConversation } from "../http/encoded-conversation.js";
 import { resolveToolChoice } from "../http/wire.js";
 import type { ModelMessage, Sampling, StreamRequest, ToolSpec } from "../provider.js";
+import { samplingFor } from "../shared-compat.js";
+import { fittedLevel } from "../thinking-levels.js";
+import { type CacheMark, cacheMark, marked, unmarkableCount, withMarks } from "./cache-marks.js";
 import { type CompletionsCompat, completionsCompat } from "./compat.js";
 
 /** The fields in which services stream their reasoning. A block's signature names its field, so that it can go back. */
 export const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
-export function completionsPayload({ model, context, options }: StreamRequest): JsonObject {
+export function completionsPayload(request: StreamRequest): JsonObject {
+  const { model, context, options } = request;
   const compat = completionsCompat(model);
+  const isLong = options.cacheRetention === "long" && compat.supportsLongCacheRetention;
+  const mark = compat.cacheControlFormat && cacheMark(isLong);
   const maxTokens = options.maxTokens ?? Math.min(model.maxTokens, 32_000);
   const conversion = {
     model,
     idRule: compat.toolCallIds,
     variant: "completions",
     append: (wire: JsonObject[], messages: readonly ModelMessage[]) => appendWire(wire, messages, compat),
-    finalCount: (wire: readonly JsonObject[]) => Math.max(wire.length - 1, 0), // the next message may extend the last one
-    finish: (wire: readonly JsonObject[]) => wire,
+    // The next message may extend the last one.
+    finalCount: mark ? unmarkableCount : (wire: readonly JsonObject[]) => Math.max(wire.length - 1, 0),
+    finish: (wire: readonly JsonObject[]) => (mark ? withMarks(wire, mark) : wire),
   };
+  const { temperature, sampling } = samplingFor(request, compat.supportsTemperature);
   return {
     model: model.id,
-    messages: encodeConversation(context.messages, conversion, systemMessage(context.systemPrompt, compat)),
+    messages: encodeConversation(context.messages, conversion, systemMessage(context.systemPrompt, compat, mark)),
     stream: true,
     ...(compat.supportsUsageInStreaming ? { stream_options: { include_usage: true } } : {}),
     ...(compat.supportsStore ? { store: false } : {}),
     [compat.maxTokensField]: maxTokens,
-    ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
-    ...(options.sampling && wireSampling(options.sampling, compat)),
-    // Only OpenAI is known to accept this field; it keeps a conversation on one cache.
-    ...(compat.supportsStore && options.sessionId ? { prompt_cache_key: options.sessionId } : {}),
-    ...wireTools({ model, context, options }, compat),
-    ...(model.reasoning ? reasoning(options.reasoning, compat) : {}),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(sampling && wireSampling(sampling, compat)),
+    ...(compat.supportsStore ? cacheFields(options.sessionId, isLong) : {}),
+    ...wireTools(request, compat, mark),
+    ...(model.reasoning ? reasoning(request, compat) : {}),
     ...(compat.openRouterRouting ? { provider: compat.openRouterRouting } : {}),
     ...(compat.vercelGatewayRouting ? { providerOptions: { gateway: compat.vercelGatewayRouting } } : {}),
     ...compat.extraBody,
   };
 }
 
-function systemMessage(text: string, compat: CompletionsCompat): JsonObject[] {
-  return text === "" ? [] : [{ role: compat.supportsDeveloperRole ? "developer" : "system", content: text }];
+/** Only OpenAI is known to accept these; the first keeps a conversation on one cache. */
+function cacheFields(sessionId: string | undefined, isLong: boolean): JsonObject {
+  return {
+    ...(sessionId ? { prompt_cache_key: sessionId.slice(0, 64) } : {}),
+    ...(isLong ? { prompt_cache_retention: "24h" } : {}),
+  };
+}
+
+function systemMessage(text: string, compat: CompletionsCompat, mark: CacheMark | undefined): JsonObject[] {
+  if (text === "") return [];
+  const message = { role: compat.supportsDeveloperRole ? "developer" : "system", content: text };
+  return [mark ? marked(message, mark) : message];
 }
 
 /** OpenAI refuses the fields that other services have added to its API. */
@@ -51,11 +68,18 @@ function wireSampling({ topP, topK, minP, presencePenalty, repetitionPenalty }: 
   return compat.supportsStore ? own : { ...own, top_k: topK, min_p: minP, repetition_penalty: repetitionPenalty };
 }
 
-function wireTools({ context, options }: StreamRequest, compat: CompletionsCompat): JsonObject {
+function wireTools(
+  { context, options }: StreamRequest,
+  compat: CompletionsCompat,
+  mark: CacheMark | undefined,
+): JsonObject {
   if (context.tools.length === 0) return {};
   const choice = compat.supportsToolChoice ? resolveToolChoice(options.toolChoice, context.tools) : undefined;
   return {
-    tools: context.tools.map((tool) => wireTool(tool, compat)),
+    tools: context.tools.map((tool, index) => ({
+      ...wireTool(tool, compat),
+      ...(index === context.tools.length - 1 ? mark : {}),
+    })),
     ...(choice === undefined ? {} : { tool_choice: wireChoice(choice) }),
   };
 }
@@ -70,10 +94,15 @@ function wireChoice(choice: NonNullable<ReturnType<typeof resolveToolChoice>>): 
   return choice === "any" ? "required" : choice;
 }
 
-/** Services that think by default are told "off"; the others are told nothing. */
-function reasoning(level: StreamRequest["options"]["reasoning"], compat: CompletionsCompat): JsonObject {
-  const effort = level === undefined ? undefined : (compat.reasoningEffortMap[level] ?? level);
-  const isOn = level !== undefined;
+/** Services that think by default are told "off"; the others are told nothing, unless the model has a word for it. */
+function reasoning({ model: { thinking }, context, options }: StreamRequest, compat: CompletionsCompat): JsonObject {
+  const choice = resolveToolChoice(options.toolChoice, context.tools);
+  // DeepSeek refuses a forced choice while the model thinks.
+  const isPaused = compat.thinkingFormat === "deepseek" && (choice === "any" || typeof choice === "object");
+  const level = fittedLevel(thinking, isPaused ? undefined : options.reasoning);
+  const isOn = level !== "off";
+  const effort = thinking?.levels?.[level] ?? (isOn ? (compat.reasoningEffortMap[level] ?? level) : undefined);
+  const ownEffort = effort !== undefined && compat.supportsReasoningEffort ? { reasoning_effort: effort } : {};
   switch (compat.thinkingFormat) {
     case "zai":
       return { thinking: { type: isOn ? "enabled" : "disabled" } };
@@ -82,9 +111,11 @@ function reasoning(level: StreamRequest["options"]["reasoning"], compat: Complet
     case "qwen-chat-template":
       return { chat_template_kwargs: { enable_thinking: isOn } };
     case "openrouter":
-      return isOn ? { reasoning: { effort } } : {};
+      return effort === undefined ? {} : { reasoning: { effort } };
+    case "deepseek":
+      return { thinking: { type: isOn ? "enabled" : "disabled" }, ...(isOn ? ownEffort : {}) };
     case "openai":
-      return isOn && compat.supportsReasoningEffort ? { reasoning_effort: effort } : {};
+      return ownEffort;
   }
 }
 
@@ -159,13 +190,16 @@ function pushReply(wire: JsonObject[], message: AssistantMessage, compat: Comple
         function: { name: block.name, arguments: JSON.stringify(block.arguments) },
       });
     else if (block.type === "thinking") {
-      const field = reasoningFields.find((name) => name === block.thinkingSignature);
+      const field = compat.requiresReasoningContent
+        ? "reasoning_content"
+        : reasoningFields.find((name) => name === block.thinkingSignature);
       if (field === undefined || compat.requiresThinkingAsText) content = withParagraph(content, block.thinking);
       else thoughts[field] = `${thoughts[field] ?? ""}${block.thinking}`;
     }
   }
   if (content === "" && calls.length === 0) return; // thoughts alone are no message
   const reply: JsonObject = { role: "assistant", content: content || null };
+  if (calls.length > 0 && compat.requiresReasoningContent) thoughts.reasoning_content ??= "";
   for (const field in thoughts) reply[field] = thoughts[field];
   if (calls.length > 0) reply.tool_calls = calls;
   wire.push(reply);

@@ -87,18 +87,18 @@ ${rows.join("\n")}
 In a PATTERN $NAME stands for one piece of code and $$$NAME for any number. Put code that contains the words "with",
 "to" or "in" in backquotes; two backquotes are the empty text. Put paths with spaces in quotes.
 
-For a language model, describe its service in models.yml in the agent directory (~/.galley/agent, or GALLEY_AGENT_DIR).
-A service with a key, and a local server without one:
+For a language model, set the key of a service (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …) or run
+galley login. Describe any other server in models.yml in the agent directory (~/.galley/agent, or GALLEY_AGENT_DIR):
 
   providers:
-    anthropic:
-      baseUrl: https://api.anthropic.com
-      api: anthropic-messages
-      apiKey: $ANTHROPIC_API_KEY
+    mine:
+      baseUrl: https://llm.example/v1
+      api: openai-completions
+      apiKey: $MY_KEY
       models:
         - id: MODEL
     local:
-      baseUrl: http://127.0.0.1:11434/v1
+      baseUrl: http://127.0.0.1:8000/v1
       api: openai-completions
       auth: none
       models:

@@ -5,6 +5,7 @@
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
+import { maskBytes, noMask, type TextMask } from "../../base/text-mask.js";
 import type { ArtifactSource, ArtifactWriter } from "../../tools/tool.js";
 import { artifactDirectory } from "../session-paths.js";
 import { nodeDisk } from "./session-disk.js";
@@ -28,9 +29,11 @@ export interface ArtifactStore extends ArtifactSource {
 export interface DiskArtifactOptions {
   readonly directory: string;
   ensureDirectory(path: string): void;
+  /** What no output may hold; plans are exact. */
+  readonly mask?: TextMask | undefined;
 }
 
-export function createDiskArtifacts({ directory, ensureDirectory }: DiskArtifactOptions): ArtifactStore {
+export function createDiskArtifacts({ directory, ensureDirectory, mask = noMask }: DiskArtifactOptions): ArtifactStore {
   let last = 0;
   const find = async (id: string) => (await logNames(directory)).find((name) => name.startsWith(`${id}.`));
   const pathOf = async (id: string) => {
@@ -49,12 +52,14 @@ export function createDiskArtifacts({ directory, ensureDirectory }: DiskArtifact
   };
   return {
     async save(toolName, text) {
-      const { id } = await underNewNumber(toolName, async (path) => (await writeWhole(path, text, true)) || undefined);
+      const shown = mask.mask(text);
+      const { id } = await underNewNumber(toolName, async (path) => (await writeWhole(path, shown, true)) || undefined);
       return id;
     },
     async open(toolName) {
       const { id, made } = await underNewNumber(toolName, openNew);
-      return diskWriter(id, made, directory);
+      const writer = diskWriter(id, made, directory);
+      return mask.isActive ? maskedWriter(writer, mask) : writer;
     },
     async read(id) {
       const path = await pathOf(id);
@@ -108,6 +113,21 @@ function diskWriter(id: string, file: FileHandle, directory: string): ArtifactWr
         await file.close();
       }
       await nodeDisk.syncDirectory(directory);
+    },
+  };
+}
+
+function maskedWriter({ id, write, close }: ArtifactWriter, mask: TextMask): ArtifactWriter {
+  const masking = maskBytes(mask.stream());
+  return {
+    id,
+    write: (bytes) => write(masking.push(bytes)),
+    async close() {
+      try {
+        await write(masking.end());
+      } finally {
+        await close();
+      }
     },
   };
 }

@@ -3,6 +3,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { homedir, tmpdir } from "../../base/home.js";
 import type { Log } from "../../base/log.js";
+import type { TextMask } from "../../base/text-mask.js";
 import { findProject } from "../../files/paths/find-roots.js";
 import {
   agentPlaces,
@@ -29,6 +30,8 @@ export interface PlaceOptions {
   readonly directory?: string | undefined;
   readonly home?: string;
   readonly temp?: string;
+  /** What no line and no artifact of a session may hold. */
+  readonly mask?: TextMask | undefined;
 }
 
 export class SessionDirectories {
@@ -42,11 +45,13 @@ export class SessionDirectories {
   readonly #own: string;
   readonly #isChosen: boolean;
   readonly #log: Log;
+  readonly #mask: TextMask | undefined;
   /** Whether a directory is in the project, by its path as a header tells it. */
   readonly #isInProject = new Map<string, boolean>();
   #root: string | undefined;
 
-  constructor({ cwd, agentDir, directory, home = homedir(), temp = tmpdir() }: PlaceOptions, log: Log) {
+  constructor({ cwd, agentDir, directory, home = homedir(), temp = tmpdir(), mask }: PlaceOptions, log: Log) {
+    this.#mask = mask;
     const { sessions, blobs, terminals } = agentPlaces(canonical(agentDir));
     this.#place = { cwd: canonical(cwd), home: canonical(home), temp: canonical(temp) };
     this.#sessions = sessions;
@@ -159,6 +164,7 @@ export class SessionDirectories {
     return createDiskArtifacts({
       directory: artifactDirectory(sessionFile),
       ensureDirectory: this.ensureDirectory,
+      mask: this.#mask,
     });
   }
 

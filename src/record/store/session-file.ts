@@ -6,6 +6,7 @@ import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { type LockKind, platformLock } from "../../base/path-lock.js";
+import type { TextMask } from "../../base/text-mask.js";
 import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
 import { currentVersion } from "../read/migrate-entries.js";
 import { artifactDirectory } from "../session-paths.js";
@@ -33,6 +34,7 @@ export interface SessionFileOptions {
   readonly log: Log;
   readonly disk?: SessionDisk | undefined;
   readonly terminalId?: string | undefined;
+  readonly mask?: TextMask | undefined;
   /** The record needs another file. Gives it the header of a session that descends from this one. */
   beforeMove(): void;
   afterMove(move: { reason: string; from: string; to: string }): void;
@@ -189,6 +191,7 @@ export class SessionFile {
       ...(disk ? { disk } : {}),
       originals,
       ensureDirectory: places.ensureDirectory,
+      mask: this.#options.mask,
       sinks: {
         saveImage: (bytes) => this.#orWait("a large image was not saved separately", at.blobs.put(bytes)),
         saveText: (text) => this.#orWait("a long text was not saved separately", at.artifacts.save("session", text)),

@@ -6,6 +6,7 @@ import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { acquireLock, type FileLock, type LockKind, platformLock } from "../../base/path-lock.js";
+import type { TextMask } from "../../base/text-mask.js";
 import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
 import { plainLine, type StoredFormSinks, storedLine } from "../stored-form.js";
 import { AppendFile } from "./append-file.js";
@@ -22,6 +23,8 @@ export interface WriterOptions {
   readonly log: Log;
   readonly disk?: SessionDisk;
   readonly sinks: StoredFormSinks;
+  /** What no line may hold. */
+  readonly mask?: TextMask | undefined;
   /** The exact lines of entries that are kept as another program wrote them. */
   readonly originals?: ReadonlyMap<SessionEntry, string>;
   ensureDirectory(path: string): void;
@@ -259,7 +262,7 @@ export class SessionWriter {
   }
 
   async #lineOf(entry: SessionEntry): Promise<Buffer> {
-    return this.#directLine(entry) ?? storedLine(entry, this.#sinks);
+    return this.#directLine(entry) ?? storedLine(entry, this.#sinks, this.#options.mask);
   }
 
   get #sinks(): StoredFormSinks {
@@ -276,7 +279,7 @@ export class SessionWriter {
 
   #directLine(entry: SessionEntry): Buffer | undefined {
     const original = this.#options.originals?.get(entry);
-    return original === undefined ? plainLine(entry) : Buffer.from(`${original}\n`);
+    return original === undefined ? plainLine(entry, this.#options.mask) : Buffer.from(`${original}\n`);
   }
 
   #attempt(file: AppendFile, line: Buffer): void {

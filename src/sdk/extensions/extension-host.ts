@@ -65,6 +65,7 @@ export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
       return session.signal;
     },
     mode,
+    secrets: session.secrets,
     shutdown: () => deps.shutdown(),
     getContextUsage: () => session.getContextUsage(),
     compact: (customInstructions) => session.compact(customInstructions),

@@ -12,6 +12,7 @@ function asked() {
       available: () => [],
       find: () => undefined,
       hasCredential: () => true,
+      noKeyText: () => "",
       apiKeyFor: async () => undefined,
       headersFor: async () => ({}),
     },

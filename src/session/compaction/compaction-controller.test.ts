@@ -20,6 +20,7 @@ import {
 } from "../../record/entries.test-kit.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { fail, gate, type ScriptStep, say, scriptedModel, textBlock } from "../../testing/scripted-model.js";
+import { Budget } from "../budget/budget.js";
 import { CompactionController, type CompactionEvent, type CompactionSettings } from "./compaction-controller.js";
 
 const overflow = said(failed("prompt is too long: 210000 tokens > 200000 maximum", { kind: "overflow" }));
@@ -49,6 +50,7 @@ function open(path: SessionEntry[], steps: readonly ScriptStep[] = [], changes: 
     path: () => session.path,
     model: () => session.model,
     summarizers: () => session.summarizerModels.map((each) => ({ model: each, options: async () => ({}) })),
+    budget: new Budget(),
     overheadTokens: () => 0,
     appendCompaction: (compacted) => {
       session.path = extend(session.path, { type: "compaction", ...compacted });

@@ -8,6 +8,7 @@ import type { CompactionEntry, SessionEntry } from "../../protocol/entries.js";
 import type { CompactionResult, SessionEvent } from "../../protocol/events.js";
 import { capabilitiesOf, type ProviderModel, type StreamFunction } from "../../provider/provider.js";
 import { Bill, type UsageByModel } from "../../record/billing.js";
+import type { Budget } from "../budget/budget.js";
 import { contextLimit, contextTokens, entryTokens } from "../context-usage.js";
 import { findOverflow } from "../overflow.js";
 import type { RetrySettings } from "../retry.js";
@@ -40,6 +41,7 @@ export interface CompactionDeps {
   model(): ProviderModel | undefined;
   /** Models with a usable credential: the session's own first, then by role, then the largest window. */
   summarizers(): readonly Summarizer[];
+  readonly budget: Pick<Budget, "isUsedUp" | "mayAsk">;
   /** An estimate of what requests carry besides messages: system prompt and tools. */
   overheadTokens(): number;
   /** Undefined where there are no extensions. */
@@ -191,6 +193,8 @@ export class CompactionController {
     const summarizers = this.#deps.summarizers();
     if (summarizers.length === 0) throw new GalleyError("no_credential", `No API key for ${model.provider}`);
     usable(summarizers);
+    const refused = this.#deps.budget.mayAsk();
+    if (refused) throw new GalleyError("limit", refused.errorMessage);
     return model;
   }
 
@@ -199,6 +203,7 @@ export class CompactionController {
     return (
       enabled &&
       strategy !== "off" &&
+      !this.#deps.budget.isUsedUp &&
       this.#deps.summarizers().some(({ model }) => capabilitiesOf(model).isLanguageModel)
     );
   }

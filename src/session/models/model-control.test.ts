@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { GalleyError } from "../../base/errors.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import type { ProviderModel } from "../../provider/provider.js";
 import type { SessionRecord } from "../../record/record.js";
@@ -32,6 +33,7 @@ function control(
     available: () => [a, b, c],
     find: (_provider, id) => [a, b, c].find((model) => model.id === id),
     hasCredential: () => true,
+    noKeyText: ({ provider }) => `No key for ${provider}`,
     apiKeyFor: async () => "k",
     headersFor: async () => ({}),
     ...source,
@@ -50,6 +52,7 @@ function control(
       thinkingLevel: start.level,
       record: () => record,
       sessionId: () => "s-1",
+      problemWith: (model) => (model.cost ? undefined : new GalleyError("unknown_price", "Its price is not known.")),
     }),
   };
 }
@@ -184,6 +187,26 @@ describe("summarizers", () => {
     ]);
     const { models } = control({ roles, hasCredential: ({ id }) => id !== "locked" });
     expect(models.summarizers().map(({ model }) => model.id)).toEqual(["a", "b", "c"]);
+  });
+});
+
+describe("the widest model", () => {
+  it("summarizes for another of its service that is no cheaper, and for no other: nothing goes elsewhere unasked", () => {
+    const priced = (id: string, output: number, more: object = {}) => ({
+      ...modelOf(id),
+      cost: { input: 1, output, cacheRead: 0, cacheWrite: 0 },
+      ...more,
+    });
+    const own = priced("own", 10);
+    const others = [
+      priced("dear", 11, { contextWindow: 9e6 }),
+      priced("cheap", 10, { contextWindow: 8e6 }),
+      priced("cheap-too", 1, { contextWindow: 7e6 }),
+      priced("elsewhere", 1, { provider: "other", contextWindow: 9e6 }),
+      { ...modelOf("unpriced"), cost: undefined, contextWindow: 9e6 },
+    ] as ProviderModel[];
+    const { models } = control({ available: () => [own, ...others] }, { model: own });
+    expect(models.summarizers().map(({ model }) => model.id)).toEqual(["own", "cheap"]);
   });
 });
 

@@ -20,6 +20,8 @@ export interface ModelControlDeps {
   /** The record of the moment. */
   record(): SessionRecord;
   sessionId(): string;
+  /** Why a model cannot be used although it is available. */
+  problemWith(model: ProviderModel): GalleyError | undefined;
 }
 
 export interface CycledModel extends ModelChoice {
@@ -35,6 +37,8 @@ export class ModelControl {
   #level: ThinkingLevel | undefined;
   #standIn: ModelChoice | undefined;
   #choices = 0;
+  /** By the command line, the record or a command; else it is only what was there. */
+  #isChosen: boolean;
   /** The record of the start, while it may not say what the session began with. */
   #untold: SessionRecord | undefined;
 
@@ -43,6 +47,7 @@ export class ModelControl {
     this.#model = deps.model;
     this.#requestedLevel = deps.thinkingLevel;
     this.#level = deps.model && clampLevel(deps.model, this.#requestedLevel);
+    this.#isChosen = deps.named?.model ?? false;
     const record = deps.record();
     if (deps.named?.model || deps.named?.level || record.context.path.length === 0) this.#untold = record;
   }
@@ -98,8 +103,27 @@ export class ModelControl {
     if (!model) throw new GalleyError("model_not_found", `Model not found: ${provider}/${modelId}`);
     if (!this.#deps.models.hasCredential(model))
       throw new GalleyError("no_credential", `No API key for ${provider}/${modelId}`);
+    const problem = this.#deps.problemWith(model);
+    if (problem) throw problem;
     this.#use(model);
     return model;
+  }
+
+  /** For a model that is not known yet: its server may have it. */
+  async learn(provider: string, modelId: string): Promise<void> {
+    await this.#deps.models.learn?.(provider, modelId);
+  }
+
+  /** Before a prompt: a local server may have a model where none was chosen. Undefined where there is none to ask. */
+  discover(signal: AbortSignal): Promise<void> | undefined {
+    const model = this.#model;
+    if (!model) return undefined;
+    return this.#deps.models.discover?.(model, { isChosen: this.#isChosen, signal })?.then((found) => {
+      if (!found || signal.aborted || this.#model !== model) return; // or the user chose meanwhile
+      if (found.provider !== model.provider || found.id !== model.id) return this.#use(found);
+      this.#model = found;
+      this.#level = clampLevel(found, this.#requestedLevel);
+    });
   }
 
   /** The next of the scope, or of all that is available; wraps. Null when there is no other. */
@@ -107,9 +131,10 @@ export class ModelControl {
     const { models } = this.#deps;
     const scope = models.scope ?? [];
     const isScoped = scope.length > 0;
-    const candidates: readonly ModelChoice[] = isScoped
+    const named: readonly ModelChoice[] = isScoped
       ? scope.filter(({ model }) => models.hasCredential(model))
       : this.available().map((model) => ({ model }));
+    const candidates = named.filter(({ model }) => !this.#deps.problemWith(model));
     const next = candidates[(Math.max(this.#indexIn(candidates), 0) + 1) % candidates.length];
     if (candidates.length < 2 || !next) return null;
     if (next.thinkingLevel !== undefined) this.#requestedLevel = next.thinkingLevel;
@@ -176,6 +201,7 @@ export class ModelControl {
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
     if (found && found !== this.#model) this.#choose(found);
+    if (found) this.#isChosen = true;
     this.#requestedLevel = named ?? this.#recorded(thinkingLevel);
     if (this.#model) this.#level = clampLevel(this.#model, this.#requestedLevel);
     const { model } = this;
@@ -192,10 +218,7 @@ export class ModelControl {
         "No model selected. Choose one with set_model or --model, or add a provider to models.yml in the agent directory.",
       );
     if (!this.#deps.models.hasCredential(model))
-      throw new GalleyError(
-        "no_credential",
-        `No API key found for ${model.provider}. Set its environment variable, pass --api-key, or add apiKey to models.yml in the agent directory.`,
-      );
+      throw new GalleyError("no_credential", this.#deps.models.noKeyText(model));
     return model;
   }
 
@@ -219,20 +242,28 @@ export class ModelControl {
     };
   }
 
-  /** Models that may write a summary: the active one, the session's own, those with a role, then the largest window. */
+  /**
+   * Models that may write a summary: the active one, the session's own, those with a role, then the one with the largest
+   * window, of the same service and no dearer: for a summary the conversation goes to no service that was not chosen.
+   */
   summarizers(): Summarizer[] {
     const { models } = this.#deps;
     const named = [this.active, this.#model, ...[...(models.roles?.values() ?? [])].map(({ model }) => model)];
     const usable = named.filter((model) => model !== undefined).filter((model) => models.hasCredential(model));
-    const others = this.available().toSorted((a, b) => b.contextWindow - a.contextWindow);
-    return [...new Set([...usable, ...others])].map((model) => ({
-      model,
-      options: () => this.streamOptions(model, this.levelFor(model)),
-    }));
+    const others = this.available().filter((model) => mayReplace(this.active, model));
+    const [widest] = others.toSorted((a, b) => b.contextWindow - a.contextWindow);
+    const candidates = [...new Set([...usable, ...(widest ? [widest] : [])])];
+    return candidates
+      .filter((model) => !this.#deps.problemWith(model))
+      .map((model) => ({
+        model,
+        options: () => this.streamOptions(model, this.levelFor(model)),
+      }));
   }
 
   #choose(model: ProviderModel): void {
     this.#model = model;
+    this.#isChosen = true;
     this.#standIn = undefined;
     this.#choices++;
   }
@@ -281,6 +312,13 @@ export class ModelControl {
   #find(name: string): ProviderModel | undefined {
     const slash = name.indexOf("/");
     const model = this.#deps.models.find(name.slice(0, slash), name.slice(slash + 1));
-    return model && this.#deps.models.hasCredential(model) ? model : undefined;
+    const { models, problemWith } = this.#deps;
+    return model && models.hasCredential(model) && !problemWith(model) ? model : undefined;
   }
+}
+
+function mayReplace(own: ProviderModel | undefined, other: ProviderModel): boolean {
+  if (own?.provider !== other.provider) return false;
+  if (own.cost === undefined) return true;
+  return other.cost !== undefined && other.cost.input <= own.cost.input && other.cost.output <= own.cost.output;
 }

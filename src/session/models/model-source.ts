@@ -19,6 +19,7 @@ export type RequestSettings = Pick<
   | "firstEventTimeoutMs"
   | "idleTimeoutMs"
   | "proxyVariables"
+  | "onWarning"
 >;
 
 export interface ModelSource {
@@ -28,9 +29,21 @@ export interface ModelSource {
   all?(): readonly ProviderModel[];
   find(provider: string, modelId: string): ProviderModel | undefined;
   hasCredential(model: ProviderModel): boolean;
+  /** What the user is told about a model without a credential. */
+  noKeyText(model: ProviderModel): string;
   /** Asked when a request is made, since a key may come from a command. */
   apiKeyFor(model: ProviderModel): Promise<string | undefined>;
   headersFor(model: ProviderModel): Promise<Record<string, string>>;
+  /**
+   * Before a prompt: looks for a better model than the current one on local servers, at most a second. `isChosen`: the
+   * user named the current one. Undefined where there is nothing to look for.
+   */
+  discover?(
+    current: ProviderModel,
+    how: { isChosen: boolean; signal: AbortSignal },
+  ): Promise<ProviderModel | undefined> | undefined;
+  /** Asks the server of a model that is named and not known, where there is one. */
+  learn?(provider: string, modelId: string): Promise<void>;
   /** What cycling is limited to, in order; without it, everything available. */
   readonly scope?: readonly ModelChoice[];
   /** For other work than the conversation: what the user named for it, by role. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
-import type { Model, ThinkingLevel } from "../../protocol/model.js";
+import type { ThinkingLevel } from "../../protocol/model.js";
+import type { ProviderModel } from "../../provider/provider.js";
 import { openRecord } from "../../record/open-record.js";
 import { openSession, scriptedProviderModel } from "../../testing/open-session.js";
 import { call, say } from "../../testing/scripted-model.js";
 import { availableLevels, clampLevel, levelNamed, nextLevel, thinkingOf } from "./thinking.js";
 
-type Facts = Pick<Model, "api" | "reasoning" | "thinking">;
+type Facts = Pick<ProviderModel, "api" | "reasoning" | "thinking">;
 
 const plain: Facts = { api: "openai-completions", reasoning: false };
 const lowToHigh: Facts = {
@@ -43,6 +44,18 @@ describe("clampLevel", () => {
     [undefined, undefined],
   ])("%s becomes %s on a model from low to high", (wish, level) => {
     expect(clampLevel(lowToHigh, wish)).toBe(level);
+  });
+
+  it("has no levels that the model says it has not, off among them", () => {
+    const levels = { off: null, low: null, high: "most" };
+    const model: Facts = { ...lowToHigh, thinking: { minLevel: "minimal", maxLevel: "high", mode: "effort", levels } };
+    expect(availableLevels(model)).toEqual(["minimal", "medium", "high"]);
+    expect(clampLevel(model, "low")).toBe("minimal");
+    expect(clampLevel(model, "xhigh")).toBe("high");
+    expect(clampLevel(model, "off")).toBe("minimal");
+    expect(clampLevel(model, undefined)).toBeUndefined();
+    expect(nextLevel(model, "high")).toBe("minimal");
+    expect(clampLevel({ ...model, reasoning: false }, "off")).toBe("off");
   });
 
   it("stores nothing for a model that cannot think, but keeps off", () => {

@@ -1,15 +1,18 @@
 // Which thinking levels a model has, and how a requested level is fitted to them. Pure; asks nothing of the service.
 
-import type { Model, ThinkingLevel } from "../../protocol/model.js";
-import { capabilitiesOf } from "../../provider/provider.js";
+import type { ThinkingLevel } from "../../protocol/model.js";
+import {
+  canBeOff,
+  capabilitiesOf,
+  type Effort,
+  efforts,
+  nearestEffort,
+  type ProviderModel,
+  supportedEfforts,
+} from "../../provider/provider.js";
 
-export type Effort = Exclude<ThinkingLevel, "off">;
-
-type Thinking = NonNullable<Model["thinking"]>;
-type ThinkingModel = Pick<Model, "api" | "reasoning" | "thinking">;
-
-/** Ascending. */
-const efforts: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh"];
+type Thinking = NonNullable<ProviderModel["thinking"]>;
+type ThinkingModel = Pick<ProviderModel, "api" | "reasoning" | "thinking">;
 
 /** What the model's own metadata says, else what its API lets us assume; undefined for a model that does not reason. */
 export function thinkingOf(model: ThinkingModel): Thinking | undefined {
@@ -22,19 +25,19 @@ export function thinkingOf(model: ThinkingModel): Thinking | undefined {
     : { minLevel: "low", maxLevel: "high", mode: "effort" };
 }
 
-/** `off` and the supported levels ascending: what can be chosen, in the order of the cycle. A model that cannot think is off. */
+/** `off`, where it can be, and the supported levels ascending: what can be chosen, in the order of the cycle. */
 export function availableLevels(model: ThinkingModel): ThinkingLevel[] {
-  return ["off", ...supportedEfforts(model)];
+  return [...(alwaysThinks(model) ? [] : (["off"] as const)), ...effortsOf(model)];
 }
 
 /**
  * The level to store for a requested one: the highest supported one not above it, else the lowest supported. `off`
- * stays `off`; undefined when none was requested, or when the model cannot think.
+ * stays `off`, unless the model always thinks; undefined when none was requested, or when the model cannot think.
  */
 export function clampLevel(model: ThinkingModel, level: ThinkingLevel | undefined): ThinkingLevel | undefined {
-  if (level === undefined || level === "off") return level;
-  const supported = supportedEfforts(model);
-  return supported.findLast((effort) => efforts.indexOf(effort) <= efforts.indexOf(level)) ?? supported[0];
+  if (level === undefined) return undefined;
+  if (level === "off") return alwaysThinks(model) ? effortsOf(model)[0] : "off";
+  return nearestEffort(effortsOf(model), level);
 }
 
 /** Behind a model's name, where the level makes a difference to it. */
@@ -64,8 +67,11 @@ export function nextLevel(model: ThinkingModel, current: ThinkingLevel | undefin
   return levels[(index + 1) % levels.length] ?? "off";
 }
 
-function supportedEfforts(model: ThinkingModel): readonly Effort[] {
+function effortsOf(model: ThinkingModel): readonly Effort[] {
   const thinking = thinkingOf(model);
-  if (!thinking) return [];
-  return efforts.slice(efforts.indexOf(thinking.minLevel), efforts.indexOf(thinking.maxLevel) + 1);
+  return thinking ? supportedEfforts(thinking) : [];
+}
+
+function alwaysThinks(model: ThinkingModel): boolean {
+  return model.reasoning && !canBeOff(model.thinking);
 }

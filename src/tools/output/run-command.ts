@@ -2,6 +2,7 @@
 // share it.
 
 import { linkAbort } from "../../base/abort.js";
+import type { ByteMask } from "../../base/text-mask.js";
 import type { Processes } from "../../processes/processes.js";
 import type { ArtifactSink } from "../tool.js";
 import { type CapturedOutput, maxCapturedBytes, OutputCapture, type OutputSettings } from "./capture.js";
@@ -12,6 +13,8 @@ export interface CommandDeps {
   readonly processes: Processes;
   readonly artifacts: ArtifactSink;
   readonly output?: OutputSettings | undefined;
+  /** Masks the output of one command before anything of it is cut, kept or shown. */
+  readonly maskOutput?: (() => ByteMask | undefined) | undefined;
   /** Default 256 MiB. */
   readonly maxOutputBytes?: number | undefined;
 }
@@ -54,6 +57,14 @@ export async function runCommand(deps: CommandDeps, request: CommandRequest): Pr
   });
   const chunks = onChunk && new OutputChunks();
   const say = (text: string | undefined) => text && onChunk?.(text);
+  const masking = deps.maskOutput?.();
+  const take = (bytes: Uint8Array) => {
+    if (capture.isFull) return undefined;
+    const written = capture.push(bytes);
+    say(chunks?.push(bytes));
+    onOutput?.(() => capture.snapshot());
+    return written;
+  };
   try {
     const end = await deps.processes.run({
       command: { shell: request.command },
@@ -62,14 +73,9 @@ export async function runCommand(deps: CommandDeps, request: CommandRequest): Pr
       env: request.env ?? {},
       timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
       signal: stop.signal,
-      onOutput(bytes) {
-        if (capture.isFull) return undefined;
-        const written = capture.push(bytes);
-        say(chunks?.push(bytes));
-        onOutput?.(() => capture.snapshot());
-        return written;
-      },
+      onOutput: (bytes) => take(masking ? masking.push(bytes) : bytes),
     });
+    if (masking) await take(masking.end());
     say(chunks?.end());
     const by = capture.isFull ? "output" : end.stopped && stopReasons[end.stopped];
     const sentences = {

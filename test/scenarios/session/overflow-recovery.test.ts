@@ -13,8 +13,8 @@ const other = { ...scriptedProviderModel, id: "other" };
 const modelRegistry = new ModelRegistry({
   sources: { env: {}, authFile: new Map(), runtimeKeys: new Map(), runCommand: async () => "" },
   file: readModelsFile({ providers: {} }, "models.yml"),
-  builtIns: [scriptedProviderModel, other],
 });
+modelRegistry.addDiscovered([scriptedProviderModel, other]);
 
 /** A good reply to a prompt that the service counted as larger than the window. */
 const cut = (text: string): ScriptStep => [

@@ -1,0 +1,2 @@
+export function tracesOf(secret: string): Set<string>;
+export function hasTrace(text: string, traces: Iterable<string>): string | undefined;

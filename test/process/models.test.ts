@@ -1,0 +1,112 @@
+// `galley models` in the built program: the table, its options, and what it says when there is nothing to list.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createPrintRig } from "../kit/print-rig.js";
+import { ensureBuilt } from "../kit/rpc-host.js";
+
+const rig = createPrintRig();
+beforeAll(ensureBuilt, 150_000);
+beforeEach(() => {
+  rig.newProject();
+  rig.models(undefined);
+});
+afterAll(rig.remove);
+
+const own = `providers:
+  acme:
+    baseUrl: https://llm.example
+    api: openai-completions
+    apiKey: "!echo ran > ran.txt"
+    headers: { X-Secret: header-secret }
+    models:
+      - { id: fable, contextWindow: 32768, maxTokens: 16384, cost: { input: 0.075, output: 1 } }
+      - { id: deep, reasoning: true, input: [text, image], compat: { extraBody: { token: body-secret } } }
+      - { id: open, cost: { input: 0, output: 0 } }
+`;
+const key = { MINIMAX_API_KEY: "k" };
+
+describe("galley models", () => {
+  it("shows what can be used, in columns, with the one that is used now", async () => {
+    rig.models(own);
+    const { code, stdout, stderr } = await rig.galley(["models"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const lines = stdout.split("\n");
+    expect(lines.slice(0, 2)).toEqual([
+      "MODEL         CONTEXT  OUTPUT  IN $/M  OUT $/M  INPUT       THINKING",
+      "acme/fable *      32k     16k   0.075     1.00  text        -",
+    ]);
+    expect(lines[2]).toMatch(/^acme\/deep {8}128k {5}16k .* text image {2}low-high$/);
+    expect(lines[3]).toBe("acme/open        128k     16k    free     free  text        -");
+    expect(lines.slice(4)).toEqual(["* used now. 16 more providers: galley models --all.", ""]);
+  });
+
+  it("shows the table of a service with a key, and of when its prices are", async () => {
+    const { stdout } = await rig.galley(["models"], { env: key });
+    const [, first = ""] = stdout.split("\n");
+    expect(first).toMatch(/^minimax\/MiniMax-M3 \* +1M +524k +0\.30 +1\.20 {2}text/);
+    expect(stdout).toMatch(/\n\* used now\. 15 more providers: galley models --all\. Prices of 20\d\d-\d\d-\d\d\.\n$/);
+  });
+
+  it("finds by part of a name, and by provider", async () => {
+    const found = async (...words: string[]) =>
+      (await rig.galley(["models", ...words], { env: key })).stdout.match(/^\S+\/\S+/gm) ?? [];
+    expect(await found("M3")).toEqual(["minimax/MiniMax-M3", "minimax/MiniMax-M3.1-Flash"]);
+    expect(await found("--provider", "minimax", "m2.7")).toHaveLength(2);
+    expect(await found("--provider=groq")).toEqual([]);
+    expect((await found("--provider", "groq", "--all")).length).toBeGreaterThan(3);
+    expect(await found("nothing of the kind")).toEqual([]);
+  });
+
+  it("--all adds what cannot be used, and what it needs", async () => {
+    const { stdout } = await rig.galley(["models", "--all", "gpt-oss-120b"], { env: key });
+    expect(stdout).toMatch(/^groq\/openai\/gpt-oss-120b .* needs GROQ_API_KEY$/m);
+    expect(stdout).toMatch(/^cerebras\/gpt-oss-120b .* needs CEREBRAS_API_KEY$/m);
+    expect(stdout).not.toContain("more providers");
+  });
+
+  it("--json prints models without secrets, with where their key is from or what is missing", async () => {
+    rig.models(own);
+    const { stdout } = await rig.galley(["models", "--json", "--all"], { env: key });
+    const models = JSON.parse(stdout) as Record<string, unknown>[];
+    const named = (id: string) => models.find((model) => model.id === id);
+    expect(named("MiniMax-M3")).toMatchObject({ available: true, source: "MINIMAX_API_KEY", isDefault: true });
+    expect(named("fable")).toMatchObject({ available: true, source: "models.yml", isDefault: false });
+    expect(named("devstral-medium-latest")).toMatchObject({ available: false, missing: "MISTRAL_API_KEY" });
+    expect(named("devstral-medium-latest")).not.toHaveProperty("source");
+    expect(stdout).not.toContain("secret");
+    expect(models.some(({ provider }) => provider === "galley")).toBe(false);
+    expect(JSON.parse((await rig.galley(["models", "--json"])).stdout)).toHaveLength(3);
+  });
+
+  it("says how to get a key where there is none", async () => {
+    expect(await rig.galley(["models"])).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "No key found. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, … or run: galley login\n",
+    });
+    expect((await rig.galley(["models", "--json"])).stdout).toBe("[]\n");
+  });
+
+  it.each([
+    [["--al"], "Unknown option --al. Did you mean --all?"],
+    [["--all=1"], "Unknown option --all=1."],
+    [["--provider"], "--provider needs a value."],
+    [["--provider", "grok"], "Unknown provider grok. Did you mean groq?"],
+  ])("refuses %j with 2", async (words, text) => {
+    const { code, stdout, stderr } = await rig.galley(["models", ...words]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(text);
+  });
+
+  it("runs no command that gives a key", async () => {
+    rig.models(own);
+    await rig.galley(["models", "--all"]);
+    await rig.galley(["--list-models"]);
+    expect((await rig.galley(["tools", "run", "ls", "{}"])).stdout).not.toContain("ran.txt");
+  });
+});
+
+it("--list-models prints names", async () => {
+  const { stdout } = await rig.galley(["--list-models", "m3"], { env: key });
+  expect(stdout).toBe("minimax/MiniMax-M3\nminimax/MiniMax-M3.1-Flash\n");
+});

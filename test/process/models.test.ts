@@ -69,8 +69,10 @@ describe("galley models", () => {
     const { stdout } = await rig.galley(["models", "--json", "--all"], { env: key });
     const models = JSON.parse(stdout) as Record<string, unknown>[];
     const named = (id: string) => models.find((model) => model.id === id);
-    expect(named("MiniMax-M3")).toMatchObject({ available: true, source: "MINIMAX_API_KEY", isDefault: true });
-    expect(named("fable")).toMatchObject({ available: true, source: "models.yml", isDefault: false });
+    expect(named("MiniMax-M3")).toMatchObject({ available: true, source: "MINIMAX_API_KEY", isDefault: false });
+    // The first that the user has listed.
+    expect(models.filter(({ isDefault }) => isDefault).map(({ provider }) => provider)).toEqual(["acme"]);
+    expect(named("fable")).toMatchObject({ available: true, source: "models.yml" });
     expect(named("devstral-medium-latest")).toMatchObject({ available: false, missing: "MISTRAL_API_KEY" });
     expect(named("devstral-medium-latest")).not.toHaveProperty("source");
     expect(stdout).not.toContain("secret");

@@ -61,3 +61,6 @@ export const ioAllowedIn = {
     "base/socket-file-lock.ts",
   ],
 };
+
+/** Libraries that one folder alone may import. */
+export const librariesOf = { "@earendil-works/pi-tui": "tui/" };

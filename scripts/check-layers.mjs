@@ -8,7 +8,12 @@ import { Lang, parse } from "@ast-grep/napi";
 
 /** Every rule that the tree below `src` breaks, as one sentence each. */
 export async function findViolations(root) {
-  const { layers, contracts, ioAllowedIn } = await import(pathToFileURL(join(root, "layers.mjs")).href);
+  const {
+    layers,
+    contracts,
+    ioAllowedIn,
+    librariesOf = {},
+  } = await import(pathToFileURL(join(root, "layers.mjs")).href);
   const source = join(root, "src");
   const files = readdirSync(source, { recursive: true })
     .filter((name) => name.endsWith(".ts"))
@@ -29,6 +34,9 @@ export async function findViolations(root) {
         !ioAllowedIn.places.some((place) => file.startsWith(place))
       )
         problems.push(`${file}: imports ${specifier}; only ${ioAllowedIn.places.join(", ")} may`);
+      const owner = librariesOf[specifier];
+      if (owner !== undefined && !file.startsWith(owner))
+        problems.push(`${file}: imports ${specifier}; only ${owner} may`);
       if (!specifier.startsWith(".")) continue;
       const target = relative(source, resolve(source, dirname(file), specifier)).replace(/\.js$/, ".ts");
       targets.push(target);

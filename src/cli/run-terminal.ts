@@ -3,8 +3,8 @@
 import { GalleyError } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { logTo } from "../base/log.js";
-import { createAgentSession } from "../sdk/index.js";
 import { agentDirectory } from "../config/agent-directory.js";
+import { createAgentSession } from "../sdk/index.js";
 import { projectRoot } from "../sdk/pending-sessions.js";
 import type { CommandLine } from "./arguments.js";
 import { refuseForeign } from "./arguments.js";

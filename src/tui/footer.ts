@@ -23,7 +23,7 @@ export function footerLines(
   const { model, thinkingLevel, sessionName } = session;
   const place = [
     { text: directory, rank: 4 },
-    { text: branch ?? "", rank: 0 },
+    { text: branch === undefined ? "" : oneLine(branch, 40), rank: 0 },
     { text: sessionName ? `· ${oneLine(sessionName, 40)}` : "", rank: 1 },
     { text: `· ${access}`, rank: 9 },
     ...warnings.map((text) => ({ text: theme.fg("warning", text), rank: 9 })),
@@ -45,6 +45,15 @@ export function footerLines(
   ];
   const waiting = [{ text: pending > 0 ? theme.fg("accent", `${pending} pending`) : "", rank: 9 }];
   return [line(place, thinker, theme, width), line(figures, waiting, theme, width)];
+}
+
+/** What is unusual about the session, in the order in which it matters. */
+export function sessionWarnings(session: AgentSession): string[] {
+  return [
+    ...(session.sessionFile === undefined ? ["· no session"] : []),
+    ...(session.readOnlyReason === undefined ? [] : ["· read-only file"]),
+    ...(session.extensionSummary.hasUntrusted ? ["· untrusted"] : []),
+  ];
 }
 
 interface Part {

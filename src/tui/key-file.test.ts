@@ -35,8 +35,12 @@ describe("the file of keys", () => {
   });
 
   it("names a conflict with the editor, but not with lists", () => {
-    const { notices, library } = readKeyFile('{"app.review": "ctrl+k", "tui.select.down": ["down", "ctrl+n", "ctrl+o"]}');
-    expect(notices).toEqual(["keybindings.json: ctrl+k is already tui.editor.deleteToLineEnd, so it is not app.review."]);
+    const { notices, library } = readKeyFile(
+      '{"app.review": "ctrl+k", "tui.select.down": ["down", "ctrl+n", "ctrl+o"]}',
+    );
+    expect(notices).toEqual([
+      "keybindings.json: ctrl+k is already tui.editor.deleteToLineEnd, so it is not app.review.",
+    ]);
     expect(library["tui.select.down"]).toEqual(["down", "ctrl+n", "ctrl+o"]);
   });
 

@@ -1,7 +1,7 @@
 // The user's file of keys: `{"<action>": "key" | ["key", …] | null}`. What it says that cannot be used (an unknown action, an
 // unknown key, a key that another action has) is a notice that names it; the rest counts.
 
-import { type KeyId, type KeybindingsConfig, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
+import { type KeybindingsConfig, type KeyId, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 import { isObject } from "../base/json.js";
 import { nearestName } from "../base/nearest-name.js";
 import { oneLine } from "../base/sanitize.js";

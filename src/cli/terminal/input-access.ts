@@ -7,11 +7,11 @@ import { GalleyError } from "../../base/errors.js";
 import { withHome } from "../../base/home.js";
 import { userSettingsFile } from "../../config/settings/load-settings.js";
 import { isSettingKey, settingOf } from "../../config/settings/schema.js";
+import { branchIn } from "../../sdk/repository-branch.js";
 import type { InputAccess, SettingRow, SettingsFile } from "../../tui/editor/input-access.js";
 import { runConfig } from "../commands/config-command.js";
 import { readImage } from "../prompts.js";
 import { historyFile, openHistory } from "./prompt-history.js";
-import { branchIn } from "../../sdk/repository-branch.js";
 
 export interface InputAccessOptions {
   readonly cwd: string;
@@ -40,8 +40,7 @@ export function createInputAccess(options: InputAccessOptions): InputAccess {
       rename: async (path, name) =>
         (await import("../../sdk/manage-session-files.js")).renameSession(location, path, name),
       delete: async (path) => (await import("../../sdk/manage-session-files.js")).deleteSession(path),
-      countPending: async (path) =>
-        (await import("../../sdk/manage-session-files.js")).countPending(location, path),
+      countPending: async (path) => (await import("../../sdk/manage-session-files.js")).countPending(location, path),
     },
     settings: settingsFile(options),
   };

@@ -51,6 +51,8 @@ export class BlockView implements ChatBlock {
     const { item } = this;
     const { theme, areThoughtsUnfolded } = this.#look;
     switch (item.kind) {
+      case "header":
+        return [truncateToWidth(` ${theme.fg("muted", sanitizeForTerminal(item.text))}`, width)];
       case "user":
         return ["", ...prefixed(theme.fg("accent", "›"), item.text, width), ...images(item.images, theme)];
       case "text":

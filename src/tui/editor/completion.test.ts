@@ -10,7 +10,12 @@ const source: CompletionSource = {
   argumentsOf: (command) => (command === "thinking" ? ["low", "high"] : undefined),
   fileNames: async () => ["README.md", "src/cart.js", "src/new name.js", "test/cart.test.js"],
   listDirectory: async (path) =>
-    path === "src/" ? [{ name: "cart.js", isDirectory: false }] : [{ name: "src", isDirectory: true }, { name: ".git", isDirectory: true }],
+    path === "src/"
+      ? [{ name: "cart.js", isDirectory: false }]
+      : [
+          { name: "src", isDirectory: true },
+          { name: ".git", isDirectory: true },
+        ],
 };
 const completion = createCompletion(source);
 const { signal } = new AbortController();

@@ -72,11 +72,7 @@ async function suggest(
   return items.length === 0 ? null : { items: items.slice(0, maxShown), prefix: typed };
 }
 
-async function itemsFor(
-  source: CompletionSource,
-  wanted: Wanted,
-  signal: AbortSignal,
-): Promise<AutocompleteItem[]> {
+async function itemsFor(source: CompletionSource, wanted: Wanted, signal: AbortSignal): Promise<AutocompleteItem[]> {
   switch (wanted.kind) {
     case "command":
       return source

@@ -8,7 +8,12 @@ describe("the history of prompts", () => {
     expect(history.older("")).toBe("two");
     expect(history.older("")).toBe("one");
     expect(history.older("")).toBeUndefined();
-    expect([history.newer(), history.newer(), history.newer(), history.newer()]).toEqual(["two", "three", "", undefined]);
+    expect([history.newer(), history.newer(), history.newer(), history.newer()]).toEqual([
+      "two",
+      "three",
+      "",
+      undefined,
+    ]);
   });
 
   it("finds only what begins as the typed text", () => {

@@ -59,7 +59,8 @@ export class ListPicker<T> implements Component {
     const { from, rows } = list.window(height);
     this.#options.onShown?.(rows);
     const edge = theme.fg("border", "─".repeat(width));
-    const count = list.found.length > rows.length ? `${list.index + 1} of ${list.found.length.toLocaleString("en")}` : "";
+    const count =
+      list.found.length > rows.length ? `${list.index + 1} of ${list.found.length.toLocaleString("en")}` : "";
     return [
       edge,
       this.#headline(width, count),
@@ -123,7 +124,11 @@ export class ListPicker<T> implements Component {
 
   #nothing(): string {
     const isFiltered = this.list.total > 0;
-    const text = this.isLoading ? "Reading…" : isFiltered ? "Nothing matches. Backspace widens the search." : this.#options.empty;
+    const text = this.isLoading
+      ? "Reading…"
+      : isFiltered
+        ? "Nothing matches. Backspace widens the search."
+        : this.#options.empty;
     return `   ${this.#theme.fg("muted", text)}`;
   }
 

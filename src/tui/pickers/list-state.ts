@@ -17,7 +17,10 @@ export class ListState<T> {
   constructor(rows: readonly ListRow<T>[], isSelected: (value: T) => boolean = () => false) {
     this.#rows = rows;
     this.#found = rows;
-    this.#at = Math.max(0, rows.findIndex(({ value }) => isSelected(value)));
+    this.#at = Math.max(
+      0,
+      rows.findIndex(({ value }) => isSelected(value)),
+    );
   }
 
   get filter(): string {
@@ -71,7 +74,10 @@ export class ListState<T> {
 
   /** Every word of the filter occurs in the row. */
   #search(): void {
-    const words = this.#filter.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const words = this.#filter
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
     if (words.length === 0) this.#found = this.#rows;
     else
       this.#found = this.#rows.filter(({ text, detail = "" }) => {

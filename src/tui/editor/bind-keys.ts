@@ -20,6 +20,11 @@ export function bindKeys(app: TerminalApp): void {
   const press = leaveOnTwo(app);
   const isFor = (action: AppAction, data: string) => app.keys[action].some((key) => matchesKey(data, key));
   app.screen.addInputListener((data) => {
+    // Two fast presses over a slow line come as one.
+    if (data === "\u001b\u001b" && !app.hasDialog) {
+      if (!actions["app.interrupt"]?.()) actions["app.interrupt"]?.();
+      return { consume: true };
+    }
     if (isFor("app.clear", data) && press()) return { consume: true };
     if (app.hasDialog) return undefined;
     for (const [action, run] of Object.entries(actions))
@@ -70,6 +75,7 @@ function clear(app: TerminalApp): boolean {
   if (isBusy(app)) stop(app);
   else if (app.editor.getText() !== "") {
     app.editor.setText("");
+    app.draw();
     return true;
   }
   app.notice("info", "Press Ctrl-C again to leave");
@@ -124,6 +130,7 @@ function stop(app: TerminalApp): void {
 
 function followUp(app: TerminalApp): boolean {
   app.send(app.editor.take(), "followUp");
+  app.draw();
   return true;
 }
 

@@ -6,6 +6,8 @@ export interface ListRow<T> {
   readonly text: string;
   /** In a column of its own, at the right. */
   readonly detail?: string;
+  /** Found by these words too. */
+  readonly search?: string;
 }
 
 export class ListState<T> {
@@ -80,8 +82,8 @@ export class ListState<T> {
       .filter((word) => word !== "");
     if (words.length === 0) this.#found = this.#rows;
     else
-      this.#found = this.#rows.filter(({ text, detail = "" }) => {
-        const all = `${text} ${detail}`.toLowerCase();
+      this.#found = this.#rows.filter(({ text, detail = "", search = "" }) => {
+        const all = `${text} ${detail} ${search}`.toLowerCase();
         return words.every((word) => all.includes(word));
       });
   }

@@ -113,5 +113,5 @@ function rowOf(info: SessionInfo, pending: number | undefined, scope: Scope): Li
     count,
     ageText(Date.now() - info.modifiedMs),
   ];
-  return { value: info, text: nameOf(info), detail: parts.join(" · ") };
+  return { value: info, text: nameOf(info), detail: parts.join(" · "), search: `${info.firstMessage} ${info.id}` };
 }

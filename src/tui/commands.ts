@@ -40,7 +40,7 @@ export async function runCommand(app: TerminalApp, line: string): Promise<void> 
   const command = Object.hasOwn(slashCommands, word) ? slashCommands[word] : undefined;
   if (command) return void (await command.run(app, rest.join(" ").trim()));
   const others = app.session.getCommands().map(({ name }) => name);
-  if (others.includes(word)) return app.session.prompt(line, { source: "interactive" });
+  if (others.includes(word)) return app.session.prompt(line, { source: "interactive", streamingBehavior: "steer" });
   const near = nearest(word, [...Object.keys(slashCommands), ...others]);
   const meant = near === undefined ? " /help lists them." : ` Did you mean /${oneLine(near, 40)}?`;
   throw new GalleyError("usage", `Unknown command /${oneLine(word, 40)}.${meant}`);

@@ -36,7 +36,7 @@ export async function runTui({
   const app = new App({ session, tty, theme, access, keys, log });
   app.start();
   for (const notice of notices) app.notice("warning", notice);
-  if (opensSessions) openSessions(app);
+  if (opensSessions) openSessions(app, { isStart: true });
   if (firstPrompt) app.send(firstPrompt);
   try {
     return await app.done;

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { GalleyError } from "../../base/errors.js";
-import { withHome } from "../../base/home.js";
+import { homedir, withHome } from "../../base/home.js";
 import { userSettingsFile } from "../../config/settings/load-settings.js";
 import { isSettingKey, settingOf } from "../../config/settings/schema.js";
 import { branchIn } from "../../sdk/repository-branch.js";
@@ -46,6 +46,11 @@ export function createInputAccess(options: InputAccessOptions): InputAccess {
   };
 }
 
+function withTilde(path: string): string {
+  const home = homedir();
+  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
@@ -77,7 +82,7 @@ function settingsFile({ cwd, env, agentDir }: InputAccessOptions): SettingsFile 
     return stdout;
   };
   return {
-    path: userSettingsFile(agentDir),
+    path: withTilde(userSettingsFile(agentDir)),
     async list() {
       const rows = JSON.parse(await config("list", "--json")) as Record<string, Listed>;
       return Object.entries(rows).map(([key, row]) => rowOf(key, row));

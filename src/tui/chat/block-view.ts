@@ -65,7 +65,8 @@ export class BlockView implements ChatBlock {
       case "notice": {
         const colour = { info: "muted", warning: "warning", error: "error" }[item.level];
         const sign = { info: "·", warning: "⚠", error: "✗" }[item.level];
-        return prefixed(theme.fg(colour, sign), item.text, width).map((line) => theme.fg(colour, line));
+        const lines = prefixed(theme.fg(colour, sign), item.text, width).map((line) => theme.fg(colour, line));
+        return item.text.includes("\n") ? ["", ...lines] : lines; // a list stands by itself
       }
     }
   }

@@ -57,7 +57,7 @@ async function reload(app: TerminalApp): Promise<void> {
 async function tools(app: TerminalApp): Promise<void> {
   const active = new Set(app.session.getActiveToolNames());
   const rows = app.session.allTools.map(({ name, description }) => {
-    const first = oneLine(description.split(/(?<=\.)\s/)[0] ?? "", 70);
+    const first = oneLine(description.split(/(?<=\.)\s/)[0] ?? "", 56);
     return `${active.has(name) ? "●" : "○"} ${oneLine(name, 40).padEnd(14)} ${first}`;
   });
   app.notice("info", rows.length === 0 ? "The model has no tools." : rows.join("\n"));

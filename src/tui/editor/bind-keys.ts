@@ -1,7 +1,7 @@
 // Which keys do what while the editor has the focus. They are seen before the editor sees them. A dialog has the keyboard for
 // itself, but for the two presses that leave.
 
-import { matchesKey } from "@earendil-works/pi-tui";
+import { isKeyRelease, matchesKey } from "@earendil-works/pi-tui";
 import { runCommand } from "../commands.js";
 import type { AppAction } from "../keys.js";
 import { askKey } from "../pickers/ask.js";
@@ -20,6 +20,7 @@ export function bindKeys(app: TerminalApp): void {
   const press = leaveOnTwo(app);
   const isFor = (action: AppAction, data: string) => app.keys[action].some((key) => matchesKey(data, key));
   app.screen.addInputListener((data) => {
+    if (isKeyRelease(data)) return undefined; // newer terminals tell that too, and a press is no second one
     // Two fast presses over a slow line come as one.
     if (data === "\u001b\u001b" && !app.hasDialog) {
       if (!actions["app.interrupt"]?.()) actions["app.interrupt"]?.();

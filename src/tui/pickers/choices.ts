@@ -68,7 +68,7 @@ export async function openSettings(app: TerminalApp): Promise<void> {
   const picker = new ListPicker<SettingRow>(app.theme, {
     ...base(app),
     title: "Settings",
-    hints: ["enter change · esc back · type to filter", `stored in ${settings.path}, counts from the next start`],
+    hints: ["enter change · esc back · type to filter", `stored in ${settings.path}`, "counts from the next start"],
     empty: "There are no settings.",
     rows: rowsOf(await settings.list()),
     choose: (row) => void change(row).catch((error: unknown) => app.notice("error", messageOf(error))),

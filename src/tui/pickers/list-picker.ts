@@ -7,6 +7,7 @@ import {
   matchesKey,
   truncateToWidth,
   visibleWidth,
+  wrapTextWithAnsi,
 } from "@earendil-works/pi-tui";
 import type { Theme } from "../../sdk/index.js";
 import { type ListRow, ListState } from "./list-state.js";
@@ -55,7 +56,9 @@ export class ListPicker<T> implements Component {
   render(width: number): string[] {
     const theme = this.#theme;
     const { list } = this;
-    const height = Math.max(2, Math.min(12, this.#options.screenRows() - 9));
+    const screenRows = this.#options.screenRows();
+    const hints = this.#hintLines(width).slice(0, Math.max(2, screenRows - 12)); // the first matter most
+    const height = Math.max(2, Math.min(12, screenRows - 7 - hints.length));
     const { from, rows } = list.window(height);
     this.#options.onShown?.(rows);
     const edge = theme.fg("border", "─".repeat(width));
@@ -65,7 +68,7 @@ export class ListPicker<T> implements Component {
       edge,
       this.#headline(width, count),
       ...(rows.length > 0 ? rows.map((row, at) => this.#row(row, from + at === list.index, width)) : [this.#nothing()]),
-      ...this.#hintLines(width),
+      ...hints,
       edge,
     ];
   }
@@ -115,8 +118,8 @@ export class ListPicker<T> implements Component {
     const theme = this.#theme;
     const room = width - 4;
     // The detail goes before the name is cut to less than half.
-    const shown = visibleWidth(detail) > room / 2 ? truncateToWidth(detail, Math.floor(room / 2)) : detail;
-    const name = truncateToWidth(text, Math.max(1, room - visibleWidth(shown) - 1));
+    const shown = visibleWidth(detail) > room / 2 ? truncateToWidth(detail, Math.floor(room / 2), "…") : detail;
+    const name = truncateToWidth(text, Math.max(1, room - visibleWidth(shown) - 1), "…");
     const gap = " ".repeat(Math.max(1, room - visibleWidth(name) - visibleWidth(shown)));
     const line = `${name}${gap}${theme.fg("muted", shown)}`;
     return isSelected ? ` ${theme.fg("accent", "›")} ${theme.bold(line)}` : `   ${line}`;
@@ -132,13 +135,14 @@ export class ListPicker<T> implements Component {
     return `   ${this.#theme.fg("muted", text)}`;
   }
 
-  /** As many on a line as fit. */
+  /** As many on a line as fit; a long one is wrapped. */
   #hintLines(width: number): string[] {
+    const room = Math.max(1, width - 2);
     const lines: string[] = [];
-    for (const hint of this.hints) {
-      const joined = lines.length > 0 ? `${lines.at(-1)} · ${hint}` : hint;
-      if (lines.length > 0 && visibleWidth(joined) <= width - 2) lines[lines.length - 1] = joined;
-      else lines.push(hint);
+    for (const hint of this.hints.flatMap((text) => text.split(" · "))) {
+      const joined = `${lines.at(-1)} · ${hint}`;
+      if (lines.length > 0 && visibleWidth(joined) <= room) lines[lines.length - 1] = joined;
+      else lines.push(...wrapTextWithAnsi(hint, room));
     }
     return lines.map((line) => ` ${this.#theme.fg("muted", line)}`);
   }

@@ -15,7 +15,8 @@ type Scope = "project" | "all";
 
 const titles = { project: "Sessions of this project", all: "Sessions of all projects" };
 
-export function openSessions(app: TerminalApp): void {
+/** `isStart`: nothing was said in this session yet, so that closing the list begins a new one. */
+export function openSessions(app: TerminalApp, { isStart = false } = {}): void {
   const { sessions } = app.access;
   const pending = new Map<string, number>();
   let scope: Scope = "project";
@@ -23,14 +24,21 @@ export function openSessions(app: TerminalApp): void {
   let isCounting = false;
   const show = () => app.showDialog(picker);
   const fail = (error: unknown) => app.notice("error", messageOf(error));
-  const rows = () => infos.map((info) => rowOf(info, pending.get(info.path), scope));
+  const rows = () =>
+    infos.map((info) =>
+      rowOf(info, { pending: pending.get(info.path), scope, isOpen: info.id === app.session.sessionId }),
+    );
   const refresh = () => {
     picker.list.replace(rows(), (a, b) => a.path === b.path);
     app.draw();
   };
   const picker = new ListPicker<SessionInfo>(app.theme, {
     title: titles.project,
-    hints: ["enter open · esc new session", "tab all projects · ctrl+r rename · ctrl+d delete", "type to filter"],
+    hints: [
+      isStart ? "enter open · esc new session" : "enter open · esc back",
+      "tab all projects · ctrl+r rename · ctrl+d delete",
+      "type to filter",
+    ],
     empty: "No session yet. Esc, and say what you want: it is kept as a session.",
     rows: [],
     screenRows: () => app.screen.terminal.rows,
@@ -105,13 +113,19 @@ function nameOf({ name, firstMessage, id }: SessionInfo): string {
   return oneLine(name || firstMessage || id, 60) || id;
 }
 
-function rowOf(info: SessionInfo, pending: number | undefined, scope: Scope): ListRow<SessionInfo> {
-  const count = `${info.messageCount}${info.isCountExact ? "" : "+"} messages`;
+interface RowFacts {
+  readonly pending: number | undefined;
+  readonly scope: Scope;
+  readonly isOpen: boolean;
+}
+
+function rowOf(info: SessionInfo, { pending, scope, isOpen }: RowFacts): ListRow<SessionInfo> {
   const parts = [
-    ...(scope === "all" ? [oneLine(info.cwd, 40)] : []),
-    ...(pending ? [`◌ ${pending} pending`] : []),
-    count,
     ageText(Date.now() - info.modifiedMs),
+    `${info.messageCount}${info.isCountExact ? "" : "+"} messages`,
+    ...(pending ? [`◌ ${pending} pending`] : []),
+    ...(isOpen ? ["this one"] : []),
+    ...(scope === "all" ? [oneLine(info.cwd, 40)] : []),
   ];
   return { value: info, text: nameOf(info), detail: parts.join(" · "), search: `${info.firstMessage} ${info.id}` };
 }

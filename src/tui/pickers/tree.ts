@@ -1,7 +1,7 @@
 // The tree of the session: go to another point of it, or begin a new session there. It moves the conversation only, and says
 // that files are not touched.
 
-import { matchesKey } from "@earendil-works/pi-tui";
+import { decodeKittyPrintable, matchesKey } from "@earendil-works/pi-tui";
 import { messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
 import type { TerminalApp } from "../terminal-app.js";
@@ -23,7 +23,7 @@ export function openTree(app: TerminalApp, { isBranch = false } = {}): void {
     title: isBranch ? "New session from an earlier message" : "Tree",
     hints: [
       isBranch ? "enter or b new session from here" : "enter go there · b new session from here",
-      "right left unfold, fold · L label · / filter · esc back",
+      "esc back · right left unfold, fold · L label · / filter",
       filesStay,
     ],
     empty: "Nothing was said yet. Esc, and say what you want.",
@@ -37,8 +37,9 @@ export function openTree(app: TerminalApp, { isBranch = false } = {}): void {
       const row = selected?.value;
       if (!row) return false;
       if (matchesKey(data, "right") || matchesKey(data, "left")) return fold(row, matchesKey(data, "left"));
-      if (data === "b") void branch(row).catch(fail);
-      else if (data === "L") void label(row).catch(fail);
+      const typed = decodeKittyPrintable(data) ?? data;
+      if (typed === "b") void branch(row).catch(fail);
+      else if (typed === "L") void label(row).catch(fail);
       else return false;
       return true;
     },
@@ -55,7 +56,7 @@ export function openTree(app: TerminalApp, { isBranch = false } = {}): void {
   async function go(row: TreeRow): Promise<void> {
     app.showDialog(undefined);
     if (row.isHere && !row.isUser) return app.notice("info", "You are there already.");
-    const question = "Summarize the branch that is left, for the model?";
+    const question = `${filesStay} Summarize the branch that is left, for the model?`;
     const answer = await askKey(app, question, { y: "summarize", n: "no" });
     if (answer === undefined) return app.showDialog(picker);
     const result = await session.navigateTree(row.entry.id, { summarize: answer === "y" });

@@ -40,7 +40,7 @@ describe.skipIf(!tmuxVersion)(`lists${tmuxVersion ? "" : ` (${withoutTmux})`}`, 
     await leave(rig);
 
     terminal.galley("-r");
-    const list = await terminal.shows(/second talk .*2 messages · just now[\s\S]*first talk/);
+    const list = await terminal.shows(/second talk .*just now · 2 messages[\s\S]*first talk/);
     expect(list).toContain("Sessions of this project");
     terminal.write("first");
     await terminal.until((screen) => !screen.includes("second talk"));

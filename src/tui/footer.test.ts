@@ -25,8 +25,8 @@ describe("the footer", () => {
     const first = (width: number) => lines(width)[0];
     expect(first(57)).toBe(" ~/shop · carts · workspace anthropic/sonnet · medium");
     expect(first(50)).toBe(" ~/shop · workspace anthropic/sonnet · medium");
-    expect(first(42)).toBe(" · workspace anthropic/sonnet · medium");
-    expect(first(36)).toBe(" · workspace anthropic/sonnet");
+    expect(first(42)).toBe(" workspace anthropic/sonnet · medium");
+    expect(first(36)).toBe(" workspace anthropic/sonnet");
     expect(lines(36)[1]).toContain("1 pending");
     expect(lines(20)[1]).toContain("1 pending");
   });

@@ -64,7 +64,11 @@ interface Part {
 
 function line(left: readonly Part[], right: readonly Part[], theme: Theme, width: number): string {
   let [here, there] = [left.filter(({ text }) => text !== ""), right.filter(({ text }) => text !== "")];
-  const join = (parts: readonly Part[]) => parts.map(({ text }) => text).join(" ");
+  const join = (parts: readonly Part[]) =>
+    parts
+      .map(({ text }) => text)
+      .join(" ")
+      .replace(/^· /, ""); // what it would set apart is gone
   const size = () => visibleWidth(join(here)) + visibleWidth(join(there)) + 3;
   while (size() > width) {
     const lowest = Math.min(...[...here, ...there].map(({ rank }) => rank));

@@ -16,6 +16,8 @@ export interface TerminalRig {
   readonly terminal: TmuxTerminal;
   readonly server: ScriptedServer;
   write(path: string, text: string): void;
+  /** The first session again, so many times, each with a first message of its own. */
+  copySessions(count: number, text: (index: number) => string): void;
   /** The texts of the user's messages in each request. */
   said(): string[][];
   /** What is in the session files, one list of entries for each, the oldest file first. */
@@ -51,6 +53,17 @@ export async function createTerminalRig(
       const whole = join(cwd, path);
       mkdirSync(dirname(whole), { recursive: true });
       writeFileSync(whole, text);
+    },
+    copySessions(count, text) {
+      const [file = ""] = filesBelow(join(agentDir, "sessions"));
+      const [header = "", ...lines] = readFileSync(file, "utf8").trimEnd().split("\n");
+      const { id, ...rest } = JSON.parse(header) as { id: string };
+      for (let index = 0; index < count; index++) {
+        const name = id.slice(0, -6) + index.toString(16).padStart(6, "0");
+        const body = lines.join("\n").replaceAll("the first of many", text(index));
+        const header = JSON.stringify({ type: "session", id: name, ...rest });
+        writeFileSync(file.replace(id, name), `${header}\n${body}\n`);
+      }
     },
     said: () => server.requests.map(({ body }) => userTexts(body)),
     sessions: () =>

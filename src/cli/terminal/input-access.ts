@@ -7,7 +7,7 @@ import { GalleyError } from "../../base/errors.js";
 import { homedir, withHome } from "../../base/home.js";
 import { userSettingsFile } from "../../config/settings/load-settings.js";
 import { isSettingKey, settingOf } from "../../config/settings/schema.js";
-import { branchIn } from "../../sdk/repository-branch.js";
+import { branchIn } from "../../sdk/project/repository-branch.js";
 import type { InputAccess, SettingRow, SettingsFile } from "../../tui/editor/input-access.js";
 import { runConfig } from "../commands/config-command.js";
 import { readImage } from "../prompts.js";
@@ -31,16 +31,17 @@ export function createInputAccess(options: InputAccessOptions): InputAccess {
     version,
     history: openHistory(historyFile(agentDir, root)),
     keyFile: () => ({ path: keyFile, text: textOf(keyFile) }),
-    fileNames: async (signal) => (await import("../../sdk/file-names.js")).fileNames(cwd, { agentDir, signal }),
+    fileNames: async (signal) => (await import("../../sdk/project/file-names.js")).fileNames(cwd, { agentDir, signal }),
     listDirectory: (path) => listDirectory(resolve(cwd, withHome(path))),
     readImage: async (path) => readImage(resolve(cwd, withHome(path))),
     branch: () => branchIn(root),
     sessions: {
       list: async (scope) => (await import("../../sdk/manage-sessions.js")).listSessions(location, { scope }),
       rename: async (path, name) =>
-        (await import("../../sdk/manage-session-files.js")).renameSession(location, path, name),
-      delete: async (path) => (await import("../../sdk/manage-session-files.js")).deleteSession(path),
-      countPending: async (path) => (await import("../../sdk/manage-session-files.js")).countPending(location, path),
+        (await import("../../sdk/project/manage-session-files.js")).renameSession(location, path, name),
+      delete: async (path) => (await import("../../sdk/project/manage-session-files.js")).deleteSession(path),
+      countPending: async (path) =>
+        (await import("../../sdk/project/manage-session-files.js")).countPending(location, path),
     },
     settings: settingsFile(options),
   };

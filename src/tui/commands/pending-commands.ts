@@ -41,14 +41,14 @@ async function apply(app: TerminalApp, argument: string): Promise<void> {
   if (others.length > 0 || id?.startsWith("-"))
     throw new GalleyError("usage", "Use  /apply [ID] [--with-deps].  /pending lists the ids.");
   try {
-    const { text } = await app.session.resolvePendingAction({
+    const { text, details } = await app.session.resolvePendingAction({
       action: "apply",
       by: "user",
       reason: "applied by the user",
       ...(id === undefined ? {} : { pendingId: id }),
       ...(withDeps ? { withDeps } : {}),
     });
-    app.notice("info", text);
+    app.notice("info", await withFiles(app, text, changeIdIn(details)));
   } catch (error) {
     if (!GalleyError.is(error, "depends")) throw error;
     throw new GalleyError("depends", dependsText(error, id ?? app.session.pendingActions[0]?.id ?? ""), {
@@ -92,8 +92,18 @@ async function tell(app: TerminalApp, work: ReturnType<TerminalApp["session"]["u
   const { result, code, changeId } = await work;
   const text = result?.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") ?? "";
   if (result?.isError) throw new GalleyError(code ?? "apply_failed", text);
+  app.notice("info", await withFiles(app, text, changeId));
+}
+
+/** What was written, file by file, from the change itself. */
+async function withFiles(app: TerminalApp, text: string, changeId: string | undefined): Promise<string> {
   const [change] = changeId === undefined ? [] : await app.session.getChanges({ ids: [changeId], isWholeRoot: true });
-  app.notice("info", [text, ...(change ? change.files.map(fileLine) : [])].join("\n"));
+  if (!change) return text;
+  return [`${text.trimEnd()} As ${change.id}:`, ...change.files.map(fileLine)].join("\n");
+}
+
+function changeIdIn(details: object): string | undefined {
+  return (details as { sourceResultDetails?: { changeId?: string } }).sourceResultDetails?.changeId;
 }
 
 function fileLine({ path, kind, added, removed }: Change["files"][number]): string {

@@ -1,6 +1,6 @@
 // The names of the files of a directory, for completion: what `.gitignore` names is left out, and so is what may hold secrets.
 
-import { createNodeWorkspace } from "../files/node-workspace.js";
+import { createNodeWorkspace } from "../../files/node-workspace.js";
 
 export interface FileNamesOptions {
   readonly agentDir: string;

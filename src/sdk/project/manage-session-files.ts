@@ -1,15 +1,15 @@
 // What a list of sessions does with one of them while it is not open: rename it, delete it, count what is pending in it.
 
-import { systemClock } from "../base/clock.js";
-import { GalleyError } from "../base/errors.js";
-import { randomIds } from "../base/ids.js";
-import { silentLog } from "../base/log.js";
-import type { SessionLocation } from "../config/session-directory.js";
-import { foldPending } from "../pending/pending-entries.js";
-import { openRecord } from "../record/open-record.js";
-import type { RecordOptions } from "../record/record-options.js";
-import { hasPlans } from "../record/store/artifacts.js";
-import { deleteSession } from "../record/store/delete-session.js";
+import { systemClock } from "../../base/clock.js";
+import { GalleyError } from "../../base/errors.js";
+import { randomIds } from "../../base/ids.js";
+import { silentLog } from "../../base/log.js";
+import type { SessionLocation } from "../../config/session-directory.js";
+import { foldPending } from "../../pending/pending-entries.js";
+import { openRecord } from "../../record/open-record.js";
+import type { RecordOptions } from "../../record/record-options.js";
+import { hasPlans } from "../../record/store/artifacts.js";
+import { deleteSession } from "../../record/store/delete-session.js";
 
 export { deleteSession };
 

@@ -47,9 +47,12 @@ describe("the file of keys", () => {
   it("names unknown actions and keys", () => {
     const { notices } = readKeyFile('{"app.reviw": "f2", "app.suspend": "hyper+z", "app.exit": 3, "review.next": "n"}');
     expect(notices).toEqual([
-      "keybindings.json: unknown action app.reviw. Did you mean app.review?",
       "keybindings.json: unknown key hyper+z for app.suspend.",
       "keybindings.json: app.exit must be a key, a list of keys or null.",
+      "keybindings.json: unknown action app.reviw. Did you mean app.review?",
+    ]);
+    expect(readKeyFile('{"app.a": "f2", "app.b": "f3"}').notices).toEqual([
+      "keybindings.json: unknown actions app.a, app.b.",
     ]);
   });
 

@@ -23,14 +23,19 @@ export function readKeyFile(text: string | undefined, name = "keybindings.json")
   const notices: string[] = [];
   const holding = defaults();
   const review: Record<string, readonly KeyId[]> = {};
-  const given = new Map<string, readonly KeyId[]>();
+  const given: Bindings = new Map();
+  const unknown: string[] = [];
   for (const [action, value] of Object.entries(parsed(text, notices, name))) {
     const keys = keysOf(action, value, (problem) => notices.push(`${name}: ${problem}`));
     if (!keys) continue;
     if (action.startsWith("review.")) review[action] = keys;
     else if (holding.has(action)) given.set(action, keys);
-    else notices.push(`${name}: unknown action ${shown(action)}.${meant(action, holding)}`);
+    else unknown.push(action);
   }
+  // A file of another program may have many: one notice names them all.
+  const [one = ""] = unknown;
+  if (unknown.length === 1) notices.push(`${name}: unknown action ${shown(one)}.${meant(one, holding)}`);
+  else if (unknown.length > 1) notices.push(`${name}: unknown actions ${unknown.map(shown).join(", ")}.`);
   take(given, holding, (problem) => notices.push(`${name}: ${problem}`));
   return { keys: appTable(holding), library: libraryConfig(holding), review, notices };
 }

@@ -37,7 +37,9 @@ export async function runTui({
   app.start();
   for (const notice of notices) app.notice("warning", notice);
   if (opensSessions) openSessions(app, { isStart: true });
-  if (firstPrompt) app.send(firstPrompt);
+  // It is for the session that is chosen.
+  if (firstPrompt && opensSessions) app.editor.setText(firstPrompt);
+  else if (firstPrompt) app.send(firstPrompt);
   try {
     return await app.done;
   } finally {

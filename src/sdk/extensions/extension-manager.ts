@@ -148,7 +148,8 @@ export class ExtensionManager implements SessionExtensions {
 
   summary(): ExtensionSummary {
     const extensions = this.#live?.runner?.registry.extensions.length ?? 0;
-    return { tools: this.#live?.tools().length ?? 0, extensions, hasUntrusted: this.#hasUntrusted };
+    const tools = new Set(this.#live?.tools().map(({ name }) => name)).size;
+    return { tools, extensions, hasUntrusted: this.#hasUntrusted };
   }
 
   get mayStage(): boolean {

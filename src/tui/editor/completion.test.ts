@@ -7,7 +7,7 @@ const source: CompletionSource = {
     { name: "thinking", help: "the level" },
     { name: "fork", help: "a copy" },
   ],
-  argumentsOf: (command) => (command === "thinking" ? ["low", "high"] : undefined),
+  argumentsOf: (command) => (command === "thinking" ? ["low", "lower", "high"] : undefined),
   fileNames: async () => ["README.md", "src/cart.js", "src/new name.js", "test/cart.test.js"],
   listDirectory: async (path) =>
     path === "src/"
@@ -30,7 +30,8 @@ describe("completion", () => {
     expect(await values("/t")).toEqual(["/tree", "/thinking"]);
     expect(await values("/foo")).toBeNull();
     expect(await values("say /t")).toBeNull();
-    expect(await values("/thinking l")).toEqual(["low"]);
+    expect(await values("/thinking l")).toEqual(["low", "lower"]);
+    expect(await values("/thinking low")).toBeNull();
     expect(await values("/tree x")).toBeNull();
   });
 

@@ -79,10 +79,14 @@ async function itemsFor(source: CompletionSource, wanted: Wanted, signal: AbortS
         .commands()
         .filter(({ name }) => `/${name}`.startsWith(wanted.typed))
         .map(({ name, help }) => ({ value: `/${name}`, label: name, description: help }));
-    case "argument":
-      return (source.argumentsOf(wanted.command) ?? [])
-        .filter((value) => value.startsWith(wanted.typed) && value !== wanted.typed)
+    case "argument": {
+      const values = source.argumentsOf(wanted.command) ?? [];
+      // What is typed whole is meant: Enter must not make another of it.
+      if (values.includes(wanted.typed)) return [];
+      return values
+        .filter((value) => value.startsWith(wanted.typed))
         .map((value) => ({ value, label: writtenOut(value) }));
+    }
     case "file":
       return fileItems(await source.fileNames(signal), wanted.typed.replace(/^@"?/, ""));
     case "path":

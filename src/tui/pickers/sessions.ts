@@ -83,7 +83,7 @@ export function openSessions(app: TerminalApp, { isStart = false } = {}): void {
     if (scope === "all" && !(await sessions.list("project")).some(({ path }) => path === info.path))
       return app.notice(
         "info",
-        `It belongs to another project. Open it there:\ncd ${info.cwd} && galley --resume ${info.id}`,
+        `It belongs to another project. Open it there:\ncd ${shellWord(info.cwd)} && galley --resume ${info.id}`,
       );
     if (await app.session.switchSession(info.path)) app.restart(`Session ${nameOf(info)}`);
   }
@@ -107,6 +107,11 @@ export function openSessions(app: TerminalApp, { isStart = false } = {}): void {
 
   show();
   void load(scope);
+}
+
+/** As a shell takes it. */
+function shellWord(path: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function nameOf({ name, firstMessage, id }: SessionInfo): string {

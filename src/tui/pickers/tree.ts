@@ -56,7 +56,7 @@ export function openTree(app: TerminalApp, { isBranch = false } = {}): void {
   async function go(row: TreeRow): Promise<void> {
     app.showDialog(undefined);
     if (row.isHere && !row.isUser) return app.notice("info", "You are there already.");
-    const question = `${filesStay} Summarize the branch that is left, for the model?`;
+    const question = `${filesStay}\nSummarize the branch that is left, for the model?`;
     const answer = await askKey(app, question, { y: "summarize", n: "no" });
     if (answer === undefined) return app.showDialog(picker);
     const result = await session.navigateTree(row.entry.id, { summarize: answer === "y" });

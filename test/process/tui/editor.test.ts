@@ -129,6 +129,23 @@ describe.skipIf(!tmuxVersion)(`the editor${tmuxVersion ? "" : ` (${withoutTmux})
     expect(rig.said()).toEqual([[lines]]);
   });
 
+  it("begins a new line with Ctrl-J and with a backslash before Enter", async () => {
+    const rig = await createTerminalRig([openAi.text("Three lines.")], { args: [] });
+    const { terminal } = rig;
+    await terminal.shows("acme/scripted");
+    terminal.write("one");
+    terminal.keys("C-j");
+    terminal.write("two\\");
+    await terminal.shows("two\\");
+    terminal.keys("Enter");
+    await terminal.until((screen) => !screen.includes("two\\"));
+    terminal.write("three");
+    await terminal.shows(/one\n two\n three\n/);
+    terminal.keys("Enter");
+    await terminal.shows("Three lines.");
+    expect(rig.said()).toEqual([["one\ntwo\nthree"]]);
+  });
+
   it("makes an attachment of the path of an image that is pasted", async () => {
     const rig = await createTerminalRig([openAi.text("A dot.")], { args: [] });
     const { terminal } = rig;

@@ -7,7 +7,7 @@ import type { TerminalApp } from "../terminal-app.js";
 import { askLine } from "./ask.js";
 import { ListPicker } from "./list-picker.js";
 
-const moves = "enter choose · esc back · type to filter";
+const moves = "enter choose · esc back";
 
 function base(app: TerminalApp) {
   return { screenRows: () => app.screen.terminal.rows, cancel: () => app.showDialog(undefined) };
@@ -21,7 +21,7 @@ export function openModels(app: TerminalApp): void {
     new ListPicker(app.theme, {
       ...base(app),
       title: "Model",
-      hints: [moves, "kept in this session; for all: the setting modelRoles.default"],
+      hints: () => [moves, "kept in this session", "for all: the setting modelRoles.default", "type to filter"],
       empty: "No model has a key. /login stores one.",
       rows: session.getAvailableModels().map((model) => ({
         value: model,
@@ -44,7 +44,7 @@ export function openThinking(app: TerminalApp): void {
     new ListPicker(app.theme, {
       ...base(app),
       title: "Thinking",
-      hints: [moves, "kept in this session; for all: the setting defaultThinkingLevel"],
+      hints: () => [moves, "kept in this session", "for all: the setting defaultThinkingLevel"],
       empty: "This model has no thinking levels. /model chooses another.",
       rows: session.getAvailableThinkingLevels().map((level) => ({
         value: level,
@@ -68,16 +68,16 @@ export async function openSettings(app: TerminalApp): Promise<void> {
   const picker = new ListPicker<SettingRow>(app.theme, {
     ...base(app),
     title: "Settings",
-    hints: ["enter change · esc back · type to filter", `stored in ${settings.path}`, "counts from the next start"],
+    hints: (selected) => [
+      "enter change · esc back",
+      `stored in ${settings.path}`,
+      "counts from the next start · type to filter",
+      ...(selected ? [oneLine(selected.value.help, 200)] : []),
+    ],
     empty: "There are no settings.",
     rows: rowsOf(await settings.list()),
     choose: (row) => void change(row).catch((error: unknown) => app.notice("error", messageOf(error))),
-    onShown: () => {
-      const help = picker.list.selected?.value.help;
-      picker.hints = [...(help ? [oneLine(help, 200)] : []), ...standing];
-    },
   });
-  const standing = picker.hints;
   app.showDialog(picker);
 
   async function change({ key, value, values, help }: SettingRow): Promise<void> {

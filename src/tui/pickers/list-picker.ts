@@ -14,8 +14,8 @@ import { type ListRow, ListState } from "./list-state.js";
 
 export interface ListPickerOptions<T> {
   readonly title: string;
-  /** What the keys do, and where a choice is stored. */
-  readonly hints: readonly string[];
+  /** What the keys do, and where a choice is stored; the first are shown in a small window too. */
+  hints(selected: ListRow<T> | undefined): readonly string[];
   /** What to do where there is nothing to choose. */
   readonly empty: string;
   readonly rows: readonly ListRow<T>[];
@@ -35,7 +35,6 @@ export interface ListPickerOptions<T> {
 export class ListPicker<T> implements Component {
   readonly list: ListState<T>;
   title: string;
-  hints: readonly string[];
   /** In place of the empty text, while the rows are being found. */
   isLoading = false;
   readonly #theme: Theme;
@@ -46,7 +45,6 @@ export class ListPicker<T> implements Component {
     this.#theme = theme;
     this.#options = options;
     this.title = options.title;
-    this.hints = options.hints;
     this.#isFiltering = !options.filtersAfterSlash;
     this.list = new ListState(options.rows, options.isSelected);
   }
@@ -57,7 +55,7 @@ export class ListPicker<T> implements Component {
     const theme = this.#theme;
     const { list } = this;
     const screenRows = this.#options.screenRows();
-    const hints = this.#hintLines(width).slice(0, Math.max(2, screenRows - 12)); // the first matter most
+    const hints = this.#hintLines(width).slice(0, Math.max(3, screenRows - 12)); // the first matter most
     const height = Math.max(2, Math.min(12, screenRows - 7 - hints.length));
     const { from, rows } = list.window(height);
     this.#options.onShown?.(rows);
@@ -139,7 +137,7 @@ export class ListPicker<T> implements Component {
   #hintLines(width: number): string[] {
     const room = Math.max(1, width - 2);
     const lines: string[] = [];
-    for (const hint of this.hints.flatMap((text) => text.split(" · "))) {
+    for (const hint of this.#options.hints(this.list.selected).flatMap((text) => text.split(" · "))) {
       const joined = `${lines.at(-1)} · ${hint}`;
       if (lines.length > 0 && visibleWidth(joined) <= room) lines[lines.length - 1] = joined;
       else lines.push(...wrapTextWithAnsi(hint, room));

@@ -34,7 +34,7 @@ export function openSessions(app: TerminalApp, { isStart = false } = {}): void {
   };
   const picker = new ListPicker<SessionInfo>(app.theme, {
     title: titles.project,
-    hints: [
+    hints: () => [
       isStart ? "enter open · esc new session" : "enter open · esc back",
       "tab all projects · ctrl+r rename · ctrl+d delete",
       "type to filter",

@@ -21,7 +21,7 @@ export function openTree(app: TerminalApp, { isBranch = false } = {}): void {
   const refresh = () => picker.list.replace(rows(), isSame);
   const picker = new ListPicker<TreeRow>(app.theme, {
     title: isBranch ? "New session from an earlier message" : "Tree",
-    hints: [
+    hints: () => [
       isBranch ? "enter or b new session from here" : "enter go there · b new session from here",
       "esc back · right left unfold, fold · L label · / filter",
       filesStay,

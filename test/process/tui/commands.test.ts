@@ -74,6 +74,31 @@ describe.skipIf(!tmuxVersion)(`commands${tmuxVersion ? "" : ` (${withoutTmux})`}
     await run("/quit", /\n\$$/);
   });
 
+  it("store a setting where the list says, and choose the model", async () => {
+    const rig = await createTerminalRig([], { args: [] });
+    const { terminal } = rig;
+    await terminal.shows("acme/scripted");
+    terminal.write("/settings");
+    terminal.keys("Enter");
+    await terminal.shows("stored in ~/.galley/agent/config.yml");
+    terminal.write("steeringmode");
+    await terminal.shows(/› steeringMode\s+one-at-a-time\s+default/);
+    terminal.keys("Enter");
+    await terminal.shows(/› steeringMode\s+all\s+user/);
+    expect(readFileSync(join(rig.agentDir, "config.yml"), "utf8")).toContain("steeringMode: all");
+    terminal.keys("Escape");
+    await terminal.until((screen) => !screen.includes("Settings"));
+    terminal.keys("C-l");
+    await terminal.shows(/› acme\/scripted\s+in use/);
+    terminal.write("planner");
+    await terminal.shows(/Model\s+\/planner/);
+    terminal.keys("Escape");
+    await terminal.until((screen) => !screen.includes("kept in this session"));
+    terminal.write("/model nonsense");
+    terminal.keys("Enter");
+    await terminal.shows("No model nonsense with a key. /model lists those that can be used.");
+  });
+
   it("ask before they leave a run, and Ctrl-C stops it", async () => {
     const gate = new Gate();
     const rig = await createTerminalRig(

@@ -36,7 +36,7 @@ export function openSessions(app: TerminalApp, { isStart = false } = {}): void {
     title: titles.project,
     hints: () => [
       isStart ? "enter open · esc new session" : "enter open · esc back",
-      "tab all projects · ctrl+r rename · ctrl+d delete",
+      `tab ${scope === "all" ? "this project" : "all projects"} · ctrl+r rename · ctrl+d delete`,
       "type to filter",
     ],
     empty: "No session yet. Esc, and say what you want: it is kept as a session.",
@@ -127,10 +127,15 @@ interface RowFacts {
 function rowOf(info: SessionInfo, { pending, scope, isOpen }: RowFacts): ListRow<SessionInfo> {
   const parts = [
     ageText(Date.now() - info.modifiedMs),
+    ...(scope === "all" ? [`in ${oneLine(info.cwd.slice(info.cwd.lastIndexOf("/") + 1), 20)}`] : []),
     `${info.messageCount}${info.isCountExact ? "" : "+"} messages`,
     ...(pending ? [`◌ ${pending} pending`] : []),
     ...(isOpen ? ["this one"] : []),
-    ...(scope === "all" ? [oneLine(info.cwd, 40)] : []),
   ];
-  return { value: info, text: nameOf(info), detail: parts.join(" · "), search: `${info.firstMessage} ${info.id}` };
+  return {
+    value: info,
+    text: nameOf(info),
+    detail: parts.join(" · "),
+    search: `${info.firstMessage} ${info.id} ${info.cwd}`,
+  };
 }

@@ -62,6 +62,17 @@ function readAttachment(path: string): Prompt {
   }
 }
 
+/** Undefined where it is no image, or cannot be read. */
+export function readImage(path: string): ImageContent | undefined {
+  try {
+    const { bytes } = readFile(path);
+    const mimeType = bytes && imageType(bytes);
+    return bytes && mimeType ? { type: "image", data: bytes.toString("base64"), mimeType } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Opened without blocking, since it may be a pipe, and never read without end, whatever its size says. */
 function readFile(path: string): { bytes?: Buffer; size: number } {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));

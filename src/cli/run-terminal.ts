@@ -3,10 +3,15 @@
 import { GalleyError } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { logTo } from "../base/log.js";
+import { agentDirectory } from "../config/agent-directory.js";
 import { createAgentSession } from "../sdk/index.js";
+import { projectRoot } from "../sdk/pending-sessions.js";
 import type { CommandLine } from "./arguments.js";
 import { refuseForeign } from "./arguments.js";
 import { sessionOptions } from "./session-options.js";
+import { createInputAccess } from "./terminal/input-access.js";
+
+declare const GALLEY_VERSION: string;
 
 export async function runTerminal(line: CommandLine): Promise<void> {
   refuseForeign(line);
@@ -15,7 +20,7 @@ export async function runTerminal(line: CommandLine): Promise<void> {
     throw new GalleyError("usage", "This terminal cannot draw (TERM=dumb). Use  galley --plain  or  galley -p '…'.");
   const log = logTo(() => {});
   const { session } = await createAgentSession({
-    ...sessionOptions(line, { log, lenient: false, hasUI: true }),
+    ...sessionOptions(withoutPicker(line), { log, lenient: false, hasUI: true }),
     mode: "interactive",
   });
   const { runTui } = await import("../tui/run-tui.js");
@@ -25,7 +30,8 @@ export async function runTerminal(line: CommandLine): Promise<void> {
     session,
     input: process.stdin,
     output: process.stdout,
-    access: { directory, mode: () => "workspace" },
+    access: { ...inputAccess(line, session.cwd), directory, mode: () => "workspace" },
+    opensSessions: wantsPicker(line),
     env: process.env,
     log,
     ...(line.words.length > 0 ? { firstPrompt: line.words.join(" ") } : {}),
@@ -34,4 +40,27 @@ export async function runTerminal(line: CommandLine): Promise<void> {
   process.exitCode = code;
   if (session.sessionFile !== undefined && session.messages.length > 0)
     process.stderr.write(`galley --resume ${session.sessionId}\n`);
+}
+
+/** `-r` without a value: the list of sessions comes first. */
+function wantsPicker({ options }: CommandLine): boolean {
+  return ["resume", "session"].some((name) => options.get(name)?.[0] === "");
+}
+
+/** Until one is chosen there, the session is a new one. */
+function withoutPicker(line: CommandLine): CommandLine {
+  if (!wantsPicker(line)) return line;
+  const options = new Map([...line.options].filter(([name]) => name !== "resume" && name !== "session"));
+  return { ...line, options };
+}
+
+function inputAccess({ options }: CommandLine, cwd: string) {
+  return createInputAccess({
+    cwd,
+    agentDir: agentDirectory(process.env),
+    sessionDir: options.get("session-dir")?.[0],
+    env: process.env,
+    version: GALLEY_VERSION,
+    root: projectRoot({ cwd }),
+  });
 }

@@ -45,7 +45,16 @@ export type RecordChange =
       readonly summaryEntry?: BranchSummaryEntry;
     };
 
+/** What was loaded, in numbers, for a user. */
+export interface ExtensionSummary {
+  readonly tools: number;
+  readonly extensions: number;
+  /** Something of the project was left out, because the user has not trusted it. */
+  readonly hasUntrusted: boolean;
+}
+
 export interface SessionExtensions {
+  summary(): ExtensionSummary;
   /** They are loaded and their tools are there. The first call starts loading. */
   loaded(): Promise<void>;
   /** They have also been told that the session begins. */

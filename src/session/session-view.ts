@@ -22,6 +22,7 @@ import type { AgentSessionDeps } from "./agent-session-deps.js";
 import type { BudgetChange } from "./budget/budget.js";
 import { contextUsage } from "./context-usage.js";
 import type { PromptOutcome } from "./prompt-outcome.js";
+import type { ExtensionSummary } from "./session-extensions.js";
 import { createInternals, type SessionInternals } from "./session-internals.js";
 
 export interface AgentState {
@@ -321,6 +322,11 @@ export class SessionView {
     const first = extensions?.commands() ?? [];
     const taken = new Set(first.map(({ name }) => name));
     return [...first, ...(library?.commands() ?? []).filter(({ name }) => !taken.has(name))];
+  }
+
+  /** What extensions were loaded, in numbers. */
+  get extensionSummary(): ExtensionSummary {
+    return this.internals.deps.extensions?.summary() ?? { tools: 0, extensions: 0, hasUntrusted: false };
   }
 
   /** The path of the extension in whose files an uncaught error was thrown, if it can be told. */

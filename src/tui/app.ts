@@ -1,24 +1,29 @@
 // The conversation and its terminal: what the user does becomes calls of the session, what the session tells becomes blocks.
 // It owns the screen and the parts on it; each part is a file of its own.
 
-import { type Component, Editor, Text } from "@earendil-works/pi-tui";
+import { type Component, Text } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
-import { sanitizeForTerminal } from "../base/sanitize.js";
+import { oneLine, sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
 import { BlockView } from "./chat/block-view.js";
-import { ChatLog } from "./chat/chat-log.js";
+import { type ChatItem, ChatLog } from "./chat/chat-log.js";
 import type { ChatLook } from "./chat/chat-look.js";
 import { runCommand } from "./commands.js";
+import { Attachments } from "./editor/attachments.js";
 import { bindKeys } from "./editor/bind-keys.js";
-import { footerLines } from "./footer.js";
+import { createEditor } from "./editor/create-editor.js";
+import type { PromptEditor } from "./editor/prompt-editor.js";
+import { runBash } from "./editor/run-bash.js";
+import { footerLines, sessionWarnings } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
 import { Screen } from "./screen.js";
+import { headerText, queuedLines, todoLines } from "./status-lines.js";
 import type { Tty } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
 import type { Leaving, TerminalApp } from "./terminal-app.js";
-import { editorTheme, markdownTheme } from "./theme/component-themes.js";
-import { workingLine } from "./working-line.js";
+import { markdownTheme } from "./theme/component-themes.js";
+import { Doing, workingLine } from "./working-line.js";
 
 export interface AppDeps {
   readonly session: AgentSession;
@@ -40,11 +45,14 @@ export class App implements TerminalApp {
   readonly screen: Screen;
   readonly chat = new ChatLog(() => performance.now());
   readonly look: ChatLook;
-  readonly editor: Editor;
+  readonly editor: PromptEditor;
+  readonly attachments = new Attachments();
+  readonly #doing = new Doing(() => performance.now());
   /** What stands between the conversation and the editor, in this order; a dialog takes the editor's place. */
   readonly above: Component[] = [];
   readonly #tty: Tty;
   #dialog: Component | undefined;
+  #branch: string | undefined;
   #drawn = 0;
   #pending = 0;
   #ticker: NodeJS.Timeout | undefined;
@@ -66,14 +74,15 @@ export class App implements TerminalApp {
       areToolsUnfolded: false,
       areThoughtsUnfolded: false,
     };
-    this.editor = new Editor(this.screen, editorTheme(theme), { paddingX: 1 });
-    this.editor.onSubmit = (text) => this.send(text);
+    this.editor = createEditor(this);
     this.done = new Promise((resolve) => {
       this.#leave = resolve;
     });
   }
 
   start(): void {
+    this.chat.add({ kind: "header", text: headerText(this.session, this.access), isFinal: true });
+    this.#branch = this.access.branch();
     this.chat.restore(this.session.messages);
     this.session.subscribe((event) => this.#take(event));
     bindKeys(this);
@@ -94,9 +103,46 @@ export class App implements TerminalApp {
   send(text: string, kind: "steer" | "followUp" = "steer"): void {
     const said = text.trim();
     if (said === "") return;
-    this.editor.addToHistory(text);
+    this.editor.addToHistory(said);
     if (text.startsWith("/")) return this.#report(runCommand(this, said));
+    if (text.startsWith("!")) return this.#report(runBash(this, said).finally(() => this.#look()));
     this.#report(this.#prompt(said, kind));
+  }
+
+  get hasDialog(): boolean {
+    return this.#dialog !== undefined;
+  }
+
+  addBlock(item: ChatItem): void {
+    this.chat.add(item);
+    this.draw();
+  }
+
+  restart(note: string, { maxBlocks }: { maxBlocks?: number } = {}): void {
+    this.chat.restart(note, this.session.messages, maxBlocks);
+    this.#tty.setTitle(`galley - ${oneLine(this.session.sessionName ?? this.access.directory, 80)}`);
+    this.refreshPending();
+    this.draw();
+  }
+
+  takeBackQueue(): boolean {
+    const { steering, followUp } = this.session.clearQueue();
+    const texts = [...steering, ...followUp];
+    if (texts.length === 0) return false;
+    const typed = this.editor.getExpandedText();
+    this.editor.setText([...texts, ...(typed.trim() === "" ? [] : [typed])].join("\n\n"));
+    this.draw();
+    return true;
+  }
+
+  copy(text: string): void {
+    this.#tty.write(`\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`);
+  }
+
+  /** The branch may have changed. */
+  #look(): void {
+    this.#branch = this.access.branch();
+    this.draw();
   }
 
   notice(level: "info" | "warning" | "error", text: string): void {
@@ -136,17 +182,21 @@ export class App implements TerminalApp {
   }
 
   async #prompt(text: string, kind: "steer" | "followUp"): Promise<void> {
-    if (!this.session.isStreaming) return this.session.prompt(text);
-    return kind === "steer" ? this.session.steer(text) : this.session.followUp(text);
+    const images = this.attachments.in(text);
+    // A command of an extension or a template stands at the very beginning; this is a text, whatever it looks like.
+    const options = { images, source: "interactive", streamingBehavior: kind, expandPromptTemplates: false } as const;
+    await this.session.prompt(text.startsWith("/") ? ` ${text}` : text, options);
   }
 
   #take(event: AgentSessionEvent): void {
     this.chat.apply(event);
+    this.#doing.apply(event);
     if (event.type.startsWith("pending_action")) this.refreshPending();
     if (event.type === "agent_start") this.#ticker ??= setInterval(() => this.draw(), tickMs);
     if (event.type === "agent_settled") {
       clearInterval(this.#ticker);
       this.#ticker = undefined;
+      this.#look();
     }
     this.draw();
   }
@@ -157,7 +207,9 @@ export class App implements TerminalApp {
       invalidate: () => {},
       render: (width) => [
         "",
-        ...workingLine(this.session, theme, width),
+        ...workingLine(this.session, this.#doing, theme, width),
+        ...todoLines(this.session, theme, width),
+        ...queuedLines(this.session, this.keys["app.message.dequeue"][0], theme, width),
         ...this.above.flatMap((part) => part.render(width)),
         ...this.#pendingLine(width),
         ...(this.#dialog ?? this.editor).render(width),
@@ -166,9 +218,9 @@ export class App implements TerminalApp {
             session: this.session,
             access: this.access.mode(),
             directory: this.access.directory,
-            branch: undefined,
+            branch: this.#branch,
             pending: this.#pending,
-            warnings: [],
+            warnings: sessionWarnings(this.session),
           },
           theme,
           width,

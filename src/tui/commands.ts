@@ -1,33 +1,55 @@
 // The commands that begin with a slash, as data. What is no command of ours goes to the session, whose extensions, templates
 // and skills have theirs; an unknown one is not sent to a model.
 
+import { editDistance } from "../base/edit-distance.js";
 import { GalleyError } from "../base/errors.js";
+import { oneLine } from "../base/sanitize.js";
+import { aboutCommands } from "./commands/about-commands.js";
+import { modelCommands } from "./commands/model-commands.js";
+import { pendingCommands } from "./commands/pending-commands.js";
+import { sessionCommands } from "./commands/session-commands.js";
+import type { SlashCommand, SlashCommands } from "./commands/slash-command.js";
 import type { TerminalApp } from "./terminal-app.js";
 
-export interface SlashCommand {
-  readonly usage: string;
-  readonly help: string;
-  run(app: TerminalApp, argument: string): Promise<unknown> | undefined;
-}
+export type { SlashCommand };
 
-export const slashCommands: Readonly<Record<string, SlashCommand>> = {
-  help: {
-    usage: "",
-    help: "the commands",
-    run: async (app) => app.notice("info", commandLines().join("\n")),
-  },
-  quit: { usage: "", help: "leave", run: async (app) => app.leave({ code: 0 }) },
+export const slashCommands: SlashCommands = {
+  help: { usage: "", help: "the commands", run: async (app) => app.notice("info", commandLines(app).join("\n")) },
+  ...modelCommands,
+  ...pendingCommands,
+  ...sessionCommands,
+  ...aboutCommands,
 };
 
-export function commandLines(): string[] {
-  return Object.entries(slashCommands).map(([name, { usage, help }]) => `/${`${name} ${usage}`.padEnd(24)} ${help}`);
+export function commandLines(app: TerminalApp): string[] {
+  const own = Object.entries(slashCommands).map(
+    ([name, { usage, help }]) => [`/${name} ${usage}`.trim(), help] as const,
+  );
+  const others = app.session
+    .getCommands()
+    .map(
+      ({ name, description = "", source }) => [`/${oneLine(name, 40)}`, oneLine(description, 80) || source] as const,
+    );
+  const width = Math.max(...own.map(([name]) => name.length));
+  return [...own, ...others].map(([name, help]) => `${name.padEnd(width)}  ${help}`);
 }
 
 /** `line` begins with a slash. */
 export async function runCommand(app: TerminalApp, line: string): Promise<void> {
-  const [word = "", ...rest] = line.slice(1).split(" ");
+  const [word = "", ...rest] = line.slice(1).split(/\s/);
   const command = Object.hasOwn(slashCommands, word) ? slashCommands[word] : undefined;
   if (command) return void (await command.run(app, rest.join(" ").trim()));
-  if (app.session.getCommands().some(({ name }) => name === word)) return app.session.prompt(line);
-  throw new GalleyError("usage", `Unknown command /${word}.`);
+  const others = app.session.getCommands().map(({ name }) => name);
+  if (others.includes(word)) return app.session.prompt(line, { source: "interactive", streamingBehavior: "steer" });
+  const near = nearest(word, [...Object.keys(slashCommands), ...others]);
+  const meant = near === undefined ? " /help lists them." : ` Did you mean /${oneLine(near, 40)}?`;
+  throw new GalleyError("usage", `Unknown command /${oneLine(word, 40)}.${meant}`);
+}
+
+/** More lenient than for longer names: commands are short, and nothing is run without being typed again. */
+function nearest(word: string, known: readonly string[]): string | undefined {
+  const close = known
+    .map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, distance }) => distance <= 2 && distance < Math.max(word.length, name.length));
+  return close.sort((a, b) => a.distance - b.distance)[0]?.name;
 }

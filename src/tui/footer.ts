@@ -23,7 +23,7 @@ export function footerLines(
   const { model, thinkingLevel, sessionName } = session;
   const place = [
     { text: directory, rank: 4 },
-    { text: branch ?? "", rank: 0 },
+    { text: branch === undefined ? "" : oneLine(branch, 40), rank: 0 },
     { text: sessionName ? `· ${oneLine(sessionName, 40)}` : "", rank: 1 },
     { text: `· ${access}`, rank: 9 },
     ...warnings.map((text) => ({ text: theme.fg("warning", text), rank: 9 })),
@@ -47,6 +47,15 @@ export function footerLines(
   return [line(place, thinker, theme, width), line(figures, waiting, theme, width)];
 }
 
+/** What is unusual about the session, in the order in which it matters. */
+export function sessionWarnings(session: AgentSession): string[] {
+  return [
+    ...(session.sessionFile === undefined ? ["· no session"] : []),
+    ...(session.readOnlyReason === undefined ? [] : ["· read-only file"]),
+    ...(session.extensionSummary.hasUntrusted ? ["· untrusted"] : []),
+  ];
+}
+
 interface Part {
   readonly text: string;
   /** The lowest goes first. */
@@ -55,7 +64,11 @@ interface Part {
 
 function line(left: readonly Part[], right: readonly Part[], theme: Theme, width: number): string {
   let [here, there] = [left.filter(({ text }) => text !== ""), right.filter(({ text }) => text !== "")];
-  const join = (parts: readonly Part[]) => parts.map(({ text }) => text).join(" ");
+  const join = (parts: readonly Part[]) =>
+    parts
+      .map(({ text }) => text)
+      .join(" ")
+      .replace(/^· /, ""); // what it would set apart is gone
   const size = () => visibleWidth(join(here)) + visibleWidth(join(there)) + 3;
   while (size() > width) {
     const lowest = Math.min(...[...here, ...there].map(({ rank }) => rank));

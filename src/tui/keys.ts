@@ -24,6 +24,10 @@ export const appKeys = {
   "app.clipboard.pasteImage": { keys: ["ctrl+v"], help: "paste an image" },
   "app.message.followUp": { keys: ["alt+enter"], help: "send after the run" },
   "app.message.dequeue": { keys: ["alt+up"], help: "take queued messages back" },
+  "app.session.new": { keys: [], help: "begin a new session" },
+  "app.session.resume": { keys: [], help: "choose a session" },
+  "app.session.tree": { keys: [], help: "the tree of this session" },
+  "app.session.fork": { keys: [], help: "go on in a copy of this session" },
 } as const satisfies Readonly<Record<string, KeyRow>>;
 
 export type AppAction = keyof typeof appKeys;

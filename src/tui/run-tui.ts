@@ -2,12 +2,13 @@
 
 import type { AgentSession } from "../sdk/index.js";
 import { App } from "./app.js";
-import { defaultKeys } from "./keys.js";
+import { openSessions } from "./pickers/sessions.js";
 import { Tty, type TtyOptions } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
 import type { Leaving } from "./terminal-app.js";
 import { builtInThemes } from "./theme/colours.js";
 import { colourDepth, createTheme } from "./theme/theme.js";
+import { useKeyFile } from "./use-key-file.js";
 
 export interface TuiOptions extends Omit<TtyOptions, "title"> {
   readonly session: AgentSession;
@@ -16,14 +17,29 @@ export interface TuiOptions extends Omit<TtyOptions, "title"> {
   readonly log: { warn(text: string): void };
   /** Sent when everything is drawn. */
   readonly firstPrompt?: string;
+  /** The list of sessions comes first. */
+  readonly opensSessions?: boolean;
 }
 
-export async function runTui({ session, access, env, log, firstPrompt, ...streams }: TuiOptions): Promise<Leaving> {
+export async function runTui({
+  session,
+  access,
+  env,
+  log,
+  firstPrompt,
+  opensSessions,
+  ...streams
+}: TuiOptions): Promise<Leaving> {
   const tty = new Tty({ ...streams, title: `galley - ${session.sessionName ?? access.directory}` });
   const theme = createTheme(builtInThemes.dark ?? {}, colourDepth(env));
-  const app = new App({ session, tty, theme, access, keys: defaultKeys(), log });
+  const { keys, notices } = useKeyFile(access);
+  const app = new App({ session, tty, theme, access, keys, log });
   app.start();
-  if (firstPrompt) app.send(firstPrompt);
+  for (const notice of notices) app.notice("warning", notice);
+  if (opensSessions) openSessions(app, { isStart: true });
+  // It is for the session that is chosen.
+  if (firstPrompt && opensSessions) app.editor.setText(firstPrompt);
+  else if (firstPrompt) app.send(firstPrompt);
   try {
     return await app.done;
   } finally {

@@ -1,7 +1,9 @@
 // What the terminal program needs beyond the session and the terminal. Files are opened and programs started by the command
 // line, which makes this.
 
-export interface TerminalAccess {
+import type { InputAccess } from "./editor/input-access.js";
+
+export interface TerminalAccess extends InputAccess {
   /** The working directory as a user writes it. */
   readonly directory: string;
   /** The access mode that holds, for the footer. */

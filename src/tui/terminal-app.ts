@@ -1,8 +1,11 @@
 // What the parts of the terminal program may do: the contract between the program, its keys, its commands and its dialogs.
 
-import type { Component, Editor } from "@earendil-works/pi-tui";
+import type { Component } from "@earendil-works/pi-tui";
 import type { AgentSession, Theme } from "../sdk/index.js";
+import type { ChatItem } from "./chat/chat-log.js";
 import type { ChatLook } from "./chat/chat-look.js";
+import type { Attachments } from "./editor/attachments.js";
+import type { PromptEditor } from "./editor/prompt-editor.js";
 import type { FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
 import type { Screen } from "./screen.js";
@@ -20,7 +23,7 @@ export interface TerminalApp {
   /** What the program may do outside the terminal and the session. */
   readonly access: TerminalAccess;
   readonly screen: Screen;
-  readonly editor: Editor;
+  readonly editor: PromptEditor;
   readonly look: ChatLook;
   /** Ends the program; the terminal is put back before anything else is printed. */
   leave(leaving: Leaving): void;
@@ -32,6 +35,18 @@ export interface TerminalApp {
   /** On the alternate screen, until `closeView`. */
   openView(view: FullView): void;
   closeView(): void;
+  /** A dialog or a list has the keyboard. */
+  readonly hasDialog: boolean;
+  /** Images that go with what is typed. */
+  readonly attachments: Attachments;
+  /** At the end of the conversation. */
+  addBlock(item: ChatItem): void;
+  /** The session is another one, or at another point: its last blocks are drawn below this sentence. */
+  restart(note: string, options?: { readonly maxBlocks?: number }): void;
+  /** Queued messages come back into the editor, before what is typed. False: none was queued. */
+  takeBackQueue(): boolean;
+  /** Into the clipboard of the terminal. */
+  copy(text: string): void;
   /** Something has changed. */
   draw(): void;
 }

@@ -47,8 +47,11 @@ export class TmuxTerminal {
     const variables = Object.entries({ ...env, PS1: "$ ", LANG: "C.UTF-8" }).map(([name, value]) => `${name}=${value}`);
     const shell = ["env", "-i", ...variables, "TERM=tmux-256color", "bash", "--norc", "--noprofile"];
     this.#tmux("-f", config, "new-session", "-d", "-s", "test", ...size, "-c", cwd, ...shell);
-    onTestFinished(() => {
+    onTestFinished(async () => {
+      const server = Number(this.fact("pid"));
+      const running = [server, ...descendants(server)];
       spawnSync("tmux", ["-S", this.#socket, "kill-server"], { env: this.#env });
+      await allEnded(running); // what still writes would be in the way when its directory is removed
     });
     this.#tmux("pipe-pane", "-t", "test", `cat >> '${this.#bytes}'`);
   }
@@ -136,4 +139,24 @@ export class TmuxTerminal {
       await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
     }
   }
+}
+
+function descendants(pid: number): number[] {
+  const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" });
+  const children = (stdout ?? "").split("\n").map(Number).filter(Boolean);
+  return [...children, ...children.flatMap(descendants)];
+}
+
+async function allEnded(pids: readonly number[]): Promise<void> {
+  const end = performance.now() + 5000;
+  const isRunning = (pid: number) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  while (pids.some(isRunning) && performance.now() < end)
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  for (const pid of pids.filter(isRunning)) process.kill(pid, "SIGKILL");
 }

@@ -1,11 +1,12 @@
 // Pending actions and changes as text for a terminal. Foreign text is cleaned here, before colours are added.
 
+import { ageText } from "../../base/age-text.js";
 import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
 import type { Change } from "../../protocol/pending.js";
 import { displayName } from "../../sdk/manage-sessions.js";
 import type { PendingSession } from "../../sdk/pending-sessions.js";
 import type { ListedAction } from "../../sdk/review/listed-action.js";
-import { ageText, colouredDiff } from "../diff-text.js";
+import { colouredDiff } from "../diff-text.js";
 import { alignedRows, countText, figuresText, stateText } from "../table.js";
 
 const maxPromptLength = 48;

@@ -31,6 +31,7 @@ import type {
 import type { ModelSource } from "../../session/models/model-source.js";
 import type {
   ExtensionReport,
+  ExtensionSummary,
   InterceptedPrompt,
   InterceptOptions,
   RecordChange,
@@ -88,6 +89,7 @@ export class ExtensionManager implements SessionExtensions {
   #memory: LoadMemory | undefined;
   #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
   #undecided: UndecidedProject | undefined;
+  #hasUntrusted = false;
   #isBroken = false;
   #isOver = false;
   /** The session has ended: no extension is told anything any more. */
@@ -142,6 +144,12 @@ export class ExtensionManager implements SessionExtensions {
   /** Called after a reload, when the trusted files may have changed. Must not reject. */
   onRenewed(listener: () => Promise<void>): void {
     this.#onRenewed = listener;
+  }
+
+  summary(): ExtensionSummary {
+    const extensions = this.#live?.runner?.registry.extensions.length ?? 0;
+    const tools = new Set(this.#live?.tools().map(({ name }) => name)).size;
+    return { tools, extensions, hasUntrusted: this.#hasUntrusted };
   }
 
   get mayStage(): boolean {
@@ -348,6 +356,7 @@ export class ExtensionManager implements SessionExtensions {
       this.#options,
     );
     this.#undecided = loaded.undecided;
+    this.#hasUntrusted = loaded.untrusted.length > 0;
     this.#coverage = loaded.projectCoverage;
     this.#decide();
     if (loaded.untrusted.length > 0) {

@@ -51,6 +51,8 @@ export class BlockView implements ChatBlock {
     const { item } = this;
     const { theme, areThoughtsUnfolded } = this.#look;
     switch (item.kind) {
+      case "header":
+        return [truncateToWidth(` ${theme.fg("muted", sanitizeForTerminal(item.text))}`, width)];
       case "user":
         return ["", ...prefixed(theme.fg("accent", "›"), item.text, width), ...images(item.images, theme)];
       case "text":
@@ -63,7 +65,8 @@ export class BlockView implements ChatBlock {
       case "notice": {
         const colour = { info: "muted", warning: "warning", error: "error" }[item.level];
         const sign = { info: "·", warning: "⚠", error: "✗" }[item.level];
-        return prefixed(theme.fg(colour, sign), item.text, width).map((line) => theme.fg(colour, line));
+        const lines = prefixed(theme.fg(colour, sign), item.text, width).map((line) => theme.fg(colour, line));
+        return item.text.includes("\n") ? ["", ...lines] : lines; // a list stands by itself
       }
     }
   }

@@ -4,6 +4,7 @@
 import type { AgentMessage, AgentSessionEvent } from "../../sdk/index.js";
 
 export type ChatItem =
+  | { readonly kind: "header"; readonly text: string; isFinal: boolean }
   | { readonly kind: "user"; readonly text: string; readonly images: number; isFinal: boolean }
   | { readonly kind: "thinking"; text: string; isFinal: boolean }
   | { readonly kind: "text"; text: string; isFinal: boolean }
@@ -22,6 +23,9 @@ export interface ToolItem {
   endedAt?: number;
   isFinal: boolean;
 }
+
+/** How many blocks of a resumed session are drawn. */
+export const maxRestored = 200;
 
 export type ToolOutcome = Extract<AgentSessionEvent, { type: "tool_execution_end" }>["result"];
 export type NoticeLevel = "info" | "warning" | "error";
@@ -45,10 +49,20 @@ export class ChatLog {
     this.add({ kind: "notice", level, text, isFinal: true });
   }
 
-  /** A conversation from a session file. */
-  restore(messages: readonly AgentMessage[]): void {
-    for (const message of messages) this.#message(message);
-    for (const item of this.items) item.isFinal = true;
+  /** A conversation from a session file: its last blocks, and how many messages came before them. */
+  restore(messages: readonly AgentMessage[], maxBlocks = maxRestored): void {
+    const from = lastBlocks(messages, maxBlocks);
+    if (from > 0)
+      this.notice("info", `… ${from.toLocaleString("en")} earlier message${from === 1 ? "" : "s"} (/tree, /export)`);
+    for (const message of messages.slice(from)) this.#message(message);
+    this.#settle();
+  }
+
+  /** Another conversation goes on below what was said so far. */
+  restart(note: string, messages: readonly AgentMessage[], maxBlocks?: number): void {
+    this.#settle();
+    this.notice("info", note);
+    this.restore(messages, maxBlocks);
   }
 
   apply(event: AgentSessionEvent): void {
@@ -95,7 +109,7 @@ export class ChatLog {
     } else if (message.role === "user") this.add(userItem(message.content));
     else if (message.role === "toolResult")
       this.#endCall(message.toolCallId, { content: message.content, details: message.details }, message.isError);
-    else if (message.role === "bashExecution") this.notice("info", `$ ${message.command}\n${message.output}`);
+    else if (message.role === "bashExecution") this.add(commandItem(message));
   }
 
   #failure({ stopReason, errorMessage }: Extract<AgentMessage, { role: "assistant" }>): void {
@@ -182,6 +196,8 @@ export class ChatLog {
   /** Nothing runs any more: what has no end of its own ends here. */
   #settle(): void {
     for (const item of this.#calls.values()) item.isFinal = true;
+    for (const item of this.#open.values()) item.isFinal = true;
+    this.#open.clear();
     this.#calls.clear();
   }
 }
@@ -190,4 +206,30 @@ function userItem(content: Extract<AgentMessage, { role: "user" }>["content"]): 
   if (typeof content === "string") return { kind: "user", text: content, images: 0, isFinal: true };
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   return { kind: "user", text, images: content.filter(({ type }) => type === "image").length, isFinal: true };
+}
+
+function commandItem(message: Extract<AgentMessage, { role: "bashExecution" }>): ToolItem {
+  const { command, output, exitCode, cancelled, excludeFromContext } = message;
+  return {
+    kind: "tool",
+    callId: "",
+    name: excludeFromContext ? "!!" : "!",
+    args: { command },
+    state: cancelled || exitCode ? "failed" : "done",
+    result: { content: [{ type: "text", text: output }], details: undefined },
+    isFinal: true,
+  };
+}
+
+/** Where the last blocks begin. A result belongs to its call: it is no block, and no beginning. */
+export function lastBlocks(messages: readonly AgentMessage[], maxBlocks: number): number {
+  let blocks = 0;
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index] as AgentMessage;
+    blocks += message.role === "assistant" ? message.content.length : message.role === "toolResult" ? 0 : 1;
+    if (blocks <= maxBlocks) continue;
+    const next = messages.findIndex(({ role }, at) => at > index && role !== "toolResult");
+    return next === -1 ? messages.length : next;
+  }
+  return 0;
 }

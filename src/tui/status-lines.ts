@@ -1,0 +1,53 @@
+// The lines between the conversation and the editor: the todo that is next, what is queued, and the line that is printed once
+// when the program begins.
+
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { oneLine } from "../base/sanitize.js";
+import type { AgentMessage, AgentSession, Theme } from "../sdk/index.js";
+
+const maxQueuedLines = 3;
+
+/** Empty where there are none, or all are done. */
+export function todoLines(session: AgentSession, theme: Theme, width: number): string[] {
+  const tasks = session.getTodoPhases().flatMap((phase) => phase.tasks);
+  const counted = tasks.filter(({ status }) => status !== "abandoned");
+  const done = counted.filter(({ status }) => status === "completed").length;
+  const next = tasks.find(({ status }) => status === "in_progress") ?? tasks.find(({ status }) => status === "pending");
+  if (!next) return [];
+  const text = ` ${theme.fg("accent", "☐")} ${done}/${counted.length} todos: ${oneLine(next.content, 200)}`;
+  return [truncateToWidth(text, width)];
+}
+
+/** What waits for the run, in the order in which it is delivered. */
+export function queuedLines(session: AgentSession, key: string | undefined, theme: Theme, width: number): string[] {
+  const texts = session.queuedMessages.map(textOf).filter((text) => text !== "");
+  const hint = key === undefined ? "" : theme.fg("muted", `${key} takes it back`);
+  const shown = texts.slice(0, maxQueuedLines).map((text, index) => {
+    const end = index === 0 ? hint : "";
+    const room = Math.max(10, width - visibleWidth(end) - 2);
+    const line = truncateToWidth(` ${theme.fg("accent", "⏵")} queued: ${oneLine(text, 300)}`, room);
+    return `${line}${" ".repeat(Math.max(1, width - visibleWidth(line) - visibleWidth(end) - 1))}${end}`;
+  });
+  const rest = texts.length - shown.length;
+  return rest > 0 ? [...shown, theme.fg("muted", `   … ${rest} more queued`)] : shown;
+}
+
+function textOf(message: AgentMessage): string {
+  if (message.role !== "user") return "";
+  if (typeof message.content === "string") return message.content;
+  return message.content.map((block) => (block.type === "text" ? block.text : "[image]")).join(" ");
+}
+
+/** Printed once, then it scrolls away. */
+export function headerText(
+  session: AgentSession,
+  { version, directory }: { version: string; directory: string },
+): string {
+  const { tools, extensions } = session.extensionSummary;
+  const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
+  const own = [
+    ...(tools > 0 ? [count(tools, "tool")] : []),
+    ...(extensions > 0 ? [count(extensions, "extension")] : []),
+  ];
+  return [`galley ${version}`, directory, ...(own.length > 0 ? [own.join(", ")] : []), "? for keys"].join(" · ");
+}

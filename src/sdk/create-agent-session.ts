@@ -73,7 +73,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const session = new AgentSession({
     ...opened,
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream: joined.stream },
-    ...{ extensions, library: prompts, confirm: user?.confirmApply },
+    ...{ extensions, library: prompts, confirm: confirmationBy(options, user) },
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
@@ -245,6 +245,13 @@ function sourceOf({ streamFn }: CreateAgentSessionOptions, { source }: SessionMo
 
 function isModelNamed({ model, provider, modelPattern }: CreateAgentSessionOptions): boolean {
   return (model ?? provider ?? modelPattern) !== undefined;
+}
+
+function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQuestions | undefined) {
+  if (!confirmApply) return user?.confirmApply;
+  const confirm: AgentSessionDeps["confirm"] = ({ action: { id, revision } }, signal) =>
+    confirmApply({ id, revision }, signal);
+  return confirm;
 }
 
 /** While every change is staged, commands run only with the user's consent. */

@@ -4,8 +4,10 @@ import { GalleyError } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { logTo } from "../base/log.js";
 import { createAgentSession } from "../sdk/index.js";
+import { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import type { CommandLine } from "./arguments.js";
 import { refuseForeign } from "./arguments.js";
+import { externalEditor } from "./external-editor.js";
 import { sessionOptions } from "./session-options.js";
 
 export async function runTerminal(line: CommandLine): Promise<void> {
@@ -14,9 +16,11 @@ export async function runTerminal(line: CommandLine): Promise<void> {
   if (!process.env.TERM || process.env.TERM === "dumb")
     throw new GalleyError("usage", "This terminal cannot draw (TERM=dumb). Use  galley --plain  or  galley -p '…'.");
   const log = logTo(() => {});
+  const applyQuestions = new ApplyQuestions();
   const { session } = await createAgentSession({
     ...sessionOptions(line, { log, lenient: false, hasUI: true }),
     mode: "interactive",
+    confirmApply: applyQuestions.ask,
   });
   const { runTui } = await import("../tui/run-tui.js");
   const home = homedir();
@@ -25,7 +29,8 @@ export async function runTerminal(line: CommandLine): Promise<void> {
     session,
     input: process.stdin,
     output: process.stdout,
-    access: { directory, mode: () => "workspace" },
+    applyQuestions,
+    access: { directory, mode: () => "workspace", ...externalEditor(session.cwd) },
     env: process.env,
     log,
     ...(line.words.length > 0 ? { firstPrompt: line.words.join(" ") } : {}),

@@ -23,7 +23,10 @@ export async function settleAgreedPart(
   if (part.isWhole) return { outcome: "applied", result: part.result };
   if (rest === "keep") {
     store.leaveToUser(id);
-    return { outcome: "part", result: withText(part.result, `Not written: the rest stays pending as ${id} for the user.`) };
+    return {
+      outcome: "part",
+      result: withText(part.result, `Not written: the rest stays pending as ${id} for the user.`),
+    };
   }
   const { revision: _, ...afterwards } = refusal; // the part has changed it
   const { result } = await settleWhole(context, id, afterwards);

@@ -32,8 +32,7 @@ export async function settleAction(context: SettleContext, id: string, decision:
     store.leaveToUser(id);
     return refused(context, stored, decision, postponedText(id));
   }
-  if (typeof answer !== "object")
-    return settleTaken(context, stored, answer === false ? declined(decision) : decision);
+  if (typeof answer !== "object") return settleTaken(context, stored, answer === false ? declined(decision) : decision);
   store.putBack(id, asked?.action.status);
   return settleAgreedPart(context, stored, { decision, answer });
 }

@@ -57,7 +57,8 @@ export function blocksOf(hunk: DiffHunk, { withWords = true } = {}): DiffBlock[]
   let same: { old: SideLine; new: SideLine }[] = [];
   let changed: { old: SideLine[]; new: SideLine[] } = { old: [], new: [] };
   const closeChanged = () => {
-    if (changed.old.length + changed.new.length > 0) blocks.push({ kind: "changed", ...(withWords ? compared(changed) : changed) });
+    if (changed.old.length + changed.new.length > 0)
+      blocks.push({ kind: "changed", ...(withWords ? compared(changed) : changed) });
     changed = { old: [], new: [] };
   };
   const closeSame = () => {

@@ -5,6 +5,7 @@ import { type Component, Editor, Text } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
+import type { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { BlockView } from "./chat/block-view.js";
 import { ChatLog } from "./chat/chat-log.js";
 import type { ChatLook } from "./chat/chat-look.js";
@@ -28,6 +29,8 @@ export interface AppDeps {
   readonly access: TerminalAccess;
   readonly keys: KeyTable;
   readonly log: { warn(text: string): void };
+  /** The model's wishes to apply something, which the review view shows. */
+  readonly applyQuestions?: ApplyQuestions | undefined;
 }
 
 const tickMs = 100;
@@ -45,6 +48,7 @@ export class App implements TerminalApp {
   readonly above: Component[] = [];
   readonly #tty: Tty;
   #dialog: Component | undefined;
+  #view: FullView | undefined;
   #drawn = 0;
   #pending = 0;
   #ticker: NodeJS.Timeout | undefined;
@@ -66,6 +70,9 @@ export class App implements TerminalApp {
       areToolsUnfolded: false,
       areThoughtsUnfolded: false,
     };
+    deps.applyQuestions?.answerWith(async (question, signal) =>
+      (await import("./review/open-review.js")).askInReview(this, question, signal),
+    );
     this.editor = new Editor(this.screen, editorTheme(theme), { paddingX: 1 });
     this.editor.onSubmit = (text) => this.send(text);
     this.done = new Promise((resolve) => {
@@ -105,12 +112,25 @@ export class App implements TerminalApp {
   }
 
   openView(view: FullView): void {
+    this.#view = view;
     this.screen.openFull(new FullScreen(this.#tty, view));
   }
 
   closeView(): void {
+    this.#view = undefined;
     this.screen.closeFull();
     this.refreshPending();
+  }
+
+  async withTerminalFree<T>(work: () => Promise<T>): Promise<T> {
+    const view = this.#view;
+    this.screen.stop();
+    try {
+      return await work();
+    } finally {
+      this.screen.start();
+      if (view) this.openView(view);
+    }
   }
 
   showDialog(dialog: Component | undefined): void {

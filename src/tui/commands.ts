@@ -16,6 +16,11 @@ export const slashCommands: Readonly<Record<string, SlashCommand>> = {
     help: "the commands",
     run: async (app) => app.notice("info", commandLines().join("\n")),
   },
+  review: {
+    usage: "[ID]",
+    help: "review what is pending",
+    run: async (app, id) => (await import("./review/open-review.js")).openReview(app, id || undefined),
+  },
   quit: { usage: "", help: "leave", run: async (app) => app.leave({ code: 0 }) },
 };
 

@@ -1,6 +1,7 @@
 // A session and a terminal, joined until the user leaves. Promises: the terminal is as it was, whatever ends the program.
 
 import type { AgentSession } from "../sdk/index.js";
+import type { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { App } from "./app.js";
 import { defaultKeys } from "./keys.js";
 import { Tty, type TtyOptions } from "./terminal.js";
@@ -14,14 +15,23 @@ export interface TuiOptions extends Omit<TtyOptions, "title"> {
   readonly access: TerminalAccess;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: { warn(text: string): void };
+  readonly applyQuestions?: ApplyQuestions;
   /** Sent when everything is drawn. */
   readonly firstPrompt?: string;
 }
 
-export async function runTui({ session, access, env, log, firstPrompt, ...streams }: TuiOptions): Promise<Leaving> {
+export async function runTui({
+  session,
+  access,
+  env,
+  log,
+  firstPrompt,
+  applyQuestions,
+  ...streams
+}: TuiOptions): Promise<Leaving> {
   const tty = new Tty({ ...streams, title: `galley - ${session.sessionName ?? access.directory}` });
   const theme = createTheme(builtInThemes.dark ?? {}, colourDepth(env));
-  const app = new App({ session, tty, theme, access, keys: defaultKeys(), log });
+  const app = new App({ session, tty, theme, access, keys: defaultKeys(), log, applyQuestions });
   app.start();
   if (firstPrompt) app.send(firstPrompt);
   try {

@@ -32,6 +32,8 @@ export interface TerminalApp {
   /** On the alternate screen, until `closeView`. */
   openView(view: FullView): void;
   closeView(): void;
+  /** The terminal is another program's until `work` ends. */
+  withTerminalFree<T>(work: () => Promise<T>): Promise<T>;
   /** Something has changed. */
   draw(): void;
 }

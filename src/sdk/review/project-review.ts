@@ -64,8 +64,7 @@ export function projectReview(location: PendingLocation): ReviewSource {
     rebase: (key, revision) =>
       inSession(
         key,
-        async (session) =>
-          (await session.rebasePendingAction({ pendingId: named(key).id, revision, by: "user" })).left,
+        async (session) => (await session.rebasePendingAction({ pendingId: named(key).id, revision, by: "user" })).left,
       ),
     undo: (changeId) => staged("undo", changeId),
     redo: () => staged("redo"),

@@ -79,7 +79,10 @@ export interface ReviewSource {
   decide(decision: ReviewDecision): Promise<string>;
   revise(edit: HunkEdit): Promise<void>;
   /** The hunks that no longer find their lines: then nothing was changed. */
-  rebase(key: string, revision: number): Promise<readonly { readonly path: string; readonly hunks: readonly number[] }[]>;
+  rebase(
+    key: string,
+    revision: number,
+  ): Promise<readonly { readonly path: string; readonly hunks: readonly number[] }[]>;
   /** Stages it; the key of the action. Without an id: the newest. */
   undo(changeId?: string): Promise<string>;
   redo(): Promise<string>;

@@ -1,9 +1,9 @@
 // What is under review in an open session.
 
-import { joinPages } from "../../render/diff-rows.js";
 import type { DiffPage } from "../../protocol/diff.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { PendingActionView } from "../../protocol/pending.js";
+import { joinPages } from "../../render/diff-rows.js";
 import type { AgentSession } from "../../session/agent-session.js";
 import type { ReviewAction, ReviewSource } from "./review-source.js";
 
@@ -31,8 +31,7 @@ export function sessionReview(session: AgentSession): ReviewSource {
     async revise({ key, ...edit }) {
       await session.revisePendingAction({ ...edit, pendingId: key, by: "user" });
     },
-    rebase: async (key, revision) =>
-      (await session.rebasePendingAction({ pendingId: key, revision, by: "user" })).left,
+    rebase: async (key, revision) => (await session.rebasePendingAction({ pendingId: key, revision, by: "user" })).left,
     undo: async (changeId) => (await session.undo({ changeId, isWholeRoot: true, mustFit: true })).action.id,
     redo: async () => (await session.redo({ isWholeRoot: true, mustFit: true })).action.id,
     subscribe: (listener) =>

@@ -34,6 +34,10 @@ export function bindKeys(app: TerminalApp): void {
       stop();
       return true;
     },
+    "app.review": () => {
+      void import("../review/open-review.js").then(({ openReview }) => openReview(app));
+      return true;
+    },
     "app.tools.expand": () => toggle(app, "areToolsUnfolded"),
     "app.thinking.toggle": () => toggle(app, "areThoughtsUnfolded"),
     "app.thinking.cycle": () => done(app.session.cycleThinkingLevel(), app),

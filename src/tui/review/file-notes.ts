@@ -8,7 +8,8 @@ export function notesOf(file: DiffFile & { hasCrlf?: boolean }, about: ReviewFil
   const { kind, to, oldMode, newMode, binary, lossy, gone, hunks } = file;
   const notes: string[] = [];
   if (to !== undefined) notes.push(`Renamed to ${writtenOut(to)}`);
-  if (oldMode !== undefined && newMode !== undefined) notes.push(`Mode ${modeText(oldMode)} becomes ${modeText(newMode)}`);
+  if (oldMode !== undefined && newMode !== undefined)
+    notes.push(`Mode ${modeText(oldMode)} becomes ${modeText(newMode)}`);
   if (binary) notes.push(`Binary file, ${kind}: its bytes are not shown`, ...binaryNotes(about));
   if (lossy) notes.push("Not all of it is UTF-8: such lines are shown as Latin-1");
   if (gone) notes.push("Written again since: what this change left there is not kept");

@@ -1,8 +1,8 @@
 // A diff as a list of items to draw: heads of files and hunks, notes, lines. What can be decided by itself is a unit: a hunk,
 // or a file without hunks. Made once for a revision; nothing is laid out here, so that a long diff costs only its length.
 
-import { blocksOf, type DiffBlock, type SideLine } from "../../render/diff-rows.js";
 import type { DiffFile, DiffHunk } from "../../protocol/diff.js";
+import { blocksOf, type DiffBlock, type SideLine } from "../../render/diff-rows.js";
 import type { ReviewAction, ReviewFile } from "../../sdk/review/review-source.js";
 import { hasCrlf, notesOf } from "./file-notes.js";
 
@@ -33,8 +33,14 @@ export type Item =
   | { readonly kind: "hunk"; readonly head: string; readonly unit: number }
   | { readonly kind: "text"; readonly text: string; readonly unit: number; readonly id: number }
   | { readonly kind: "end"; readonly unit: number }
-  | { readonly kind: "line"; readonly sign: " " | "-" | "+"; readonly unit: number; readonly old?: number } & DocLine
-  | { readonly kind: "pair"; readonly unit: number; readonly isChanged: boolean; readonly old?: DocLine; readonly new?: DocLine };
+  | ({ readonly kind: "line"; readonly sign: " " | "-" | "+"; readonly unit: number; readonly old?: number } & DocLine)
+  | {
+      readonly kind: "pair";
+      readonly unit: number;
+      readonly isChanged: boolean;
+      readonly old?: DocLine;
+      readonly new?: DocLine;
+    };
 
 export interface DocFile extends DiffFile {
   readonly shown: string;
@@ -192,7 +198,13 @@ function itemsOf(files: readonly DocFile[], about: ReadonlyMap<string, ReviewFil
     const isWhole = file.kind !== "modify" || file.hunks.length === 0;
     const open = (hunk?: number) => {
       starts.push(items.length);
-      units.push({ index: units.length, file: index, ...(hunk === undefined ? {} : { hunk }), firstLine: lines, endLine: lines });
+      units.push({
+        index: units.length,
+        file: index,
+        ...(hunk === undefined ? {} : { hunk }),
+        firstLine: lines,
+        endLine: lines,
+      });
     };
     const close = () => {
       const unit = units.at(-1) as Unit;
@@ -201,9 +213,10 @@ function itemsOf(files: readonly DocFile[], about: ReadonlyMap<string, ReviewFil
     const [first] = file.hunks;
     open(isWhole ? undefined : first?.number);
     const unit = () => units.length - 1;
-    if (index > 0) items.push({ kind: "blank", unit: unit() });
-    items.push({ kind: "file", file: index, unit: unit() });
-    for (const text of notesOf(file, about.get(file.path))) items.push({ kind: "note", text, unit: unit(), id: lines++ });
+    // The head of the pane names the file at the cursor, which is the first one at the top.
+    if (index > 0) items.push({ kind: "blank", unit: unit() }, { kind: "file", file: index, unit: unit() });
+    for (const text of notesOf(file, about.get(file.path)))
+      items.push({ kind: "note", text, unit: unit(), id: lines++ });
     for (const hunk of file.hunks) {
       if (!isWhole && hunk !== first) {
         close();
@@ -212,6 +225,8 @@ function itemsOf(files: readonly DocFile[], about: ReadonlyMap<string, ReviewFil
       items.push({ kind: "hunk", head: headOf(hunk), unit: unit() });
       lines = addLines(items, { blocks: blocksOf(hunk, { withWords: false }), unit: unit(), lines });
     }
+    if (starts.at(-1) === items.length)
+      items.push({ kind: "note", text: "No line changes", unit: unit(), id: lines++ });
     close();
   }
   return { units, layout: { items, starts }, lineCount: lines };
@@ -280,7 +295,8 @@ function addPairs(items: Item[], { blocks, unit, lines }: Numbered): number {
   let id = lines;
   for (const block of blocks) {
     if (block.kind === "same")
-      for (const line of block.lines) items.push({ kind: "pair", unit, isChanged: false, old: line.old, new: line.new });
+      for (const line of block.lines)
+        items.push({ kind: "pair", unit, isChanged: false, old: line.old, new: line.new });
     else {
       const old = docLines(block.old, block.new, id);
       const fresh = docLines(block.new, block.old, id + block.old.length);

@@ -1,28 +1,33 @@
 // What stands around the panes of the review view: its title, the list, the tabs, and the last line, which names exactly what
 // each key would decide.
 
-import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { oneLine } from "../../base/sanitize.js";
 import { writtenOut } from "../../base/written-out.js";
 import { stateSigns } from "../../render/look.js";
 import type { Theme } from "../../sdk/index.js";
+import { cutTo } from "./cut-to.js";
 import { keyOf, reviewKeys } from "./review-keys.js";
 import type { ReviewState, Scope } from "./review-model.js";
+import { shortened } from "./review-rows.js";
 import { scopeOf, selectedAction } from "./review-scope.js";
 import { discardedReason, listRows, selectedRow, staleText } from "./review-state.js";
-import { shortened } from "./review-rows.js";
 
-export function titleLine(state: ReviewState, { columns, now, theme }: { columns: number; now: number; theme: Theme }): string {
+export function titleLine(
+  state: ReviewState,
+  { columns, now, theme }: { columns: number; now: number; theme: Theme },
+): string {
   const action = selectedAction(state);
   const change = state.tab === "changes" ? state.changes.find(({ id }) => id === state.changeId) : undefined;
   const shown = change ?? (state.tab === "pending" ? action : undefined);
   const age = shown ? ageText(now - ("at" in shown ? shown.at : shown.createdAt)) : "";
   const count = state.actions.length - (state.gone ? 1 : 0);
   const about = shown ? ` · ${"key" in shown ? shown.key : shown.id} ${oneLine(writtenOut(shown.label), 200)}` : "";
-  const prompt = action && shown === action && action.prompt !== "" ? ` · "${oneLine(writtenOut(action.prompt), 60)}"` : "";
+  const prompt =
+    action && shown === action && action.prompt !== "" ? ` · "${oneLine(writtenOut(action.prompt), 60)}"` : "";
   const head = ` ${theme.bold(theme.fg("accent", "Review"))} · ${count} pending`;
   const room = columns - (age === "" ? 0 : age.length + 2);
-  const text = truncateToWidth(`${head}${about}${prompt}`, Math.max(10, room));
+  const text = cutTo(`${head}${about}${prompt}`, Math.max(10, room));
   return `${text}${" ".repeat(Math.max(1, columns - visibleWidth(text) - age.length - 1))}${theme.fg("muted", age)}`;
 }
 
@@ -45,10 +50,16 @@ export interface ListLook {
 export function listLines(state: ReviewState, look: ListLook): string[] {
   const rows = listRows(state);
   const selected = selectedRow(state);
-  if (rows.length === 0) return [look.theme.fg("muted", state.tab === "pending" ? " Nothing pending." : " No change is kept here.")];
+  if (rows.length === 0)
+    return [look.theme.fg("muted", state.tab === "pending" ? " Nothing pending." : " No change is kept here.")];
   const first = Math.max(0, Math.min(selected - Math.floor(look.rows / 2), rows.length - look.rows));
   return rows.slice(first, first + look.rows).map((row, index) => {
-    const text = state.tab === "changes" ? changeRow(state, row.key, look) : row.file === undefined ? actionRow(state, row.key, look) : fileRow(state, row.file, look);
+    const text =
+      state.tab === "changes"
+        ? changeRow(state, row.key, look)
+        : row.file === undefined
+          ? actionRow(state, row.key, look)
+          : fileRow(state, row.file, look);
     const isSelected = first + index === selected;
     const mark = isSelected ? look.theme.fg("accent", state.pane === "list" ? "▌" : "▏") : " ";
     return `${mark}${isSelected && state.pane === "list" ? look.theme.bold(text) : text}`;
@@ -60,11 +71,19 @@ function actionRow(state: ReviewState, key: string, { columns, theme }: ListLook
   if (!action) return "";
   const isGone = state.gone?.key === key;
   const isBusy = state.busy?.key === key ? state.busy.word : undefined;
-  const status = isBusy ?? (isGone ? "gone" : action.status === "pending" ? "" : action.status === "applying" ? "applying…" : `${stateSigns.stale} stale`);
+  const status =
+    isBusy ??
+    (isGone
+      ? "gone"
+      : action.status === "pending"
+        ? ""
+        : action.status === "applying"
+          ? "applying…"
+          : `${stateSigns.stale} stale`);
   const depth = action.restsOn.length > 0 ? "  " : "";
   const name = `${depth}${key === state.actionKey && !isGone ? "▾" : "▸"} ${key} ${oneLine(writtenOut(action.label), 200)}`;
   const room = Math.max(4, columns - 2 - (status === "" ? 0 : visibleWidth(status) + 1));
-  const text = truncateToWidth(name, room);
+  const text = cutTo(name, room);
   const end = status === "" ? "" : theme.fg(action.status === "stale" ? "warning" : "muted", status);
   return spread(isGone ? theme.fg("muted", text) : text, end, columns - 1);
 }
@@ -89,7 +108,7 @@ function changeRow(state: ReviewState, id: string, { columns, theme, now }: List
   const undone = change.state === "undone" ? theme.fg("muted", `undone ${stateSigns.undone}`) : "";
   const text = `${change.id}  ${ageText(now - change.at)}  ${oneLine(writtenOut(change.label), 200)}`;
   const end = `${theme.fg("muted", `${change.by}  ${shortened(files, 20)}`)}${undone === "" ? "" : `  ${undone}`}`;
-  return spread(truncateToWidth(text, Math.max(12, columns - visibleWidth(end) - 3)), end, columns - 1);
+  return spread(cutTo(text, Math.max(12, columns - visibleWidth(end) - 3)), end, columns - 1);
 }
 
 function spread(left: string, right: string, columns: number): string {
@@ -130,15 +149,25 @@ function modeText({ mode }: ReviewState): string {
 /** The first are never left out. */
 function pieces(state: ReviewState): { needed: string[]; others: string[] } {
   if (state.tab === "changes")
-    return { needed: [`${keyOf("review.undo")} stage the undo of ${state.changeId ?? "the newest change"}`], others: ["U redo", "enter diff", "?", "q"] };
+    return {
+      needed: [`${keyOf("review.undo")} stage the undo of ${state.changeId ?? "the newest change"}`],
+      others: ["U redo", "enter diff", "?", "q"],
+    };
   const [here, file, all] = (["here", "file", "action"] as const).map((level) => scopeOf(state, level));
   const action = selectedAction(state);
   const isAsked = state.question !== undefined && state.question.key === action?.key;
   if (state.busy) return { needed: [`${state.busy.key} ${state.busy.word}`], others: ["?", "q"] };
   if (!here || !file || !all) return { needed: [], others: ["u undo", "U redo", "?", "q"] };
   if (isAsked)
-    return { needed: [`Apply ${action?.key}?`, `Y yes, ${all.words}`, "D no", ...partPieces(here, file, all), "esc later"], others: ["?"] };
-  if (action?.status === "stale") return { needed: [`${keyOf("review.rebase")} rebase`, `x X D discard ${here.words} / file / ${all.words}`], others: ["?", "q"] };
+    return {
+      needed: [`Apply ${action?.key}?`, `Y yes, ${all.words}`, "D no", ...partPieces(here, file, all), "esc later"],
+      others: ["?"],
+    };
+  if (action?.status === "stale")
+    return {
+      needed: [`${keyOf("review.rebase")} rebase`, `x X D discard ${here.words} / file / ${all.words}`],
+      others: ["?", "q"],
+    };
   return {
     needed: [...partPieces(here, file, all), `Y apply ${all.words}`, "x X D discard"],
     others: ["u undo", "?", "q"],
@@ -164,19 +193,25 @@ function joined({ needed, others }: { needed: string[]; others: string[] }, colu
     const next = line === "" ? ` ${piece}` : `${line}   ${piece}`;
     if (visibleWidth(next) <= columns) line = next;
   }
-  return [...lines, line].map((each) => truncateToWidth(each, columns));
+  return [...lines, line].map((each) => cutTo(each, columns));
 }
 
 /** What the engine answered, or why nothing was done. */
 export function messageLines(state: ReviewState, { columns, theme }: { columns: number; theme: Theme }): string[] {
   const action = selectedAction(state);
-  const stale = action?.status === "stale" && state.tab === "pending" && !state.gone ? [theme.fg("warning", ` ${stateSigns.stale} ${writtenOut(staleText(action))}`)] : [];
+  const stale =
+    action?.status === "stale" && state.tab === "pending" && !state.gone
+      ? [theme.fg("warning", ` ${stateSigns.stale} ${writtenOut(staleText(action))}`)]
+      : [];
   const { message } = state;
   if (!message) return stale;
   const isFailure = message.level === "failure";
   const text = `${isFailure ? "✗ " : ""}${message.text.split("\n").map(writtenOut).join("\n")}${isFailure ? "  (esc)" : ""}`;
   const lines = wrapTextWithAnsi(text, Math.max(10, columns - 2)).slice(0, 6);
-  return [...stale, ...lines.map((line) => (isFailure ? theme.fg("error", ` ${line}`) : theme.fg("accent", ` ${line}`)))];
+  return [
+    ...stale,
+    ...lines.map((line) => (isFailure ? theme.fg("error", ` ${line}`) : theme.fg("accent", ` ${line}`))),
+  ];
 }
 
 export function helpLines(): string[] {

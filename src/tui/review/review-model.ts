@@ -73,4 +73,3 @@ export interface Scope {
   /** What else an apply would write. */
   readonly also: readonly { readonly key: string; readonly paths: readonly string[] }[];
 }
-

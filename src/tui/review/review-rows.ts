@@ -1,11 +1,12 @@
 // The items of a diff as rows of the screen, laid out when they are looked at. Promises: no row is wider than the pane; a long
 // line goes on in the next row, marked, or is cut with the number of columns that are missing.
 
-import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { visibleWidth } from "@earendil-works/pi-tui";
 import { writtenOut } from "../../base/written-out.js";
 import { changedWords, type Range } from "../../render/changed-words.js";
 import type { Token } from "../../render/highlight.js";
 import type { Theme } from "../../sdk/index.js";
+import { cutTo } from "./cut-to.js";
 import { type Piece, piecesOf, wrapPieces } from "./line-pieces.js";
 import type { DocLine, Item, Layout, ReviewDoc } from "./review-doc.js";
 
@@ -40,7 +41,11 @@ export class ReviewRows {
     this.options = options;
     const last = options.doc.files.reduce(
       (most, { hunks }) =>
-        hunks.reduce((high, { oldStart, oldLines, newStart, newLines }) => Math.max(high, oldStart + oldLines, newStart + newLines), most),
+        hunks.reduce(
+          (high, { oldStart, oldLines, newStart, newLines }) =>
+            Math.max(high, oldStart + oldLines, newStart + newLines),
+          most,
+        ),
       0,
     );
     this.#digits = options.withNumbers ? String(last).length : 0;
@@ -73,9 +78,12 @@ export class ReviewRows {
       case "file":
         return { rows: [this.#fileHead(item.file)], lines: [] };
       case "hunk":
-        return { rows: [theme.fg("accent", truncateToWidth(item.head, columns))], lines: [] };
+        return { rows: [theme.fg("accent", cutTo(item.head, columns))], lines: [] };
       case "end":
-        return { rows: [theme.fg("muted", truncateToWidth(`${this.#blank()}  no newline at the end of the file`, columns))], lines: [] };
+        return {
+          rows: [theme.fg("muted", cutTo(`${this.#blank()}  no newline at the end of the file`, columns))],
+          lines: [],
+        };
       case "note":
         return this.#plain(item.text, item.id, (text) => theme.fg("warning", text));
       case "text":
@@ -95,11 +103,13 @@ export class ReviewRows {
     const facts = `  ${file.kind}  +${file.added} -${file.removed}${hunks > 0 ? `  ${hunks} h` : ""}`;
     const name = writtenOut(file.shown);
     const room = Math.max(8, columns - facts.length);
-    return `${theme.bold(shortened(name, room))}${theme.fg("muted", truncateToWidth(facts, Math.max(0, columns - Math.min(room, visibleWidth(name)))))}`;
+    return `${theme.bold(shortened(name, room))}${theme.fg("muted", cutTo(facts, Math.max(0, columns - Math.min(room, visibleWidth(name)))))}`;
   }
 
   #plain(text: string, id: number, look: (text: string) => string): ItemRows {
-    const rows = wrapPieces([{ text, isWord: false }], this.options.columns).map((row) => look(row.map((piece) => piece.text).join("")));
+    const rows = wrapPieces([{ text, isWord: false }], this.options.columns).map((row) =>
+      look(row.map((piece) => piece.text).join("")),
+    );
     return { rows, lines: [id] };
   }
 
@@ -175,7 +185,7 @@ export class ReviewRows {
     if (!isCut || rows.length < 2) return { texts: rows.map(look), isWhole: true };
     const missing = rows.slice(1).reduce((sum, row) => sum + visibleWidth(row.map((piece) => piece.text).join("")), 0);
     const note = `…+${missing}`;
-    return { texts: [`${truncateToWidth(look(first), Math.max(1, width - note.length), "")}\u001b[0m${note}`], isWhole: false };
+    return { texts: [`${cutTo(look(first), Math.max(1, width - note.length), "")}\u001b[0m${note}`], isWhole: false };
   }
 
   #wordsOf({ text, other }: DocLine, sign: string): readonly Range[] {
@@ -190,7 +200,8 @@ export class ReviewRows {
     if (sign === " ") return colour ? theme.fg(colour, text) : text;
     const own = sign === "+" ? "toolDiffAdded" : "toolDiffRemoved";
     if (!this.#hasBackgrounds) return theme.fg(own, isWord ? theme.underline(text) : text);
-    const back = sign === "+" ? (isWord ? "diffAddedWord" : "diffAddedBg") : isWord ? "diffRemovedWord" : "diffRemovedBg";
+    const back =
+      sign === "+" ? (isWord ? "diffAddedWord" : "diffAddedBg") : isWord ? "diffRemovedWord" : "diffRemovedBg";
     return theme.bg(back, theme.fg(own, text));
   }
 }

@@ -150,7 +150,11 @@ function discard(state: ReviewState, level: Level): Pressed {
   const scope = scopeOf(state, level);
   if (!scope) return say(state, "info", "The diff is still being read.");
   if (state.question && !scope.isWhole)
-    return say(state, "info", `Mark what to apply and press ${keyOf("review.applyHunk")}; then the rest can be discarded.`);
+    return say(
+      state,
+      "info",
+      `Mark what to apply and press ${keyOf("review.applyHunk")}; then the rest can be discarded.`,
+    );
   return { state: { ...state, mode: { kind: "reason", scope, text: "" } } };
 }
 
@@ -218,7 +222,8 @@ const others: Partial<Record<ReviewAct, Other>> = {
   "review.top": scrolled("end", -1),
   "review.end": scrolled("end", 1),
   "review.otherPane": (state) => ({ state: { ...state, pane: state.pane === "list" ? "diff" : "list" } }),
-  "review.open": (state) => (state.pane === "list" ? { state: { ...state, pane: "diff" }, wish: { kind: "load" } } : { state }),
+  "review.open": (state) =>
+    state.pane === "list" ? { state: { ...state, pane: "diff" }, wish: { kind: "load" } } : { state },
   "review.back": back,
   "review.close": (state) => closing(state),
   "review.mark": mark,
@@ -262,7 +267,11 @@ function isFirstOfFile(units: readonly Unit[], index: number): boolean {
   return units[index - 1]?.file !== units[index]?.file;
 }
 
-function moveUnit(state: ReviewState, step: -1 | 1, isWanted: (units: readonly Unit[], index: number) => boolean): Pressed {
+function moveUnit(
+  state: ReviewState,
+  step: -1 | 1,
+  isWanted: (units: readonly Unit[], index: number) => boolean,
+): Pressed {
   const units = state.doc?.units ?? [];
   for (let index = state.unit + step; index >= 0 && index < units.length; index += step)
     if (isWanted(units, index)) return { state: atUnit({ ...state, pane: "diff" }, index), wish: { kind: "show" } };
@@ -313,7 +322,16 @@ function moveInList(state: ReviewState, by: "line" | "page" | "end", direction: 
 /** Leaves the row of an action that has gone. */
 export function selectAction(state: ReviewState, key: string): ReviewState {
   const actions = state.gone ? state.actions.filter((action) => action.key !== state.gone?.key) : state.actions;
-  return { ...state, actions, gone: undefined, actionKey: key, listFile: undefined, unit: 0, marks: new Set(), doc: undefined };
+  return {
+    ...state,
+    actions,
+    gone: undefined,
+    actionKey: key,
+    listFile: undefined,
+    unit: 0,
+    marks: new Set(),
+    doc: undefined,
+  };
 }
 
 function mark(state: ReviewState): Pressed {

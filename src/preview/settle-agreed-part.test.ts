@@ -27,7 +27,9 @@ function setUp(answer: ApplyAnswer, fails = false) {
     changes: {
       apply: vi.fn(async (changes: readonly PlannedChange[]) => {
         if (fails) throw new Error("disk full");
-        written.push(...changes.map(({ stamp, after }) => `${stamp.path} ${Buffer.from(after).toString().match(/new/g)?.length}`));
+        written.push(
+          ...changes.map(({ stamp, after }) => `${stamp.path} ${Buffer.from(after).toString().match(/new/g)?.length}`),
+        );
         return { changeId: "ch_1" };
       }),
     },
@@ -38,7 +40,11 @@ function setUp(answer: ApplyAnswer, fails = false) {
   const id = store.push({ label: "Rename", sourceToolName: "ast_edit", work: { kind: "plan", plan } });
   const settle = async () => {
     const { result, outcome } = await settleAction(context, id, apply);
-    return { outcome, isError: result.isError, text: result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") };
+    return {
+      outcome,
+      isError: result.isError,
+      text: result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"),
+    };
   };
   return { store, context, id, written, settle };
 }
@@ -65,7 +71,9 @@ describe("the user's answer", () => {
   it("may be a part, whose rest is discarded", async () => {
     const { store, id, written, settle } = setUp({ apply: { files: ["b.ts"] }, rest: "discard", reason: "only b" });
     const { text } = await settle();
-    expect(text).toMatch(/^Applied 2 of 4 hunks in 1 of 2 files \(b\.ts\)\.\nNot written: the rest\. Discarded: .*User declined: only b$/);
+    expect(text).toMatch(
+      /^Applied 2 of 4 hunks in 1 of 2 files \(b\.ts\)\.\nNot written: the rest\. Discarded: .*User declined: only b$/,
+    );
     expect([written, store.endOf(id)]).toEqual([["b.ts 2"], "discarded"]);
   });
 
@@ -85,7 +93,9 @@ describe("the user's answer", () => {
   it("is told for each of several", async () => {
     const { context, id } = setUp({ apply: { files: ["b.ts"] }, rest: "keep" });
     const result = await settleAll(context, [id], apply);
-    expect(result).toMatchObject({ content: [{ text: expect.stringContaining("pa_1 applied: Applied 2 of 4 hunks in 1 of 2 files (b.ts).") }] });
+    expect(result).toMatchObject({
+      content: [{ text: expect.stringContaining("pa_1 applied: Applied 2 of 4 hunks in 1 of 2 files (b.ts).") }],
+    });
   });
 
   it("that is of no known form is a no", async () => {

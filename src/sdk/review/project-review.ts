@@ -3,6 +3,7 @@
 
 import { GalleyError } from "../../base/errors.js";
 import { diffPage, type ShownFile } from "../../preview/diff-page.js";
+import { binariesIn } from "../../preview/planned-bytes.js";
 import { planOf } from "../../preview/stack.js";
 import type { DiffFile } from "../../protocol/diff.js";
 import { joinPages } from "../../render/diff-rows.js";
@@ -49,7 +50,8 @@ export function projectReview(location: PendingLocation): ReviewSource {
         return { files: await allFiles(files) };
       }
       const { stored, action } = named(of.action);
-      return { revision: action.revision, files: await allFiles(plannedFiles(stored)) };
+      const files = await allFiles(plannedFiles(stored));
+      return { revision: action.revision, files, binaries: binariesIn(files, planOf(stored)?.changes ?? []) };
     },
     decide: ({ key, files, hunks, ...decision }) =>
       inSession(key, async (session) => {

@@ -1,6 +1,7 @@
 // What is under review, for a front end that shows it: pending actions and changes, their diffs, and decisions about them.
 // One implementation holds an open session, another finds the sessions of a project.
 
+import type { PlannedBytes } from "../../preview/planned-bytes.js";
 import type { DiffFile } from "../../protocol/diff.js";
 import type { Change, FileChangeKind, PendingStatus } from "../../protocol/pending.js";
 
@@ -18,8 +19,6 @@ export interface ReviewFile {
   /** What the file is now: for what has no lines to show. */
   readonly size: number;
   readonly sha256: string;
-  /** What it would become. */
-  readonly next?: { readonly size: number; readonly sha256: string } | undefined;
 }
 
 export interface ReviewAction {
@@ -47,6 +46,8 @@ export interface ReviewDiff {
   /** Of the action that it shows. */
   readonly revision?: number | undefined;
   readonly files: readonly DiffFile[];
+  /** What a file without lines would become, by its path. */
+  readonly binaries?: ReadonlyMap<string, PlannedBytes>;
 }
 
 export interface ReviewDecision {

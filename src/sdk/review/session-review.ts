@@ -21,7 +21,10 @@ export function sessionReview(session: AgentSession): ReviewSource {
         const page = await session.getDiff({ ...which, cursor });
         pages.push(page);
         cursor = page.nextCursor;
-        if (cursor === undefined) return { revision: page.revision, files: joinPages(pages) };
+        if (cursor !== undefined) continue;
+        const files = joinPages(pages);
+        const binaries = "action" in of ? { binaries: await session.getPlannedBinaries(of.action, files) } : {};
+        return { revision: page.revision, files, ...binaries };
       }
     },
     async decide({ key, files, hunks, ...decision }) {

@@ -3,10 +3,10 @@
 import type { Token } from "../../render/highlight.js";
 import type { Theme } from "../../sdk/index.js";
 import type { Layout } from "./review-doc.js";
+import { atUnit } from "./review-list.js";
 import type { ReviewState, Wish } from "./review-model.js";
 import { ReviewRows } from "./review-rows.js";
 import { ReviewScroll } from "./review-scroll.js";
-import { atUnit } from "./review-state.js";
 import type { SeenLines } from "./seen-lines.js";
 
 /** Side by side needs as many columns of diff. */

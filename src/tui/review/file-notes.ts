@@ -2,15 +2,21 @@
 
 import { writtenOut } from "../../base/written-out.js";
 import type { DiffFile } from "../../protocol/diff.js";
-import type { ReviewFile } from "../../sdk/review/review-source.js";
+import type { ReviewDiff, ReviewFile } from "../../sdk/review/review-source.js";
 
-export function notesOf(file: DiffFile & { hasCrlf?: boolean }, about: ReviewFile | undefined): string[] {
+type PlannedBytes = NonNullable<ReturnType<NonNullable<ReviewDiff["binaries"]>["get"]>>;
+
+export function notesOf(
+  file: DiffFile & { hasCrlf?: boolean },
+  about: ReviewFile | undefined,
+  next?: PlannedBytes,
+): string[] {
   const { kind, to, oldMode, newMode, binary, lossy, gone, hunks } = file;
   const notes: string[] = [];
   if (to !== undefined) notes.push(`Renamed to ${writtenOut(to)}`);
   if (oldMode !== undefined && newMode !== undefined)
     notes.push(`Mode ${modeText(oldMode)} becomes ${modeText(newMode)}`);
-  if (binary) notes.push(`Binary file, ${kind}: its bytes are not shown`, ...binaryNotes(about));
+  if (binary) notes.push(`Binary file, ${kind}: its bytes are not shown`, ...binaryNotes(about, next));
   if (lossy) notes.push("Not all of it is UTF-8: such lines are shown as Latin-1");
   if (gone) notes.push("Written again since: what this change left there is not kept");
   if (!binary && !gone && hunks.length === 0 && kind === "create") notes.push("An empty file");
@@ -21,9 +27,9 @@ export function notesOf(file: DiffFile & { hasCrlf?: boolean }, about: ReviewFil
   return notes;
 }
 
-function binaryNotes(about: ReviewFile | undefined): string[] {
+function binaryNotes(about: ReviewFile | undefined, next: PlannedBytes | undefined): string[] {
   if (!about) return [];
-  const { kind, size, sha256, next } = about;
+  const { kind, size, sha256 } = about;
   return [
     ...(kind === "create" ? [] : [`now  ${size.toLocaleString("en")} bytes  sha256 ${sha256}`]),
     ...(next ? [`then ${next.size.toLocaleString("en")} bytes  sha256 ${next.sha256}`] : []),

@@ -3,7 +3,7 @@
 
 import type { DiffFile, DiffHunk } from "../../protocol/diff.js";
 import { blocksOf, type DiffBlock, type SideLine } from "../../render/diff-rows.js";
-import type { ReviewAction, ReviewFile } from "../../sdk/review/review-source.js";
+import type { ReviewAction, ReviewDiff, ReviewFile } from "../../sdk/review/review-source.js";
 import { hasCrlf, notesOf } from "./file-notes.js";
 
 export interface Unit {
@@ -67,6 +67,7 @@ export interface DocSource {
   /** How the action names and counts its files. */
   readonly about?: readonly ReviewFile[];
   readonly closure?: ReviewAction;
+  readonly binaries?: ReviewDiff["binaries"];
 }
 
 export class ReviewDoc {
@@ -79,12 +80,12 @@ export class ReviewDoc {
   #split: Layout | undefined;
   #searched: Searched | undefined;
 
-  constructor({ key, revision, files, about = [], closure }: DocSource) {
+  constructor({ key, revision, files, about = [], closure, binaries }: DocSource) {
     this.key = key;
     this.revision = revision;
     const named = new Map(about.map((file) => [file.path, file]));
     this.files = files.map((file) => docFile(file, named.get(file.path)));
-    const made = closure ? closureItems(closure) : itemsOf(this.files, named);
+    const made = closure ? closureItems(closure) : itemsOf(this.files, named, binaries);
     this.units = made.units;
     this.lineCount = made.lineCount;
     this.unified = made.layout;
@@ -188,7 +189,11 @@ function closureItems({ sourceToolName, text }: ReviewAction): Made {
   return { units: [unit], layout: { items, starts: [0] }, lineCount: items.length };
 }
 
-function itemsOf(files: readonly DocFile[], about: ReadonlyMap<string, ReviewFile>): Made {
+function itemsOf(
+  files: readonly DocFile[],
+  about: ReadonlyMap<string, ReviewFile>,
+  binaries: ReviewDiff["binaries"],
+): Made {
   const items: Item[] = [];
   const starts: number[] = [];
   const units: Unit[] = [];
@@ -215,7 +220,7 @@ function itemsOf(files: readonly DocFile[], about: ReadonlyMap<string, ReviewFil
     const unit = () => units.length - 1;
     // The head of the pane names the file at the cursor, which is the first one at the top.
     if (index > 0) items.push({ kind: "blank", unit: unit() }, { kind: "file", file: index, unit: unit() });
-    for (const text of notesOf(file, about.get(file.path)))
+    for (const text of notesOf(file, about.get(file.path), binaries?.get(file.path)))
       items.push({ kind: "note", text, unit: unit(), id: lines++ });
     for (const hunk of file.hunks) {
       if (!isWhole && hunk !== first) {

@@ -8,10 +8,11 @@ import { stateSigns } from "../../render/look.js";
 import type { Theme } from "../../sdk/index.js";
 import { cutTo } from "./cut-to.js";
 import { keyOf, reviewKeys } from "./review-keys.js";
+import { listRows, selectedRow } from "./review-list.js";
 import type { ReviewState, Scope } from "./review-model.js";
 import { shortened } from "./review-rows.js";
 import { scopeOf, selectedAction } from "./review-scope.js";
-import { discardedReason, listRows, selectedRow, staleText } from "./review-state.js";
+import { discardedReason, staleText } from "./review-state.js";
 
 export function titleLine(
   state: ReviewState,

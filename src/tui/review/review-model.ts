@@ -73,3 +73,8 @@ export interface Scope {
   /** What else an apply would write. */
   readonly also: readonly { readonly key: string; readonly paths: readonly string[] }[];
 }
+
+export interface Pressed {
+  readonly state: ReviewState;
+  readonly wish?: Wish;
+}

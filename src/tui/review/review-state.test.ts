@@ -7,8 +7,10 @@ import type { ReviewAction } from "../../sdk/review/review-source.js";
 import { ReviewDoc } from "./review-doc.js";
 import { reviewKeys } from "./review-keys.js";
 import { lastLines } from "./review-lines.js";
+import { atUnit, selectAction } from "./review-list.js";
 import type { ReviewState, Wish } from "./review-model.js";
-import { atUnit, firstState, press, refreshed, selectAction } from "./review-state.js";
+import { refreshed } from "./review-refresh.js";
+import { firstState, press } from "./review-state.js";
 import { SeenLines } from "./seen-lines.js";
 
 const hunk = (number: number, text: string) => ({
@@ -54,7 +56,8 @@ function typed(state: ReviewState, ...keys: string[]): { state: ReviewState; wis
   return { state: now, wishes };
 }
 
-const decisions = (wishes: readonly Wish[]) => wishes.flatMap((wish) => (wish.kind === "decide" ? [wish.decision] : []));
+const decisions = (wishes: readonly Wish[]) =>
+  wishes.flatMap((wish) => (wish.kind === "decide" ? [wish.decision] : []));
 const lastLine = (state: ReviewState) => lastLines(state, 200).join(" ");
 
 describe("apply", () => {
@@ -65,7 +68,11 @@ describe("apply", () => {
     [["A"], { hunks: { "src/cart.js": [1, 2] } }, "A file"],
     [["J", "A"], { files: ["src/new.js"] }, "A file"],
     [["Y"], {}, "Y apply all 2 hunks in 2 files"],
-    [["space", "j", "j", "space", "k", "a"], { files: ["src/new.js"], hunks: { "src/cart.js": [1] } }, "1 hunk and 1 file marked"],
+    [
+      ["space", "j", "j", "space", "k", "a"],
+      { files: ["src/new.js"], hunks: { "src/cart.js": [1] } },
+      "1 hunk and 1 file marked",
+    ],
     [["tab", "down", "a"], { hunks: { "src/cart.js": [1, 2] } }, "a apply file"],
     [["tab", "a"], {}, "a apply all 2 hunks in 2 files"],
   ])("%j", (keys, part, line) => {
@@ -100,7 +107,9 @@ describe("apply", () => {
     expect(decisions(typed(opened(one), "a").wishes)).toHaveLength(1);
     const asked = typed(opened(one), "Y");
     expect(asked.wishes).toEqual([]);
-    expect(lastLine(asked.state)).toBe(" It would also write pa_5 for src/new.js. Press Y again to apply them together.");
+    expect(lastLine(asked.state)).toBe(
+      " It would also write pa_5 for src/new.js. Press Y again to apply them together.",
+    );
     expect(decisions(typed(asked.state, "Y").wishes)).toMatchObject([{ key: "pa_9", withDeps: true }]);
     expect(decisions(typed(asked.state, "j", "Y").wishes)).toEqual([]);
   });
@@ -125,7 +134,8 @@ describe("what is asked about is shown", () => {
   });
 
   it("keeps what was seen of a hunk when another one was decided, unless two look alike", () => {
-    const doc = (hunks: DiffFile["hunks"]) => new ReviewDoc({ key: "pa_1", revision: 1, files: [{ path: "a", kind: "modify", hunks }] });
+    const doc = (hunks: DiffFile["hunks"]) =>
+      new ReviewDoc({ key: "pa_1", revision: 1, files: [{ path: "a", kind: "modify", hunks }] });
     const before = doc([hunk(1, "a"), hunk(2, "b"), hunk(3, "b")]);
     const seen = new SeenLines(before);
     for (const line of [0, 1, 2, 3]) seen.mark(line);
@@ -178,7 +188,10 @@ describe("what comes and goes", () => {
 });
 
 describe("the model's question", () => {
-  const asked: ReviewState = { ...opened(action("pa_7", { status: "applying" })), question: { key: "pa_7", revision: 1 } };
+  const asked: ReviewState = {
+    ...opened(action("pa_7", { status: "applying" })),
+    question: { key: "pa_7", revision: 1 },
+  };
   const answers = (...keys: string[]) => typed(asked, ...keys).wishes;
 
   it.each([
@@ -188,7 +201,9 @@ describe("the model's question", () => {
     [["D", "n", "o", "enter"], { apply: {}, rest: "discard", reason: "no" }],
     [["j", "a", "k"], { apply: { hunks: { "src/cart.js": [2] } }, rest: "keep" }],
     [["a", "d"], { apply: { hunks: { "src/cart.js": [1] } }, rest: "discard", reason: "discarded in review" }],
-  ])("%j", (keys, answer) => expect(answers(...keys).filter(({ kind }) => kind === "answer")).toEqual([{ kind: "answer", answer }]));
+  ])("%j", (keys, answer) =>
+    expect(answers(...keys).filter(({ kind }) => kind === "answer")).toEqual([{ kind: "answer", answer }]),
+  );
 
   it("stands in the last line, and nothing else is decided meanwhile", () => {
     expect(lastLine(asked)).toContain("Apply pa_7?   Y yes, all 2 hunks in 2 files   D no   a apply hunk 1 of 2");
@@ -200,10 +215,19 @@ describe("the model's question", () => {
 });
 
 describe("any keys", () => {
-  const names = [...Object.values(reviewKeys).flatMap(({ keys }): readonly string[] => keys), "enter", "backspace", "z", "d"];
+  const names = [
+    ...Object.values(reviewKeys).flatMap(({ keys }): readonly string[] => keys),
+    "enter",
+    "backspace",
+    "z",
+    "d",
+  ];
   const step = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...names).map((key) => ({ key })) },
-    { weight: 1, arbitrary: fc.constantFrom("remove", "change", "stale", "scroll", "done").map((event) => ({ event })) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom("remove", "change", "stale", "scroll", "done").map((event) => ({ event })),
+    },
   );
 
   it("never decide what was not on the last line, nor about what has gone", () => {
@@ -216,7 +240,10 @@ describe("any keys", () => {
             continue;
           }
           const shown = lastLines(state, columns).join(" ").replace(/\s+/g, " ");
-          const { state: next, wish } = press(state, each.key, (units) => ({ lines: units.length > 2 ? 9 : 0, files: 1 }));
+          const { state: next, wish } = press(state, each.key, (units) => ({
+            lines: units.length > 2 ? 9 : 0,
+            files: 1,
+          }));
           if (wish?.kind === "decide") {
             const { decision, scope } = wish;
             const now = state.actions.find(({ key }) => key === decision.key);
@@ -244,7 +271,8 @@ describe("any keys", () => {
     if (event === "scroll") return atUnit(state, 1);
     if (!first) return state;
     if (event === "remove") return withDoc(refreshed(state, { actions: rest, changes: [] }));
-    const changed = event === "stale" ? { ...first, status: "stale" as const } : { ...first, revision: first.revision + 1 };
+    const changed =
+      event === "stale" ? { ...first, status: "stale" as const } : { ...first, revision: first.revision + 1 };
     return withDoc(refreshed(state, { actions: [changed, ...rest], changes: [] }));
   }
 });

@@ -1,16 +1,12 @@
 // The review view without a terminal: keys go in, wishes come out. Promises: nothing is decided that the last line did not
 // name; a key for what has gone decides nothing; one decision at a time.
 
-import type { ReviewAction, ReviewChange, ReviewDecision } from "../../sdk/review/review-source.js";
+import type { ReviewAction, ReviewDecision } from "../../sdk/review/review-source.js";
 import type { Unit } from "./review-doc.js";
 import { actOf, keyOf, type ReviewAct } from "./review-keys.js";
-import type { Level, Mode, ReviewState, Scope, Wish } from "./review-model.js";
+import { atUnit, moveInList } from "./review-list.js";
+import type { Level, Mode, Pressed, ReviewState, Scope } from "./review-model.js";
 import { plural, scopeOf, selectedAction } from "./review-scope.js";
-
-export interface Pressed {
-  readonly state: ReviewState;
-  readonly wish?: Wish;
-}
 
 export type Unseen = (units: readonly Unit[]) => { lines: number; files: number };
 
@@ -279,61 +275,6 @@ function moveUnit(
   return { state: { ...state, pane: "diff" }, wish: { kind: "show" } };
 }
 
-/** The cursor is on this hunk, in both panes. */
-export function atUnit(state: ReviewState, unit: number): ReviewState {
-  const file = state.doc?.units[unit]?.file;
-  return { ...state, unit, listFile: state.listFile === undefined ? undefined : file };
-}
-
-/** A row of the list: an action, or a file of the selected one. */
-export interface ListRow {
-  readonly key: string;
-  readonly file?: number;
-}
-
-export function listRows(state: ReviewState): ListRow[] {
-  if (state.tab === "changes") return state.changes.map(({ id }) => ({ key: id }));
-  return state.actions.flatMap(({ key, files }) => [
-    { key },
-    ...(key === state.actionKey && state.gone?.key !== key ? files.map((_, file) => ({ key, file })) : []),
-  ]);
-}
-
-export function selectedRow(state: ReviewState): number {
-  const rows = listRows(state);
-  const key = state.tab === "changes" ? state.changeId : state.actionKey;
-  return rows.findIndex((row) => row.key === key && (state.tab === "changes" || row.file === state.listFile));
-}
-
-const listPage = 10;
-
-function moveInList(state: ReviewState, by: "line" | "page" | "end", direction: -1 | 1): Pressed {
-  const rows = listRows(state);
-  const at = selectedRow(state);
-  const step = by === "line" ? 1 : by === "page" ? listPage : rows.length;
-  const next = rows[Math.min(rows.length - 1, Math.max(0, at + direction * step))];
-  if (!next) return { state };
-  if (state.tab === "changes") return { state: { ...state, changeId: next.key }, wish: { kind: "load" } };
-  if (next.key !== state.actionKey) return { state: selectAction(state, next.key), wish: { kind: "load" } };
-  const unit = next.file === undefined ? 0 : (state.doc?.units.findIndex(({ file }) => file === next.file) ?? 0);
-  return { state: { ...state, listFile: next.file, unit: Math.max(0, unit) }, wish: { kind: "show" } };
-}
-
-/** Leaves the row of an action that has gone. */
-export function selectAction(state: ReviewState, key: string): ReviewState {
-  const actions = state.gone ? state.actions.filter((action) => action.key !== state.gone?.key) : state.actions;
-  return {
-    ...state,
-    actions,
-    gone: undefined,
-    actionKey: key,
-    listFile: undefined,
-    unit: 0,
-    marks: new Set(),
-    doc: undefined,
-  };
-}
-
 function mark(state: ReviewState): Pressed {
   const scope = scopeOf({ ...state, marks: new Set() }, "here");
   if (!scope) return { state };
@@ -372,29 +313,4 @@ function rebase(state: ReviewState): Pressed {
   if (action.status !== "stale") return say(state, "info", `${action.key} is not stale.`);
   const { key, revision } = action;
   return { state: { ...state, busy: { key, word: "rebasing…" } }, wish: { kind: "rebase", key, revision } };
-}
-
-/** What has come, changed or gone, in place: the selection never moves to another action by itself. */
-export function refreshed(
-  state: ReviewState,
-  fresh: { readonly actions: readonly ReviewAction[]; readonly changes: readonly ReviewChange[] },
-): ReviewState {
-  const before = selectedAction(state);
-  const now = fresh.actions.find(({ key }) => key === state.actionKey);
-  const isQuestion = state.question !== undefined && state.question.key === state.actionKey;
-  let next: ReviewState = { ...state, ...fresh };
-  if (before && !now) {
-    const actions = [...fresh.actions];
-    actions.splice(state.actions.indexOf(before), 0, before);
-    const text = state.gone?.text ?? `${before.key} is no longer pending.`;
-    next = { ...next, actions, gone: { key: before.key, text }, marks: new Set(), listFile: undefined };
-  } else if (now) {
-    const isOther = before?.revision !== now.revision;
-    next = { ...next, gone: undefined, ...(isOther ? { marks: new Set<number>() } : {}) };
-    // What was about to be decided has changed.
-    if (isOther && before && !isQuestion && next.mode.kind !== "find" && next.mode.kind !== "help")
-      next = { ...next, mode: normal };
-  }
-  if (next.gone && next.mode.kind !== "find" && next.mode.kind !== "help") next = { ...next, mode: normal };
-  return next;
 }

@@ -10,9 +10,11 @@ import { DiffPane } from "./diff-pane.js";
 import { drawReview } from "./draw-review.js";
 import { keyName } from "./key-name.js";
 import { closureDoc, ReviewDoc } from "./review-doc.js";
+import { atUnit, selectAction } from "./review-list.js";
 import type { ReviewState, Wish } from "./review-model.js";
+import { refreshed } from "./review-refresh.js";
 import { selectedAction } from "./review-scope.js";
-import { atUnit, firstState, press, refreshed, selectAction } from "./review-state.js";
+import { firstState, press } from "./review-state.js";
 import { diffText, newSideOf } from "./review-text.js";
 import { SeenLines } from "./seen-lines.js";
 

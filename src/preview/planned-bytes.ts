@@ -1,0 +1,17 @@
+// What files would become, for what has no lines to show: their sizes and digests.
+
+import { sha256Of } from "../base/digest.js";
+import type { DiffFile } from "../protocol/diff.js";
+import type { PlannedChange } from "./plan.js";
+
+export interface PlannedBytes {
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** Of the binary files of a diff, by their path. */
+export function binariesIn(files: readonly DiffFile[], changes: readonly PlannedChange[]): Map<string, PlannedBytes> {
+  const wanted = new Set(files.filter(({ binary }) => binary).map(({ path }) => path));
+  const found = changes.filter(({ stamp, kind }) => wanted.has(stamp.path) && kind !== "delete");
+  return new Map(found.map(({ stamp, after }) => [stamp.path, { size: after.length, sha256: sha256Of(after) }]));
+}

@@ -51,7 +51,7 @@ export class ReviewView implements FullView {
   readonly #seen = new Map<string, SeenLines>();
   #state: ReviewState = firstState;
   #asked: Asked | undefined;
-  #refreshing: Promise<void> | undefined;
+  #refreshing = Promise.resolve();
   #isDue = false;
   #isOpen = true;
   #lastLeave = Number.NEGATIVE_INFINITY;
@@ -142,7 +142,7 @@ export class ReviewView implements FullView {
   handleInput(data: string): void {
     const key = keyName(data);
     if (key === undefined || !this.#isOpen) return;
-    if (this.#asked?.isOwn && this.#host.now() - this.#asked.at < noAnswerMs) return;
+    if (this.#asked && this.#host.now() - this.#asked.at < noAnswerMs) return;
     if (key === "ctrl+c") return this.#interrupt();
     const seen = this.#seenNow();
     const { state, wish } = press(this.#state, key, (units) => seen?.unseen(units) ?? { lines: 0, files: 0 });
@@ -150,26 +150,22 @@ export class ReviewView implements FullView {
     if (wish) this.#report(this.#fulfil(wish));
   }
 
-  /** What has come, changed or gone. Calls that come meanwhile are one more look. */
+  /** What has come, changed or gone: ends after a look that began after the call. Never rejects. */
   refresh(): Promise<void> {
     this.#isDue = true;
-    this.#refreshing ??= this.#lookWhileDue().finally(() => {
-      this.#refreshing = undefined;
-    });
+    this.#refreshing = this.#refreshing.then(() => (this.#isDue && this.#isOpen ? this.#look() : undefined));
     return this.#refreshing;
   }
 
-  async #lookWhileDue(): Promise<void> {
-    while (this.#isDue && this.#isOpen) {
-      this.#isDue = false;
-      try {
-        const actions = await this.#host.source.actions();
-        this.#state = refreshed(this.#state, { actions, changes: this.#state.changes });
-      } catch (error) {
-        this.#say("failure", messageOf(error));
-      }
-      if (this.#state.tab === "pending") await this.#load();
+  async #look(): Promise<void> {
+    this.#isDue = false;
+    try {
+      const actions = await this.#host.source.actions();
+      this.#state = refreshed(this.#state, { actions, changes: this.#state.changes });
+    } catch (error) {
+      this.#say("failure", messageOf(error));
     }
+    if (this.#state.tab === "pending") await this.#load();
     this.#host.draw();
   }
 

@@ -34,7 +34,8 @@ export function drawReview(given: ReviewState, drawing: Drawing): { lines: strin
 
 function body(state: ReviewState, drawing: Drawing): { lines: string[]; state: ReviewState } {
   const { columns, rows, theme, now } = drawing;
-  if (state.mode.kind === "help") return { lines: inColumns(helpLines(), { columns, rows }), state };
+  if (state.mode.kind === "help")
+    return { lines: inColumns(helpLines(), { columns, rows, from: state.mode.from }), state };
   const list = (width: number) => listLines(state, { columns: width, rows, theme, now });
   if (!state.isWide) return state.pane === "list" ? { lines: list(columns), state } : diff(state, drawing, columns);
   const width = Math.min(52, Math.max(36, Math.floor(columns * 0.3)));
@@ -78,13 +79,18 @@ function paneHead({ doc, unit }: ReviewState, { columns, theme }: { columns: num
 }
 
 /** Several columns where one would be too long. */
-function inColumns(lines: readonly string[], { columns, rows }: { columns: number; rows: number }): string[] {
+function inColumns(
+  lines: readonly string[],
+  { columns, rows, from }: { columns: number; rows: number; from: number },
+): string[] {
   const count = Math.max(1, Math.min(Math.ceil(lines.length / rows), Math.floor(columns / 38)));
   const height = Math.ceil(lines.length / count);
   const width = Math.floor(columns / count);
+  const first = Math.max(0, Math.min(from, height - rows));
   return Array.from({ length: Math.min(rows, height) }, (_, row) =>
-    Array.from({ length: count }, (_each, column) =>
-      cutTo(lines[column * height + row] ?? "", width - 1).padEnd(width),
-    ).join(""),
+    Array.from({ length: count }, (_each, column) => {
+      const text = cutTo(lines[column * height + first + row] ?? "", width - 1);
+      return text + " ".repeat(Math.max(0, width - visibleWidth(text)));
+    }).join(""),
   );
 }

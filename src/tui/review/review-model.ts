@@ -40,7 +40,7 @@ export type Mode =
   | { readonly kind: "reason"; readonly scope: Scope; readonly text: string }
   | { readonly kind: "rest"; readonly scope: Scope }
   | { readonly kind: "find"; readonly text: string }
-  | { readonly kind: "help" };
+  | { readonly kind: "help"; readonly from: number };
 
 export type Wish =
   | { readonly kind: "decide"; readonly decision: ReviewDecision; readonly scope: Scope }

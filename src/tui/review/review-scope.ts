@@ -57,7 +57,7 @@ function wordsOf(state: ReviewState, { level, units }: { level: Level; units: re
   const files = new Set(units.map(({ file }) => file)).size;
   if (isMarked) return `${countOf(units.length - hunks, hunks)} marked`;
   if (level === "action" || (level === "here" && pane === "list" && listFile === undefined))
-    return `all ${hunks === 0 ? "" : `${plural(hunks, "hunk")} in `}${plural(files, "file")}`;
+    return `${units.length === 1 ? "" : "all "}${hunks === 0 ? "" : `${plural(hunks, "hunk")} in `}${plural(files, "file")}`;
   const [first] = units;
   if (level === "file" || first?.hunk === undefined || pane === "list") return "file";
   const of = doc.units.filter(({ file }) => file === first.file).length;

@@ -45,7 +45,7 @@ export function press(state: ReviewState, key: string, unseen: Unseen): Pressed 
   if (mode.kind === "reason") return pressInReason(state, mode, key);
   if (mode.kind === "find") return pressInFind(state, mode, key);
   if (mode.kind === "rest") return pressForRest(state, mode, key);
-  if (mode.kind === "help") return { state: { ...state, mode: normal } };
+  if (mode.kind === "help") return { state: { ...state, mode: helpAfter(mode.from, key) } };
   const act = actOf(key);
   const read = withoutMessage(state, act);
   if (mode.kind === "again") {
@@ -55,6 +55,18 @@ export function press(state: ReviewState, key: string, unseen: Unseen): Pressed 
     return isDecision || act === "review.back" ? { state: back } : pressNormal(back, act, unseen);
   }
   return pressNormal(read, act, unseen);
+}
+
+/** The keys may be more than the window has rows; any other key ends it. */
+function helpAfter(from: number, key: string): Mode {
+  const steps: Partial<Record<ReviewAct, number>> = {
+    "review.down": 1,
+    "review.pageDown": 5,
+    "review.up": -1,
+    "review.pageUp": -5,
+  };
+  const step = steps[actOf(key) ?? "review.help"];
+  return step === undefined ? normal : { kind: "help", from: Math.max(0, from + step) };
 }
 
 /** What was answered goes with the next key; a failure stays until it is read. */
@@ -238,7 +250,7 @@ const others: Partial<Record<ReviewAct, Other>> = {
   "review.redo": (state) => takeBack(state, "redo"),
   "review.rebase": rebase,
   "review.copy": (state) => (state.doc ? { state, wish: { kind: "copy" } } : { state }),
-  "review.help": (state) => ({ state: { ...state, mode: { kind: "help" } } }),
+  "review.help": (state) => ({ state: { ...state, mode: { kind: "help", from: 0 } } }),
 };
 
 /** In a narrow window the list is behind the diff; a single action has no list to go back to. */

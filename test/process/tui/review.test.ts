@@ -62,7 +62,7 @@ describe.skipIf(!tmuxVersion)(`the review view${tmuxVersion ? "" : ` (${withoutT
     await terminal.shows("Reason: not today");
     await terminal.shows("1 Pending 0");
     terminal.keys("u");
-    await terminal.shows("Y apply all 1 hunk in 1 file");
+    await terminal.shows("Y apply 1 hunk in 1 file");
     await terminal.shows("Undo: ");
     terminal.keys("Y");
     await terminal.shows("Undone: ");

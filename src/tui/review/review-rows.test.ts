@@ -12,8 +12,8 @@ import { closureDoc, ReviewDoc } from "./review-doc.js";
 import { ReviewRows, type RowsOptions } from "./review-rows.js";
 import { ReviewScroll } from "./review-scroll.js";
 
-const escape = String.fromCharCode(27);
-const colours = new RegExp([escape, "\\[[\\d;]*m"].join(""), "g");
+const escapeCharacter = String.fromCharCode(27);
+const colours = new RegExp([escapeCharacter, "\\[[\\d;]*m"].join(""), "g");
 const hidden = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
 const docOf = (...files: DiffFile[]) => new ReviewDoc({ key: "pa_1", revision: 1, files });

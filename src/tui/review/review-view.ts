@@ -109,7 +109,7 @@ export class ReviewView implements FullView {
           question: { key, revision },
           mode: { kind: "normal" },
         };
-        return this.#load();
+        return this.#load().then(() => this.#readChanges());
       });
       if (signal?.aborted) stopped();
     });

@@ -264,6 +264,25 @@ describe.skipIf(!tmuxVersion)("what is shown", () => {
     expect(read("cart.js")).toBe(`// new\r\n${cart.replaceAll("total", "sum")}`);
   });
 
+  it("what another terminal has settled meanwhile is not decided twice", async () => {
+    const { env, cwd, galley, read } = project();
+    await galley("-p", replaceTotal);
+    const [one, two] = [0, 1].map(() => new TmuxTerminal({ cwd, env, columns: 100, rows: 30 })) as [
+      TmuxTerminal,
+      TmuxTerminal,
+    ];
+    for (const terminal of [one, two]) {
+      terminal.galley("review");
+      await terminal.shows("Y apply all 3 hunks in 2 files");
+    }
+    one.keys("D", "Enter");
+    await one.shows("1 Pending 0");
+    two.keys("Y");
+    await two.shows(/It has changed meanwhile\. Nothing was decided\.|pa_1 is no longer pending\./);
+    await two.shows("1 Pending 0");
+    expect([read("cart.js"), read("other.js")]).toEqual([cart, other]);
+  });
+
   it("writes out names that hide something", async () => {
     const { env, cwd, galley } = project();
     const path = "src/a\u202egpj.js";

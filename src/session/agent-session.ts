@@ -11,7 +11,7 @@ import type { ReviseRequest } from "../pending/revise-pending.js";
 import type { StandingHandler } from "../pending/standing-handler.js";
 import { type PendingViewOptions, viewPending } from "../pending/view-pending.js";
 import type { NewAction } from "../preview/pending-action-store.js";
-import type { PlannedBytes } from "../preview/planned-bytes.js";
+import { binariesIn, type PlannedBytes } from "../preview/planned-bytes.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
 import type { BashResult, ResolveDetails } from "../protocol/data.js";
 import type { DiffFile, DiffPage } from "../protocol/diff.js";
@@ -235,10 +235,8 @@ export class AgentSession extends SessionView {
   }
 
   /** What the binary files of a pending plan's diff would become: they have no lines to show. */
-  async getPlannedBinaries(pendingId: string, files: readonly DiffFile[]): Promise<Map<string, PlannedBytes>> {
-    const { binariesIn } = await import("../preview/planned-bytes.js");
-    const work = this.internals.pending.store.get(pendingId)?.work;
-    return binariesIn(files, work?.kind === "plan" ? work.plan.changes : []);
+  getPlannedBinaries(pendingId: string, files: readonly DiffFile[]): Map<string, PlannedBytes> {
+    return binariesIn(files, this.internals.pending.store.get(pendingId)?.work);
   }
 
   /** A decision of the host or the user; the model is told with its next request. Throws when it cannot be done. */

@@ -51,7 +51,7 @@ export function projectReview(location: PendingLocation): ReviewSource {
       }
       const { stored, action } = named(of.action);
       const files = await allFiles(plannedFiles(stored));
-      return { revision: action.revision, files, binaries: binariesIn(files, planOf(stored)?.changes ?? []) };
+      return { revision: action.revision, files, binaries: binariesIn(files, stored.work) };
     },
     decide: ({ key, files, hunks, ...decision }) =>
       inSession(key, async (session) => {

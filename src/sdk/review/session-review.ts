@@ -23,7 +23,7 @@ export function sessionReview(session: AgentSession): ReviewSource {
         cursor = page.nextCursor;
         if (cursor !== undefined) continue;
         const files = joinPages(pages);
-        const binaries = "action" in of ? { binaries: await session.getPlannedBinaries(of.action, files) } : {};
+        const binaries = "action" in of ? { binaries: session.getPlannedBinaries(of.action, files) } : {};
         return { revision: page.revision, files, ...binaries };
       }
     },

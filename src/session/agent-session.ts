@@ -11,10 +11,9 @@ import type { ReviseRequest } from "../pending/revise-pending.js";
 import type { StandingHandler } from "../pending/standing-handler.js";
 import { type PendingViewOptions, viewPending } from "../pending/view-pending.js";
 import type { NewAction } from "../preview/pending-action-store.js";
-import { binariesIn, type PlannedBytes } from "../preview/planned-bytes.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
 import type { BashResult, ResolveDetails } from "../protocol/data.js";
-import type { DiffFile, DiffPage } from "../protocol/diff.js";
+import type { DiffPage } from "../protocol/diff.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
@@ -232,11 +231,6 @@ export class AgentSession extends SessionView {
     await this.internals.restored.done;
     const { getDiff } = await import("../pending/get-diff.js");
     return getDiff(this.internals, request);
-  }
-
-  /** What the binary files of a pending plan's diff would become: they have no lines to show. */
-  getPlannedBinaries(pendingId: string, files: readonly DiffFile[]): Map<string, PlannedBytes> {
-    return binariesIn(files, this.internals.pending.store.get(pendingId)?.work);
   }
 
   /** A decision of the host or the user; the model is told with its next request. Throws when it cannot be done. */

@@ -68,6 +68,7 @@ async function load() {
   const { ast } = await import("./rows/ast.mjs");
   const { apply } = await import("./rows/apply.mjs");
   const { review } = await import("./rows/review.mjs");
+  const { reviewView } = await import("./rows/review-view.mjs");
   const { commands } = await import("./rows/commands.mjs");
   const { stall } = await import("./rows/stall.mjs");
   const { queue } = await import("./rows/queue.mjs");
@@ -89,6 +90,7 @@ async function load() {
     { name: "paced", measure: pacedAnswer, needsLong: true },
     { name: "reads", measure: reads },
     { name: "review", measure: review },
+    { name: "review-view", measure: reviewView },
     { name: "commands", measure: commands },
     { name: "ast", measure: ast },
     { name: "apply", measure: apply },

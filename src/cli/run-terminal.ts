@@ -6,8 +6,10 @@ import { logTo } from "../base/log.js";
 import { agentDirectory } from "../config/agent-directory.js";
 import { createAgentSession } from "../sdk/index.js";
 import { projectRoot } from "../sdk/pending-sessions.js";
+import { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import type { CommandLine } from "./arguments.js";
 import { refuseForeign } from "./arguments.js";
+import { externalEditor } from "./external-editor.js";
 import { sessionOptions } from "./session-options.js";
 import { createInputAccess } from "./terminal/input-access.js";
 
@@ -19,9 +21,11 @@ export async function runTerminal(line: CommandLine): Promise<void> {
   if (!process.env.TERM || process.env.TERM === "dumb")
     throw new GalleyError("usage", "This terminal cannot draw (TERM=dumb). Use  galley --plain  or  galley -p '…'.");
   const log = logTo(() => {});
+  const applyQuestions = new ApplyQuestions();
   const { session } = await createAgentSession({
     ...sessionOptions(withoutPicker(line), { log, lenient: false, hasUI: true }),
     mode: "interactive",
+    confirmApply: applyQuestions.ask,
   });
   const { runTui } = await import("../tui/run-tui.js");
   const home = homedir();
@@ -30,7 +34,8 @@ export async function runTerminal(line: CommandLine): Promise<void> {
     session,
     input: process.stdin,
     output: process.stdout,
-    access: { ...inputAccess(line, session.cwd), directory, mode: () => "workspace" },
+    applyQuestions,
+    access: { ...inputAccess(line, session.cwd), directory, mode: () => "workspace", ...externalEditor(session.cwd) },
     opensSessions: wantsPicker(line),
     env: process.env,
     log,

@@ -13,6 +13,7 @@ const pending =
 /** The compiler proves that every verb of the table is here. */
 const runs: Readonly<Record<VerbName, Run>> = {
   pending: pending("pending"),
+  review: async (words) => (await import("./commands/review-command.js")).runReviewCommand(words),
   show: pending("show"),
   apply: pending("apply"),
   discard: pending("discard"),

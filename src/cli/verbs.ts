@@ -42,6 +42,17 @@ const table = [
     options: inSessionDir,
   },
   {
+    name: "review",
+    usage: "[ID] [--exit-code]",
+    help: "look through it and decide, at the terminal",
+    options: inSessionDir,
+    notes: [
+      "--exit-code            exit with 5 if something is left",
+      ...idNotes,
+      "Exit codes: 0 done, 2 unknown id or no terminal, 5 with --exit-code: something is left.",
+    ],
+  },
+  {
     name: "show",
     usage: "ID [PATH...] [--stat|--files] [--json]",
     help: "a pending action or a change, with its diff",

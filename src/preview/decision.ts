@@ -5,6 +5,7 @@ import type { ToolResult } from "../protocol/events.js";
 import type { Decider, PendingOutcome } from "../protocol/pending.js";
 import type { AppliedChanges, ChangeSession, ChangeWriter } from "./change-writer.js";
 import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
+import type { Subset } from "./split-plan.js";
 
 export interface Decision {
   readonly action: "apply" | "discard";
@@ -34,12 +35,23 @@ export interface SettleContext {
   readonly changes: Pick<ChangeWriter, "apply">;
   /** The session that the changes are made for. */
   readonly session: ChangeSession;
-  /** Undefined: the user cannot be asked. Ends, with anything but true, when the signal fires. */
-  confirm?(stored: StoredAction, signal: AbortSignal | undefined): Promise<boolean | undefined>;
+  /** Undefined: the user cannot be asked. Ends, with any answer, when the signal fires. */
+  confirm?(stored: StoredAction, signal: AbortSignal | undefined): Promise<ApplyAnswer | undefined>;
+}
+
+/** What the user answers when the model wants to apply an action: all of it, nothing, a part, or later. */
+export type ApplyAnswer = boolean | "postponed" | AgreedPart;
+
+/** Without a file and a hunk in `apply` nothing is written; with `rest: "discard"` that is a no with a reason. */
+export interface AgreedPart {
+  readonly apply: Subset;
+  readonly rest: "keep" | "discard";
+  readonly reason?: string | undefined;
 }
 
 export interface Settled {
-  readonly outcome: PendingOutcome | "refused";
+  /** `part`: the user agreed to a part, and the rest was kept or discarded. */
+  readonly outcome: PendingOutcome | "refused" | "part";
   readonly result: ToolResult;
   /** Actions that were settled with it, in the same way: those that it depends on, or that depend on it. */
   readonly also?: readonly StoredAction[];

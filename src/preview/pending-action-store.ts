@@ -172,6 +172,12 @@ export class PendingActionStore {
     if (stored?.action.status === "applying") this.#replace(stored, { status });
   }
 
+  /** The user was asked and will decide later: the model is not asked about it again. */
+  leaveToUser(id: string): void {
+    const stored = this.#stored.get(id);
+    if (stored) this.#stored.set(id, { ...stored, isForReview: true });
+  }
+
   /** The entry with the result of the call that staged it: on a branch without this entry there is no such action. */
   setEntryId(id: string, entryId: string): void {
     const stored = this.#stored.get(id);

@@ -38,6 +38,10 @@ export async function settleAll(
     const edited = decision.by === "model" ? await editedText(stored) : undefined;
     // What was settled before is reported, whatever stops the rest.
     const { outcome, result, also = [], written } = await settleAction(context, id, together).catch(stopped);
+    if (outcome === "part") {
+      results.push({ id, outcome: "applied", label: textOf(result).replaceAll("\n", " ") });
+      continue;
+    }
     const isOver = outcome === "applied" || outcome === "discarded";
     const problem = result.isError ? textOf(result) : isOver ? undefined : refreshedText;
     const change = written ? writtenDetails(written) : {};

@@ -10,8 +10,8 @@ import type { StoredAction } from "./pending-action-store.js";
 import type { Plan } from "./plan.js";
 import { hunksIn } from "./plan-diff.js";
 import { refusalOf, refuseOtherRevision, refuseUnnamed } from "./refuse-decision.js";
-import { discardAll, settleAction } from "./settle.js";
 import { metadata, missingText, refused, type SettledWith, withIt } from "./settle-texts.js";
+import { discardAll, settleWhole } from "./settle-whole.js";
 import { partShare, type Share } from "./shares.js";
 import { type SplitPlan, type Subset, splitPlan } from "./split-plan.js";
 import { dependentsOf, planOf } from "./stack.js";
@@ -50,7 +50,7 @@ export async function settlePart(
   if (!part.share) {
     store.putBack(id, status);
     const edits = decision.action === "apply" ? await editedText(stored) : undefined;
-    return { ...(await settleAction(context, id, decision)), isWhole: true, paths: [], edits };
+    return { ...(await settleWhole(context, id, decision)), isWhole: true, paths: [], edits };
   }
   const { share, split } = part;
   const paths = split.chosen.map(({ path }) => path);

@@ -9,6 +9,10 @@ import type { SettledFile } from "./split-plan.js";
 
 export const nothingPendingText = "No pending action to resolve. Nothing to apply or discard.";
 
+export function postponedText(id: string): string {
+  return `The user postponed it: ${id} stays pending.`;
+}
+
 /** The reason for settling an action that another one depends on. */
 export function neededBy(id: string): string {
   return `Needed by ${id}.`;

@@ -1,17 +1,14 @@
-// Settles a pending action: applies or discards it. A failed apply leaves the action as it was and says why; a discard
-// always ends it.
+// Settles a pending action that the model, the host or the user decides about. With `both`, the user is asked before an
+// action is applied that the model wants to apply; the answer may be a part of it, or that it stays pending.
 
 import { throwIfAborted } from "../base/abort.js";
-import { GalleyError, messageOf } from "../base/errors.js";
-import type { ToolResult } from "../protocol/events.js";
-import type { Decider } from "../protocol/pending.js";
-import { applyAction } from "./apply-action.js";
-import { resultOf } from "./callback-result.js";
-import type { Decision, SettleContext, Settled } from "./decision.js";
-import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
+import { GalleyError } from "../base/errors.js";
+import type { ApplyAnswer, Decision, SettleContext, Settled } from "./decision.js";
+import type { StoredAction } from "./pending-action-store.js";
 import { refusalOf, refuseOtherRevision, refuseUnnamed } from "./refuse-decision.js";
-import { failedResult, missingText, refused, settledResult, withIt } from "./settle-texts.js";
-import { dependentsOf } from "./stack.js";
+import { settleAgreedPart } from "./settle-agreed-part.js";
+import { missingText, postponedText, refused } from "./settle-texts.js";
+import { settleTaken } from "./settle-whole.js";
 
 /** The id must be there and free: `missingText` says why not. */
 export async function settleAction(context: SettleContext, id: string, decision: Decision): Promise<Settled> {
@@ -23,72 +20,46 @@ export async function settleAction(context: SettleContext, id: string, decision:
   if (asked) refuseUnnamed(store, asked, { decision });
   const stored = store.take(id);
   if (!stored) throw new GalleyError("tool_failed", missingText(store, id));
-  const agreed = await agreement(context, stored, decision);
-  if (decision.action === "apply" && (decision.signal?.aborted || agreed === "unavailable")) {
+  const answer = await agreement(context, stored, decision);
+  if (decision.action === "apply" && (decision.signal?.aborted || answer === undefined)) {
     store.putBack(id, asked?.action.status);
     throwIfAborted(decision.signal);
     return refused(context, stored, decision, cannotAskText);
   }
   if (!store.get(id)) throw new GalleyError("tool_failed", missingText(store, id)); // it went with another one meanwhile
-  if (agreed === "no") return discard(context, stored, declined(decision));
-  return decision.action === "discard" ? discard(context, stored, decision) : applyAction(context, stored, decision);
+  if (answer === "postponed") {
+    store.putBack(id, asked?.action.status);
+    store.leaveToUser(id);
+    return refused(context, stored, decision, postponedText(id));
+  }
+  if (typeof answer !== "object") return settleTaken(context, stored, answer === false ? declined(decision) : decision);
+  store.putBack(id, asked?.action.status);
+  return settleAgreedPart(context, stored, { decision, answer });
 }
 
 const cannotAskText = "The user has to agree, but cannot be asked here. Nothing was written; the action stays pending.";
 
-/** With `both`, the user is asked before an action is applied that the model wants to apply. */
+/** Undefined: the user has to be asked and cannot. */
 async function agreement(
   context: SettleContext,
   stored: StoredAction,
   { action, by, signal }: Decision,
-): Promise<"yes" | "no" | "unavailable"> {
+): Promise<ApplyAnswer | undefined> {
   const { decider, requireUser } = context.settings();
-  if (action === "discard" || by !== "model" || decider !== "both") return "yes";
+  if (action === "discard" || by !== "model" || decider !== "both") return true;
   try {
     const answer = await context.confirm?.(stored, signal);
-    if (answer !== undefined) return answer === true ? "yes" : "no";
-    return requireUser ? "unavailable" : "yes";
+    if (answer === undefined) return requireUser ? undefined : true;
+    return answer === true || answer === "postponed" || isPart(answer) ? answer : false;
   } catch {
-    return "no"; // a failed answer is not consent
+    return false; // a failed answer is not consent
   }
+}
+
+function isPart(answer: unknown): answer is Extract<ApplyAnswer, object> {
+  return typeof answer === "object" && answer !== null && "apply" in answer;
 }
 
 function declined(decision: Decision): Decision {
   return { ...decision, action: "discard", by: "user", reason: `User declined: ${decision.reason}` };
-}
-
-async function discard(context: SettleContext, stored: StoredAction, decision: Decision): Promise<Settled> {
-  const { store } = context;
-  const { id, label } = stored.action;
-  const { reason, extra, by } = decision;
-  const above = dependentsOf(store, stored);
-  let result: ToolResult | undefined;
-  let error: string | undefined;
-  try {
-    result = resultOf(await stored.work.reject?.(reason, extra, { id, by }));
-  } catch (thrown) {
-    error = messageOf(thrown);
-  }
-  store.remove(id, { outcome: "discarded", by, reason, ...(error === undefined ? {} : { error }) }, stored.work);
-  discardAll(store, above, { id, by });
-  if (error !== undefined) {
-    const text = `Discarded: ${label}, but cleanup failed: ${error}`;
-    return { outcome: "discarded", result: failedResult(store, stored, decision, text), also: above };
-  }
-  const note = withIt(
-    above.map((stored) => ({ stored })),
-    "discard",
-  );
-  const standard: ToolResult = { content: [{ type: "text", text: `Discarded: ${label}. Reason: ${reason}` }] };
-  const settled = settledResult(store, stored, decision, { result: result ?? standard, note });
-  return { outcome: "discarded", result: settled, also: above };
-}
-
-/** Discards the actions that were made for the result of a discarded one. */
-export function discardAll(
-  store: PendingActionStore,
-  above: readonly StoredAction[],
-  { id, by }: { id: string; by: Decider },
-): void {
-  for (const { action } of above) store.remove(action.id, { outcome: "discarded", by, reason: `Depends on ${id}.` });
 }

@@ -51,12 +51,14 @@ export function joinPages(pages: readonly Pick<DiffPage, "files">[]): DiffFile[]
   return files;
 }
 
-export function blocksOf(hunk: DiffHunk): DiffBlock[] {
+/** `withWords: false`: the words that changed are left to the caller, who may need few of them. */
+export function blocksOf(hunk: DiffHunk, { withWords = true } = {}): DiffBlock[] {
   const blocks: DiffBlock[] = [];
   let same: { old: SideLine; new: SideLine }[] = [];
   let changed: { old: SideLine[]; new: SideLine[] } = { old: [], new: [] };
   const closeChanged = () => {
-    if (changed.old.length + changed.new.length > 0) blocks.push({ kind: "changed", ...withWords(changed) });
+    if (changed.old.length + changed.new.length > 0)
+      blocks.push({ kind: "changed", ...(withWords ? compared(changed) : changed) });
     changed = { old: [], new: [] };
   };
   const closeSame = () => {
@@ -127,7 +129,7 @@ function sideLines({ oldStart, newStart, lines }: DiffHunk): { old?: SideLine; n
 }
 
 /** Lines are compared one by one where both sides have as many: else it is not clear which became which. */
-function withWords({ old, new: fresh }: { old: SideLine[]; new: SideLine[] }): { old: SideLine[]; new: SideLine[] } {
+function compared({ old, new: fresh }: { old: SideLine[]; new: SideLine[] }): { old: SideLine[]; new: SideLine[] } {
   if (old.length !== fresh.length) return { old, new: fresh };
   const pairs = old.map((line, index) => {
     const other = fresh[index] as SideLine;

@@ -81,7 +81,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...opened,
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream, budget },
     ...{ secrets: environment.secrets, maskResult: resultMask(environment) },
-    ...{ extensions, library: prompts, confirm: user?.confirmApply },
+    ...{ extensions, library: prompts, confirm: confirmationBy(options, user) },
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
@@ -250,6 +250,13 @@ function firstModel(options: CreateAgentSessionOptions, models: SessionModels, r
 /** With the caller's own provider layer no keys are needed. */
 function sourceOf({ streamFn }: CreateAgentSessionOptions, { source }: SessionModels) {
   return streamFn ? withoutKeys(source) : source;
+}
+
+function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQuestions | undefined) {
+  if (!confirmApply) return user?.confirmApply;
+  const confirm: AgentSessionDeps["confirm"] = ({ action: { id, revision } }, signal) =>
+    confirmApply({ id, revision }, signal);
+  return confirm;
 }
 
 /** While every change is staged, commands run only with the user's consent. */

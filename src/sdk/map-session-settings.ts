@@ -50,7 +50,7 @@ export function sessionSettingsOf(settings: Settings, mode?: CreateAgentSessionO
       reminders: settings.get("resolve.reminders"),
       maxAttempts: settings.get("resolve.maxAttempts"),
       ttlMs: settings.get("resolve.ttlSeconds") * 1000,
-      decider: settings.get("resolve.decider"),
+      decider: deciderOf(settings, mode),
       requireUser: settings.get("resolve.requireUser"),
       staging: settings.get("staging"),
     },
@@ -59,4 +59,11 @@ export function sessionSettingsOf(settings: Settings, mode?: CreateAgentSessionO
     followUpMode: settings.get("followUpMode"),
     interruptMode: settings.get("interruptMode"),
   };
+}
+
+/** At a terminal the user agrees to what the model wants to apply, unless a file or an option says otherwise. */
+function deciderOf(settings: Settings, mode: CreateAgentSessionOptions["mode"]) {
+  const decider = settings.get("resolve.decider");
+  const isDefault = decider === "model" && !settings.isSetByUser("resolve.decider");
+  return mode === "interactive" && isDefault ? "both" : decider;
 }

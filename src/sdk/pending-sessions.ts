@@ -16,6 +16,7 @@ import { readPending } from "../pending/read-pending.js";
 import { markStaleActions } from "../pending/stale-actions.js";
 import { viewPending } from "../pending/view-pending.js";
 import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../preview/change-writer.js";
+import type { ShownFile } from "../preview/diff-page.js";
 import { PendingActionStore, type StoredAction } from "../preview/pending-action-store.js";
 import type { Change, PendingActionView } from "../protocol/pending.js";
 import { userText } from "../record/entry-tree.js";
@@ -134,6 +135,11 @@ export function listProjectChanges(
 
 export function listChangeOwners(location: PendingLocation): Promise<ChangeOwnership[]> {
   return historyOf(location).owners();
+}
+
+/** What a change did to each of its files; undefined when it is no longer known. */
+export function changedFiles(location: PendingLocation, changeId: string): Promise<readonly ShownFile[] | undefined> {
+  return historyOf(location).show(changeId);
 }
 
 function historyOf(location: PendingLocation): ChangeHistory {

@@ -10,6 +10,7 @@ import type { Settings } from "../config/settings/settings.js";
 import type { Permit, Workspace } from "../files/workspace.js";
 import type { ToolHooks } from "../loop/run.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
+import type { ApplyAnswer } from "../preview/decision.js";
 import type { Processes } from "../processes/processes.js";
 import type { Environment } from "../provider/credentials.js";
 import type { StreamFunction } from "../provider/provider.js";
@@ -21,6 +22,7 @@ import type { Resume } from "./choose-record.js";
 import type { GivenTool } from "./custom-tools.js";
 import type { ExtensionOptions } from "./extensions/load-session-extensions.js";
 import type { NoModelReason } from "./no-model.js";
+import type { ApplyQuestion } from "./review/apply-questions.js";
 import type { FileBefore } from "./run-report/written-files.js";
 import type { ModelOptions } from "./session-models.js";
 import type { SessionUI } from "./session-ui.js";
@@ -50,6 +52,8 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   ui?: SessionUI;
   /** An extension wants the program to end; default: it does not. */
   onShutdownRequest?: () => void;
+  /** Asks the user about what the model wants to apply, instead of a question of `ui`. Undefined: cannot be asked. */
+  confirmApply?: (question: ApplyQuestion, signal: AbortSignal | undefined) => Promise<ApplyAnswer | undefined>;
   /** How much may be asked of models from now on, by whatever part of the session; default: as the settings say. */
   budget?: BudgetLimits;
   /** No language model can be asked, and none was asked for. Default: a warning in the log, if one was set up. */

@@ -25,6 +25,7 @@ const known: Readonly<Record<keyof CreateAgentSessionOptions, true>> = {
   hooks: true,
   deferModules: true,
   mode: true,
+  confirmApply: true,
   ui: true,
   onShutdownRequest: true,
   budget: true,

@@ -4,7 +4,9 @@ import type { LockKind } from "../base/path-lock.js";
 import { noMask, type TextMask } from "../base/text-mask.js";
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
+import { binariesIn, type PlannedBytes } from "../preview/planned-bytes.js";
 import type { BudgetState, ContextUsage, SandboxState, SessionStats, SlashCommand } from "../protocol/data.js";
+import type { DiffFile } from "../protocol/diff.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
@@ -301,6 +303,11 @@ export class SessionView {
   /** At this moment, the next one first. */
   get pendingActions(): readonly Readonly<PendingAction>[] {
     return this.internals.pending.store.list().map(({ action }) => action);
+  }
+
+  /** What the binary files of a pending plan's diff would become: they have no lines to show. */
+  getPlannedBinaries(pendingId: string, files: readonly DiffFile[]): Map<string, PlannedBytes> {
+    return binariesIn(files, this.internals.pending.store.get(pendingId)?.work);
   }
 
   get pendingActionCount(): number {

@@ -5,6 +5,7 @@ import { type Component, Text } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
 import { oneLine, sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
+import type { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { BlockView } from "./chat/block-view.js";
 import { type ChatItem, ChatLog } from "./chat/chat-log.js";
 import type { ChatLook } from "./chat/chat-look.js";
@@ -33,6 +34,8 @@ export interface AppDeps {
   readonly access: TerminalAccess;
   readonly keys: KeyTable;
   readonly log: { warn(text: string): void };
+  /** The model's wishes to apply something, which the review view shows. */
+  readonly applyQuestions?: ApplyQuestions | undefined;
 }
 
 const tickMs = 100;
@@ -53,6 +56,7 @@ export class App implements TerminalApp {
   readonly #tty: Tty;
   #dialog: Component | undefined;
   #branch: string | undefined;
+  #view: FullView | undefined;
   #drawn = 0;
   #pending = 0;
   #ticker: NodeJS.Timeout | undefined;
@@ -75,6 +79,9 @@ export class App implements TerminalApp {
       areThoughtsUnfolded: false,
     };
     this.editor = createEditor(this);
+    deps.applyQuestions?.answerWith(async (question, signal) =>
+      (await import("./review/open-review.js")).askInReview(this, question, signal),
+    );
     this.done = new Promise((resolve) => {
       this.#leave = resolve;
     });
@@ -151,12 +158,25 @@ export class App implements TerminalApp {
   }
 
   openView(view: FullView): void {
+    this.#view = view;
     this.screen.openFull(new FullScreen(this.#tty, view));
   }
 
   closeView(): void {
+    this.#view = undefined;
     this.screen.closeFull();
     this.refreshPending();
+  }
+
+  async withTerminalFree<T>(work: () => Promise<T>): Promise<T> {
+    const view = this.#view;
+    this.screen.stop();
+    try {
+      return await work();
+    } finally {
+      this.screen.start();
+      if (view) this.openView(view);
+    }
   }
 
   showDialog(dialog: Component | undefined): void {

@@ -18,6 +18,11 @@ export const slashCommands: SlashCommands = {
   ...modelCommands,
   ...pendingCommands,
   ...sessionCommands,
+  review: {
+    usage: "[ID]",
+    help: "review what is pending",
+    run: async (app, id) => (await import("./review/open-review.js")).openReview(app, id || undefined),
+  },
   ...aboutCommands,
 };
 

@@ -39,6 +39,7 @@ export class FullScreen {
   close(): void {
     this.#isOpen = false;
     clearTimeout(this.#timer);
+    this.#timer = undefined; // it may be opened again
     this.#tty.switchOff("alternate screen");
   }
 

@@ -1,6 +1,7 @@
 // A session and a terminal, joined until the user leaves. Promises: the terminal is as it was, whatever ends the program.
 
 import type { AgentSession } from "../sdk/index.js";
+import type { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { App } from "./app.js";
 import { openSessions } from "./pickers/sessions.js";
 import { Tty, type TtyOptions } from "./terminal.js";
@@ -15,6 +16,7 @@ export interface TuiOptions extends Omit<TtyOptions, "title"> {
   readonly access: TerminalAccess;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: { warn(text: string): void };
+  readonly applyQuestions?: ApplyQuestions;
   /** Sent when everything is drawn. */
   readonly firstPrompt?: string;
   /** The list of sessions comes first. */
@@ -28,12 +30,13 @@ export async function runTui({
   log,
   firstPrompt,
   opensSessions,
+  applyQuestions,
   ...streams
 }: TuiOptions): Promise<Leaving> {
   const tty = new Tty({ ...streams, title: `galley - ${session.sessionName ?? access.directory}` });
   const theme = createTheme(builtInThemes.dark ?? {}, colourDepth(env));
   const { keys, notices } = useKeyFile(access);
-  const app = new App({ session, tty, theme, access, keys, log });
+  const app = new App({ session, tty, theme, access, keys, log, applyQuestions });
   app.start();
   for (const notice of notices) app.notice("warning", notice);
   if (opensSessions) openSessions(app, { isStart: true });

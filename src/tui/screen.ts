@@ -82,6 +82,7 @@ export class Screen extends TUI {
   }
 
   override requestRender(): void {
+    this.#full?.requestRender();
     this.#schedule(frameMs);
   }
 

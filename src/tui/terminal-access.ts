@@ -8,4 +8,8 @@ export interface TerminalAccess extends InputAccess {
   readonly directory: string;
   /** The access mode that holds, for the footer. */
   mode(): string;
+  /** In the user's editor, while the terminal is free for it; undefined: there is none, or it failed. */
+  editText(text: string, name: string): Promise<string | undefined>;
+  /** The same for a file of the project. */
+  openFile(path: string): Promise<void>;
 }

@@ -47,6 +47,8 @@ export interface TerminalApp {
   takeBackQueue(): boolean;
   /** Into the clipboard of the terminal. */
   copy(text: string): void;
+  /** The terminal is another program's until `work` ends. */
+  withTerminalFree<T>(work: () => Promise<T>): Promise<T>;
   /** Something has changed. */
   draw(): void;
 }

@@ -25,6 +25,7 @@ const options: Record<keyof CreateAgentSessionOptions, true> = {
   ...{ overrideBuiltins: true, additionalToolPaths: true, namedTools: true, extensions: true },
   ...{ additionalExtensionPaths: true, pluginDirectories: true, disableExtensionDiscovery: true, trustProject: true },
   ...{ deferModules: true, beforeModules: true, onLoadError: true, resolveFlags: true, mode: true, approve: true },
+  ...{ confirmApply: true },
   ...{ permit: true, allowExec: true, ui: true, hooks: true, onShutdownRequest: true, persist: true },
   ...{ budget: true, onBudgetExceeded: true, onNoModel: true, onFilesWritten: true },
   ...{ sessionDir: true, resume: true, sessionManager: true, clock: true, ids: true, random: true, log: true },

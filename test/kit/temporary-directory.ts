@@ -23,6 +23,13 @@ export function removeDirectoriesOfFile(): void {
   for (const directory of ofFile.splice(0)) remove(directory);
 }
 
+/** A program of the test may still be ending, and write meanwhile. */
 function remove(directory: string): void {
-  rmSync(directory, { recursive: true, force: true });
+  for (let attempt = 0; ; attempt++)
+    try {
+      return rmSync(directory, { recursive: true, force: true });
+    } catch (error) {
+      if (attempt === 40 || (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    }
 }

@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { GalleyError } from "../../base/errors.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
-import type { AgentSession } from "../../sdk/index.js";
 import { listSessions } from "../../sdk/manage-sessions.js";
 import {
   listChangeOwners,
@@ -14,6 +13,7 @@ import {
 } from "../../sdk/pending-sessions.js";
 import { findChange } from "../../sdk/review/find-by-id.js";
 import { diffsOf } from "../../sdk/review/listed-action.js";
+import { changeOwner, keepSession } from "../../sdk/review/stage-undo.js";
 import type { ExitReason } from "../exit-codes.js";
 import { shellWord } from "../shell-word.js";
 import type { PendingWords } from "./pending-words.js";
@@ -101,13 +101,6 @@ function withHint(error: unknown, { verb, changeId, isRun }: Wanted): unknown {
   return new GalleyError(error.code, `${error.message} ${hint}: galley changes lists them.`);
 }
 
-/** A new session gets a file with its first message, and what was staged in it has to be kept. */
-function keepSession({ sessionManager }: AgentSession, text: string): void {
-  if (sessionManager.isOnDisk) return;
-  const content = [{ type: "text" as const, text }];
-  sessionManager.appendMessage({ role: "user", content, attribution: "user", timestamp: Date.now() });
-}
-
 /**
  * Undo stages in the session that made the change, or in a new one where that session has no file. A preview is found
  * by the other commands, which look only at the sessions of this project.
@@ -117,11 +110,7 @@ async function sessionFor(
   { verb, changeId, isRun, isPreview }: Wanted,
   owners: Awaited<ReturnType<typeof listChangeOwners>>,
 ): Promise<string | undefined> {
-  const candidates = changeId === undefined ? owners : owners.filter(({ id }) => id === changeId);
-  const open = candidates.filter(({ isUndone, isUndo }) => !isUndone && (isRun || isUndo === (verb === "redo")));
-  const runs = open.filter(({ run }) => run !== undefined).sort((a, b) => (b.run?.at ?? 0) - (a.run?.at ?? 0));
-  const wanted = (isRun ? runs[0] : open[0]) ?? candidates[0];
-  const file = wanted?.session ?? "";
+  const file = changeOwner(owners, { verb, changeId, isRun }) ?? "";
   const owner = isAbsolute(file) && existsSync(file) ? file : undefined;
   if (owner === undefined || !isPreview) return owner;
   return (await listSessions(location)).some(({ path }) => path === owner) ? owner : undefined;

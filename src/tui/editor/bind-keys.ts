@@ -63,6 +63,7 @@ function actionsOf(app: TerminalApp): Partial<Record<AppAction, Action>> {
     "app.model.cycleForward": () =>
       told(app, app.session.cycleModel(), "There is no other model with a key. /model lists them."),
     "app.model.select": command("/model"),
+    "app.review": command("/review"),
     "app.message.followUp": () => followUp(app),
     "app.message.dequeue": () => app.takeBackQueue() || app.session.isStreaming,
     "app.session.new": command("/new"),

@@ -1,0 +1,90 @@
+// What is under review in an open session.
+
+import type { DiffPage } from "../../protocol/diff.js";
+import type { AgentMessage } from "../../protocol/messages.js";
+import type { PendingActionView } from "../../protocol/pending.js";
+import { joinPages } from "../../render/diff-rows.js";
+import type { AgentSession } from "../../session/agent-session.js";
+import type { ReviewAction, ReviewSource } from "./review-source.js";
+
+export function sessionReview(session: AgentSession): ReviewSource {
+  return {
+    async actions() {
+      const found = await session.getPendingActions({ check: true });
+      return found.map((action) => reviewAction(action, promptOf(action, session.messages)));
+    },
+    changes: () => session.getChanges({ isWholeRoot: true, limit: 200 }),
+    async diff(of) {
+      const which = "action" in of ? { pendingId: of.action } : { changeId: of.change };
+      const pages: DiffPage[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await session.getDiff({ ...which, cursor });
+        pages.push(page);
+        cursor = page.nextCursor;
+        if (cursor !== undefined) continue;
+        const files = joinPages(pages);
+        const binaries = "action" in of ? { binaries: session.getPlannedBinaries(of.action, files) } : {};
+        return { revision: page.revision, files, ...binaries };
+      }
+    },
+    async decide({ key, files, hunks, ...decision }) {
+      const part = { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) };
+      return (await session.resolvePendingAction({ ...decision, ...part, pendingId: key, by: "user" })).text;
+    },
+    async revise({ key, ...edit }) {
+      await session.revisePendingAction({ ...edit, pendingId: key, by: "user" });
+    },
+    rebase: async (key, revision) => (await session.rebasePendingAction({ pendingId: key, revision, by: "user" })).left,
+    undo: async (changeId) => (await session.undo({ changeId, isWholeRoot: true, mustFit: true })).action.id,
+    redo: async () => (await session.redo({ isWholeRoot: true, mustFit: true })).action.id,
+    subscribe: (listener) =>
+      session.subscribe((event) => {
+        if (event.type.startsWith("pending_action")) listener();
+      }),
+  };
+}
+
+export function reviewAction(action: PendingActionView, prompt: string): ReviewAction {
+  const { files = [], restsOn = [], preview } = action;
+  return {
+    key: action.id,
+    label: action.label,
+    sourceToolName: action.sourceToolName,
+    createdAt: action.createdAt,
+    kind: action.kind,
+    status: action.status,
+    revision: action.revision,
+    files: files.map((file) => ({
+      path: file.path,
+      shown: file.path,
+      kind: file.kind ?? "modify",
+      to: file.to,
+      added: file.added ?? 0,
+      removed: file.removed ?? 0,
+      hunks: file.hunks ?? 0,
+      isStale: file.stale === true,
+      size: file.size,
+      sha256: file.sha256,
+    })),
+    prompt,
+    restsOn: restsOn.map(({ id, files: paths }) => ({ key: id, paths })),
+    lastError: action.lastError,
+    text: preview?.diff ?? preview?.text ?? "",
+  };
+}
+
+/** What the user said last before the call that staged it. */
+function promptOf({ toolCallId }: PendingActionView, messages: readonly AgentMessage[]): string {
+  if (toolCallId === undefined) return "";
+  let prompt = "";
+  for (const message of messages) {
+    if (message.role === "user") prompt = textOf(message.content);
+    else if (message.role === "toolResult" && message.toolCallId === toolCallId) return prompt;
+  }
+  return prompt;
+}
+
+function textOf(content: string | readonly { type: string; text?: string }[]): string {
+  if (typeof content === "string") return content;
+  return content.map((block) => (block.type === "text" ? (block.text ?? "") : "")).join(" ");
+}

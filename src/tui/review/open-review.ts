@@ -1,0 +1,59 @@
+// The review view of a conversation: opened by the user, or by the model's wish to apply something. There is one at a time.
+
+import type { ApplyAnswer, ApplyQuestion } from "../../sdk/review/apply-questions.js";
+import { findAction } from "../../sdk/review/find-by-id.js";
+import { sessionReview } from "../../sdk/review/session-review.js";
+import type { TerminalApp } from "../terminal-app.js";
+import { ReviewView } from "./review-view.js";
+
+const open = new WeakMap<TerminalApp, ReviewView>();
+
+/** Throws for an id that nothing pending has. */
+export async function openReview(app: TerminalApp, id?: string): Promise<void> {
+  const key = id === undefined ? undefined : await keyFor(app, id);
+  if (open.has(app)) return;
+  await viewFor(app).start(key);
+}
+
+export async function askInReview(
+  app: TerminalApp,
+  question: ApplyQuestion,
+  signal: AbortSignal | undefined,
+): Promise<ApplyAnswer> {
+  const known = open.get(app);
+  return (known ?? viewFor(app)).ask(question, { isOwn: !known, signal });
+}
+
+async function keyFor(app: TerminalApp, id: string): Promise<string> {
+  const session = { id: app.session.sessionId, path: "" };
+  const actions = await app.session.getPendingActions();
+  return findAction(
+    actions.map((action) => ({ id: action.id, name: action.id, session })),
+    id,
+  ).id;
+}
+
+function viewFor(app: TerminalApp): ReviewView {
+  const view = new ReviewView({
+    source: sessionReview(app.session),
+    theme: app.theme,
+    now: () => performance.now(),
+    draw: () => app.draw(),
+    close() {
+      open.delete(app);
+      app.closeView();
+    },
+    leave: () => app.leave({ code: 0 }),
+    edit: (text, name) => app.withTerminalFree(() => app.access.editText(text, name)),
+    openFile: (path) => app.withTerminalFree(() => app.access.openFile(path)),
+    copy: (text) => app.screen.terminal.write(copied(text)),
+  });
+  open.set(app, view);
+  app.openView(view);
+  return view;
+}
+
+/** The terminal's own way to its clipboard. */
+export function copied(text: string): string {
+  return `\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`;
+}

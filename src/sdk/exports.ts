@@ -20,7 +20,9 @@ export {
 export type { CustomToolContext } from "../extensions/api/custom-tool-context.js";
 export type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "../extensions/api/extension.js";
 export type { ExtensionCommandContext, ExtensionContext } from "../extensions/api/extension-context.js";
+export type { RenderView, ToolRenderer } from "../extensions/api/render.js";
 export { plainTheme, type Theme } from "../extensions/compat/theme.js";
+export type { TrustQuestion } from "../extensions/trust/trust-question.js";
 export type {
   DirectoryEntry,
   DirectoryListing,
@@ -52,6 +54,8 @@ export { AgentSession, type PromptOptions, type ToolRun, type ToolRunRequest } f
 export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
 export type { ModelChoice } from "../session/models/model-source.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
+export { type AccessMode, accessModes } from "./access-mode.js";
+export { type ApprovalMode, approvalModes } from "./approval-policy.js";
 export {
   type AstChange,
   type AstEditLocation,
@@ -59,6 +63,7 @@ export {
   type AstEditRequest,
   astEdit,
 } from "./ast-edit-function.js";
+export type { CallAnswer, CallQuestion } from "./call-approval.js";
 export { queueResolveHandler, type ResolveHandler } from "./queue-resolve-handler.js";
 export { SessionManager, type SessionManagerOptions } from "./session-manager.js";
 export type { SessionUI } from "./session-ui.js";

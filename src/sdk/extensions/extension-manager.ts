@@ -31,6 +31,7 @@ import type {
 import type { ModelSource } from "../../session/models/model-source.js";
 import type {
   ExtensionReport,
+  ExtensionShortcut,
   InterceptedPrompt,
   InterceptOptions,
   RecordChange,
@@ -88,6 +89,7 @@ export class ExtensionManager implements SessionExtensions {
   #memory: LoadMemory | undefined;
   #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
   #undecided: UndecidedProject | undefined;
+  #isTrustedForThisRun = false;
   #isBroken = false;
   #isOver = false;
   /** The session has ended: no extension is told anything any more. */
@@ -211,6 +213,18 @@ export class ExtensionManager implements SessionExtensions {
     return this.#live ? visibleCustomCommands(this.#live) : [];
   }
 
+  toolRenderer(name: string): object | undefined {
+    return this.#live?.drawing.toolRenderer(name);
+  }
+
+  messageRenderer(customType: string): unknown {
+    return this.#live?.drawing.messageRenderer(customType);
+  }
+
+  shortcuts(): ExtensionShortcut[] {
+    return this.#live?.drawing.shortcuts() ?? [];
+  }
+
   onReport(listener: (report: ExtensionReport) => void): () => void {
     return this.#reports.listen(listener);
   }
@@ -273,16 +287,22 @@ export class ExtensionManager implements SessionExtensions {
   async #askForTrust(): Promise<void> {
     const undecided = this.#undecided;
     if (!undecided || !this.#liveUI?.hasUI || this.#isOver) return;
-    const { title, lines } = undecided.question;
-    const { signal } = this.#over;
-    if (!(await this.#liveUI.ui.confirm(title, lines.join("\n"), { signal })) || this.#isOver) return;
+    const answer = await this.#trustAnswer(undecided, this.#liveUI);
+    if (answer === "no" || this.#isOver) return;
     try {
-      await undecided.rememberYes();
+      if (answer === "once") this.#isTrustedForThisRun = true;
+      else await undecided.rememberYes();
     } catch (error) {
       return this.#deps.log.error("the decision about the project could not be kept, so it does not count", error);
     }
     await this.reload();
     await this.#askForTrust();
+  }
+
+  async #trustAnswer({ question }: UndecidedProject, { ui }: LiveUI): Promise<"no" | "trust" | "once"> {
+    const { signal } = this.#over;
+    if (this.#options.askTrust) return this.#options.askTrust(question, signal).catch(() => "no");
+    return (await ui.confirm(question.title, question.lines.join("\n"), { signal })) ? "trust" : "no";
   }
 
   /** The old ones answer until the new ones are loaded: there must be no moment without a guard. */
@@ -345,7 +365,7 @@ export class ExtensionManager implements SessionExtensions {
         onError: (failure) => this.#reports.failed(failure),
         onSendFailure: ({ command, error }) => this.#reports.send({ type: "response", command, success: false, error }),
       },
-      this.#options,
+      this.#isTrustedForThisRun ? { ...this.#options, trustProject: true } : this.#options,
     );
     this.#undecided = loaded.undecided;
     this.#coverage = loaded.projectCoverage;

@@ -4,6 +4,7 @@
 
 import type { Settings } from "../config/settings/settings.js";
 import type { AccessControl, AccessMode } from "../session/agent-session-deps.js";
+import { type ApprovalMode, approvalModes } from "./approval-policy.js";
 import { refusesCommands } from "./sandbox-policy.js";
 
 export const accessModes: readonly AccessMode[] = ["read-only", "stage", "workspace", "full"];
@@ -15,11 +16,13 @@ const stagingOf = { "read-only": "all", stage: "all", workspace: "auto", full: "
 
 export class SessionAccess implements AccessControl {
   readonly #settings: Settings;
+  readonly #usualApproval: ApprovalMode | undefined;
   #chosen: AccessMode | undefined;
 
   /** `usual` holds unless the user, the project or the caller has set `staging` or `sandbox`. */
-  constructor(settings: Settings, usual: AccessMode | undefined) {
+  constructor(settings: Settings, { access: usual, approval }: { access?: AccessMode; approval?: ApprovalMode } = {}) {
     this.#settings = settings;
+    this.#usualApproval = approval;
     const isGiven = (["staging", "sandbox"] as const).some((key) => settings.sourceOf(key) !== "default");
     if (usual !== undefined && !isGiven) this.choose(usual);
   }
@@ -30,6 +33,10 @@ export class SessionAccess implements AccessControl {
     const staging = this.#settings.get("staging");
     if (refusesCommands(this.#settings)) return "custom";
     return staging === "all" ? "stage" : staging === "auto" ? "full" : "custom";
+  }
+
+  get approval(): ApprovalMode {
+    return approvalModeOf(this.#settings, this.#usualApproval);
   }
 
   choose(mode: AccessMode): void {
@@ -50,4 +57,11 @@ export class SessionAccess implements AccessControl {
   get needsMissingSandbox(): boolean {
     return this.#chosen !== "full" && refusesCommands(this.#settings);
   }
+}
+
+/** A project can only ask for more than what would hold without it. */
+function approvalModeOf(settings: Settings, usual: ApprovalMode = "never"): ApprovalMode {
+  const set = settings.get("approval.mode");
+  if (settings.isSetByUser("approval.mode")) return set;
+  return approvalModes[Math.max(approvalModes.indexOf(set), approvalModes.indexOf(usual))] ?? "ask-writes";
 }

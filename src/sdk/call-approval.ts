@@ -7,7 +7,7 @@ import type { Settings } from "../config/settings/settings.js";
 import { type ApprovalPolicy, type ApprovalRequest, approveAll } from "../session/approval.js";
 import type { ApprovalTier } from "../tools/tool.js";
 import { readOnlyText, type SessionAccess } from "./access-mode.js";
-import { type ApprovalMode, allowLine, approvalModes, isAsked, kindOf, refusedByUser } from "./approval-policy.js";
+import { allowLine, isAsked, kindOf, refusedByUser } from "./approval-policy.js";
 import { noSandboxText } from "./sandbox-policy.js";
 import { callLines } from "./session-ui.js";
 import { bypassText, declinedText } from "./staging-policy.js";
@@ -30,8 +30,6 @@ export type CallAnswer =
 export interface CallApprovalDeps {
   readonly access: SessionAccess;
   readonly settings: Settings;
-  /** Holds unless the user sets `approval.mode`. */
-  readonly usualMode: ApprovalMode | undefined;
   readonly allowExec: boolean;
   readonly root: string;
   readonly cwd: string;
@@ -48,7 +46,7 @@ export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: Call
   const { access, settings } = deps;
   const allowed = new Set<string>();
   return async (request) => {
-    const mode = approvalModeOf(settings, deps.usualMode);
+    const mode = access.approval;
     const kind = kindOf(request.tool, request.tier);
     const isExec = request.tier === "exec";
     if (isExec && access.needsMissingSandbox) return { block: noSandboxText };
@@ -68,13 +66,6 @@ export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: Call
       await deps.allowForGood(line).catch((error) => deps.log.error(messageOf(error), error));
     return undefined;
   };
-}
-
-/** A project can only ask for more than what would hold without it. */
-export function approvalModeOf(settings: Settings, usual: ApprovalMode = "never"): ApprovalMode {
-  const set = settings.get("approval.mode");
-  if (settings.isSetByUser("approval.mode")) return set;
-  return approvalModes[Math.max(approvalModes.indexOf(set), approvalModes.indexOf(usual))] ?? "ask-writes";
 }
 
 /** A string is a refusal in other words. */

@@ -61,7 +61,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const permit = options.permit ?? user?.permit;
   const access = createToolAccess({ ...environment, permit }, options);
   const models = await findSessionModels(options, environment);
-  const mode = new SessionAccess(environment.settings, options.access);
+  const mode = new SessionAccess(environment.settings, options);
   const prompt = await createSystemPrompt(options, environment, { ...access, mode });
   const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));
   const opened = await openRecords(options, environment, access.workspace);
@@ -254,12 +254,12 @@ function isModelNamed({ model, provider, modelPattern }: CreateAgentSessionOptio
 
 /** What may run, and what the user is asked about. */
 function policyOf(
-  { approve, allowExec = false, approval: usualMode, askCall: ask }: CreateAgentSessionOptions,
+  { approve, allowExec = false, askCall: ask }: CreateAgentSessionOptions,
   { settings, project, cwd, log, agentDir, clock }: SessionEnvironment,
   { access, user }: { access: SessionAccess; user: UserQuestions | undefined },
 ): ApprovalPolicy {
   return createCallPolicy(approve, {
-    ...{ access, settings, usualMode, allowExec, cwd, log, ask, confirm: user?.approveCall },
+    ...{ access, settings, allowExec, cwd, log, ask, confirm: user?.approveCall },
     root: project.writableRoot,
     allowForGood: async (line) =>
       (await import("./allow-for-good.js")).allowForGood(line, { agentDir, clock, settings }),

@@ -45,6 +45,8 @@ export interface RecordSource {
 export interface AccessControl {
   readonly mode: AccessMode | "custom";
   choose(mode: AccessMode): void;
+  /** Which calls the user is asked about. */
+  readonly approval: "never" | "unconfined" | "ask" | "ask-writes";
 }
 
 export type AccessMode = "read-only" | "stage" | "workspace" | "full";

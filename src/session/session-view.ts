@@ -17,7 +17,7 @@ import { sessionStats } from "../record/session-stats.js";
 import { resolveAllImages, resolveEntryImages } from "../record/store/blobs.js";
 import type { AnyTool } from "../tools/tool.js";
 import { namesOf } from "./active-tools.js";
-import type { AccessMode, AgentSessionDeps } from "./agent-session-deps.js";
+import type { AccessControl, AccessMode, AgentSessionDeps } from "./agent-session-deps.js";
 import { contextUsage } from "./context-usage.js";
 import type { PromptOutcome } from "./prompt-outcome.js";
 import type { ExtensionShortcut } from "./session-extensions.js";
@@ -296,6 +296,11 @@ export class SessionView {
   /** What the agent may do with files and commands; `custom` where the settings make no mode of ours. */
   get access(): AccessMode | "custom" {
     return this.internals.deps.access?.mode ?? "custom";
+  }
+
+  /** Which calls the user is asked about. */
+  get approvalMode(): AccessControl["approval"] {
+    return this.internals.deps.access?.approval ?? "never";
   }
 
   /** Only the user and the host change it. It holds from the next call on. */

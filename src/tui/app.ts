@@ -1,15 +1,18 @@
 // The conversation and its terminal: what the user does becomes calls of the session, what the session tells becomes blocks.
 // It owns the screen and the parts on it; each part is a file of its own.
 
-import { type Component, Editor, Text } from "@earendil-works/pi-tui";
+import { type Component, Editor, type EditorComponent, type EditorTheme, Text } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
+import { accessText, approvalWarnings } from "./access-commands.js";
 import { BlockView } from "./chat/block-view.js";
 import { ChatLog } from "./chat/chat-log.js";
 import type { ChatLook } from "./chat/chat-look.js";
+import { extensionDrawing } from "./chat/extension-drawing.js";
 import { runCommand } from "./commands.js";
 import { bindKeys } from "./editor/bind-keys.js";
+import type { TerminalUI } from "./extension-ui/terminal-ui.js";
 import { footerLines } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
@@ -28,6 +31,8 @@ export interface AppDeps {
   readonly access: TerminalAccess;
   readonly keys: KeyTable;
   readonly log: { warn(text: string): void };
+  /** How the session and its extensions ask the user. */
+  readonly ui: TerminalUI;
 }
 
 const tickMs = 100;
@@ -43,7 +48,11 @@ export class App implements TerminalApp {
   readonly editor: Editor;
   /** What stands between the conversation and the editor, in this order; a dialog takes the editor's place. */
   readonly above: Component[] = [];
+  readonly editorTheme: EditorTheme;
+  readonly #ui: TerminalUI;
   readonly #tty: Tty;
+  #replaced: EditorComponent | undefined;
+  #isViewOpen = false;
   #dialog: Component | undefined;
   #drawn = 0;
   #pending = 0;
@@ -58,15 +67,19 @@ export class App implements TerminalApp {
     this.access = deps.access;
     this.session = session;
     this.#tty = tty;
+    this.#ui = deps.ui;
+    this.editorTheme = editorTheme(theme);
     this.screen = new Screen(tty, (error) => deps.log.warn(`drawing failed: ${messageOf(error)}`));
     this.look = {
       theme,
       markdown: markdownTheme(theme),
       now: () => performance.now(),
+      cwd: session.cwd,
+      ...extensionDrawing(session, deps.log),
       areToolsUnfolded: false,
       areThoughtsUnfolded: false,
     };
-    this.editor = new Editor(this.screen, editorTheme(theme), { paddingX: 1 });
+    this.editor = new Editor(this.screen, this.editorTheme, { paddingX: 1 });
     this.editor.onSubmit = (text) => this.send(text);
     this.done = new Promise((resolve) => {
       this.#leave = resolve;
@@ -76,7 +89,9 @@ export class App implements TerminalApp {
   start(): void {
     this.chat.restore(this.session.messages);
     this.session.subscribe((event) => this.#take(event));
+    this.#ui.attach(this, { isFree: () => !this.#dialog && !this.#isViewOpen });
     bindKeys(this);
+    this.#ui.bindShortcuts(this);
     this.screen.bottom.addChild(this.#bottom());
     this.screen.setFocus(this.editor);
     this.screen.start();
@@ -86,6 +101,7 @@ export class App implements TerminalApp {
 
   leave(leaving: Leaving): void {
     clearInterval(this.#ticker);
+    this.#ui.questions.close();
     this.screen.stop();
     this.#leave(leaving);
   }
@@ -105,17 +121,34 @@ export class App implements TerminalApp {
   }
 
   openView(view: FullView): void {
+    this.#isViewOpen = true;
     this.screen.openFull(new FullScreen(this.#tty, view));
   }
 
   closeView(): void {
     this.screen.closeFull();
+    this.#isViewOpen = false;
+    this.#ui.questions.advance();
     this.refreshPending();
   }
 
   showDialog(dialog: Component | undefined): void {
     this.#dialog = dialog;
-    this.screen.setFocus(dialog ?? this.editor);
+    this.screen.setFocus(dialog ?? this.input);
+    this.draw();
+    if (!dialog) this.#ui.questions.advance();
+  }
+
+  get input(): EditorComponent {
+    return this.#replaced ?? this.editor;
+  }
+
+  useEditor(editor: EditorComponent | undefined): void {
+    const text = this.input.getText();
+    this.#replaced = editor;
+    if (editor) editor.onSubmit = (said) => this.send(said);
+    this.input.setText(text);
+    if (!this.#dialog) this.screen.setFocus(this.input);
     this.draw();
   }
 
@@ -157,22 +190,25 @@ export class App implements TerminalApp {
       invalidate: () => {},
       render: (width) => [
         "",
-        ...workingLine(this.session, theme, width),
+        ...workingLine(this.session, theme, width, this.#ui.slots.workingMessage),
+        ...this.#ui.slots.widgets("above", width),
         ...this.above.flatMap((part) => part.render(width)),
         ...this.#pendingLine(width),
-        ...(this.#dialog ?? this.editor).render(width),
-        ...footerLines(
+        ...(this.#dialog ?? this.input).render(width),
+        ...this.#ui.slots.widgets("below", width),
+        ...(this.#ui.slots.footer(width) ?? footerLines(
           {
             session: this.session,
-            access: this.access.mode(),
+            access: accessText(this.session, theme),
             directory: this.access.directory,
             branch: undefined,
             pending: this.#pending,
-            warnings: [],
+            warnings: approvalWarnings(this.session),
           },
           theme,
           width,
-        ),
+        )),
+        ...this.#ui.slots.statusLine(theme, width),
       ],
     };
   }

@@ -2,6 +2,7 @@
 // and skills have theirs; an unknown one is not sent to a model.
 
 import { GalleyError } from "../base/errors.js";
+import { accessCommand } from "./access-commands.js";
 import type { TerminalApp } from "./terminal-app.js";
 
 export interface SlashCommand {
@@ -16,6 +17,7 @@ export const slashCommands: Readonly<Record<string, SlashCommand>> = {
     help: "the commands",
     run: async (app) => app.notice("info", commandLines().join("\n")),
   },
+  access: { usage: "[MODE]", help: "what the agent may do", run: accessCommand },
   quit: { usage: "", help: "leave", run: async (app) => app.leave({ code: 0 }) },
 };
 

@@ -8,6 +8,7 @@ export type ChatItem =
   | { readonly kind: "thinking"; text: string; isFinal: boolean }
   | { readonly kind: "text"; text: string; isFinal: boolean }
   | ToolItem
+  | { readonly kind: "custom"; readonly message: Extract<AgentMessage, { role: "custom" }>; isFinal: boolean }
   | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFinal: boolean };
 
 export interface ToolItem {
@@ -95,6 +96,7 @@ export class ChatLog {
     } else if (message.role === "user") this.add(userItem(message.content));
     else if (message.role === "toolResult")
       this.#endCall(message.toolCallId, { content: message.content, details: message.details }, message.isError);
+    else if (message.role === "custom" && message.display) this.add({ kind: "custom", message, isFinal: true });
     else if (message.role === "bashExecution") this.notice("info", `$ ${message.command}\n${message.output}`);
   }
 

@@ -1,6 +1,7 @@
 // Which keys do what while the editor has the focus. They are seen before the editor sees them.
 
 import { matchesKey } from "@earendil-works/pi-tui";
+import { cycleAccess } from "../access-commands.js";
 import type { AppAction } from "../keys.js";
 import type { TerminalApp } from "../terminal-app.js";
 
@@ -37,6 +38,7 @@ export function bindKeys(app: TerminalApp): void {
     "app.tools.expand": () => toggle(app, "areToolsUnfolded"),
     "app.thinking.toggle": () => toggle(app, "areThoughtsUnfolded"),
     "app.thinking.cycle": () => done(app.session.cycleThinkingLevel(), app),
+    "app.access.cycle": () => cycleAccess(app),
     "app.model.cycleForward": () => done(app.session.cycleModel(), app),
   };
   app.screen.addInputListener((data) => {

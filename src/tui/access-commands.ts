@@ -2,7 +2,7 @@
 // so in warning colour.
 
 import { GalleyError } from "../base/errors.js";
-import { type AccessMode, accessModes, type AgentSession, type Theme } from "../sdk/index.js";
+import { type AccessMode, type AgentSession, accessModes, type Theme } from "../sdk/index.js";
 import type { TerminalApp } from "./terminal-app.js";
 
 /** What Ctrl-S goes through. */
@@ -24,7 +24,9 @@ export function cycleAccess(app: TerminalApp): boolean {
 /** `/access` tells, `/access MODE` changes. */
 export async function accessCommand(app: TerminalApp, argument: string): Promise<void> {
   if (argument === "") {
-    const rows = accessModes.map((mode) => `${mode === app.session.access ? "›" : " "} ${mode.padEnd(10)} ${meaning[mode]}`);
+    const rows = accessModes.map(
+      (mode) => `${mode === app.session.access ? "›" : " "} ${mode.padEnd(10)} ${meaning[mode]}`,
+    );
     return app.notice("info", rows.join("\n"));
   }
   const mode = accessModes.find((each) => each === argument);

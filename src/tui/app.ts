@@ -196,18 +196,19 @@ export class App implements TerminalApp {
         ...this.#pendingLine(width),
         ...(this.#dialog ?? this.input).render(width),
         ...this.#ui.slots.widgets("below", width),
-        ...(this.#ui.slots.footer(width) ?? footerLines(
-          {
-            session: this.session,
-            access: accessText(this.session, theme),
-            directory: this.access.directory,
-            branch: undefined,
-            pending: this.#pending,
-            warnings: approvalWarnings(this.session),
-          },
-          theme,
-          width,
-        )),
+        ...(this.#ui.slots.footer(width) ??
+          footerLines(
+            {
+              session: this.session,
+              access: accessText(this.session, theme),
+              directory: this.access.directory,
+              branch: undefined,
+              pending: this.#pending,
+              warnings: approvalWarnings(this.session),
+            },
+            theme,
+            width,
+          )),
         ...this.#ui.slots.statusLine(theme, width),
       ],
     };

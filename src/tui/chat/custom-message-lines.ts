@@ -17,7 +17,8 @@ export function customMessageLines(message: CustomMessage, look: ChatLook, width
   });
   if (own) return ["", ...cleanLines(own)];
   const { content, customType } = message;
-  const text = typeof content === "string" ? content : content.map((block) => ("text" in block ? block.text : "")).join("\n");
+  const text =
+    typeof content === "string" ? content : content.map((block) => ("text" in block ? block.text : "")).join("\n");
   const label = theme.fg("customMessageLabel", `[${oneLine(customType, 60)}]`);
   const lines = wrapTextWithAnsi(sanitizeForTerminal(text).replaceAll("\t", "    "), Math.max(1, width - 3));
   return ["", ` ${label}`, ...lines.map((line) => `   ${theme.fg("customMessageText", line)}`)];

@@ -29,7 +29,12 @@ export function customToolLines(item: ToolItem, call: CustomCall, look: ChatLook
   const body = item.result ? renderer.result(item.result, item.args, view, inner) : [];
   const lines = cleanLines([...head, ...body]).map((line) => truncateToWidth(line, inner));
   if (renderer.hasOwnShell) return ["", ...lines.map((line) => `  ${line}`)];
-  const background = { waiting: "toolPendingBg", running: "toolPendingBg", done: "toolSuccessBg", failed: "toolErrorBg" };
+  const background = {
+    waiting: "toolPendingBg",
+    running: "toolPendingBg",
+    done: "toolSuccessBg",
+    failed: "toolErrorBg",
+  };
   const name = background[item.state];
   if (theme.getBgAnsi(name) === "") return ["", ...lines.map((line) => ` ${theme.fg("border", "│")} ${line}`)];
   const box = new Box(1, 0, (text) => theme.bg(name, text));

@@ -1,6 +1,6 @@
 // Questions with a list or a field: what extensions and the tool `ask` ask. Everything in them is cleaned first.
 
-import { type Component, Editor, Input, SelectList, truncateToWidth, type TUI } from "@earendil-works/pi-tui";
+import { type Component, Editor, Input, SelectList, type TUI, truncateToWidth } from "@earendil-works/pi-tui";
 import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
 import type { Theme } from "../../sdk/index.js";
 import { editorTheme, selectListTheme } from "../theme/component-themes.js";

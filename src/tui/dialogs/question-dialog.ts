@@ -1,7 +1,7 @@
 // One question with its text and the keys that answer it. The text is shown whole: what does not fit scrolls, and an answer
 // that lets something happen counts only once the last line has been on the screen.
 
-import { Input, matchesKey, type KeyId, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { Input, type KeyId, matchesKey, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Theme } from "../../sdk/index.js";
 import type { FullView } from "../full-screen.js";
 import type { Dialog } from "./question-queue.js";
@@ -64,7 +64,9 @@ export class QuestionDialog<Answer> implements Dialog {
     const body = this.#text.layout(width - 4, Math.max(2, this.#place.rows() - aroundRows));
     const rest = [
       ...(this.#text.above > 0 ? [`${this.#text.above} above`] : []),
-      ...(this.#text.below > 0 ? [`${this.#text.below} more line${this.#text.below === 1 ? "" : "s"} (↓ PgDn End)`] : []),
+      ...(this.#text.below > 0
+        ? [`${this.#text.below} more line${this.#text.below === 1 ? "" : "s"} (↓ PgDn End)`]
+        : []),
     ];
     return [
       theme.fg("border", "─".repeat(width)),

@@ -84,19 +84,28 @@ export class TerminalUI {
       select: async (title, options, extra) => {
         const place = await this.#fields();
         const text = { title, options, initialIndex: extra?.initialIndex, helpText: extra?.helpText };
-        return questions.ask<string | undefined>((close) => selectDialog(text, place, close), { none: undefined, signal: extra?.signal });
+        return questions.ask<string | undefined>((close) => selectDialog(text, place, close), {
+          none: undefined,
+          signal: extra?.signal,
+        });
       },
       confirm: async (title, message, extra) =>
         askYesOrNo(questions, this.#place(await this.#attached), { title, message, signal: extra?.signal }),
       input: async (title, placeholder, extra) => {
         const place = await this.#fields();
         const text = { title, placeholder, helpText: extra?.helpText };
-        return questions.ask<string | undefined>((close) => inputDialog(text, place, close), { none: undefined, signal: extra?.signal });
+        return questions.ask<string | undefined>((close) => inputDialog(text, place, close), {
+          none: undefined,
+          signal: extra?.signal,
+        });
       },
       editor: async (title, prefill, extra) => {
         const place = await this.#fields();
         const text = { title, prefill, helpText: extra?.helpText };
-        return questions.ask<string | undefined>((close) => editorDialog(text, place, close), { none: undefined, signal: extra?.signal });
+        return questions.ask<string | undefined>((close) => editorDialog(text, place, close), {
+          none: undefined,
+          signal: extra?.signal,
+        });
       },
       notify: (message, kind = "info") => withApp((app) => app.notice(kind, sanitizeForTerminal(String(message)))),
       setStatus: (key, text) => slots.setStatus(key, text),

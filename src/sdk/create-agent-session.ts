@@ -20,16 +20,16 @@ import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import type { ApprovalPolicy } from "../session/approval.js";
 import { levelNamed } from "../session/models/thinking.js";
 import type { AnyTool } from "../tools/tool.js";
-import { SessionAccess } from "./access-mode.js";
+import { SessionAccess } from "./access/access-mode.js";
+import { createCallPolicy } from "./access/call-approval.js";
+import { noSandboxText, refusesCommands, sandboxState } from "./access/sandbox-policy.js";
 import { applyBeside, astEditBy } from "./ast-edit-function.js";
-import { createCallPolicy } from "./call-approval.js";
 import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js";
 import { sortGivenTools } from "./custom-tools.js";
 import type { ExtensionManager } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
-import { noSandboxText, refusesCommands, sandboxState } from "./sandbox-policy.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
 import { findSessionModels, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
@@ -262,7 +262,7 @@ function policyOf(
     ...{ access, settings, allowExec, cwd, log, ask, confirm: user?.approveCall },
     root: project.writableRoot,
     allowForGood: async (line) =>
-      (await import("./allow-for-good.js")).allowForGood(line, { agentDir, clock, settings }),
+      (await import("./access/allow-for-good.js")).allowForGood(line, { agentDir, clock, settings }),
   });
 }
 

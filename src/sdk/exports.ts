@@ -54,8 +54,9 @@ export { AgentSession, type PromptOptions, type ToolRun, type ToolRunRequest } f
 export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
 export type { ModelChoice } from "../session/models/model-source.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
-export { type AccessMode, accessModes } from "./access-mode.js";
-export { type ApprovalMode, approvalModes } from "./approval-policy.js";
+export { type AccessMode, accessModes } from "./access/access-mode.js";
+export { type ApprovalMode, approvalModes } from "./access/approval-policy.js";
+export type { CallAnswer, CallQuestion } from "./access/call-approval.js";
 export {
   type AstChange,
   type AstEditLocation,
@@ -63,7 +64,6 @@ export {
   type AstEditRequest,
   astEdit,
 } from "./ast-edit-function.js";
-export type { CallAnswer, CallQuestion } from "./call-approval.js";
 export { queueResolveHandler, type ResolveHandler } from "./queue-resolve-handler.js";
 export { SessionManager, type SessionManagerOptions } from "./session-manager.js";
 export type { SessionUI } from "./session-ui.js";

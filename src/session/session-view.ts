@@ -318,17 +318,17 @@ export class SessionView {
 
   /** For a terminal: what draws a call of this tool, one for each call. */
   toolRenderer(name: string): object | undefined {
-    return this.internals.deps.extensions?.toolRenderer(name);
+    return this.internals.deps.extensions?.drawing?.toolRenderer(name);
   }
 
   /** For a terminal: what draws the messages of this type. */
   messageRenderer(customType: string): unknown {
-    return this.internals.deps.extensions?.messageRenderer(customType);
+    return this.internals.deps.extensions?.drawing?.messageRenderer(customType);
   }
 
   /** For a terminal: the keys of extensions. */
   shortcuts(): readonly ExtensionShortcut[] {
-    return this.internals.deps.extensions?.shortcuts() ?? [];
+    return this.internals.deps.extensions?.drawing?.shortcuts() ?? [];
   }
 
   /** The path of the extension in whose files an uncaught error was thrown, if it can be told. */

@@ -16,7 +16,7 @@ const meaning: Readonly<Record<AccessMode, string>> = {
 };
 
 export function cycleAccess(app: TerminalApp): boolean {
-  const at = cycle.findIndex((mode) => mode === app.session.access);
+  const at = cycle.indexOf(app.session.access as AccessMode);
   setAccess(app, cycle[(at + 1) % cycle.length] ?? "stage");
   return true;
 }

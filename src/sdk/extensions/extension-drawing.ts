@@ -6,19 +6,13 @@ import type { AdaptedTool } from "../../extensions/api/custom-tool-adapter.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import { type RenderHooks, ToolRenderer } from "../../extensions/api/render.js";
 import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
-import type { ExtensionShortcut } from "../../session/session-extensions.js";
+import type { ExtensionDrawing } from "../../session/session-extensions.js";
 
 export interface DrawingDeps {
   readonly tools: readonly AdaptedTool[];
   readonly runner: ExtensionRunner | undefined;
   readonly log: Log;
   onError(failure: ToolFailure): void;
-}
-
-export interface ExtensionDrawing {
-  toolRenderer(name: string): ToolRenderer | undefined;
-  messageRenderer(customType: string): unknown;
-  shortcuts(): ExtensionShortcut[];
 }
 
 export function extensionDrawing({ tools, runner, log, onError }: DrawingDeps): ExtensionDrawing {

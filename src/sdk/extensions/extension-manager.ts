@@ -30,8 +30,8 @@ import type {
 } from "../../session/compaction/compaction-extensions.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 import type {
+  ExtensionDrawing,
   ExtensionReport,
-  ExtensionShortcut,
   InterceptedPrompt,
   InterceptOptions,
   RecordChange,
@@ -213,16 +213,8 @@ export class ExtensionManager implements SessionExtensions {
     return this.#live ? visibleCustomCommands(this.#live) : [];
   }
 
-  toolRenderer(name: string): object | undefined {
-    return this.#live?.drawing.toolRenderer(name);
-  }
-
-  messageRenderer(customType: string): unknown {
-    return this.#live?.drawing.messageRenderer(customType);
-  }
-
-  shortcuts(): ExtensionShortcut[] {
-    return this.#live?.drawing.shortcuts() ?? [];
+  get drawing(): ExtensionDrawing | undefined {
+    return this.#live?.drawing;
   }
 
   onReport(listener: (report: ExtensionReport) => void): () => void {
@@ -300,9 +292,10 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   async #trustAnswer({ question }: UndecidedProject, { ui }: LiveUI): Promise<"no" | "trust" | "once"> {
-    const { signal } = this.#over;
-    if (this.#options.askTrust) return this.#options.askTrust(question, signal).catch(() => "no");
-    return (await ui.confirm(question.title, question.lines.join("\n"), { signal })) ? "trust" : "no";
+    if (this.#options.askTrust) return this.#options.askTrust(question, this.#over.signal).catch(() => "no");
+    return (await ui.confirm(question.title, question.lines.join("\n"), { signal: this.#over.signal }))
+      ? "trust"
+      : "no";
   }
 
   /** The old ones answer until the new ones are loaded: there must be no moment without a guard. */

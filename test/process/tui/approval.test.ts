@@ -48,7 +48,7 @@ async function start(replies: readonly Reply[], { args = ["go"], size = {}, befo
     async leave() {
       terminal.keys("C-c");
       terminal.keys("C-c");
-      await terminal.shows(/galley --resume [^]*\n\$$/);
+      await terminal.shows(/galley --resume [\s\S]*\n\$$/);
     },
     toldModel: () => JSON.stringify(server.requests.at(-1)?.body),
   };
@@ -87,9 +87,9 @@ describe.skipIf(!tmuxVersion)(`a question about a call${tmuxVersion ? "" : ` (${
     const { terminal, agentDir } = rig;
     await terminal.shows("echo one");
     await rig.answer("s");
-    await terminal.shows(/Run bash\?[^]*echo two/);
+    await terminal.shows(/Run bash\?[\s\S]*echo two/);
     await rig.answer("a");
-    await terminal.shows(/Run bash\?[^]*echo three/);
+    await terminal.shows(/Run bash\?[\s\S]*echo three/);
     await rig.answer("n");
     await terminal.shows("What should it do instead?");
     terminal.write("use the tests");

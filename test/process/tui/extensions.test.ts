@@ -137,7 +137,7 @@ describe.skipIf(!tmuxVersion)(`extensions in the terminal${tmuxVersion ? "" : ` 
     type("/around");
     const screen = await terminal.shows("from the extension");
     expect(screen).toMatch(
-      /widget above\n─+\n from the extension\n─+\nwidget below\n[^]*first status {2}second status/,
+      /widget above\n─+\n from the extension\n─+\nwidget below\n[\s\S]*first status {2}second status/,
     );
     terminal.keys("C-c");
     terminal.keys("C-y");

@@ -2,8 +2,8 @@
 // changed by the user or the host while the session lives; it holds from the next call on. There is no sandbox yet, so that
 // `workspace` and `full` differ in what the user is told, not in what a command can do.
 
-import type { Settings } from "../config/settings/settings.js";
-import type { AccessControl, AccessMode } from "../session/agent-session-deps.js";
+import type { Settings } from "../../config/settings/settings.js";
+import type { AccessControl, AccessMode } from "../../session/agent-session-deps.js";
 import { type ApprovalMode, approvalModes } from "./approval-policy.js";
 import { refusesCommands } from "./sandbox-policy.js";
 

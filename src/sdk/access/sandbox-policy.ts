@@ -1,8 +1,8 @@
 // A sandbox that was asked for and is not available means that no command runs. This version has none, so that only the
 // built-in default, which is no request, leaves commands to the user's rights.
 
-import type { Settings } from "../config/settings/settings.js";
-import type { SandboxState } from "../protocol/data.js";
+import type { Settings } from "../../config/settings/settings.js";
+import type { SandboxState } from "../../protocol/data.js";
 
 export const sandboxReason = "This version has no sandbox.";
 export const noSandboxText = `Commands need the sandbox you asked for, and it is not available: ${sandboxReason} Set sandbox to off to run them with your rights.`;

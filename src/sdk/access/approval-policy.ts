@@ -1,7 +1,7 @@
 // Which calls the user is asked about: a table, as a pure function. A project can only move to the right in it. What was
 // allowed for good is compared byte by byte: tool, arguments and project root; nothing of it is interpreted.
 
-import type { AnyTool, ApprovalTier } from "../tools/tool.js";
+import type { AnyTool, ApprovalTier } from "../../tools/tool.js";
 
 export const approvalModes = ["never", "unconfined", "ask", "ask-writes"] as const;
 export type ApprovalMode = (typeof approvalModes)[number];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AnyTool } from "../tools/tool.js";
+import type { AnyTool } from "../../tools/tool.js";
 import { allowLine, approvalModes, type CallKind, isAsked, kindOf, refusedByUser } from "./approval-policy.js";
 
 const rows: [CallKind, isReviewed: boolean, ...asked: boolean[]][] = [

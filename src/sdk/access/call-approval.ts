@@ -1,15 +1,15 @@
 // The policy for every call of a session: the working mode first, then the caller's own policy, then the user where the table
 // of approvals says so. What is not a clear yes is a no, and the model reads why.
 
-import { messageOf } from "../base/errors.js";
-import type { Log } from "../base/log.js";
-import type { Settings } from "../config/settings/settings.js";
-import { type ApprovalPolicy, type ApprovalRequest, approveAll } from "../session/approval.js";
-import type { ApprovalTier } from "../tools/tool.js";
+import { messageOf } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import type { Settings } from "../../config/settings/settings.js";
+import { type ApprovalPolicy, type ApprovalRequest, approveAll } from "../../session/approval.js";
+import type { ApprovalTier } from "../../tools/tool.js";
+import { callLines } from "../session-ui.js";
 import { readOnlyText, type SessionAccess } from "./access-mode.js";
 import { allowLine, isAsked, kindOf, refusedByUser } from "./approval-policy.js";
 import { noSandboxText } from "./sandbox-policy.js";
-import { callLines } from "./session-ui.js";
 import { bypassText, declinedText } from "./staging-policy.js";
 
 /** What a front end shows of a call that waits for an answer. */

@@ -190,12 +190,13 @@ export class App implements TerminalApp {
       invalidate: () => {},
       render: (width) => [
         "",
-        ...workingLine(this.session, theme, width, this.#ui.slots.workingMessage),
+        // While a question waits, Esc is an answer to it and does not stop the run.
+        ...(this.#dialog ? [] : workingLine(this.session, theme, width, this.#ui.slots.workingMessage)),
         ...this.#ui.slots.widgets("above", width),
         ...this.above.flatMap((part) => part.render(width)),
         ...this.#pendingLine(width),
         ...(this.#dialog ?? this.input).render(width),
-        ...this.#ui.slots.widgets("below", width),
+        ...(this.#dialog ? [] : this.#ui.slots.widgets("below", width)),
         ...(this.#ui.slots.footer(width) ??
           footerLines(
             {

@@ -40,6 +40,7 @@ import type {
 } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
 import {
+  askTrust,
   hooksAround,
   interceptPrompt,
   interceptsPrompts,
@@ -279,7 +280,10 @@ export class ExtensionManager implements SessionExtensions {
   async #askForTrust(): Promise<void> {
     const undecided = this.#undecided;
     if (!undecided || !this.#liveUI?.hasUI || this.#isOver) return;
-    const answer = await this.#trustAnswer(undecided, this.#liveUI);
+    const answer = await askTrust(this.#options, undecided.question, {
+      ui: this.#liveUI.ui,
+      signal: this.#over.signal,
+    });
     if (answer === "no" || this.#isOver) return;
     try {
       if (answer === "once") this.#isTrustedForThisRun = true;
@@ -289,13 +293,6 @@ export class ExtensionManager implements SessionExtensions {
     }
     await this.reload();
     await this.#askForTrust();
-  }
-
-  async #trustAnswer({ question }: UndecidedProject, { ui }: LiveUI): Promise<"no" | "trust" | "once"> {
-    if (this.#options.askTrust) return this.#options.askTrust(question, this.#over.signal).catch(() => "no");
-    return (await ui.confirm(question.title, question.lines.join("\n"), { signal: this.#over.signal }))
-      ? "trust"
-      : "no";
   }
 
   /** The old ones answer until the new ones are loaded: there must be no moment without a guard. */

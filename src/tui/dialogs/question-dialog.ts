@@ -38,8 +38,9 @@ export interface DialogPlace {
   closeView(): void;
 }
 
-/** What stands around the text of a question, at most: title, hints, the conversation's last lines, the footer. */
-const aroundRows = 12;
+/** Two borders, the title and the line that counts what is not visible; below the question the footer and the statuses. */
+const frameRows = 4;
+const footerRows = 3;
 const showAll: KeyId = "v";
 
 export class QuestionDialog<Answer> implements Dialog {
@@ -61,7 +62,11 @@ export class QuestionDialog<Answer> implements Dialog {
 
   render(width: number): string[] {
     const { theme } = this.#place;
-    const body = this.#text.layout(width - 4, Math.max(2, this.#place.rows() - aroundRows));
+    const hint = this.#hint === "" ? [] : [` ${theme.fg("warning", this.#hint)}`];
+    const keys = this.#reason ? this.#reasonLines(this.#reason.input, width) : this.#keyLines(width);
+    // What is not on the screen must not count as seen: a window without room for the text shows none of it.
+    const room = this.#place.rows() - frameRows - footerRows - hint.length - keys.length;
+    const body = this.#text.layout(width - 4, room);
     const rest = [
       ...(this.#text.above > 0 ? [`${this.#text.above} above`] : []),
       ...(this.#text.below > 0
@@ -73,8 +78,8 @@ export class QuestionDialog<Answer> implements Dialog {
       this.#head(width),
       ...body.map((line) => `   ${line}`),
       ...(rest.length > 0 ? [`   ${theme.fg("muted", `… ${rest.join(" · ")}`)}`] : []),
-      ...(this.#hint === "" ? [] : [` ${theme.fg("warning", this.#hint)}`]),
-      ...(this.#reason ? this.#reasonLines(this.#reason.input, width) : this.#keyLines(width)),
+      ...hint,
+      ...keys,
       theme.fg("border", "─".repeat(width)),
     ];
   }
@@ -91,8 +96,7 @@ export class QuestionDialog<Answer> implements Dialog {
 
   #choose(choice: Choice<Answer>): void {
     if (choice.needsWhole && !this.#text.hasSeenEnd) {
-      const { below } = this.#text;
-      this.#hint = `${below} line${below === 1 ? " has" : "s have"} not been on the screen yet. Scroll to the end first.`;
+      this.#hint = "Not all of it was on the screen yet";
       return;
     }
     if (!choice.asksReason) return this.#close(choice.answer(""));

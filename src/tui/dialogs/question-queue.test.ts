@@ -3,7 +3,7 @@ import { plainTheme } from "../../sdk/index.js";
 import { QuestionDialog } from "./question-dialog.js";
 import { type Dialog, QuestionQueue } from "./question-queue.js";
 
-function rig() {
+function rig(rows = 20) {
   let now = 0;
   const queue = new QuestionQueue(() => now);
   const shown: (Dialog | undefined)[] = [];
@@ -23,7 +23,7 @@ function rig() {
           },
           {
             theme: plainTheme,
-            rows: () => 20,
+            rows: () => rows,
             waiting: () => queue.waiting,
             openView: () => {},
             closeView: () => {},
@@ -117,13 +117,22 @@ describe("questions", () => {
     const answer = ask(Array.from({ length: 30 }, (_, index) => `line ${index + 1}`));
     pass(300);
     type("y");
-    expect(draw().join("\n")).toContain("22 lines have not been on the screen yet");
+    expect(draw().join("\n")).toContain("Not all of it was on the screen yet");
     type("\u001b[6~", "\u001b[6~", "y");
-    expect(draw().join("\n")).toContain("not been on the screen yet");
+    expect(draw().join("\n")).toContain("was on the screen yet");
     type("\u001b[F");
     expect(draw().join("\n")).toContain("line 30");
     type("y");
     expect(await answer).toBe("yes");
+  });
+
+  it("count nothing as seen that a small window cannot show", async () => {
+    const { ask, pass, type, draw, shown } = rig(6);
+    void ask(["rm -rf everything"]);
+    pass(300);
+    type("y", "\u001b[F", "y");
+    expect(draw().join("\n")).not.toContain("everything");
+    expect(shown.length).toBe(1);
   });
 
   it("take a paste for no answer", async () => {

@@ -17,7 +17,7 @@ export class ScrollText {
   /** The visible lines, at most `rows`. What is returned counts as seen. */
   layout(width: number, rows: number): string[] {
     const wrapped = this.#lines.flatMap((line) => wrapTextWithAnsi(line.replaceAll("\t", "    "), Math.max(1, width)));
-    this.#rows = Math.max(1, rows);
+    this.#rows = Math.max(0, rows);
     this.#height = wrapped.length;
     this.scrollTo(this.#first);
     if (this.below === 0) this.#hasSeenEnd = true;
@@ -38,7 +38,7 @@ export class ScrollText {
   }
 
   scrollTo(first: number): void {
-    this.#first = Math.max(0, Math.min(first, this.#height - this.#rows));
+    this.#first = Math.max(0, Math.min(first, this.#height - Math.max(1, this.#rows)));
   }
 
   /** True: the key was one for scrolling. */

@@ -14,6 +14,9 @@ export interface SlotsDeps {
   factoryArguments(): readonly unknown[];
 }
 
+/** A question has to fit above it. */
+const maxFooterLines = 2;
+
 type Factory = (...args: readonly unknown[]) => unknown;
 
 export class Slots {
@@ -84,7 +87,10 @@ export class Slots {
 
   /** Undefined: ours is drawn. */
   footer(width: number): string[] | undefined {
-    return this.#footer?.render(width).map((line) => truncateToWidth(line, width));
+    return this.#footer
+      ?.render(width)
+      .slice(0, maxFooterLines)
+      .map((line) => truncateToWidth(line, width));
   }
 
   statusLine(theme: Theme, width: number): string[] {

@@ -120,7 +120,7 @@ describe.skipIf(!tmuxVersion)(`a question about a call${tmuxVersion ? "" : ` (${
     const rig = await start([bash(`${command}\necho ran > out.txt`), done], { size: { columns: 80, rows: 24 } });
     const { terminal, cwd } = rig;
     await rig.answer("y");
-    await terminal.shows("not been on the screen yet");
+    await terminal.shows("was on the screen yet");
     expect(existsSync(join(cwd, "out.txt"))).toBe(false);
     terminal.keys("v");
     await terminal.until(() => terminal.fact("alternate_on") === "1", { what: "the whole text" });

@@ -118,7 +118,7 @@ describe("questions", () => {
     pass(300);
     type("y");
     expect(draw().join("\n")).toContain("Not all of it was on the screen yet");
-    type("\u001b[6~", "\u001b[6~", "y");
+    type("\u001b[6~", "y");
     expect(draw().join("\n")).toContain("was on the screen yet");
     type("\u001b[F");
     expect(draw().join("\n")).toContain("line 30");

@@ -16,6 +16,15 @@ import { moduleScreen } from "./module-screen.js";
 import { Slots } from "./slots.js";
 import { themeMethods } from "./theme-methods.js";
 
+/** When a question is taken away: it is no longer wanted, or its time is up. */
+function endOf(
+  extra: { signal?: AbortSignal | undefined; timeout?: number | undefined } = {},
+): AbortSignal | undefined {
+  const { signal, timeout } = extra;
+  if (timeout === undefined || timeout <= 0) return signal;
+  return AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(timeout)]);
+}
+
 /** What a module passes to `custom`. */
 type CustomFactory = (...args: unknown[]) => unknown;
 
@@ -86,17 +95,17 @@ export class TerminalUI {
         const text = { title, options, initialIndex: extra?.initialIndex, helpText: extra?.helpText };
         return questions.ask<string | undefined>((close) => selectDialog(text, place, close), {
           none: undefined,
-          signal: extra?.signal,
+          signal: endOf(extra),
         });
       },
       confirm: async (title, message, extra) =>
-        askYesOrNo(questions, this.#place(await this.#attached), { title, message, signal: extra?.signal }),
+        askYesOrNo(questions, this.#place(await this.#attached), { title, message, signal: endOf(extra) }),
       input: async (title, placeholder, extra) => {
         const place = await this.#fields();
         const text = { title, placeholder, helpText: extra?.helpText };
         return questions.ask<string | undefined>((close) => inputDialog(text, place, close), {
           none: undefined,
-          signal: extra?.signal,
+          signal: endOf(extra),
         });
       },
       editor: async (title, prefill, extra) => {
@@ -104,7 +113,7 @@ export class TerminalUI {
         const text = { title, prefill, helpText: extra?.helpText };
         return questions.ask<string | undefined>((close) => editorDialog(text, place, close), {
           none: undefined,
-          signal: extra?.signal,
+          signal: endOf(extra),
         });
       },
       notify: (message, kind = "info") => withApp((app) => app.notice(kind, sanitizeForTerminal(String(message)))),

@@ -46,8 +46,9 @@ async function start(replies: readonly Reply[], { args = ["go"], size = {}, befo
       terminal.keys(key);
     },
     async leave() {
-      terminal.keys("C-c");
-      terminal.keys("C-c");
+      terminal.keys("C-u");
+      terminal.write("/quit");
+      terminal.keys("Enter");
       await terminal.shows(/galley --resume [\s\S]*\n\$$/);
     },
     toldModel: () => JSON.stringify(server.requests.at(-1)?.body),

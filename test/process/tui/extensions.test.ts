@@ -89,8 +89,9 @@ async function start(replies: readonly Reply[]) {
     terminal.keys("Enter");
   };
   const leave = async () => {
-    terminal.keys("C-c");
-    terminal.keys("C-c");
+    terminal.keys("C-u");
+    terminal.write("/quit");
+    terminal.keys("Enter");
     await terminal.shows(/\n\$$/);
   };
   return { terminal, type, leave, log: () => readFileSync(logFile, "utf8") };

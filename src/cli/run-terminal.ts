@@ -21,17 +21,20 @@ export async function runTerminal(line: CommandLine): Promise<void> {
   if (!process.env.TERM || process.env.TERM === "dumb")
     throw new GalleyError("usage", "This terminal cannot draw (TERM=dumb). Use  galley --plain  or  galley -p '…'.");
   const log = logTo(() => {});
+  const { runTui, TerminalUI } = await import("../tui/run-tui.js");
+  const ui = new TerminalUI({ log });
   const applyQuestions = new ApplyQuestions();
   const { session } = await createAgentSession({
     ...sessionOptions(withoutPicker(line), { log, lenient: false, hasUI: true }),
-    mode: "interactive",
+    ...{ ui: ui.session, askCall: ui.askCall, askTrust: ui.askTrust, components: ui.components },
+    ...{ mode: "interactive", access: "stage", approval: "unconfined", deferModules: true },
     confirmApply: applyQuestions.ask,
   });
-  const { runTui } = await import("../tui/run-tui.js");
   const home = homedir();
   const directory = session.cwd.startsWith(home) ? `~${session.cwd.slice(home.length)}` : session.cwd;
   const { code } = await runTui({
     session,
+    ui,
     input: process.stdin,
     output: process.stdout,
     applyQuestions,

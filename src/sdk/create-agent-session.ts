@@ -20,6 +20,9 @@ import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import type { ApprovalPolicy } from "../session/approval.js";
 import { levelNamed } from "../session/models/thinking.js";
 import type { AnyTool } from "../tools/tool.js";
+import { SessionAccess } from "./access/access-mode.js";
+import { createCallPolicy } from "./access/call-approval.js";
+import { noSandboxText, refusesCommands, sandboxState } from "./access/sandbox-policy.js";
 import { applyBeside, astEditBy } from "./ast-edit-function.js";
 import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js";
 import { sortGivenTools } from "./custom-tools.js";
@@ -29,7 +32,6 @@ import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
-import { noSandboxText, refusesCommands, sandboxState, withSandboxPolicy } from "./sandbox-policy.js";
 import { outputMask, resultMask } from "./secrets/result-masks.js";
 import { createBudget, recordedModel } from "./session-budget.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
@@ -37,7 +39,6 @@ import { findSessionModels, isModelNamed, type SessionModels, withoutKeys } from
 import type { CreateAgentSessionOptions } from "./session-options.js";
 import { SessionTools } from "./session-tools.js";
 import { createUserQuestions, type UserQuestions } from "./session-ui.js";
-import { withStagingPolicy } from "./staging-policy.js";
 import { createSurroundings } from "./surroundings.js";
 import { createToolAccess, type ToolAccess, toolSettingsOf } from "./tool-access.js";
 import { refuseUnsupportedOptions } from "./unsupported-options.js";
@@ -64,7 +65,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const permit = options.permit ?? user?.permit;
   const access = createToolAccess({ ...environment, permit }, options);
   const models = await findSessionModels(options, environment);
-  const prompt = await createSystemPrompt(options, environment, access);
+  const mode = new SessionAccess(environment.settings, options);
+  const prompt = await createSystemPrompt(options, environment, { ...access, mode });
   const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
@@ -76,7 +78,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const joined: Joined = { environment, access, models, changes, tools, stream };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
-  const policy = policyOf(options, environment, user);
+  const policy = policyOf(options, environment, { access: mode, user });
   const session = new AgentSession({
     ...opened,
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream, budget },
@@ -91,6 +93,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     learnSurroundings: prompt.learn,
     settings: sessionSettingsOf(settings, options.mode),
     sandbox: sandboxState(settings),
+    access: mode,
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
@@ -151,7 +154,7 @@ async function openRecords(
 async function createSystemPrompt(
   options: CreateAgentSessionOptions,
   environment: SessionEnvironment,
-  { workspace, processes }: ToolAccess,
+  { workspace, processes, mode }: ToolAccess & { mode: SessionAccess },
 ) {
   const { cwd, agentDir, env, log, roots, home, project } = environment;
   const disabled = environment.settings.get("disabledProviders");
@@ -164,6 +167,7 @@ async function createSystemPrompt(
   const promptFiles = readPromptFiles(agentDir, log);
   const surroundings = createSurroundings({
     ...{ cwd, project, settings: environment.settings, clock: environment.clock, path: env.PATH },
+    isReadOnly: () => mode.isReadOnly,
     processes: options.workspace ? undefined : processes, // a workspace of the host is not where our programs run
   });
   const defaultPrompt = defaultPromptIn(surroundings.text);
@@ -198,6 +202,7 @@ function createExtensionManager(
       const own = { cwd, agentDir, clock, env, processes, workspace, stream, astEdit, toolsIn };
       return { ...extensionExports(own), createAgentSession };
     },
+    ...(options.components ? { tui: options.components } : {}),
     ai: async () => (await import("./extensions/model-functions.js")).modelFunctions({ models: source, stream, clock }),
   };
   const mode = options.mode ?? "print";
@@ -259,14 +264,18 @@ function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQ
   return confirm;
 }
 
-/** While every change is staged, commands run only with the user's consent. */
+/** What may run, and what the user is asked about. */
 function policyOf(
-  { approve, allowExec = false }: CreateAgentSessionOptions,
-  { settings }: SessionEnvironment,
-  user: UserQuestions | undefined,
-): ApprovalPolicy | undefined {
-  const isReviewed = settings.get("staging") === "all";
-  return withSandboxPolicy(withStagingPolicy(approve, { isReviewed, allowExec, ask: user?.approveCall }), settings);
+  { approve, allowExec = false, askCall: ask }: CreateAgentSessionOptions,
+  { settings, project, cwd, log, agentDir, clock }: SessionEnvironment,
+  { access, user }: { access: SessionAccess; user: UserQuestions | undefined },
+): ApprovalPolicy {
+  return createCallPolicy(approve, {
+    ...{ access, settings, allowExec, cwd, log, ask, confirm: user?.approveCall },
+    root: project.writableRoot,
+    allowForGood: async (line) =>
+      (await import("./access/allow-for-good.js")).allowForGood(line, { agentDir, clock, settings }),
+  });
 }
 
 /** What the session does on the disk and with programs besides its tools. */

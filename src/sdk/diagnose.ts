@@ -13,10 +13,10 @@ import { usualKeyName } from "../provider/provider-list.js";
 import { languages } from "../tools/ast/languages.js";
 import { sharedParsers } from "../tools/ast/parsers.js";
 import { installedRipgrep } from "../tools/search/ripgrep.js";
+import { refusesCommands, sandboxReason } from "./access/sandbox-policy.js";
 import { type ExtensionLocation, findExtensionLocation, untrustedModules } from "./extensions/manage-extensions.js";
 import { loadModelRegistry } from "./load-models.js";
 import { setKeyText } from "./models/list-models.js";
-import { refusesCommands, sandboxReason } from "./sandbox-policy.js";
 import { createToolAccess } from "./tool-access.js";
 
 export interface Finding {

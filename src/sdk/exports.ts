@@ -20,7 +20,9 @@ export {
 export type { CustomToolContext } from "../extensions/api/custom-tool-context.js";
 export type { ExtensionAPI, ExtensionFactory, ToolDefinition } from "../extensions/api/extension.js";
 export type { ExtensionCommandContext, ExtensionContext } from "../extensions/api/extension-context.js";
+export type { RenderView, ToolRenderer } from "../extensions/api/render.js";
 export { plainTheme, type Theme } from "../extensions/compat/theme.js";
+export type { TrustQuestion } from "../extensions/trust/trust-question.js";
 export type {
   DirectoryEntry,
   DirectoryListing,
@@ -54,6 +56,9 @@ export type { ApprovalPolicy, ApprovalRequest } from "../session/approval.js";
 export type { BudgetExceeded, BudgetLimits } from "../session/budget/budget.js";
 export type { ModelChoice } from "../session/models/model-source.js";
 export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/tool.js";
+export { type AccessMode, accessModes } from "./access/access-mode.js";
+export { type ApprovalMode, approvalModes } from "./access/approval-policy.js";
+export type { CallAnswer, CallQuestion } from "./access/call-approval.js";
 export {
   type AstChange,
   type AstEditLocation,

@@ -18,6 +18,9 @@ import type { SessionRecord } from "../record/record.js";
 import type { ApprovalPolicy } from "../session/approval.js";
 import type { BudgetLimits } from "../session/budget/budget.js";
 import type { StreamRule } from "../session/rules/rule.js";
+import type { AccessMode } from "./access/access-mode.js";
+import type { ApprovalMode } from "./access/approval-policy.js";
+import type { CallAnswer, CallQuestion } from "./access/call-approval.js";
 import type { Resume } from "./choose-record.js";
 import type { GivenTool } from "./custom-tools.js";
 import type { ExtensionOptions } from "./extensions/load-session-extensions.js";
@@ -50,6 +53,8 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   mode?: "interactive" | "rpc" | "print" | "json";
   /** How the user is asked: by the `ask` tool, by extensions, and where only the user may decide; default: not at all. */
   ui?: SessionUI;
+  /** What extensions get under the name of the component library: the classes that a terminal really draws. */
+  components?: () => Promise<object>;
   /** An extension wants the program to end; default: it does not. */
   onShutdownRequest?: () => void;
   /** Asks the user about what the model wants to apply, instead of a question of `ui`. Undefined: cannot be asked. */
@@ -75,6 +80,12 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   permit?: Permit;
   /** Policy for every tool call that is about to run; default: all may. */
   approve?: ApprovalPolicy;
+  /** What the agent may do, unless `staging` or `sandbox` is set; default: as they say. `session.setAccess` changes it. */
+  access?: AccessMode;
+  /** Which calls the user is asked about, unless the user set `approval.mode`; default `never`. */
+  approval?: ApprovalMode;
+  /** Shows the user a call that waits for an answer; default: a yes or no through `ui`. */
+  askCall?: (question: CallQuestion) => Promise<CallAnswer>;
   /** Commands may run although every change is staged; their own changes are not staged. */
   allowExec?: boolean;
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */

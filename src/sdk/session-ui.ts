@@ -9,7 +9,7 @@ import type { Permit, PermitQuestion } from "../files/workspace.js";
 import type { Plan } from "../preview/plan.js";
 import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import type { ApprovalRequest } from "../session/approval.js";
-import type { DialogOptions, Dialogs } from "../tools/tool.js";
+import type { AnyTool, DialogOptions, Dialogs } from "../tools/tool.js";
 
 /** What a front end or a host can do for its user, as far as it can. */
 export type SessionUI = Partial<ToolUI>;
@@ -58,10 +58,13 @@ function asExtra({ timeoutMs, ...extra }: DialogOptions = {}) {
 
 /** Whether one call may run. */
 export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
-  return ({ tool, args, signal }) => {
-    const lines = tool.approvalDetails?.(args)?.map(writtenOut) ?? argumentLines(args);
-    return ui.confirm(`Run ${writtenOut(tool.name)}?`, cut(lines.join("\n")), { signal });
-  };
+  return ({ tool, args, signal }) =>
+    ui.confirm(`Run ${writtenOut(tool.name)}?`, cut(callLines(tool, args).join("\n")), { signal });
+}
+
+/** The whole call for a user who decides about it. */
+export function callLines(tool: AnyTool, args: Record<string, unknown>): string[] {
+  return tool.approvalDetails?.(args)?.map(writtenOut) ?? argumentLines(args);
 }
 
 /** One argument per line; a text of several lines is indented, so that it cannot look like another argument. */

@@ -15,6 +15,8 @@ export interface SurroundingsOptions {
   readonly cwd: string;
   readonly project: Project;
   readonly settings: Settings;
+  /** No command runs. */
+  isReadOnly?(): boolean;
   readonly clock: Clock;
   /** Where programs are searched; undefined: commands run elsewhere, and neither shell nor git is known. */
   readonly path: string | undefined;
@@ -43,7 +45,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
       `Date: ${dateAt(clock.now())}`,
       `Platform: ${process.platform} ${process.arch}${shell === "" ? "" : `, shell ${shell}`}`,
       ...(git === undefined ? [] : [`Git: ${git}`]),
-      `No sandbox. ${stagingTexts[settings.get("staging")]}`,
+      `No sandbox. ${stagingTexts[settings.get("staging")]}${options.isReadOnly?.() ? " Commands are refused." : ""}`,
     ];
   };
   return {

@@ -43,6 +43,16 @@ export interface RecordSource {
   open(path: string, ask: <Answer>(question: () => Promise<Answer>) => Promise<Answer>): Promise<SessionRecord>;
 }
 
+/** What the agent may do with files and commands. A change holds from the next call on. */
+export interface AccessControl {
+  readonly mode: AccessMode | "custom";
+  choose(mode: AccessMode): void;
+  /** Which calls the user is asked about. */
+  readonly approval: "never" | "unconfined" | "ask" | "ask-writes";
+}
+
+export type AccessMode = "read-only" | "stage" | "workspace" | "full";
+
 export interface AgentSessionDeps {
   readonly cwd: string;
   readonly clock: Clock;
@@ -74,6 +84,8 @@ export interface AgentSessionDeps {
   confirm?: SettleContext["confirm"] | undefined;
   /** How commands are confined; default: not at all. */
   readonly sandbox?: SandboxState;
+  /** The working mode; absent: a session that has none. */
+  readonly access?: AccessControl;
   /** Runs a command for the user; absent where there are no processes. */
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
   /** Writes the session as an HTML page, and returns its absolute path. */

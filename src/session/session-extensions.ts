@@ -53,6 +53,22 @@ export interface ExtensionSummary {
   readonly hasUntrusted: boolean;
 }
 
+/** A key of an extension. */
+export interface ExtensionShortcut {
+  readonly key: string;
+  readonly description?: string;
+  /** Reports what fails, and never throws. */
+  run(): void;
+}
+
+export interface ExtensionDrawing {
+  /** What draws a call of this tool; undefined where the tool does not draw itself. One for each call. */
+  toolRenderer(name: string): object | undefined;
+  /** What draws the messages of this type; as it was registered. */
+  messageRenderer(customType: string): unknown;
+  shortcuts(): readonly ExtensionShortcut[];
+}
+
 export interface SessionExtensions {
   summary(): ExtensionSummary;
   /** They are loaded and their tools are there. The first call starts loading. */
@@ -86,6 +102,8 @@ export interface SessionExtensions {
   readonly compaction: CompactionExtensions | undefined;
   changed(change: RecordChange): Promise<void>;
   commands(): SlashCommand[];
+  /** For a terminal; undefined until they are loaded. */
+  readonly drawing: ExtensionDrawing | undefined;
   /** How to ask the user, with the methods of `ctx.ui` that it has; undefined: it is not possible. Applies at once. */
   setUIContext(ui: object | undefined, hasUI: boolean): void;
   /** Reads them again: removed ones are gone, new ones are there, and all of them start again. */

@@ -20,11 +20,11 @@ import { sessionStats } from "../record/session-stats.js";
 import { resolveAllImages, resolveEntryImages } from "../record/store/blobs.js";
 import type { AnyTool } from "../tools/tool.js";
 import { namesOf } from "./active-tools.js";
-import type { AgentSessionDeps } from "./agent-session-deps.js";
+import type { AccessControl, AccessMode, AgentSessionDeps } from "./agent-session-deps.js";
 import type { BudgetChange } from "./budget/budget.js";
 import { contextUsage } from "./context-usage.js";
 import type { PromptOutcome } from "./prompt-outcome.js";
-import type { ExtensionSummary } from "./session-extensions.js";
+import type { ExtensionShortcut, ExtensionSummary } from "./session-extensions.js";
 import { createInternals, type SessionInternals } from "./session-internals.js";
 
 export interface AgentState {
@@ -323,6 +323,21 @@ export class SessionView {
     return this.internals.todos.get();
   }
 
+  /** What the agent may do with files and commands; `custom` where the settings make no mode of ours. */
+  get access(): AccessMode | "custom" {
+    return this.internals.deps.access?.mode ?? "custom";
+  }
+
+  /** Which calls the user is asked about. */
+  get approvalMode(): AccessControl["approval"] {
+    return this.internals.deps.access?.approval ?? "never";
+  }
+
+  /** Only the user and the host change it. It holds from the next call on. */
+  setAccess(mode: AccessMode): void {
+    this.internals.deps.access?.choose(mode);
+  }
+
   /** The `/name` words that a prompt may begin with. */
   getCommands(): SlashCommand[] {
     const { extensions, library } = this.internals.deps;
@@ -334,6 +349,21 @@ export class SessionView {
   /** What extensions were loaded, in numbers. */
   get extensionSummary(): ExtensionSummary {
     return this.internals.deps.extensions?.summary() ?? { tools: 0, extensions: 0, hasUntrusted: false };
+  }
+
+  /** For a terminal: what draws a call of this tool, one for each call. */
+  toolRenderer(name: string): object | undefined {
+    return this.internals.deps.extensions?.drawing?.toolRenderer(name);
+  }
+
+  /** For a terminal: what draws the messages of this type. */
+  messageRenderer(customType: string): unknown {
+    return this.internals.deps.extensions?.drawing?.messageRenderer(customType);
+  }
+
+  /** For a terminal: the keys of extensions. */
+  shortcuts(): readonly ExtensionShortcut[] {
+    return this.internals.deps.extensions?.drawing?.shortcuts() ?? [];
   }
 
   /** The path of the extension in whose files an uncaught error was thrown, if it can be told. */

@@ -13,6 +13,7 @@ import { createGrep } from "./grep.js";
 import { createLs } from "./ls.js";
 import { published } from "./published-schema.js";
 import { createRead } from "./read.js";
+import { installedRipgrep } from "./search/ripgrep.js";
 import { SeenFiles } from "./seen-files.js";
 import { stagedWorkspace } from "./staged-workspace.js";
 import type { Staging } from "./staging.js";
@@ -47,20 +48,23 @@ export interface ToolSettings {
   readonly astEdit?: { readonly maxFiles?: number };
 }
 
-const unseen: Pick<Staging, "staged" | "stagedPaths"> = { staged: () => [], stagedPaths: () => [] };
-
 /** In the order in which a model is offered them. */
 export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
   const { processes, artifacts, todos, clock, dialogs, settings, maskOutput } = deps;
   const seen = new SeenFiles();
   // While everything waits for review, tools see what is staged; ripgrep would only see the disk.
-  const isReviewed = deps.staging.mode() === "all";
+  const isReviewed = () => deps.staging.mode() === "all";
   // A tool's changes cannot depend on files that it does not see.
-  const staging: Staging = isReviewed ? deps.staging : { ...deps.staging, ...unseen };
-  const seenBy = (disk: Workspace) => (isReviewed ? stagedWorkspace(disk, staging) : disk);
+  const staging: Staging = {
+    ...deps.staging,
+    staged: (path) => (isReviewed() ? deps.staging.staged(path) : []),
+    stagedPaths: () => (isReviewed() ? deps.staging.stagedPaths() : []),
+  };
+  const seenBy = (disk: Workspace) => eitherWorkspace(disk, stagedWorkspace(disk, staging), isReviewed);
   const workspace = seenBy(deps.workspace);
   const unattended = seenBy(deps.unattended);
-  const search = { workspace, unattended, processes, ...(isReviewed ? { ripgrepPath: () => undefined } : {}) };
+  const ripgrepPath = () => (isReviewed() ? undefined : installedRipgrep());
+  const search = { workspace, unattended, processes, ripgrepPath };
   const tools: AnyTool[] = [
     createRead(workspace, { clock, seen, artifacts, ...settings.read }),
     createBash({ workspace, processes, artifacts, clock, settings: settings.bash, maskOutput }),
@@ -75,4 +79,15 @@ export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
     ...(dialogs ? [createAsk({ dialogs, timeoutMs: settings.ask?.timeoutMs ?? 30_000 })] : []),
   ];
   return tools.map((tool) => published({ ...tool, givesAway: true }));
+}
+
+/** The access mode may change between two calls: each use looks at the one that holds. */
+function eitherWorkspace(disk: Workspace, staged: Workspace, isReviewed: () => boolean): Workspace {
+  return new Proxy(disk, {
+    get(_target, name) {
+      const chosen = isReviewed() ? staged : disk;
+      const member: unknown = Reflect.get(chosen, name);
+      return typeof member === "function" ? member.bind(chosen) : member;
+    },
+  });
 }

@@ -60,6 +60,8 @@ export interface AgentTool<Params = never> {
   readonly concurrency?: "shared" | "exclusive";
   /** Default `exec`. A function sees the arguments that will really run. */
   readonly approval?: ApprovalTier | ((args: Record<string, unknown>) => ApprovalTier);
+  /** Of a module that the user installed or trusted, which says nothing about what its calls may do. */
+  readonly isUndeclared?: true;
   /** What a person is shown of a call, line by line; undefined: the arguments. */
   approvalDetails?(args: Record<string, unknown>): readonly string[] | undefined;
   /** Maps other spellings of the arguments to the published ones, before validation. */

@@ -1,20 +1,23 @@
 // The conversation and its terminal: what the user does becomes calls of the session, what the session tells becomes blocks.
 // It owns the screen and the parts on it; each part is a file of its own.
 
-import { type Component, Text } from "@earendil-works/pi-tui";
+import { type Component, type EditorComponent, type EditorTheme, Text } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
 import { oneLine, sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
 import type { ApplyQuestions } from "../sdk/review/apply-questions.js";
+import { accessText, approvalWarnings } from "./access-commands.js";
 import { BlockView } from "./chat/block-view.js";
 import { type ChatItem, ChatLog } from "./chat/chat-log.js";
 import type { ChatLook } from "./chat/chat-look.js";
+import { extensionDrawing } from "./chat/extension-drawing.js";
 import { runCommand } from "./commands.js";
 import { Attachments } from "./editor/attachments.js";
 import { bindKeys } from "./editor/bind-keys.js";
 import { createEditor } from "./editor/create-editor.js";
 import type { PromptEditor } from "./editor/prompt-editor.js";
 import { runBash } from "./editor/run-bash.js";
+import type { TerminalUI } from "./extension-ui/terminal-ui.js";
 import { footerLines, sessionWarnings } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
@@ -23,8 +26,8 @@ import { headerText, queuedLines, todoLines } from "./status-lines.js";
 import type { Tty } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
 import type { Leaving, TerminalApp } from "./terminal-app.js";
-import { markdownTheme } from "./theme/component-themes.js";
-import { Doing, workingLine } from "./working-line.js";
+import { editorTheme, markdownTheme } from "./theme/component-themes.js";
+import { Doing, type Saying, workingLine } from "./working-line.js";
 
 export interface AppDeps {
   readonly session: AgentSession;
@@ -36,6 +39,8 @@ export interface AppDeps {
   readonly log: { warn(text: string): void };
   /** The model's wishes to apply something, which the review view shows. */
   readonly applyQuestions?: ApplyQuestions | undefined;
+  /** How the session and its extensions ask the user. */
+  readonly ui: TerminalUI;
 }
 
 const tickMs = 100;
@@ -53,7 +58,10 @@ export class App implements TerminalApp {
   readonly #doing = new Doing(() => performance.now());
   /** What stands between the conversation and the editor, in this order; a dialog takes the editor's place. */
   readonly above: Component[] = [];
+  readonly editorTheme: EditorTheme;
+  readonly #ui: TerminalUI;
   readonly #tty: Tty;
+  #replaced: EditorComponent | undefined;
   #dialog: Component | undefined;
   #branch: string | undefined;
   #view: FullView | undefined;
@@ -70,11 +78,15 @@ export class App implements TerminalApp {
     this.access = deps.access;
     this.session = session;
     this.#tty = tty;
+    this.#ui = deps.ui;
+    this.editorTheme = editorTheme(theme);
     this.screen = new Screen(tty, (error) => deps.log.warn(`drawing failed: ${messageOf(error)}`));
     this.look = {
       theme,
       markdown: markdownTheme(theme),
       now: () => performance.now(),
+      cwd: session.cwd,
+      ...extensionDrawing(session, deps.log),
       areToolsUnfolded: false,
       areThoughtsUnfolded: false,
     };
@@ -92,7 +104,9 @@ export class App implements TerminalApp {
     this.#branch = this.access.branch();
     this.chat.restore(this.session.messages);
     this.session.subscribe((event) => this.#take(event));
+    this.#ui.attach(this, { isFree: () => !this.#dialog && !this.#view });
     bindKeys(this);
+    this.#ui.bindShortcuts(this);
     this.screen.bottom.addChild(this.#bottom());
     this.screen.setFocus(this.editor);
     this.screen.start();
@@ -102,6 +116,7 @@ export class App implements TerminalApp {
 
   leave(leaving: Leaving): void {
     clearInterval(this.#ticker);
+    this.#ui.questions.close();
     this.screen.stop();
     this.#leave(leaving);
   }
@@ -165,6 +180,7 @@ export class App implements TerminalApp {
   closeView(): void {
     this.#view = undefined;
     this.screen.closeFull();
+    this.#ui.questions.advance();
     this.refreshPending();
   }
 
@@ -181,7 +197,21 @@ export class App implements TerminalApp {
 
   showDialog(dialog: Component | undefined): void {
     this.#dialog = dialog;
-    this.screen.setFocus(dialog ?? this.editor);
+    this.screen.setFocus(dialog ?? this.input);
+    this.draw();
+    if (!dialog) this.#ui.questions.advance();
+  }
+
+  get input(): EditorComponent {
+    return this.#replaced ?? this.editor;
+  }
+
+  useEditor(editor: EditorComponent | undefined): void {
+    const text = this.input.getText();
+    this.#replaced = editor;
+    if (editor) editor.onSubmit = (said) => this.send(said);
+    this.input.setText(text);
+    if (!this.#dialog) this.screen.setFocus(this.input);
     this.draw();
   }
 
@@ -227,26 +257,35 @@ export class App implements TerminalApp {
       invalidate: () => {},
       render: (width) => [
         "",
-        ...workingLine(this.session, this.#doing, theme, width),
+        // While a question waits, Esc is an answer to it and does not stop the run.
+        ...(this.#dialog ? [] : workingLine(this.session, this.#saying, theme, width)),
         ...todoLines(this.session, theme, width),
         ...queuedLines(this.session, this.keys["app.message.dequeue"][0], theme, width),
+        ...this.#ui.slots.widgets("above", width),
         ...this.above.flatMap((part) => part.render(width)),
         ...this.#pendingLine(width),
-        ...(this.#dialog ?? this.editor).render(width),
-        ...footerLines(
-          {
-            session: this.session,
-            access: this.access.mode(),
-            directory: this.access.directory,
-            branch: this.#branch,
-            pending: this.#pending,
-            warnings: sessionWarnings(this.session),
-          },
-          theme,
-          width,
-        ),
+        ...(this.#dialog ?? this.input).render(width),
+        ...(this.#dialog ? [] : this.#ui.slots.widgets("below", width)),
+        ...(this.#ui.slots.footer(width) ??
+          footerLines(
+            {
+              session: this.session,
+              access: accessText(this.session, theme),
+              directory: this.access.directory,
+              branch: this.#branch,
+              pending: this.#pending,
+              warnings: [...approvalWarnings(this.session), ...sessionWarnings(this.session)],
+            },
+            theme,
+            width,
+          )),
+        ...this.#ui.slots.statusLine(theme, width),
       ],
     };
+  }
+
+  get #saying(): Saying {
+    return { doing: this.#doing, message: this.#ui.slots.workingMessage };
   }
 
   #pendingLine(width: number): string[] {

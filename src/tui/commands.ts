@@ -4,6 +4,7 @@
 import { editDistance } from "../base/edit-distance.js";
 import { GalleyError } from "../base/errors.js";
 import { oneLine } from "../base/sanitize.js";
+import { accessCommand } from "./access-commands.js";
 import { aboutCommands } from "./commands/about-commands.js";
 import { modelCommands } from "./commands/model-commands.js";
 import { pendingCommands } from "./commands/pending-commands.js";
@@ -23,6 +24,7 @@ export const slashCommands: SlashCommands = {
     help: "review what is pending",
     run: async (app, id) => (await import("./review/open-review.js")).openReview(app, id || undefined),
   },
+  access: { usage: "[MODE]", help: "what the agent may do", run: accessCommand },
   ...aboutCommands,
 };
 

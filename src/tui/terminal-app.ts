@@ -1,6 +1,6 @@
 // What the parts of the terminal program may do: the contract between the program, its keys, its commands and its dialogs.
 
-import type { Component } from "@earendil-works/pi-tui";
+import type { Component, EditorComponent, EditorTheme } from "@earendil-works/pi-tui";
 import type { AgentSession, Theme } from "../sdk/index.js";
 import type { ChatItem } from "./chat/chat-log.js";
 import type { ChatLook } from "./chat/chat-look.js";
@@ -25,6 +25,11 @@ export interface TerminalApp {
   readonly screen: Screen;
   readonly editor: PromptEditor;
   readonly look: ChatLook;
+  readonly editorTheme: EditorTheme;
+  /** What is typed into: the editor, or an extension's in its place. */
+  readonly input: EditorComponent;
+  /** An extension's editor in place of ours, with the text; undefined brings ours back. */
+  useEditor(editor: EditorComponent | undefined): void;
   /** Ends the program; the terminal is put back before anything else is printed. */
   leave(leaving: Leaving): void;
   /** As if the user had typed it. */

@@ -65,10 +65,16 @@ export class Doing {
   }
 }
 
-export function workingLine(session: AgentSession, doing: Doing, theme: Theme, width: number): string[] {
+export interface Saying {
+  readonly doing: Doing;
+  /** What an extension says instead. */
+  readonly message: string | undefined;
+}
+
+export function workingLine(session: AgentSession, { doing, message }: Saying, theme: Theme, width: number): string[] {
   if (!session.isStreaming && !session.isCompacting && !session.isRetrying) return [];
   const frames = theme.spinnerFrames;
   const frame = frames[Math.floor(performance.now() / 100) % frames.length] ?? "…";
-  const what = truncateToWidth(session.isCompacting ? "Summarizing" : doing.text, Math.max(8, width - 18));
+  const what = truncateToWidth(message ?? (session.isCompacting ? "Summarizing" : doing.text), Math.max(8, width - 18));
   return [truncateToWidth(` ${theme.fg("accent", frame)} ${what}   ${theme.fg("muted", "esc to stop")}`, width), ""];
 }

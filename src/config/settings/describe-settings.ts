@@ -98,6 +98,9 @@ export const settingGroups = {
   },
   "Preview and undo": {
     staging: "What is previewed: nothing, what previews by itself, or every change.",
+    "approval.mode":
+      "Which calls the user is asked about; in the terminal the default is `unconfined`. See [terminal](terminal.md).",
+    "approval.allow": "Calls that run unasked: what `a` in a question adds.",
     "resolve.order": "Which pending action is settled first.",
     "resolve.forcing": "How the model is made to decide.",
     "resolve.reminders": "How often the model is reminded.",

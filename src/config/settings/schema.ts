@@ -125,6 +125,11 @@ export const settingTable = {
   "workspace.roots": list([], { projectMay: "never" }),
 
   staging: choice(["off", "auto", "all"], "auto", { projectMay: "narrow", stricter: "later" }),
+  "approval.mode": choice(["never", "unconfined", "ask", "ask-writes"], "never", {
+    projectMay: "narrow",
+    stricter: "later",
+  }),
+  "approval.allow": list([], { projectMay: "never" }),
   "resolve.order": choice(["lifo", "fifo"], "lifo"),
   "resolve.forcing": choice(["force", "remind", "off"], "force"),
   "resolve.reminders": whole(1, { max: 100 }),

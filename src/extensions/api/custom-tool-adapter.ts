@@ -52,7 +52,7 @@ export function adaptCustomTool(adapted: AdaptedTool, deps: AdapterDeps): AgentT
     ...(hidden === true ? { hidden } : {}),
     ...(deferrable === true ? { deferrable } : {}),
     ...(strict === true ? { strict } : {}),
-    ...(approval === undefined ? {} : { approval: (args: JsonObject) => tierFor(approval, args) }),
+    ...(approval === undefined ? { isUndeclared: true } : { approval: (args: JsonObject) => tierFor(approval, args) }),
     ...(typeof tool.formatApprovalDetails === "function"
       ? { approvalDetails: (args: JsonObject) => approvalDetails(adapted, args, deps.log) }
       : {}),

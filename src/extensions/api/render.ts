@@ -56,6 +56,8 @@ export interface RendererDeps {
   readonly tool: RenderHooks & { readonly name: string; readonly label?: string };
   readonly path: string;
   readonly log: Log;
+  /** The hooks of the tool that failed in an earlier call; default: none did. */
+  readonly failed?: Set<string>;
   /** For hosts: what is also logged. */
   onError?(failure: ToolFailure): void;
 }
@@ -65,12 +67,24 @@ type Hook = "renderCall" | "renderResult";
 /** One for each call that is shown. */
 export class ToolRenderer {
   readonly #deps: RendererDeps;
-  readonly #failed = new Set<Hook>();
+  readonly #failed: Set<string>;
   readonly #last = new Map<Hook, Component>();
   #hasToldWidth = false;
 
   constructor(deps: RendererDeps) {
     this.#deps = deps;
+    this.#failed = deps.failed ?? new Set();
+  }
+
+  /** No background: the tool draws its own. */
+  get hasOwnShell(): boolean {
+    const { renderShell, inline } = this.#deps.tool;
+    return renderShell === "self" || inline === true;
+  }
+
+  /** The call line goes once there is a result. */
+  get mergesCallAndResult(): boolean {
+    return this.#deps.tool.mergeCallAndResult === true;
   }
 
   /** `args` may still be incomplete. */

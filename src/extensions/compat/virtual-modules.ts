@@ -21,6 +21,8 @@ type Exports = Readonly<Record<string, unknown>>;
 export interface HostModules {
   galley?(): Promise<object>;
   ai?(): Promise<object>;
+  /** The components of a terminal, in place of the plain ones. */
+  tui?(): Promise<object>;
 }
 
 const moduleOf = new Map<string, ModuleName>([
@@ -119,11 +121,12 @@ export class VirtualModules {
       case "galley":
         return asModule(
           await import("./component-library.js"),
+          await this.#host.tui?.(),
           { defineCustomTool, defineTool },
           await this.#host.galley?.(),
         );
       case "tui":
-        return asModule(await import("./component-library.js"));
+        return asModule(await import("./component-library.js"), await this.#host.tui?.());
       case "ai":
         return asModule({ StringEnum, Type: (await library("@sinclair/typebox")).Type }, await this.#host.ai?.());
       case "core":

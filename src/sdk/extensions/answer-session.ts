@@ -2,6 +2,8 @@
 // its tool calls. Functions over the extensions that are live at that moment. Nothing here rejects because of an
 // extension.
 
+import type { ToolUI } from "../../extensions/api/custom-tool-ui.js";
+import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
 import type { ToolHooks } from "../../loop/run.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type {
@@ -11,6 +13,7 @@ import type {
   RequestedChange,
 } from "../../session/session-extensions.js";
 import type { LiveExtensions } from "./live-extensions.js";
+import type { ExtensionOptions } from "./load-session-extensions.js";
 
 export function interceptsPrompts({ runner, customCommands }: LiveExtensions): boolean {
   if (customCommands.list().length > 0) return true;
@@ -86,4 +89,14 @@ export function hooksAround(own: ToolHooks, live: () => LiveExtensions | undefin
       return (await own.afterToolCall?.(call, shown, ran)) ?? shown;
     },
   };
+}
+
+/** Whether the project may run its own code. What is not a clear yes is a no. */
+export async function askTrust(
+  { askTrust: ask }: Pick<ExtensionOptions, "askTrust">,
+  question: TrustQuestion,
+  { ui, signal }: { ui: ToolUI; signal: AbortSignal },
+): Promise<"no" | "trust" | "once"> {
+  if (ask) return ask(question, signal).catch(() => "no");
+  return (await ui.confirm(question.title, question.lines.join("\n"), { signal })) ? "trust" : "no";
 }

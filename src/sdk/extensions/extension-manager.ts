@@ -30,6 +30,7 @@ import type {
 } from "../../session/compaction/compaction-extensions.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 import type {
+  ExtensionDrawing,
   ExtensionReport,
   ExtensionSummary,
   InterceptedPrompt,
@@ -40,6 +41,7 @@ import type {
 } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
 import {
+  askTrust,
   hooksAround,
   interceptPrompt,
   interceptsPrompts,
@@ -90,6 +92,7 @@ export class ExtensionManager implements SessionExtensions {
   #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
   #undecided: UndecidedProject | undefined;
   #hasUntrusted = false;
+  #isTrustedForThisRun = false;
   #isBroken = false;
   #isOver = false;
   /** The session has ended: no extension is told anything any more. */
@@ -219,6 +222,10 @@ export class ExtensionManager implements SessionExtensions {
     return this.#live ? visibleCustomCommands(this.#live) : [];
   }
 
+  get drawing(): ExtensionDrawing | undefined {
+    return this.#live?.drawing;
+  }
+
   onReport(listener: (report: ExtensionReport) => void): () => void {
     return this.#reports.listen(listener);
   }
@@ -281,11 +288,14 @@ export class ExtensionManager implements SessionExtensions {
   async #askForTrust(): Promise<void> {
     const undecided = this.#undecided;
     if (!undecided || !this.#liveUI?.hasUI || this.#isOver) return;
-    const { title, lines } = undecided.question;
-    const { signal } = this.#over;
-    if (!(await this.#liveUI.ui.confirm(title, lines.join("\n"), { signal })) || this.#isOver) return;
+    const answer = await askTrust(this.#options, undecided.question, {
+      ui: this.#liveUI.ui,
+      signal: this.#over.signal,
+    });
+    if (answer === "no" || this.#isOver) return;
     try {
-      await undecided.rememberYes();
+      if (answer === "once") this.#isTrustedForThisRun = true;
+      else await undecided.rememberYes();
     } catch (error) {
       return this.#deps.log.error("the decision about the project could not be kept, so it does not count", error);
     }
@@ -353,7 +363,7 @@ export class ExtensionManager implements SessionExtensions {
         onError: (failure) => this.#reports.failed(failure),
         onSendFailure: ({ command, error }) => this.#reports.send({ type: "response", command, success: false, error }),
       },
-      this.#options,
+      this.#isTrustedForThisRun ? { ...this.#options, trustProject: true } : this.#options,
     );
     this.#undecided = loaded.undecided;
     this.#hasUntrusted = loaded.untrusted.length > 0;

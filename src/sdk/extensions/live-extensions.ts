@@ -14,6 +14,7 @@ import { runUserBash, toolSessionEvent, type UserCommand } from "../../extension
 import { extensionToolHooks } from "../../extensions/hooks/hooks-tools.js";
 import type { AddedTool } from "../../session/active-tools.js";
 import type { AnyTool } from "../../tools/tool.js";
+import { extensionDrawing } from "./extension-drawing.js";
 import { createExtensionHost, createToolHost, type ExtensionHostDeps } from "./extension-host.js";
 import { refusalWithout } from "./failed-guards.js";
 import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } from "./load-session-extensions.js";
@@ -81,6 +82,7 @@ export function liveExtensions(
     mayStage: commands.length > 0 || custom.tools.some(({ resolvedPath }) => resolvedPath !== givenToolPath),
     /** Everything they registered. */
     tools: (): AnyTool[] => [...added, ...(runner?.tools() ?? [])].map(({ tool }) => tool),
+    drawing: extensionDrawing({ tools: custom.tools, runner, log, onError }),
     hooks: runner && extensionToolHooks(runner),
     compaction: () => runner && compactionExtensions(runner, () => session.sessionId),
     tellTools,

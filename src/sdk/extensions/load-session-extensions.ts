@@ -42,6 +42,11 @@ export interface ExtensionOptions {
   beforeModules?(): void;
   /** The project's own modules may run, in this session only. */
   trustProject?: boolean;
+  /**
+   * Asks the user about what the project would run; `once` is a yes for this session only. Default: a yes or no through
+   * the session's UI.
+   */
+  askTrust?(question: TrustQuestion, signal: AbortSignal): Promise<"no" | "trust" | "once">;
   /** Custom tools: files or directories. */
   additionalToolPaths?: readonly string[];
   /** Extension tools that are active although they would not be by default. */

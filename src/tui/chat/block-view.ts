@@ -5,14 +5,17 @@ import { Markdown, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@eare
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import type { Theme } from "../../sdk/index.js";
 import type { ChatBlock } from "../screen.js";
-import type { ChatItem } from "./chat-log.js";
+import type { ChatItem, ToolItem } from "./chat-log.js";
 import type { ChatLook } from "./chat-look.js";
+import { customMessageLines } from "./custom-message-lines.js";
+import { type CustomCall, customToolLines } from "./custom-tool-lines.js";
 import { toolLines } from "./tool-lines.js";
 
 export class BlockView implements ChatBlock {
   readonly item: ChatItem;
   readonly #look: ChatLook;
   readonly #markdown: Markdown | undefined;
+  #custom: CustomCall | undefined;
   #kept: { state: string; lines: string[] } | undefined;
 
   constructor(item: ChatItem, look: ChatLook) {
@@ -41,6 +44,7 @@ export class BlockView implements ChatBlock {
     const { item } = this;
     const { areToolsUnfolded, areThoughtsUnfolded, now } = this.#look;
     const folds = `${width} ${areToolsUnfolded} ${areThoughtsUnfolded} ${item.isFinal}`;
+    if (item.kind === "custom") return folds;
     if (item.kind !== "tool") return `${folds} ${item.text.length}`;
     const shown = item.result?.content.map((block) => (block.type === "text" ? block.text.length : 0)).join();
     const moment = item.state === "running" ? Math.floor(now() / 100) : 0;
@@ -61,7 +65,9 @@ export class BlockView implements ChatBlock {
       case "thinking":
         return ["", ...thoughtLines(item.text, { theme, width, isUnfolded: areThoughtsUnfolded })];
       case "tool":
-        return toolLines(item, this.#look, width);
+        return this.#toolLines(item, width);
+      case "custom":
+        return customMessageLines(item.message, this.#look, width);
       case "notice": {
         const colour = { info: "muted", warning: "warning", error: "error" }[item.level];
         const sign = { info: "·", warning: "⚠", error: "✗" }[item.level];
@@ -69,6 +75,19 @@ export class BlockView implements ChatBlock {
         return item.text.includes("\n") ? ["", ...lines] : lines; // a list stands by itself
       }
     }
+  }
+
+  /** Extensions may be loaded after the first frame, so that the tool's own renderer is looked for until it is found. */
+  #toolLines(item: ToolItem, width: number): string[] {
+    if (!this.#custom) {
+      const renderer = this.#look.toolRenderer(item.name);
+      const invalidate = () => {
+        this.#kept = undefined;
+      };
+      if (renderer) this.#custom = { renderer, state: {}, invalidate };
+    }
+    if (!this.#custom) return toolLines(item, this.#look, width);
+    return customToolLines(item, this.#custom, this.#look, width);
   }
 }
 

@@ -9,6 +9,7 @@ export type ChatItem =
   | { readonly kind: "thinking"; text: string; isFinal: boolean }
   | { readonly kind: "text"; text: string; isFinal: boolean }
   | ToolItem
+  | { readonly kind: "custom"; readonly message: Extract<AgentMessage, { role: "custom" }>; isFinal: boolean }
   | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFinal: boolean };
 
 export interface ToolItem {
@@ -110,6 +111,7 @@ export class ChatLog {
     else if (message.role === "toolResult")
       this.#endCall(message.toolCallId, { content: message.content, details: message.details }, message.isError);
     else if (message.role === "bashExecution") this.add(commandItem(message));
+    else if (message.role === "custom" && message.display) this.add({ kind: "custom", message, isFinal: true });
   }
 
   #failure({ stopReason, errorMessage }: Extract<AgentMessage, { role: "assistant" }>): void {

@@ -2,6 +2,7 @@
 // itself, but for the two presses that leave.
 
 import { isKeyRelease, matchesKey } from "@earendil-works/pi-tui";
+import { cycleAccess } from "../access-commands.js";
 import { runCommand } from "../commands.js";
 import type { AppAction } from "../keys.js";
 import { askKey } from "../pickers/ask.js";
@@ -62,6 +63,7 @@ function actionsOf(app: TerminalApp): Partial<Record<AppAction, Action>> {
     "app.thinking.cycle": () => told(app, app.session.cycleThinkingLevel(), "This model has no other thinking level."),
     "app.model.cycleForward": () =>
       told(app, app.session.cycleModel(), "There is no other model with a key. /model lists them."),
+    "app.access.cycle": () => cycleAccess(app),
     "app.model.select": command("/model"),
     "app.review": command("/review"),
     "app.message.followUp": () => followUp(app),

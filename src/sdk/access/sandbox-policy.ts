@@ -1,9 +1,8 @@
 // A sandbox that was asked for and is not available means that no command runs. This version has none, so that only the
 // built-in default, which is no request, leaves commands to the user's rights.
 
-import type { Settings } from "../config/settings/settings.js";
-import type { SandboxState } from "../protocol/data.js";
-import type { ApprovalPolicy } from "../session/approval.js";
+import type { Settings } from "../../config/settings/settings.js";
+import type { SandboxState } from "../../protocol/data.js";
 
 export const sandboxReason = "This version has no sandbox.";
 export const noSandboxText = `Commands need the sandbox you asked for, and it is not available: ${sandboxReason} Set sandbox to off to run them with your rights.`;
@@ -18,10 +17,4 @@ export function sandboxState(settings: Settings): SandboxState {
   return refusesCommands(settings)
     ? { mode: settings.get("sandbox"), mechanism: "none", reason: `${sandboxReason} Commands are refused.` }
     : { mode: "off", mechanism: "none", reason: "This version has no sandbox: commands run with your rights." };
-}
-
-/** Tools that run commands, or may, are refused before anything else is asked. */
-export function withSandboxPolicy(policy: ApprovalPolicy, settings: Settings): ApprovalPolicy {
-  if (!refusesCommands(settings)) return policy;
-  return async (request) => (request.tier === "exec" ? { block: noSandboxText } : policy(request));
 }

@@ -1,0 +1,45 @@
+// Which calls the user is asked about: a table, as a pure function. A project can only move to the right in it. What was
+// allowed for good is compared byte by byte: tool, arguments and project root; nothing of it is interpreted.
+
+import type { AnyTool, ApprovalTier } from "../../tools/tool.js";
+
+export const approvalModes = ["never", "unconfined", "ask", "ask-writes"] as const;
+export type ApprovalMode = (typeof approvalModes)[number];
+
+/** The rows of the table. */
+export type CallKind = "read" | "write" | "confined" | "unconfined" | "undeclared";
+
+export interface CallFacts {
+  readonly kind: CallKind;
+  /** Every change waits for review: a write is staged. */
+  readonly isReviewed: boolean;
+}
+
+const askedFrom: Readonly<Record<CallKind, ApprovalMode | undefined>> = {
+  read: undefined,
+  write: "ask-writes",
+  confined: "ask",
+  unconfined: "unconfined",
+  undeclared: "ask-writes",
+};
+
+export function isAsked({ kind, isReviewed }: CallFacts, mode: ApprovalMode): boolean {
+  const from = askedFrom[kind];
+  if (from === undefined || (kind === "write" && isReviewed)) return false;
+  return approvalModes.indexOf(mode) >= approvalModes.indexOf(from);
+}
+
+/** Nothing is confined yet: every command counts as one with the user's rights. */
+export function kindOf(tool: AnyTool, tier: ApprovalTier): CallKind {
+  if (tool.isUndeclared) return "undeclared";
+  return tier === "exec" ? "unconfined" : tier;
+}
+
+/** One call for good, in one project, as a line of `approval.allow`. */
+export function allowLine(call: { root: string; tool: string; args: Record<string, unknown> }): string {
+  return JSON.stringify([call.root, call.tool, call.args]);
+}
+
+export function refusedByUser(reason: string | undefined): string {
+  return `Refused by the user: ${reason?.trim() || "no reason given."}`;
+}

@@ -27,7 +27,12 @@ export async function runTerminal(line: CommandLine): Promise<void> {
   const { session } = await createAgentSession({
     ...sessionOptions(withoutPicker(line), { log, lenient: false, hasUI: true }),
     ...{ ui: ui.session, askCall: ui.askCall, askTrust: ui.askTrust, components: ui.components },
-    ...{ mode: "interactive", access: "stage", approval: "unconfined", deferModules: true },
+    ...{
+      mode: "interactive",
+      access: line.options.has("auto") ? "workspace" : "stage",
+      approval: "unconfined",
+      deferModules: true,
+    },
     confirmApply: applyQuestions.ask,
   });
   const home = homedir();

@@ -19,12 +19,13 @@ export class SessionAccess implements AccessControl {
   readonly #usualApproval: ApprovalMode | undefined;
   #chosen: AccessMode | undefined;
 
-  /** `usual` holds unless the user, the project or the caller has set `staging` or `sandbox`. */
+  /** `usual` holds unless the user, the project or the caller has set `sandbox`, or `staging` to something else. */
   constructor(settings: Settings, { access: usual, approval }: { access?: AccessMode; approval?: ApprovalMode } = {}) {
     this.#settings = settings;
     this.#usualApproval = approval;
-    const isGiven = (["staging", "sandbox"] as const).some((key) => settings.sourceOf(key) !== "default");
-    if (usual !== undefined && !isGiven) this.choose(usual);
+    if (usual === undefined || settings.sourceOf("sandbox") !== "default") return;
+    const isOther = settings.sourceOf("staging") !== "default" && settings.get("staging") !== stagingOf[usual];
+    if (!isOther) this.choose(usual);
   }
 
   /** The row that holds; `custom` where the settings make none of them. */

@@ -59,7 +59,7 @@ describe.skipIf(!tmuxVersion)(`commands${tmuxVersion ? "" : ` (${withoutTmux})`}
     await run("/copy", "Copied the last answer (8 characters).");
     expect(terminal.bytes).toContain(`\u001b]52;c;${Buffer.from("Copy me.").toString("base64")}\u0007`);
     await run("/name my talk", "This session is called my talk now.");
-    await terminal.shows("~/shop · my talk · workspace");
+    await terminal.shows("~/shop · my talk · stage");
     await run("/stats", /1 prompts, 1 answers, 0 tool calls/);
     await run("/tools", /● bash\s+Run a shell command\./);
     await run("/todos", "No todos.");

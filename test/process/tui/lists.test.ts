@@ -51,7 +51,7 @@ describe.skipIf(!tmuxVersion)(`lists${tmuxVersion ? "" : ` (${withoutTmux})`}`, 
     await terminal.shows(/› named .*2 messages/);
     terminal.keys("Enter");
     await terminal.shows(/Session named\n[\s\S]*› first talk[\s\S]*First answer\./);
-    await terminal.shows("~/shop · named · workspace");
+    await terminal.shows("~/shop · named · stage");
     terminal.write("/resume");
     terminal.keys("Enter");
     await terminal.shows("second talk");

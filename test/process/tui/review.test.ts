@@ -102,7 +102,7 @@ describe.skipIf(!tmuxVersion)(`the review view${tmuxVersion ? "" : ` (${withoutT
     const { home, env, cwd, read, galley } = project();
     const server = await scripted(home, [called("ast_edit", edit), openAi.text("Shall I?"), openAi.text("I see.")]);
     const terminal = new TmuxTerminal({ cwd, env, columns: 100, rows: 30 });
-    terminal.galley("--set", "resolve.forcing=off");
+    terminal.galley("--auto", "--set", "resolve.forcing=off");
     await terminal.shows("workspace");
     terminal.write("rename it");
     terminal.keys("Enter");
@@ -141,7 +141,7 @@ describe.skipIf(!tmuxVersion)("what the model wants to apply", () => {
       openAi.text("So be it."),
     ]);
     const terminal = new TmuxTerminal({ cwd: made.cwd, env: made.env, columns: 100, rows: 30 });
-    terminal.galley("rename it");
+    terminal.galley("--auto", "rename it"); // in stage the user alone decides
     await terminal.shows("Apply pa_1?   Y yes, all 3 hunks in 2 files   D no");
     // What is typed in the first moment is no answer.
     await new Promise((resolve) => setTimeout(resolve, 350));

@@ -1,37 +1,143 @@
 // Interactive mode: a session for the user at this terminal, and the way back to the shell.
 
+import type { Writable } from "node:stream";
 import { GalleyError } from "../base/errors.js";
-import { homedir } from "../base/home.js";
-import { logTo } from "../base/log.js";
-import { createAgentSession } from "../sdk/index.js";
+import { type Log, logTo } from "../base/log.js";
+import { sanitizeForTerminal } from "../base/sanitize.js";
+import { isOn } from "../config/environment.js";
+import { type AgentSession, createAgentSession } from "../sdk/index.js";
+import { findSessionEnvironment } from "../sdk/session-environment.js";
 import type { CommandLine } from "./arguments.js";
 import { refuseForeign } from "./arguments.js";
+import { guardStdout } from "./guard-stdout.js";
 import { sessionOptions } from "./session-options.js";
+import { type CapturedStderr, captureStderr } from "./terminal/captured-stderr.js";
+import { type ProcessEnds, watchProcessEnds } from "./terminal/process-ends.js";
+import { createTerminalAccess } from "./terminal-access.js";
+
+/** How long a session may take to close, before the program ends all the same. */
+const closeMs = 5000;
+const modulesMs = 1000;
 
 export async function runTerminal(line: CommandLine): Promise<void> {
   refuseForeign(line);
-  if (!process.stdout.isTTY) throw new GalleyError("usage", "Standard output is not a terminal. Use  galley -p '…'.");
-  if (!process.env.TERM || process.env.TERM === "dumb")
-    throw new GalleyError("usage", "This terminal cannot draw (TERM=dumb). Use  galley --plain  or  galley -p '…'.");
-  const log = logTo(() => {});
-  const { session } = await createAgentSession({
-    ...sessionOptions(line, { log, lenient: false, hasUI: true }),
-    mode: "interactive",
+  const options = interactiveOptions(line);
+  const environment = await findSessionEnvironment(options);
+  const { settings } = environment;
+  if (line.options.has("plain") || isOn(process.env, "GALLEY_PLAIN") || settings.get("terminal.plain"))
+    return (await import("./run-plain.js")).runPlain(line, settings);
+  refuseUnusable();
+  // Before any module is loaded: the terminal is ours alone.
+  const noise = captureStderr();
+  const output = guardStdout();
+  const ends = watchProcessEnds({ input: process.stdin, output });
+  const { session, code } = await converse(line, { options, environment, noise, output, ends }).catch((error) => {
+    noise?.release();
+    throw error;
   });
+  const rest = sanitizeForTerminal(noise?.release() ?? "");
+  output.write(`${rest}${await lastLines(session)}`);
+  await closed(session);
+  output.write("", () => process.exit(code));
+}
+
+interface Start {
+  readonly options: ReturnType<typeof interactiveOptions>;
+  readonly environment: Awaited<ReturnType<typeof findSessionEnvironment>>;
+  readonly noise: CapturedStderr | undefined;
+  readonly output: Writable;
+  readonly ends: ProcessEnds;
+}
+
+async function converse(line: CommandLine, { options, environment, noise, output, ends }: Start) {
+  const { settings, cwd, agentDir, env } = environment;
+  let isUnconfigured = false;
+  const { session } = await createAgentSession({
+    ...options,
+    settings,
+    mode: "interactive",
+    onNoModel: (reason) => {
+      isUnconfigured = reason.kind === "unconfigured";
+      if (reason.kind !== "unconfigured") options.log.warn(reason.text);
+    },
+  });
+  ends.onForeignError((error) => told(options.log, session, error));
   const { runTui } = await import("../tui/run-tui.js");
-  const home = homedir();
-  const directory = session.cwd.startsWith(home) ? `~${session.cwd.slice(home.length)}` : session.cwd;
   const { code } = await runTui({
     session,
     input: process.stdin,
-    output: process.stdout,
-    access: { directory, mode: () => "workspace" },
+    output: output as NodeJS.WriteStream, // a terminal, as was asked before
+    access: createTerminalAccess({ cwd, agentDir, env: process.env, settings, log: options.log }),
     env: process.env,
-    log,
+    log: options.log,
+    ends,
+    onNoise: joined(options.onLine, noise),
+    hasTitle: settings.get("terminal.title") && !line.options.has("no-title"),
+    hasMouse: settings.get("terminal.mouse"),
+    isUnconfigured,
+    isTour: isOn(env, "GALLEY_TOUR"),
     ...(line.words.length > 0 ? { firstPrompt: line.words.join(" ") } : {}),
   });
-  await session.dispose();
-  process.exitCode = code;
-  if (session.sessionFile !== undefined && session.messages.length > 0)
-    process.stderr.write(`galley --resume ${session.sessionId}\n`);
+  return { session, code };
+}
+
+/** The log of an interactive run becomes notices: lines wait until there is a screen for them. */
+function interactiveOptions(line: CommandLine) {
+  const waiting: string[] = [];
+  let listener = (text: string): void => void waiting.push(text);
+  const log = logTo((text) => listener(text.trimEnd()));
+  for (const warning of line.warnings) log.warn(warning);
+  return {
+    ...sessionOptions(withoutPicker(line), { log, lenient: false, hasUI: true }),
+    log,
+    onLine(next: (text: string) => void) {
+      listener = next;
+      for (const text of waiting.splice(0)) next(text);
+    },
+  };
+}
+
+/** `-r` without a value chooses a session first. */
+function withoutPicker(line: CommandLine): CommandLine {
+  const options = new Map([...line.options].filter(([name, [value]]) => !(picks.has(name) && value === "")));
+  return { ...line, options };
+}
+
+const picks: ReadonlySet<string> = new Set(["resume", "session"]);
+
+function refuseUnusable(): void {
+  if (!process.stdout.isTTY) throw new GalleyError("usage", "Standard output is not a terminal. Use  galley -p '…'.");
+  if (!process.env.TERM || process.env.TERM === "dumb")
+    throw new GalleyError("usage", "This terminal cannot draw (TERM=dumb). Use  galley --plain  or  galley -p '…'.");
+}
+
+/** An error that an extension left uncaught; others end the program. */
+function told(log: Log, session: AgentSession, error: unknown): boolean {
+  const path = session.blame(error);
+  if (path !== undefined) log.warn(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+  return path !== undefined;
+}
+
+function joined(onLine: (listener: (text: string) => void) => void, noise: CapturedStderr | undefined) {
+  return (listener: (text: string) => void) => {
+    onLine(listener);
+    noise?.onLine(listener);
+  };
+}
+
+/** How to go on, and what waits. */
+export async function lastLines(session: AgentSession): Promise<string> {
+  const isKept = session.sessionFile !== undefined && session.messages.length > 0;
+  const pending = await session.getPendingActions().catch(() => []);
+  return [
+    ...(isKept ? [`galley --resume ${session.sessionId}\n`] : []),
+    ...(isKept && pending.length > 0 ? [`${pending.length} pending: galley review\n`] : []),
+  ].join("");
+}
+
+/** In order, but not for ever. */
+export async function closed(session: AgentSession): Promise<void> {
+  session.beginShutdown({ modulesMs });
+  const late = new Promise((resolve) => setTimeout(resolve, closeMs).unref());
+  await Promise.race([session.dispose({ modulesMs }).catch(() => {}), late]);
 }

@@ -4,6 +4,7 @@
 import { type Component, Editor, Text } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
+import type { ImageContent } from "../protocol/content.js";
 import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
 import { BlockView } from "./chat/block-view.js";
 import { ChatLog } from "./chat/chat-log.js";
@@ -13,17 +14,21 @@ import { bindKeys } from "./editor/bind-keys.js";
 import { footerLines } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
+import { Notifier } from "./notifier.js";
 import { Screen } from "./screen.js";
 import type { Tty } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
 import type { Leaving, TerminalApp } from "./terminal-app.js";
+import { settleTheme, type ThemeControl } from "./theme/apply-theme.js";
+import type { Background } from "./theme/background.js";
 import { editorTheme, markdownTheme } from "./theme/component-themes.js";
 import { workingLine } from "./working-line.js";
 
 export interface AppDeps {
   readonly session: AgentSession;
   readonly tty: Tty;
-  readonly theme: Theme;
+  readonly themes: ThemeControl & { background: Background };
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** What the terminal program may do outside the terminal and the session. */
   readonly access: TerminalAccess;
   readonly keys: KeyTable;
@@ -34,6 +39,7 @@ const tickMs = 100;
 
 export class App implements TerminalApp {
   readonly theme: Theme;
+  readonly themes: ThemeControl & { background: Background };
   readonly keys: KeyTable;
   readonly access: TerminalAccess;
   readonly session: AgentSession;
@@ -44,6 +50,11 @@ export class App implements TerminalApp {
   /** What stands between the conversation and the editor, in this order; a dialog takes the editor's place. */
   readonly above: Component[] = [];
   readonly #tty: Tty;
+  readonly #notifier: Notifier;
+  /** Sent with the next prompt. */
+  #images: ImageContent[] = [];
+  /** Called when a view opens. */
+  onView: () => void = () => {};
   #dialog: Component | undefined;
   #drawn = 0;
   #pending = 0;
@@ -52,8 +63,10 @@ export class App implements TerminalApp {
   readonly done: Promise<Leaving>;
 
   constructor(deps: AppDeps) {
-    const { session, tty, theme } = deps;
+    const { session, tty, themes } = deps;
+    const { theme } = themes;
     this.theme = theme;
+    this.themes = themes;
     this.keys = deps.keys;
     this.access = deps.access;
     this.session = session;
@@ -68,6 +81,16 @@ export class App implements TerminalApp {
     };
     this.editor = new Editor(this.screen, editorTheme(theme), { paddingX: 1 });
     this.editor.onSubmit = (text) => this.send(text);
+    this.#notifier = new Notifier({
+      kind: deps.access.preferences.notifications,
+      env: deps.env,
+      now: () => performance.now(),
+      after: (ms, run) => {
+        const timer = setTimeout(run, ms);
+        return () => clearTimeout(timer);
+      },
+      write: (text) => tty.write(text),
+    });
     this.done = new Promise((resolve) => {
       this.#leave = resolve;
     });
@@ -80,14 +103,21 @@ export class App implements TerminalApp {
     this.screen.bottom.addChild(this.#bottom());
     this.screen.setFocus(this.editor);
     this.screen.start();
+    this.access.attach(this.screen);
+    this.#tty.onFocus((hasFocus) => this.#notifier.focus(hasFocus));
+    void settleTheme(this.themes, {
+      tty: this.#tty,
+      access: this.access,
+      changed: () => this.redraw(),
+      tell: (problem) => this.notice("warning", problem),
+    });
     this.refreshPending();
     this.draw();
   }
 
   leave(leaving: Leaving): void {
     clearInterval(this.#ticker);
-    this.screen.stop();
-    this.#leave(leaving);
+    void this.screen.leave().finally(() => this.#leave(leaving));
   }
 
   /** What the user typed is a command, a prompt, or a message for the run under way. */
@@ -104,7 +134,19 @@ export class App implements TerminalApp {
     this.draw();
   }
 
+  attach(image: ImageContent): void {
+    this.#images.push(image);
+    this.draw();
+  }
+
+  /** Everything that is kept as lines is old: the colours have changed. */
+  redraw(): void {
+    for (const block of this.screen.chat) block.invalidate();
+    this.draw();
+  }
+
   openView(view: FullView): void {
+    this.onView();
     this.screen.openFull(new FullScreen(this.#tty, view));
   }
 
@@ -115,6 +157,7 @@ export class App implements TerminalApp {
 
   showDialog(dialog: Component | undefined): void {
     this.#dialog = dialog;
+    this.#notifier.questionWaits(dialog !== undefined);
     this.screen.setFocus(dialog ?? this.editor);
     this.draw();
   }
@@ -136,15 +179,20 @@ export class App implements TerminalApp {
   }
 
   async #prompt(text: string, kind: "steer" | "followUp"): Promise<void> {
-    if (!this.session.isStreaming) return this.session.prompt(text);
-    return kind === "steer" ? this.session.steer(text) : this.session.followUp(text);
+    const images = this.#images.splice(0);
+    if (!this.session.isStreaming) return this.session.prompt(text, { images });
+    return kind === "steer" ? this.session.steer(text, images) : this.session.followUp(text, images);
   }
 
   #take(event: AgentSessionEvent): void {
     this.chat.apply(event);
     if (event.type.startsWith("pending_action")) this.refreshPending();
-    if (event.type === "agent_start") this.#ticker ??= setInterval(() => this.draw(), tickMs);
+    if (event.type === "agent_start") {
+      this.#ticker ??= setInterval(() => this.draw(), tickMs);
+      this.#notifier.runStarted();
+    }
     if (event.type === "agent_settled") {
+      this.#notifier.runEnded();
       clearInterval(this.#ticker);
       this.#ticker = undefined;
     }
@@ -160,6 +208,7 @@ export class App implements TerminalApp {
         ...workingLine(this.session, theme, width),
         ...this.above.flatMap((part) => part.render(width)),
         ...this.#pendingLine(width),
+        ...this.#imageLine(),
         ...(this.#dialog ?? this.editor).render(width),
         ...footerLines(
           {
@@ -175,6 +224,13 @@ export class App implements TerminalApp {
         ),
       ],
     };
+  }
+
+  #imageLine(): string[] {
+    const count = this.#images.length;
+    return count === 0
+      ? []
+      : [` ${this.theme.fg("muted", `[${count} image${count === 1 ? "" : "s"}] goes with the next prompt`)}`];
   }
 
   #pendingLine(width: number): string[] {

@@ -2,6 +2,7 @@
 // and skills have theirs; an unknown one is not sent to a model.
 
 import { GalleyError } from "../base/errors.js";
+import { chooseThemeBy } from "./pickers/theme-picker.js";
 import type { TerminalApp } from "./terminal-app.js";
 
 export interface SlashCommand {
@@ -16,8 +17,17 @@ export const slashCommands: Readonly<Record<string, SlashCommand>> = {
     help: "the commands",
     run: async (app) => app.notice("info", commandLines().join("\n")),
   },
+  theme: { usage: "[NAME]", help: "choose the colours", run: (app, name) => chooseThemeBy(app, app.themes, name) },
+  login: { usage: "[PROVIDER]", help: "store a key for a model", run: login },
+  tour: { usage: "", help: "preview, apply and undo in a scratch project", run: (app) => app.access.runTour() },
   quit: { usage: "", help: "leave", run: async (app) => app.leave({ code: 0 }) },
 };
+
+/** The key is typed into `galley login`, and so is in no history, log or session of this one. */
+async function login(app: TerminalApp, provider: string): Promise<void> {
+  if (await app.access.login(provider)) app.notice("info", "Stored. Choose a model with  /model.");
+  else app.notice("warning", "Nothing was stored.");
+}
 
 export function commandLines(): string[] {
   return Object.entries(slashCommands).map(([name, { usage, help }]) => `/${`${name} ${usage}`.padEnd(24)} ${help}`);

@@ -1,32 +1,63 @@
 // A session and a terminal, joined until the user leaves. Promises: the terminal is as it was, whatever ends the program.
 
+import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession } from "../sdk/index.js";
 import { App } from "./app.js";
 import { defaultKeys } from "./keys.js";
+import { runTour } from "./run-tour.js";
+import { speaksAscii, spellAscii } from "./spell-ascii.js";
 import { Tty, type TtyOptions } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
 import type { Leaving } from "./terminal-app.js";
-import { builtInThemes } from "./theme/colours.js";
-import { colourDepth, createTheme } from "./theme/theme.js";
+import { createThemeControl } from "./theme/apply-theme.js";
+import { plannerWelcome } from "./welcome.js";
 
-export interface TuiOptions extends Omit<TtyOptions, "title"> {
+export interface TuiOptions extends Pick<TtyOptions, "input" | "output" | "hasMouse"> {
   readonly session: AgentSession;
   readonly access: TerminalAccess;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: { warn(text: string): void };
+  readonly hasTitle: boolean;
+  /** How the process may end besides the user's wish. */
+  readonly ends: {
+    onSignal(leave: (code: number) => void): void;
+    onExit(restore: () => void): void;
+  };
+  /** What is written past the screen by other code: each line becomes a notice. */
+  readonly onNoise: (listener: (line: string) => void) => void;
+  /** No model is set up at all. */
+  readonly isUnconfigured: boolean;
+  /** Step by step, in the scratch project that this was started in. */
+  readonly isTour: boolean;
   /** Sent when everything is drawn. */
   readonly firstPrompt?: string;
 }
 
-export async function runTui({ session, access, env, log, firstPrompt, ...streams }: TuiOptions): Promise<Leaving> {
-  const tty = new Tty({ ...streams, title: `galley - ${session.sessionName ?? access.directory}` });
-  const theme = createTheme(builtInThemes.dark ?? {}, colourDepth(env));
-  const app = new App({ session, tty, theme, access, keys: defaultKeys(), log });
+export async function runTui(options: TuiOptions): Promise<Leaving> {
+  const { session, access, env, log, ends } = options;
+  const tty = createTty(options);
+  const themes = createThemeControl(access, env);
+  const app = new App({ session, tty, themes, env, access, keys: defaultKeys(), log });
+  ends.onExit(() => tty.stop());
+  ends.onSignal((code) => app.leave({ code }));
   app.start();
-  if (firstPrompt) app.send(firstPrompt);
+  options.onNoise((line) => app.notice("warning", sanitizeForTerminal(line)));
+  if (options.isUnconfigured && !options.isTour) app.notice("info", plannerWelcome.join("\n"));
+  if (options.isTour) app.onView = runTour(app);
+  if (options.firstPrompt) app.send(options.firstPrompt);
   try {
     return await app.done;
   } finally {
     app.screen.stop();
   }
+}
+
+function createTty({ session, access, env, input, output, hasTitle, hasMouse = false }: TuiOptions): Tty {
+  return new Tty({
+    input,
+    output,
+    hasMouse,
+    ...(hasTitle ? { title: `galley - ${session.sessionName ?? access.directory}` } : {}),
+    ...(speaksAscii(env) ? { spell: spellAscii } : {}),
+  });
 }

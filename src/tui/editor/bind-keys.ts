@@ -1,6 +1,7 @@
 // Which keys do what while the editor has the focus. They are seen before the editor sees them.
 
 import { matchesKey } from "@earendil-works/pi-tui";
+import { editExternally, pasteImage, suspend } from "../give-terminal.js";
 import type { AppAction } from "../keys.js";
 import type { TerminalApp } from "../terminal-app.js";
 
@@ -34,6 +35,13 @@ export function bindKeys(app: TerminalApp): void {
       stop();
       return true;
     },
+    "app.suspend": () => done(suspend(app), app),
+    "app.editor.external": () => done(editExternally(app), app),
+    "app.clipboard.pasteImage": () =>
+      done(
+        pasteImage(app, (image) => app.attach(image)),
+        app,
+      ),
     "app.tools.expand": () => toggle(app, "areToolsUnfolded"),
     "app.thinking.toggle": () => toggle(app, "areThoughtsUnfolded"),
     "app.thinking.cycle": () => done(app.session.cycleThinkingLevel(), app),

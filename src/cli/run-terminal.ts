@@ -10,14 +10,11 @@ import { findSessionEnvironment } from "../sdk/session-environment.js";
 import type { CommandLine } from "./arguments.js";
 import { refuseForeign } from "./arguments.js";
 import { guardStdout } from "./guard-stdout.js";
+import { closed, lastLines } from "./last-lines.js";
 import { sessionOptions } from "./session-options.js";
 import { type CapturedStderr, captureStderr } from "./terminal/captured-stderr.js";
 import { type ProcessEnds, watchProcessEnds } from "./terminal/process-ends.js";
 import { createTerminalAccess } from "./terminal-access.js";
-
-/** How long a session may take to close, before the program ends all the same. */
-const closeMs = 5000;
-const modulesMs = 1000;
 
 export async function runTerminal(line: CommandLine): Promise<void> {
   refuseForeign(line);
@@ -25,7 +22,7 @@ export async function runTerminal(line: CommandLine): Promise<void> {
   const environment = await findSessionEnvironment(options);
   const { settings } = environment;
   if (line.options.has("plain") || isOn(process.env, "GALLEY_PLAIN") || settings.get("terminal.plain"))
-    return (await import("./run-plain.js")).runPlain(line, settings);
+    return (await import("./run-plain.js")).runPlain(line, settings, environment.agentDir);
   refuseUnusable();
   // Before any module is loaded: the terminal is ours alone.
   const noise = captureStderr();
@@ -123,21 +120,4 @@ function joined(onLine: (listener: (text: string) => void) => void, noise: Captu
     onLine(listener);
     noise?.onLine(listener);
   };
-}
-
-/** How to go on, and what waits. */
-export async function lastLines(session: AgentSession): Promise<string> {
-  const isKept = session.sessionFile !== undefined && session.messages.length > 0;
-  const pending = await session.getPendingActions().catch(() => []);
-  return [
-    ...(isKept ? [`galley --resume ${session.sessionId}\n`] : []),
-    ...(isKept && pending.length > 0 ? [`${pending.length} pending: galley review\n`] : []),
-  ].join("");
-}
-
-/** In order, but not for ever. */
-export async function closed(session: AgentSession): Promise<void> {
-  session.beginShutdown({ modulesMs });
-  const late = new Promise((resolve) => setTimeout(resolve, closeMs).unref());
-  await Promise.race([session.dispose({ modulesMs }).catch(() => {}), late]);
 }

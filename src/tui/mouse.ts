@@ -7,6 +7,7 @@ export const mouseOff = "\u001b[?1006l\u001b[?1000l";
 const arrowUp = "\u001b[A";
 const arrowDown = "\u001b[B";
 const rowsPerTurn = 3;
+const prefix = "\u001b[<";
 
 export type MouseDeed =
   | { readonly kind: "keys"; readonly keys: readonly string[] }
@@ -16,8 +17,8 @@ export type MouseDeed =
 
 /** Undefined: it is no report of the mouse. */
 export function mouseDeed(data: string): MouseDeed | undefined {
-  const found = /^\u001b\[<(\d+);(\d+);(\d+)([Mm])$/.exec(data);
-  if (!found) return undefined;
+  const found = /^(\d+);(\d+);(\d+)([Mm])$/.exec(data.slice(prefix.length));
+  if (!found || !data.startsWith(prefix)) return undefined;
   const [button, column, row] = found.slice(1, 4).map(Number) as [number, number, number];
   const isPressed = found[4] === "M";
   if (button === 64 || button === 65)

@@ -4,11 +4,12 @@ export type Background = "dark" | "light";
 
 /** Asks for the colour of the background. */
 export const backgroundQuestion = "\u001b]11;?\u0007";
+const prefix = "\u001b]11;";
 
 /** The answer, `ESC ] 11 ; rgb:rrrr/gggg/bbbb`, ended by BEL or ST. Undefined: it is something else. */
 export function backgroundAnswer(sequence: string): Background | undefined {
-  const found = /^\u001b\]11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})/i.exec(sequence);
-  if (!found) return undefined;
+  const found = /^rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})/i.exec(sequence.slice(prefix.length));
+  if (!found || !sequence.startsWith(prefix)) return undefined;
   const [red, green, blue] = found
     .slice(1)
     .map((digits) => Number.parseInt(digits, 16) / (16 ** digits.length - 1)) as [number, number, number];

@@ -18,8 +18,8 @@ import { createTerminalAccess } from "./terminal-access.js";
 
 export async function runTerminal(line: CommandLine): Promise<void> {
   refuseForeign(line);
-  const options = interactiveOptions(line);
-  const environment = await findSessionEnvironment(options);
+  const wanted = interactiveOptions(line);
+  const environment = await findSessionEnvironment(wanted.options);
   const { settings } = environment;
   if (line.options.has("plain") || isOn(process.env, "GALLEY_PLAIN") || settings.get("terminal.plain"))
     return (await import("./run-plain.js")).runPlain(line, settings, environment.agentDir);
@@ -28,7 +28,7 @@ export async function runTerminal(line: CommandLine): Promise<void> {
   const noise = captureStderr();
   const output = guardStdout();
   const ends = watchProcessEnds({ input: process.stdin, output });
-  const { session, code } = await converse(line, { options, environment, noise, output, ends }).catch((error) => {
+  const { session, code } = await converse(line, { ...wanted, environment, noise, output, ends }).catch((error) => {
     noise?.release();
     throw error;
   });
@@ -38,15 +38,15 @@ export async function runTerminal(line: CommandLine): Promise<void> {
   output.write("", () => process.exit(code));
 }
 
-interface Start {
-  readonly options: ReturnType<typeof interactiveOptions>;
+interface Start extends ReturnType<typeof interactiveOptions> {
   readonly environment: Awaited<ReturnType<typeof findSessionEnvironment>>;
   readonly noise: CapturedStderr | undefined;
   readonly output: Writable;
   readonly ends: ProcessEnds;
 }
 
-async function converse(line: CommandLine, { options, environment, noise, output, ends }: Start) {
+async function converse(line: CommandLine, start: Start) {
+  const { options, log, onLine, environment, noise, output, ends } = start;
   const { settings, cwd, agentDir, env } = environment;
   let isUnconfigured = false;
   const { session } = await createAgentSession({
@@ -55,20 +55,20 @@ async function converse(line: CommandLine, { options, environment, noise, output
     mode: "interactive",
     onNoModel: (reason) => {
       isUnconfigured = reason.kind === "unconfigured";
-      if (reason.kind !== "unconfigured") options.log.warn(reason.text);
+      if (reason.kind !== "unconfigured") log.warn(reason.text);
     },
   });
-  ends.onForeignError((error) => told(options.log, session, error));
+  ends.onForeignError((error) => told(log, session, error));
   const { runTui } = await import("../tui/run-tui.js");
   const { code } = await runTui({
     session,
     input: process.stdin,
     output: output as NodeJS.WriteStream, // a terminal, as was asked before
-    access: createTerminalAccess({ cwd, agentDir, env: process.env, settings, log: options.log }),
+    access: createTerminalAccess({ cwd, agentDir, env: process.env, settings, log }),
     env: process.env,
-    log: options.log,
+    log,
     ends,
-    onNoise: joined(options.onLine, noise),
+    onNoise: joined(onLine, noise),
     hasTitle: settings.get("terminal.title") && !line.options.has("no-title"),
     hasMouse: settings.get("terminal.mouse"),
     isUnconfigured,
@@ -85,7 +85,7 @@ function interactiveOptions(line: CommandLine) {
   const log = logTo((text) => listener(text.trimEnd()));
   for (const warning of line.warnings) log.warn(warning);
   return {
-    ...sessionOptions(withoutPicker(line), { log, lenient: false, hasUI: true }),
+    options: sessionOptions(withoutPicker(line), { log, lenient: false, hasUI: true }),
     log,
     onLine(next: (text: string) => void) {
       listener = next;

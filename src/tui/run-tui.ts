@@ -38,7 +38,7 @@ export async function runTui(options: TuiOptions): Promise<Leaving> {
   const tty = createTty(options);
   const themes = createThemeControl(access, env);
   const app = new App({ session, tty, themes, env, access, keys: defaultKeys(), log });
-  ends.onExit(() => tty.stop());
+  ends.onExit(() => app.screen.stop());
   ends.onSignal((code) => app.leave({ code }));
   app.start();
   options.onNoise((line) => app.notice("warning", sanitizeForTerminal(line)));

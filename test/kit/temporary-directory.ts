@@ -24,5 +24,5 @@ export function removeDirectoriesOfFile(): void {
 }
 
 function remove(directory: string): void {
-  rmSync(directory, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 }

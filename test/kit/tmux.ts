@@ -44,7 +44,9 @@ export class TmuxTerminal {
       "set -g history-limit 100000\nset -g default-terminal tmux-256color\nset -g extended-keys on\n",
     );
     const size = ["-x", String(columns), "-y", String(rows)];
-    const variables = Object.entries({ ...env, PS1: "$ ", LANG: "C.UTF-8" }).map(([name, value]) => `${name}=${value}`);
+    const variables = Object.entries({ PS1: "$ ", HISTFILE: "/dev/null", LANG: "C.UTF-8", ...env }).map(
+      ([name, value]) => `${name}=${value}`,
+    );
     const shell = ["env", "-i", ...variables, "TERM=tmux-256color", "bash", "--norc", "--noprofile"];
     this.#tmux("-f", config, "new-session", "-d", "-s", "test", ...size, "-c", cwd, ...shell);
     onTestFinished(() => {

@@ -21,8 +21,10 @@ export function bindKeys(app: TerminalApp): void {
       }
       lastClear = now;
       if (app.session.isStreaming) stop();
-      if (app.editor.getText() !== "") app.editor.setText("");
-      else app.notice("info", "Press Ctrl-C again to leave");
+      if (app.editor.getText() !== "") {
+        app.editor.setText("");
+        app.draw();
+      } else app.notice("info", "Press Ctrl-C again to leave");
       return true;
     },
     "app.exit": () => {

@@ -10,7 +10,8 @@ export interface TourHost {
 }
 
 /** Returns what to call when the review view was opened. */
-export function runTour({ session, notice }: TourHost): () => void {
+export function runTour(host: TourHost): () => void {
+  const { session } = host;
   const tour = new Tour();
   let hasReviewed = false;
   let looking = Promise.resolve();
@@ -19,13 +20,13 @@ export function runTour({ session, notice }: TourHost): () => void {
     const undone = changes.filter(({ state }) => state === "undone").length;
     const facts = { pending: pending.length, applied: changes.length - undone, undone, hasReviewed };
     const line = tour.advance(facts);
-    if (line !== undefined) notice("info", line);
+    if (line !== undefined) host.notice("info", line);
   };
   // One after the other, so that no step is counted twice.
   const lookLater = () => {
     looking = looking.then(look).catch(() => {}); // the next event looks again
   };
-  notice("info", tour.line);
+  host.notice("info", tour.line);
   session.subscribe((event) => {
     if (event.type.startsWith("pending_action") || event.type === "agent_settled") lookLater();
   });

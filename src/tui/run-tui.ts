@@ -40,16 +40,20 @@ export async function runTui(options: TuiOptions): Promise<Leaving> {
   const app = new App({ session, tty, themes, env, access, keys: defaultKeys(), log });
   ends.onExit(() => app.screen.stop());
   ends.onSignal((code) => app.leave({ code }));
-  app.start();
-  options.onNoise((line) => app.notice("warning", sanitizeForTerminal(line)));
-  if (options.isUnconfigured && !options.isTour) app.notice("info", plannerWelcome.join("\n"));
-  if (options.isTour) app.onView = runTour(app);
-  if (options.firstPrompt) app.send(options.firstPrompt);
   try {
+    app.start();
+    begin(app, options);
     return await app.done;
   } finally {
     app.screen.stop();
   }
+}
+
+function begin(app: App, { onNoise, isUnconfigured, isTour, firstPrompt }: TuiOptions): void {
+  onNoise((line) => app.notice("warning", sanitizeForTerminal(line)));
+  if (isUnconfigured && !isTour) app.notice("info", plannerWelcome.join("\n"));
+  if (isTour) app.onView = runTour(app);
+  if (firstPrompt) app.send(firstPrompt);
 }
 
 function createTty({ session, access, env, input, output, hasTitle, hasMouse = false }: TuiOptions): Tty {

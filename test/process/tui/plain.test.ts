@@ -12,7 +12,7 @@ import { tmuxVersion, withoutTmux } from "../../kit/tmux.js";
 
 beforeAll(ensureBuilt, 150_000);
 
-const escape = "\u001b";
+const escapeByte = "\u001b";
 /** What the program wrote: everything between its start and the shell's next prompt, which bash decorates. */
 const written = ({ terminal }: TerminalRig) => {
   const { bytes } = terminal;
@@ -54,7 +54,7 @@ describe.skipIf(!tmuxVersion)(`plain mode${tmuxVersion ? "" : ` (${withoutTmux})
     await terminal.shows(/change ch_\w+: .*, applied/);
     terminal.type("/quit");
     await terminal.shows(/galley: galley --resume [0-9a-f-]+\n\$$/);
-    expect(written(rig)).not.toContain(escape);
+    expect(written(rig)).not.toContain(escapeByte);
   });
 
   it("asks with a numbered list before a command runs while everything is staged", async () => {
@@ -82,7 +82,7 @@ describe.skipIf(!tmuxVersion)(`plain mode${tmuxVersion ? "" : ` (${withoutTmux})
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("galley:   replace PATTERN with REPLACEMENT [in PATHS]\n");
     expect(stdout).toContain("galley: Nothing is pending.\ngalley: Unknown command /nonsense. /help lists them.\n");
-    expect(stdout).not.toContain(escape);
+    expect(stdout).not.toContain(escapeByte);
     for (const line of stdout.trimEnd().split("\n"))
       expect(line).toMatch(/^(?:galley|tool \w+|preview \w+|question|you):/);
   });

@@ -17,7 +17,9 @@ export { markdownTheme } from "./src/tui/theme/component-themes.ts";`;
 await build({
   stdin: { contents, resolveDir: root, loader: "ts" },
   ...{ outfile, bundle: true, format: "esm", platform: "node", logLevel: "error", external: ["koffi"] },
-  banner: { js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
+  },
 });
 const library = await import(pathToFileURL(outfile).href).finally(() => rmSync(directory, { recursive: true }));
 
@@ -69,20 +71,28 @@ function startOurs() {
 }
 
 function startLibrary() {
-  const own = Object.assign(Object.create(tty), {
+  const own = {
     columns: 100,
     rows: 40,
+    kittyProtocolActive: false,
     write: output.write,
     start() {},
     stop() {},
+    async drainInput() {},
+    setTitle() {},
+    setProgress() {},
+    clearLine() {},
+    clearFromCursor() {},
+    clearScreen() {},
     hideCursor() {},
     showCursor() {},
     moveBy(count) {
       output.write(`\u001b[${Math.abs(count)}${count > 0 ? "B" : "A"}`);
     },
-  });
+  };
   const made = new library.TUI(own);
-  for (let at = 0; at < history.length; at += 10) made.addChild(new library.Text(history.slice(at, at + 10).join("\n"), 0, 0));
+  for (let at = 0; at < history.length; at += 10)
+    made.addChild(new library.Text(history.slice(at, at + 10).join("\n"), 0, 0));
   made.addChild(growing);
   made.addChild(new library.Text("the editor", 0, 0));
   made.start();

@@ -104,7 +104,15 @@ async function keys() {
     await screen.close();
     await Promise.race([playing, new Promise((resolve) => setTimeout(resolve, 1000))]);
     const against = { name: "idle + 50 ms", samples: [idle + 50] };
-    return [row({ name: "key to screen while 200 deltas a second stream, p95", unit: "ms", samples: [busy], against, limit: 1 })];
+    return [
+      row({
+        name: "key to screen while 200 deltas a second stream, p95",
+        unit: "ms",
+        samples: [busy],
+        against,
+        limit: 1,
+      }),
+    ];
   } finally {
     await screen.close();
     await server.close().catch(() => {}); // the script is left on purpose
@@ -136,7 +144,11 @@ class Pty {
   constructor(url) {
     const env = { ...environment(url), TERM: "xterm-256color", COLUMNS: "100", LINES: "40" };
     const command = `stty cols 100 rows 40; exec ${process.execPath} ${root}/bin/galley.js ${url ? "--model bench/m" : ""}`;
-    this.#child = spawn("script", ["-qec", command, "/dev/null"], { cwd: workspace, env, stdio: ["pipe", "pipe", "ignore"] });
+    this.#child = spawn("script", ["-qec", command, "/dev/null"], {
+      cwd: workspace,
+      env,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
     this.#ended = new Promise((resolve) => this.#child.on("close", resolve));
     this.#child.stdin.on("error", () => {}); // it has ended
     this.#child.stdout.setEncoding("utf8").on("data", (text) => {

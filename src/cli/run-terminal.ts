@@ -72,6 +72,7 @@ async function converse(line: CommandLine, start: Start) {
     hasTitle: settings.get("terminal.title") && !line.options.has("no-title"),
     hasMouse: settings.get("terminal.mouse"),
     isUnconfigured,
+    picksSession: [...picks].some((name) => line.options.get(name)?.[0] === ""),
     isTour: isOn(env, "GALLEY_TOUR"),
     ...(line.words.length > 0 ? { firstPrompt: line.words.join(" ") } : {}),
   });

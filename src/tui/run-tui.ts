@@ -29,6 +29,8 @@ export interface TuiOptions extends Pick<TtyOptions, "input" | "output" | "hasMo
   readonly isUnconfigured: boolean;
   /** Step by step, in the scratch project that this was started in. */
   readonly isTour: boolean;
+  /** The user chooses a session first. */
+  readonly picksSession: boolean;
   /** Sent when everything is drawn. */
   readonly firstPrompt?: string;
 }
@@ -49,10 +51,11 @@ export async function runTui(options: TuiOptions): Promise<Leaving> {
   }
 }
 
-function begin(app: App, { onNoise, isUnconfigured, isTour, firstPrompt }: TuiOptions): void {
+function begin(app: App, { onNoise, isUnconfigured, isTour, picksSession, firstPrompt }: TuiOptions): void {
   onNoise((line) => app.notice("warning", sanitizeForTerminal(line)));
   if (isUnconfigured && !isTour) app.notice("info", plannerWelcome.join("\n"));
   if (isTour) app.onView = runTour(app);
+  if (picksSession) app.send("/resume");
   if (firstPrompt) app.send(firstPrompt);
 }
 

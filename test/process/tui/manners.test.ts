@@ -107,6 +107,18 @@ describe.skipIf(!tmuxVersion)(`the terminal is put back${tmuxVersion ? "" : ` ($
     await expectPutBack(terminal, before);
   });
 
+  it("says how to go on, and what is pending", async () => {
+    const { terminal, start, write } = await openTerminal();
+    write("a.js", "total();\n");
+    await start();
+    terminal.write("rename total to sum");
+    terminal.keys("Enter");
+    await terminal.shows("1 pending");
+    await terminal.until((screen) => !screen.includes("esc to stop"));
+    terminal.keys("C-d");
+    await terminal.shows(/galley --resume [0-9a-f-]+\n1 pending: galley review\n\$$/);
+  });
+
   it("says which variable to set where there is no editor, and that no program reads the clipboard", async () => {
     const { terminal, start } = await openTerminal();
     await start();

@@ -78,6 +78,7 @@ async function load() {
   const { search } = await import("./rows/search.mjs");
   const { realTree } = await import("./rows/real-tree.mjs");
   const { modules } = await import("./rows/modules.mjs");
+  const { terminal } = await import("./rows/terminal.mjs");
   return [
     { name: "start", measure: start },
     { name: "version", measure: version },
@@ -102,6 +103,7 @@ async function load() {
     { name: "search", measure: search },
     { name: "real-tree", measure: realTree },
     { name: "modules", measure: modules },
+    { name: "terminal", measure: terminal },
   ];
 }
 

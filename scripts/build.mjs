@@ -5,7 +5,8 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { build, transform } from "esbuild";
@@ -96,6 +97,8 @@ async function packProgram() {
   await runSession(dist, ["run.js"]);
   await runTools(dist, ["tools.js", ...[...libraries].map((library) => `${libraryFile(library)}.js`)]);
   cacheTable(join(dist, "cli/rest.js"));
+  // The terminal program is not run here, since that takes a terminal: its largest part by itself.
+  cacheLibrary(join(dist, "cli/lib", `${libraryFile("@earendil-works/pi-tui")}.js`));
   writeFileSync(join(dist, "cli/v8-version"), process.versions.v8); // the one whose caches these are
 }
 
@@ -106,6 +109,15 @@ function cacheTable(filename) {
   const pack = {};
   script.runInThisContext()(pack);
   pack.units();
+  writeFileSync(`${filename}.${source.slice(2, 18)}.cache`, script.createCachedData());
+}
+
+/** With the functions that are called when it is loaded. */
+function cacheLibrary(filename) {
+  const source = readFileSync(filename, "latin1");
+  const script = new Script(source, { filename });
+  const module = { exports: {} };
+  script.runInThisContext()(module.exports, createRequire(filename), module, filename, dirname(filename));
   writeFileSync(`${filename}.${source.slice(2, 18)}.cache`, script.createCachedData());
 }
 

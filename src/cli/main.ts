@@ -41,7 +41,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (mode === "rpc") return runRpc(line);
   if (options.has("list-models")) return (await import("./commands/models-command.js")).printModelNames(line);
   if (!line.isLiteral) await refuseMisspelt(words, { isPrompt: mode !== undefined || options.has("print") });
-  const isOneShot = mode !== undefined || options.has("print") || !process.stdin.isTTY;
+  const isOneShot = mode !== undefined || options.has("print") || (!process.stdin.isTTY && !options.has("plain"));
   if (isOneShot) return (await import("./print/run-print.js")).runPrint(line, mode ?? "text");
   return (await import("./run-terminal.js")).runTerminal(line);
 }

@@ -30,6 +30,8 @@ const variableAliases = {
   GALLEY_NO_PTY: "PI_NO_PTY",
   GALLEY_MAX_AST_FILES: "PI_MAX_AST_FILES",
   GALLEY_LOG: undefined,
+  GALLEY_PLAIN: undefined,
+  GALLEY_TOUR: undefined,
   GALLEY_LOAD_PROJECT_ENV: undefined,
 } as const;
 

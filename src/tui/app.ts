@@ -21,18 +21,22 @@ import type { TerminalUI } from "./extension-ui/terminal-ui.js";
 import { footerLines, sessionWarnings } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
+import { Notifier } from "./notifier.js";
 import { Screen } from "./screen.js";
 import { headerText, queuedLines, todoLines } from "./status-lines.js";
 import type { Tty } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
 import type { Leaving, TerminalApp } from "./terminal-app.js";
+import { settleTheme, type ThemeControl } from "./theme/apply-theme.js";
+import type { Background } from "./theme/background.js";
 import { editorTheme, markdownTheme } from "./theme/component-themes.js";
 import { Doing, type Saying, workingLine } from "./working-line.js";
 
 export interface AppDeps {
   readonly session: AgentSession;
   readonly tty: Tty;
-  readonly theme: Theme;
+  readonly themes: ThemeControl & { background: Background };
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** What the terminal program may do outside the terminal and the session. */
   readonly access: TerminalAccess;
   readonly keys: KeyTable;
@@ -47,6 +51,7 @@ const tickMs = 100;
 
 export class App implements TerminalApp {
   readonly theme: Theme;
+  readonly themes: ThemeControl & { background: Background };
   readonly keys: KeyTable;
   readonly access: TerminalAccess;
   readonly session: AgentSession;
@@ -62,6 +67,9 @@ export class App implements TerminalApp {
   readonly #ui: TerminalUI;
   readonly #tty: Tty;
   #replaced: EditorComponent | undefined;
+  readonly #notifier: Notifier;
+  /** Called when a view opens. */
+  onView: () => void = () => {};
   #dialog: Component | undefined;
   #branch: string | undefined;
   #view: FullView | undefined;
@@ -72,8 +80,10 @@ export class App implements TerminalApp {
   readonly done: Promise<Leaving>;
 
   constructor(deps: AppDeps) {
-    const { session, tty, theme } = deps;
+    const { session, tty, themes } = deps;
+    const { theme } = themes;
     this.theme = theme;
+    this.themes = themes;
     this.keys = deps.keys;
     this.access = deps.access;
     this.session = session;
@@ -94,6 +104,16 @@ export class App implements TerminalApp {
     deps.applyQuestions?.answerWith(async (question, signal) =>
       (await import("./review/open-review.js")).askInReview(this, question, signal),
     );
+    this.#notifier = new Notifier({
+      kind: deps.access.preferences.notifications,
+      env: deps.env,
+      now: () => performance.now(),
+      after: (ms, run) => {
+        const timer = setTimeout(run, ms);
+        return () => clearTimeout(timer);
+      },
+      write: (text) => tty.write(text),
+    });
     this.done = new Promise((resolve) => {
       this.#leave = resolve;
     });
@@ -110,6 +130,14 @@ export class App implements TerminalApp {
     this.screen.bottom.addChild(this.#bottom());
     this.screen.setFocus(this.editor);
     this.screen.start();
+    this.access.attach(this.screen);
+    this.#tty.onFocus((hasFocus) => this.#notifier.focus(hasFocus));
+    void settleTheme(this.themes, {
+      tty: this.#tty,
+      access: this.access,
+      changed: () => this.redraw(),
+      tell: (problem) => this.notice("warning", problem),
+    });
     this.refreshPending();
     this.draw();
   }
@@ -117,8 +145,7 @@ export class App implements TerminalApp {
   leave(leaving: Leaving): void {
     clearInterval(this.#ticker);
     this.#ui.questions.close();
-    this.screen.stop();
-    this.#leave(leaving);
+    void this.screen.leave().finally(() => this.#leave(leaving));
   }
 
   /** What the user typed is a command, a prompt, or a message for the run under way. */
@@ -172,8 +199,15 @@ export class App implements TerminalApp {
     this.draw();
   }
 
+  /** Everything that is kept as lines is old: the colours have changed. */
+  redraw(): void {
+    for (const block of this.screen.chat) block.invalidate();
+    this.draw();
+  }
+
   openView(view: FullView): void {
     this.#view = view;
+    this.onView();
     this.screen.openFull(new FullScreen(this.#tty, view));
   }
 
@@ -184,19 +218,9 @@ export class App implements TerminalApp {
     this.refreshPending();
   }
 
-  async withTerminalFree<T>(work: () => Promise<T>): Promise<T> {
-    const view = this.#view;
-    this.screen.stop();
-    try {
-      return await work();
-    } finally {
-      this.screen.start();
-      if (view) this.openView(view);
-    }
-  }
-
   showDialog(dialog: Component | undefined): void {
     this.#dialog = dialog;
+    this.#notifier.questionWaits(dialog !== undefined);
     this.screen.setFocus(dialog ?? this.input);
     this.draw();
     if (!dialog) this.#ui.questions.advance();
@@ -242,8 +266,12 @@ export class App implements TerminalApp {
     this.chat.apply(event);
     this.#doing.apply(event);
     if (event.type.startsWith("pending_action")) this.refreshPending();
-    if (event.type === "agent_start") this.#ticker ??= setInterval(() => this.draw(), tickMs);
+    if (event.type === "agent_start") {
+      this.#ticker ??= setInterval(() => this.draw(), tickMs);
+      this.#notifier.runStarted();
+    }
     if (event.type === "agent_settled") {
+      this.#notifier.runEnded();
       clearInterval(this.#ticker);
       this.#ticker = undefined;
       this.#look();

@@ -10,6 +10,7 @@ import { modelCommands } from "./commands/model-commands.js";
 import { pendingCommands } from "./commands/pending-commands.js";
 import { sessionCommands } from "./commands/session-commands.js";
 import type { SlashCommand, SlashCommands } from "./commands/slash-command.js";
+import { chooseThemeBy } from "./pickers/theme-picker.js";
 import type { TerminalApp } from "./terminal-app.js";
 
 export type { SlashCommand };
@@ -25,8 +26,17 @@ export const slashCommands: SlashCommands = {
     run: async (app, id) => (await import("./review/open-review.js")).openReview(app, id || undefined),
   },
   access: { usage: "[MODE]", help: "what the agent may do", run: accessCommand },
+  theme: { usage: "[NAME]", help: "choose the colours", run: (app, name) => chooseThemeBy(app, app.themes, name) },
+  login: { usage: "[PROVIDER]", help: "store a key for a model", run: login },
+  tour: { usage: "", help: "preview, apply and undo in a scratch project", run: (app) => app.access.runTour() },
   ...aboutCommands,
 };
+
+/** The key is typed into `galley login`, and so is in no history, log or session of this one. */
+async function login(app: TerminalApp, provider: string): Promise<void> {
+  if (await app.access.login(provider)) app.notice("info", "Stored. Choose a model with  /model.");
+  else app.notice("warning", "Nothing was stored.");
+}
 
 export function commandLines(app: TerminalApp): string[] {
   const own = Object.entries(slashCommands).map(

@@ -3,12 +3,15 @@
 
 import { CURSOR_MARKER, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
+import { mouseDeed, mouseOff, mouseOn } from "./mouse.js";
 import { smallest, type Tty } from "./terminal.js";
 
 export interface FullView {
   /** At most `rows` lines. */
   render(columns: number, rows: number): string[];
   handleInput(data: string): void;
+  /** Only where the user switched the mouse on; from 0. */
+  handleClick?(column: number, row: number): void;
 }
 
 const frameMs = 33;
@@ -31,6 +34,7 @@ export class FullScreen {
   open(): void {
     this.#isOpen = true;
     this.#tty.switchOn("alternate screen", "\u001b[?1049h", "\u001b[?1049l");
+    if (this.#tty.hasMouse) this.#tty.switchOn("mouse", mouseOn, mouseOff);
     this.#tty.hideCursor();
     this.#shown = [];
     this.#paint();
@@ -40,11 +44,15 @@ export class FullScreen {
     this.#isOpen = false;
     clearTimeout(this.#timer);
     this.#timer = undefined; // it may be opened again
+    this.#tty.switchOff("mouse");
     this.#tty.switchOff("alternate screen");
   }
 
   handleInput(data: string): void {
-    this.#view.handleInput(data);
+    const deed = mouseDeed(data);
+    if (!deed) this.#view.handleInput(data);
+    else if (deed.kind === "keys") for (const key of deed.keys) this.#view.handleInput(key);
+    else if (deed.kind === "click") this.#view.handleClick?.(deed.column, deed.row);
     this.requestRender();
   }
 

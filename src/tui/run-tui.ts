@@ -1,20 +1,23 @@
 // A session and a terminal, joined until the user leaves. Promises: the terminal is as it was, whatever ends the program.
 
+import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession } from "../sdk/index.js";
 import type { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { App } from "./app.js";
 import { TerminalUI } from "./extension-ui/terminal-ui.js";
 import { openSessions } from "./pickers/sessions.js";
+import { runTour } from "./run-tour.js";
+import { speaksAscii, spellAscii } from "./spell-ascii.js";
 import { Tty, type TtyOptions } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
 import type { Leaving } from "./terminal-app.js";
-import { builtInThemes } from "./theme/colours.js";
-import { colourDepth, createTheme } from "./theme/theme.js";
+import { createThemeControl } from "./theme/apply-theme.js";
 import { useKeyFile } from "./use-key-file.js";
+import { plannerWelcome } from "./welcome.js";
 
 export { TerminalUI };
 
-export interface TuiOptions extends Omit<TtyOptions, "title"> {
+export interface TuiOptions extends Pick<TtyOptions, "input" | "output" | "hasMouse"> {
   readonly session: AgentSession;
   readonly access: TerminalAccess;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,37 +25,59 @@ export interface TuiOptions extends Omit<TtyOptions, "title"> {
   readonly ui: TerminalUI;
   readonly log: { warn(text: string): void };
   readonly applyQuestions?: ApplyQuestions;
+  readonly hasTitle: boolean;
+  /** How the process may end besides the user's wish. */
+  readonly ends: {
+    onSignal(leave: (code: number) => void): void;
+    onExit(restore: () => void): void;
+  };
+  /** What is written past the screen by other code: each line becomes a notice. */
+  readonly onNoise: (listener: (line: string) => void) => void;
+  /** No model is set up at all. */
+  readonly isUnconfigured: boolean;
+  /** Step by step, in the scratch project that this was started in. */
+  readonly isTour: boolean;
   /** Sent when everything is drawn. */
   readonly firstPrompt?: string;
   /** The list of sessions comes first. */
   readonly opensSessions?: boolean;
 }
 
-export async function runTui({
-  session,
-  access,
-  env,
-  log,
-  firstPrompt,
-  ui,
-  opensSessions,
-  applyQuestions,
-  ...streams
-}: TuiOptions): Promise<Leaving> {
-  const tty = new Tty({ ...streams, title: `galley - ${session.sessionName ?? access.directory}` });
-  const theme = createTheme(builtInThemes.dark ?? {}, colourDepth(env));
+export async function runTui(options: TuiOptions): Promise<Leaving> {
+  const { session, access, env, log, ends, ui, applyQuestions } = options;
+  const tty = createTty(options);
+  const themes = createThemeControl(access, env);
   const { keys, notices } = useKeyFile(access);
-  const app = new App({ session, tty, theme, access, keys, log, ui, applyQuestions });
-  app.start();
-  void session.whenReady(); // extensions are loaded beside the first frame
-  for (const notice of notices) app.notice("warning", notice);
-  if (opensSessions) openSessions(app, { isStart: true });
-  // It is for the session that is chosen.
-  if (firstPrompt && opensSessions) app.editor.setText(firstPrompt);
-  else if (firstPrompt) app.send(firstPrompt);
+  const app = new App({ session, tty, themes, env, access, keys, log, ui, applyQuestions });
+  ends.onExit(() => app.screen.stop());
+  ends.onSignal((code) => app.leave({ code }));
   try {
+    app.start();
+    void session.whenReady(); // extensions are loaded beside the first frame
+    for (const notice of notices) app.notice("warning", notice);
+    begin(app, options);
     return await app.done;
   } finally {
     app.screen.stop();
   }
+}
+
+function begin(app: App, { onNoise, isUnconfigured, isTour, opensSessions, firstPrompt }: TuiOptions): void {
+  onNoise((line) => app.notice("warning", sanitizeForTerminal(line)));
+  if (isUnconfigured && !isTour) app.notice("info", plannerWelcome.join("\n"));
+  if (isTour) app.onView = runTour(app);
+  if (opensSessions) openSessions(app, { isStart: true });
+  // It is for the session that is chosen.
+  if (firstPrompt && opensSessions) app.editor.setText(firstPrompt);
+  else if (firstPrompt) app.send(firstPrompt);
+}
+
+function createTty({ session, access, env, input, output, hasTitle, hasMouse = false }: TuiOptions): Tty {
+  return new Tty({
+    input,
+    output,
+    hasMouse,
+    ...(hasTitle ? { title: `galley - ${session.sessionName ?? access.directory}` } : {}),
+    ...(speaksAscii(env) ? { spell: spellAscii } : {}),
+  });
 }

@@ -41,10 +41,8 @@ export class Screen extends TUI {
 
   override start(): void {
     this.#isOpen = true;
-    // The library's own way from a key to the component that has the focus, with what it calls first.
-    const { handleInput } = this as unknown as { handleInput(data: string): void };
     this.#tty.start(
-      (data) => (this.#full ? this.#full.handleInput(data) : handleInput.call(this, data)),
+      (data) => this.#takeInput(data),
       () => (this.#full ? this.#full.resized() : this.#schedule(resizeMs)),
     );
     this.#tty.hideCursor();
@@ -53,10 +51,50 @@ export class Screen extends TUI {
 
   /** Leaves the cursor below everything, and the terminal as it was. */
   override stop(): void {
+    if (this.#isOpen) this.#endDrawing();
+    this.#tty.stop();
+  }
+
+  /** The same, without haste: what is typed meanwhile does not reach the shell. */
+  async leave(): Promise<void> {
+    if (this.#isOpen) this.#endDrawing();
+    await this.#tty.leave();
+  }
+
+  /** Puts the terminal back for another program, until `take`. */
+  release(): void {
     if (!this.#isOpen) return;
-    this.closeFull();
+    this.#full?.close();
+    const full = this.#full;
+    this.#full = undefined;
     this.suspend();
     this.#tty.stop();
+    this.#full = full;
+  }
+
+  /** Draws everything that was visible again, below what the other program printed. */
+  take(): void {
+    const full = this.#full;
+    this.#full = undefined;
+    this.start();
+    if (full) this.openFull(full);
+  }
+
+  #endDrawing(): void {
+    this.closeFull();
+    this.suspend();
+  }
+
+  /** A key that makes a component fail must not end the program. */
+  #takeInput(data: string): void {
+    // The library's own way from a key to the component that has the focus, with what it calls first.
+    const { handleInput } = this as unknown as { handleInput(data: string): void };
+    try {
+      if (this.#full) this.#full.handleInput(data);
+      else handleInput.call(this, data);
+    } catch (error) {
+      this.#onFailure(error);
+    }
   }
 
   /** Draws nothing until `resume`: another screen has the terminal. */

@@ -10,6 +10,7 @@ import type { FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
 import type { Screen } from "./screen.js";
 import type { TerminalAccess } from "./terminal-access.js";
+import type { ThemeControl } from "./theme/apply-theme.js";
 
 /** Why the program ends. */
 export interface Leaving {
@@ -19,6 +20,8 @@ export interface Leaving {
 export interface TerminalApp {
   readonly session: AgentSession;
   readonly theme: Theme;
+  /** Changes the theme that everything is drawn with. */
+  readonly themes: ThemeControl;
   readonly keys: KeyTable;
   /** What the program may do outside the terminal and the session. */
   readonly access: TerminalAccess;
@@ -52,8 +55,8 @@ export interface TerminalApp {
   takeBackQueue(): boolean;
   /** Into the clipboard of the terminal. */
   copy(text: string): void;
-  /** The terminal is another program's until `work` ends. */
-  withTerminalFree<T>(work: () => Promise<T>): Promise<T>;
   /** Something has changed. */
   draw(): void;
+  /** The colours have changed. */
+  redraw(): void;
 }

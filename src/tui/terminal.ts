@@ -2,6 +2,7 @@
 // again, once, whatever ends the program; nothing of ours writes to the terminal by another way.
 
 import { StdinBuffer, setKittyProtocolActive, type Terminal } from "@earendil-works/pi-tui";
+import { oneLine } from "../base/sanitize.js";
 
 export interface TtyInput {
   setRawMode(isRaw: boolean): unknown;
@@ -26,7 +27,13 @@ export interface TtyOptions {
   readonly output: TtyOutput;
   /** The title of the window; absent: it stays as it is. */
   readonly title?: string;
+  /** The last word on what is written: another form for a terminal that cannot show all characters. */
+  readonly spell?: (text: string) => string;
+  /** The user wants the mouse in views on the alternate screen. */
+  readonly hasMouse?: boolean;
 }
+
+const maxTitleLength = 200;
 
 /** A smaller window shows only that it is too small. */
 export const smallest = { columns: 20, rows: 6 };
@@ -47,6 +54,7 @@ export class Tty implements Terminal {
   #hasKitty = false;
   #kittyTimer: NodeJS.Timeout | undefined;
   #onFocus: (hasFocus: boolean) => void = () => {};
+  #onAnswer: (sequence: string) => void = () => {};
 
   constructor(options: TtyOptions) {
     this.#options = options;
@@ -58,6 +66,10 @@ export class Tty implements Terminal {
 
   get rows(): number {
     return this.#options.output.rows || 24;
+  }
+
+  get hasMouse(): boolean {
+    return this.#options.hasMouse ?? false;
   }
 
   get kittyProtocolActive(): boolean {
@@ -76,6 +88,11 @@ export class Tty implements Terminal {
   /** Told by the terminal, where it tells. */
   onFocus(listener: (hasFocus: boolean) => void): void {
     this.#onFocus = listener;
+  }
+
+  /** What the terminal answers to a question (an OSC), which is never a key. */
+  onAnswer(listener: (sequence: string) => void): void {
+    this.#onAnswer = listener;
   }
 
   start(onInput: (data: string) => void, onResize: () => void): void {
@@ -106,13 +123,25 @@ export class Tty implements Terminal {
     this.#keys = undefined;
     if (this.#onResize) output.off("resize", this.#onResize);
     input.off("data", this.#read);
+    this.#switchAllOff();
+    input.setRawMode(false);
+    input.pause();
+  }
+
+  /** The same, after what was typed meanwhile has been taken in. */
+  async leave(): Promise<void> {
+    clearTimeout(this.#kittyTimer);
+    this.#switchAllOff();
+    await this.drainInput();
+    this.stop();
+  }
+
+  #switchAllOff(): void {
     const undo = [...this.#undo.values()].reverse().join("");
     this.#undo.clear();
     this.#hasKitty = false;
     setKittyProtocolActive(false);
-    if (undo !== "") output.write(undo);
-    input.setRawMode(false);
-    input.pause();
+    if (undo !== "") this.#options.output.write(undo);
   }
 
   /** Takes in what is typed while the program leaves, so that the shell does not read it. */
@@ -144,11 +173,12 @@ export class Tty implements Terminal {
   }
 
   write(data: string): void {
-    this.#options.output.write(data);
+    const { output, spell } = this.#options;
+    output.write(spell ? spell(data) : data);
   }
 
   setTitle(title: string): void {
-    if (this.#undo.has("title")) this.write(`\u001b]0;${title}\u0007`);
+    if (this.#undo.has("title")) this.write(`\u001b]0;${oneLine(title, maxTitleLength)}\u0007`);
   }
 
   hideCursor(): void {
@@ -174,8 +204,10 @@ export class Tty implements Terminal {
       clearTimeout(this.#kittyTimer);
       this.#hasKitty = true;
       setKittyProtocolActive(true);
+      this.switchOff("keys"); // the older way, where the answer came late
       this.switchOn("keys", `${esc}>7u`, `${esc}<u`);
     } else if (key === `${esc}I` || key === `${esc}O`) this.#onFocus(key === `${esc}I`);
+    else if (key.startsWith("\u001b]")) this.#onAnswer(key);
     else this.#onInput?.(key);
   }
 

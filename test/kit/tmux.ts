@@ -44,7 +44,7 @@ export class TmuxTerminal {
       "set -g history-limit 100000\nset -g default-terminal tmux-256color\nset -g extended-keys on\n",
     );
     const size = ["-x", String(columns), "-y", String(rows)];
-    const variables = Object.entries({ ...env, PS1: "$ ", LANG: "C.UTF-8", HISTFILE: "/dev/null" }).map(
+    const variables = Object.entries({ PS1: "$ ", HISTFILE: "/dev/null", LANG: "C.UTF-8", ...env }).map(
       ([name, value]) => `${name}=${value}`,
     );
     const shell = ["env", "-i", ...variables, "TERM=tmux-256color", "bash", "--norc", "--noprofile"];

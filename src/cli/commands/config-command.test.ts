@@ -114,7 +114,7 @@ describe("galley config set", () => {
       out: "",
       err: 'topK must be a whole number from -1 to 100000, not "many".\n',
     });
-    expect((await galleyConfig("set theme dark")).code).toBe(2);
+    expect((await galleyConfig("set statusLine dark")).code).toBe(2);
     expect(existsSync(join(home, user))).toBe(false);
   });
 

@@ -1,6 +1,7 @@
 // `galley review`: what is pending in this project, shown and decided at the terminal. No model and no extension is loaded.
 
 import { realpathSync } from "node:fs";
+import { join } from "node:path";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { silentLog } from "../../base/log.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
@@ -9,7 +10,7 @@ import { listPendingSessions, type PendingLocation } from "../../sdk/pending-ses
 import { findAction } from "../../sdk/review/find-by-id.js";
 import { projectReview } from "../../sdk/review/project-review.js";
 import { exitCodes, signalCodes } from "../exit-codes.js";
-import { externalEditor } from "../external-editor.js";
+import { editInEditor, openInEditor } from "../terminal/hand-over.js";
 import { unknownOption, wrongUse } from "../verb-help.js";
 import { reasonOf } from "./review-output.js";
 
@@ -42,7 +43,10 @@ async function review({ id, sessionDir, withExitCode }: ReviewWords): Promise<vo
     process.once(signal, () => stopped.abort(signal));
   const left = await runReview({
     source: projectReview(location),
-    access: externalEditor(cwd),
+    access: {
+      editText: (text, name) => editInEditor(text, name, process.env),
+      openFile: (path) => openInEditor(join(cwd, path), process.env),
+    },
     ...{ key, env: process.env, input: process.stdin, output: process.stdout, signal: stopped.signal },
   });
   const ended = stopped.signal.aborted ? signalCodes[stopped.signal.reason as keyof typeof signalCodes] : undefined;

@@ -63,7 +63,7 @@ describe("readLayer: names", () => {
   it("says nothing about what is empty and about settings of a screen", () => {
     expect(values({})).toEqual({});
     expect(values({ todo: null, steeringMode: null, modelRoles: { smol: null } })).toEqual({});
-    expect(values({ theme: { dark: "x" }, statusLine: 5, "keybindings.app.exit": "ctrl+q" })).toEqual({});
+    expect(values({ symbols: { dark: "x" }, statusLine: 5, "keybindings.app.exit": "ctrl+q" })).toEqual({});
   });
 });
 

@@ -111,6 +111,11 @@ const defaults = {
   "undo.maxBytes": 256 * mebibyte,
   sessionDir: undefined,
   autoResume: false,
+  theme: "auto",
+  notifications: "auto",
+  "terminal.mouse": false,
+  "terminal.plain": false,
+  "terminal.title": true,
 };
 
 /** Everything else a project may set freely. */
@@ -165,6 +170,11 @@ const restricted = {
   "undo.keep": "when-trusted",
   "undo.maxBytes": "when-trusted",
   sessionDir: "when-trusted",
+  theme: "never",
+  notifications: "never",
+  "terminal.mouse": "never",
+  "terminal.plain": "never",
+  "terminal.title": "never",
 };
 
 describe("the table of settings", () => {

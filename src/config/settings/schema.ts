@@ -143,6 +143,13 @@ export const settingTable = {
 
   sessionDir: text(trusted),
   autoResume: flag(false),
+
+  // How a terminal looks and behaves is the user's business alone.
+  theme: setting({ type: "text" }, "auto", { projectMay: "never" }),
+  notifications: choice(["auto", "bell", "osc9", "off"], "auto", { projectMay: "never" }),
+  "terminal.mouse": flag(false, { projectMay: "never" }),
+  "terminal.plain": flag(false, { projectMay: "never" }),
+  "terminal.title": flag(true, { projectMay: "never" }),
 } as const;
 
 export type SettingKey = keyof typeof settingTable;

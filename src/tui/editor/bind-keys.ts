@@ -4,6 +4,7 @@
 import { isKeyRelease, matchesKey } from "@earendil-works/pi-tui";
 import { cycleAccess } from "../access-commands.js";
 import { runCommand } from "../commands.js";
+import { editExternally, pasteImage, suspend } from "../give-terminal.js";
 import type { AppAction } from "../keys.js";
 import { askKey } from "../pickers/ask.js";
 import type { TerminalApp } from "../terminal-app.js";
@@ -64,6 +65,9 @@ function actionsOf(app: TerminalApp): Partial<Record<AppAction, Action>> {
     "app.model.cycleForward": () =>
       told(app, app.session.cycleModel(), "There is no other model with a key. /model lists them."),
     "app.access.cycle": () => cycleAccess(app),
+    "app.suspend": () => begun(suspend(app)),
+    "app.editor.external": () => begun(editExternally(app)),
+    "app.clipboard.pasteImage": () => begun(pasteImage(app)),
     "app.model.select": command("/model"),
     "app.review": command("/review"),
     "app.message.followUp": () => followUp(app),
@@ -148,5 +152,10 @@ function toggle(app: TerminalApp, what: "areToolsUnfolded" | "areThoughtsUnfolde
 function told(app: TerminalApp, result: unknown, otherwise: string): boolean {
   if (result === null) app.notice("info", otherwise);
   app.draw();
+  return true;
+}
+
+/** What goes on by itself, and tells of its failures. */
+function begun(_work: void): boolean {
   return true;
 }

@@ -44,8 +44,8 @@ function viewFor(app: TerminalApp): ReviewView {
       app.closeView();
     },
     leave: () => app.leave({ code: 0 }),
-    edit: (text, name) => app.withTerminalFree(() => app.access.editText(text, name)),
-    openFile: (path) => app.withTerminalFree(() => app.access.openFile(path)),
+    edit: (text, name) => app.access.editText(text, name),
+    openFile: async (path) => void (await app.access.openFile(path)),
     copy: (text) => app.screen.terminal.write(copied(text)),
   });
   open.set(app, view);

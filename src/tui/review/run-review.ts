@@ -44,7 +44,7 @@ export async function runReview({ source, access, env, key, signal, ...streams }
     close: () => done(),
     leave: () => view.close(),
     edit: (text, name) => freely(() => access.editText(text, name)),
-    openFile: (path) => freely(() => access.openFile(path)),
+    openFile: async (path) => void (await freely(() => access.openFile(path))),
     copy: (text) => tty.write(copied(text)),
   });
   const full = new FullScreen(tty, view);

@@ -63,6 +63,7 @@ describe.skipIf(!tmuxVersion)(`messages for a run${tmuxVersion ? "" : ` (${witho
     terminal.write("go on");
     terminal.keys("Enter");
     await last.reached;
+    await terminal.shows(/^ Long$/m);
     terminal.write("first thing");
     terminal.keys("Enter");
     await terminal.shows("queued: first thing");

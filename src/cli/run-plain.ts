@@ -1,0 +1,76 @@
+// `galley --plain`: a session in whole lines, without control sequences. Works without a terminal too.
+
+import { createInterface } from "node:readline";
+import { messageOf } from "../base/errors.js";
+import { logTo } from "../base/log.js";
+import type { Settings } from "../config/settings/settings.js";
+import { type AgentSession, createAgentSession } from "../sdk/index.js";
+import { LineReader, type PlainIO, saidLines } from "../tui/plain/plain-io.js";
+import { plainQuestions } from "../tui/plain/plain-questions.js";
+import { runPlainMode } from "../tui/plain/run-plain.js";
+import { plannerWelcome } from "../tui/welcome.js";
+import type { CommandLine } from "./arguments.js";
+import { signalCodes } from "./exit-codes.js";
+import { guardStdout } from "./guard-stdout.js";
+import { closed, lastLines } from "./last-lines.js";
+import { sessionOptions } from "./session-options.js";
+import { createTerminalAccess } from "./terminal-access.js";
+
+export async function runPlain(line: CommandLine, settings: Settings, agentDir: string): Promise<void> {
+  const output = guardStdout();
+  const isTyped = process.stdin.isTTY === true;
+  let session: AgentSession | undefined;
+  const say: PlainIO["say"] = (who, text) => void output.write(`${saidLines(who, text).join("\n")}\n`);
+  const log = logTo((text) => say("galley", text.replace(/^galley: /, "")));
+  // While a run is on, a line that the user types steers it.
+  const lines = new LineReader(
+    (text) => void session?.steer(text).catch((error: unknown) => log.warn(messageOf(error))),
+  );
+  const io: PlainIO = { say, ask: (signal) => lines.next(signal) };
+  const opened = await createAgentSession({
+    ...sessionOptions(line, { log, lenient: false, hasUI: true }),
+    settings,
+    mode: "interactive",
+    ui: plainQuestions(io),
+    onNoModel: (reason) => say("galley", reason.kind === "unconfigured" ? plannerWelcome.join("\n") : reason.text),
+  });
+  session = opened.session;
+  const open = opened.session;
+  readLines(lines, { isTyped, isRunning: () => open.isStreaming });
+  const end = async (code: number) => {
+    const last = await lastLines(open);
+    if (last !== "") say("galley", last);
+    await closed(open);
+    output.write("", () => process.exit(code));
+  };
+  endBySignal(open, end);
+  const access = createTerminalAccess({ cwd: open.cwd, agentDir, env: process.env, settings, log });
+  const code = await runPlainMode({
+    session: open,
+    io,
+    lines,
+    promptUser: () => isTyped && output.write("you: "),
+    login: access.login,
+    ...(line.words.length > 0 ? { firstPrompt: line.words.join(" ") } : {}),
+  });
+  await end(code);
+}
+
+/** What comes through a pipe is read line by line, each after the answer to the one before. */
+function readLines(lines: LineReader, { isTyped, isRunning }: { isTyped: boolean; isRunning(): boolean }): void {
+  const reader = createInterface({ input: process.stdin, terminal: false });
+  reader.on("line", (text) => lines.take(text, { isKept: !isTyped || !isRunning() }));
+  reader.on("close", () => lines.end());
+}
+
+/** The first Ctrl-C stops a run; else a signal ends the program. */
+function endBySignal(session: AgentSession, end: (code: number) => Promise<void>): void {
+  let isEnding = false;
+  for (const [signal, code] of Object.entries(signalCodes))
+    process.on(signal, () => {
+      if (isEnding) process.exit(code);
+      if (signal === "SIGINT" && session.isStreaming) return void session.abort();
+      isEnding = true;
+      void end(code);
+    });
+}

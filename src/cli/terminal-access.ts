@@ -1,0 +1,126 @@
+// What the terminal program may do outside the terminal and the session, on this machine.
+
+import { spawn } from "node:child_process";
+import { closeSync, constants, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../base/errors.js";
+import { homedir } from "../base/home.js";
+import type { Log } from "../base/log.js";
+import { parseAssignment } from "../config/settings/assignment.js";
+import { userSettingsFile } from "../config/settings/load-settings.js";
+import { saveSetting } from "../config/settings/save-setting.js";
+import type { Settings } from "../config/settings/settings.js";
+import type { InputAccess } from "../tui/editor/input-access.js";
+import type { GivingScreen, TerminalAccess } from "../tui/terminal-access.js";
+import { clipboardImage } from "./terminal/clipboard-image.js";
+import { editInEditor, editorOf, openInEditor, suspendProcess } from "./terminal/hand-over.js";
+import { createTourProject } from "./terminal/tour-project.js";
+
+export interface AccessOptions {
+  readonly cwd: string;
+  readonly agentDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly settings: Settings;
+  readonly log: Log;
+}
+
+const maxThemeBytes = 256 * 1024;
+
+export function createTerminalAccess({
+  cwd,
+  agentDir,
+  env,
+  settings,
+  log,
+}: AccessOptions): Omit<TerminalAccess, keyof InputAccess> {
+  let screen: GivingScreen = { release() {}, take() {} };
+  /** Whatever the other program does, the terminal is taken back. */
+  const withTerminal = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    screen.release();
+    try {
+      return await work();
+    } finally {
+      screen.take();
+    }
+  };
+  return {
+    directory: asUserWrites(cwd),
+    mode: () => "workspace",
+    preferences: { theme: settings.get("theme"), notifications: settings.get("notifications") },
+    attach(next) {
+      screen = next;
+    },
+    suspend: () => withTerminal(suspendProcess),
+    async editText(text, name) {
+      editorOf(env); // before the screen is given away
+      return withTerminal(() => editInEditor(text, name, env));
+    },
+    async openFile(path) {
+      editorOf(env);
+      return withTerminal(() => openInEditor(join(cwd, path), env));
+    },
+    clipboardImage,
+    themeFiles: async () => themeFiles(join(agentDir, "themes"), log),
+    async saveSetting(key, value) {
+      const file = userSettingsFile(agentDir);
+      await saveSetting(file, parseAssignment(`${key}=${value}`));
+      return asUserWrites(file);
+    },
+    login: (provider) => withTerminal(async () => (await runGalley(["login", ...words(provider)], { cwd, env })) === 0),
+    runTour: () =>
+      withTerminal(async () => {
+        const project = createTourProject();
+        try {
+          const plain = { ...env, GALLEY_TOUR: "1" };
+          await runGalley(["--model", "planner", "--no-session"], { cwd: project.directory, env: plain });
+        } finally {
+          project.remove();
+        }
+      }),
+  };
+}
+
+function asUserWrites(path: string): string {
+  const home = homedir();
+  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+function words(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}
+
+/** This program once more, with the terminal. */
+function runGalley(
+  args: readonly string[],
+  options: { cwd: string; env: Readonly<Record<string, string | undefined>> },
+): Promise<number | null> {
+  const terminal = openSync("/dev/tty", constants.O_RDWR);
+  const program = process.argv[1] as string;
+  return new Promise<number | null>((resolve, reject) => {
+    const stdio = [terminal, terminal, terminal];
+    const child = spawn(process.execPath, [...process.execArgv, program, ...args], { ...options, stdio });
+    child.on("error", reject);
+    child.on("close", resolve);
+  }).finally(() => closeSync(terminal));
+}
+
+/** What cannot be read is left out and told. */
+function themeFiles(directory: string, log: Log): { name: string; text: string }[] {
+  let names: string[] = [];
+  try {
+    names = readdirSync(directory).filter((name) => name.endsWith(".json"));
+  } catch {
+    return []; // there is none
+  }
+  return names.sort().flatMap((name) => {
+    const path = join(directory, name);
+    try {
+      const status = statSync(path);
+      if (!status.isFile() || status.size > maxThemeBytes) return [];
+      return [{ name: name.slice(0, -".json".length), text: readFileSync(path, "utf8") }];
+    } catch (error) {
+      log.warn(`${path} cannot be read: ${messageOf(error)}`);
+      return [];
+    }
+  });
+}

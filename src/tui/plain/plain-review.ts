@@ -1,0 +1,168 @@
+// `/review` in plain mode: hunk by hunk, the diff and then a question. Promises: what is decided about has been printed;
+// a decision names what was seen, so that a change meanwhile decides nothing.
+
+import { messageOf } from "../../base/errors.js";
+import { writtenOut, writtenOutLine } from "../../base/written-out.js";
+import type { DiffFile, DiffHunk } from "../../protocol/diff.js";
+import type { PendingActionView } from "../../protocol/pending.js";
+import { joinPages } from "../../render/diff-rows.js";
+import type { AgentSession } from "../../sdk/index.js";
+import type { PlainIO } from "./plain-io.js";
+
+export const reviewQuestion = "apply, discard, skip, file, all, quit?";
+
+type Word = "apply" | "discard" | "skip" | "file" | "all" | "quit";
+const words: Readonly<Record<string, Word>> = {
+  ...{ apply: "apply", discard: "discard", skip: "skip", file: "file", all: "all", quit: "quit" },
+  // `a` is apply; the whole action takes a capital letter, as in the review view a larger scope does.
+  ...{ a: "apply", d: "discard", s: "skip", f: "file", A: "all", q: "quit" },
+};
+
+interface Place {
+  readonly action: PendingActionView;
+  readonly revision: number | undefined;
+  readonly file: DiffFile;
+  /** Absent: the file has no hunks to choose from. */
+  readonly hunk?: DiffHunk;
+}
+
+export async function reviewPlainly(session: AgentSession, io: PlainIO): Promise<void> {
+  const review = new PlainReview(session, io);
+  await review.run();
+}
+
+class PlainReview {
+  readonly #session: AgentSession;
+  readonly #io: PlainIO;
+  /** What was printed, and what was passed over, by content: numbers change when a part is decided. */
+  readonly #printed = new Set<string>();
+  readonly #skipped = new Set<string>();
+
+  constructor(session: AgentSession, io: PlainIO) {
+    this.#session = session;
+    this.#io = io;
+  }
+
+  async run(): Promise<void> {
+    if ((await this.#session.getPendingActions()).length === 0) return this.#io.say("galley", "Nothing is pending.");
+    for (;;) {
+      const place = await this.#next();
+      if (!place) return this.#io.say("galley", "The review has ended.");
+      this.#print(place);
+      if (!(await this.#askAbout(place))) return;
+    }
+  }
+
+  /** The first hunk that is neither decided nor passed over. */
+  async #next(): Promise<Place | undefined> {
+    for (const action of await this.#session.getPendingActions({ check: true })) {
+      const places = await this.#placesOf(action);
+      const found = places.find((place) => !this.#skipped.has(keyOf(place)));
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  async #placesOf(action: PendingActionView): Promise<Place[]> {
+    if (action.kind === "closure") {
+      const file: DiffFile = { path: "", kind: "modify", hunks: [] };
+      return [{ action, revision: action.revision, file }];
+    }
+    const pages = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#session.getDiff({ pendingId: action.id, cursor });
+      pages.push(page);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    const revision = pages[0]?.revision;
+    return joinPages(pages).flatMap((file): Place[] =>
+      file.hunks.length === 0
+        ? [{ action, revision, file }]
+        : file.hunks.map((hunk) => ({ action, revision, file, hunk })),
+    );
+  }
+
+  #print(place: Place): void {
+    const { action, file, hunk } = place;
+    this.#printed.add(keyOf(place));
+    const stale = action.status === "stale" ? "\nstale: its files have changed on disk" : "";
+    this.#io.say(`preview ${action.id}`, `${writtenOut(action.label)}${stale}\n${aboutFile(action, file, hunk)}`);
+  }
+
+  /** False: the user ends the review. */
+  async #askAbout(place: Place): Promise<boolean> {
+    for (;;) {
+      this.#io.say("question", reviewQuestion);
+      const said = (await this.#io.ask())?.trim();
+      if (said === undefined) return false;
+      const word = words[said] ?? words[said.toLowerCase()];
+      if (word === "quit") return false;
+      if (word === "skip") {
+        this.#skipped.add(keyOf(place));
+        return true;
+      }
+      if (word !== undefined && (await this.#decide(place, word))) return true;
+      if (word === undefined) this.#io.say("question", "One of these words, or its first letter; A for all.");
+    }
+  }
+
+  /** False: it is still open. */
+  async #decide(place: Place, word: Exclude<Word, "quit" | "skip">): Promise<boolean> {
+    const { action, file, hunk, revision } = place;
+    const isWide = word === "file" || word === "all";
+    if (isWide && (await this.#printRest(place, word))) return false;
+    const part =
+      word === "all" || action.kind === "closure"
+        ? {}
+        : word === "file" || !hunk
+          ? { files: [file.path] }
+          : { hunks: { [file.path]: [hunk.number] } };
+    const deed = word === "discard" ? "discard" : "apply";
+    const reason = deed === "discard" ? await this.#reason() : "applied in review";
+    try {
+      const decision = { action: deed, reason, by: "user", pendingId: action.id, ...part } as const;
+      const { text } = await this.#session.resolvePendingAction({ ...decision, ...(revision ? { revision } : {}) });
+      this.#io.say(`preview ${action.id}`, text);
+      return true;
+    } catch (error) {
+      this.#io.say(`preview ${action.id}`, messageOf(error));
+      return false;
+    }
+  }
+
+  async #reason(): Promise<string> {
+    this.#io.say("question", "Why? An empty line says nothing more.");
+    return (await this.#io.ask())?.trim() || "discarded in review";
+  }
+
+  /** True: something had not been printed, and is now; the user decides again. */
+  async #printRest({ action, file }: Place, scope: "file" | "all"): Promise<boolean> {
+    const all = await this.#placesOf(action);
+    const inScope = all.filter((place) => scope === "all" || place.file.path === file.path);
+    const rest = inScope.filter((place) => !this.#printed.has(keyOf(place)));
+    for (const place of rest) this.#print(place);
+    if (rest.length === 0) return false;
+    this.#io.say("question", `${rest.length} more were printed now. Say ${scope} again to apply them all.`);
+    return true;
+  }
+}
+
+function keyOf({ action, file, hunk }: Place): string {
+  return JSON.stringify([action.id, file.path, hunk?.lines ?? action.revision]);
+}
+
+function aboutFile(action: PendingActionView, file: DiffFile, hunk: DiffHunk | undefined): string {
+  if (action.kind === "closure") {
+    const own = action.preview?.diff ?? action.preview?.text ?? "";
+    const shown = own.split("\n").map(writtenOutLine).join("\n");
+    return `Proposed by ${writtenOut(action.sourceToolName)}: galley cannot check it\n${shown}`;
+  }
+  const to = file.to === undefined ? "" : ` to ${writtenOut(file.to)}`;
+  const mode = file.newMode === undefined ? "" : `, mode ${(file.newMode & 0o7777).toString(8)}`;
+  const head = `${writtenOut(file.path)}  ${file.kind}${to}${mode}${file.binary ? ", binary" : ""}`;
+  if (!hunk) return head;
+  const { oldStart, oldLines, newStart, newLines, lines } = hunk;
+  const place = `hunk ${hunk.number} of ${file.hunks.length}  @@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
+  return [`${head}  ${place}`, ...lines.map((line) => (line[0] ?? "") + writtenOutLine(line.slice(1)))].join("\n");
+}

@@ -150,8 +150,8 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   summary(): ExtensionSummary {
-    const extensions = this.#live?.runner?.registry.extensions.length ?? 0;
     const tools = new Set(this.#live?.tools().map(({ name }) => name)).size;
+    const extensions = this.#live?.runner?.registry.extensions.length ?? 0;
     return { tools, extensions, hasUntrusted: this.#hasUntrusted };
   }
 
@@ -347,8 +347,7 @@ export class ExtensionManager implements SessionExtensions {
       import("../../extensions/load/load-memory.js"),
     ]);
     const { workspace, changes } = this.#deps;
-    const push = session.stagePendingAction.bind(session);
-    const nextId = session.nextPendingId.bind(session);
+    const [push, nextId] = [session.stagePendingAction.bind(session), session.nextPendingId.bind(session)];
     this.#memory ??= new LoadMemory();
     this.#liveUI ??= createLiveUI(this.#deps);
     this.#liveUI.set(this.#ui.ui, this.#ui.hasUI);
@@ -369,15 +368,8 @@ export class ExtensionManager implements SessionExtensions {
     this.#hasUntrusted = loaded.untrusted.length > 0;
     this.#coverage = loaded.projectCoverage;
     this.#decide();
-    if (loaded.untrusted.length > 0) {
-      const { untrustedLine } = await import("../../extensions/trust/untrusted-line.js");
-      this.#deps.log.warn(untrustedLine(loaded.untrusted.map(({ kind }) => kind)));
-    }
-    for (const error of loaded.errors) {
-      this.#reports.unloaded(error);
-      this.#options.onLoadError?.(error);
-    }
-    if (!this.#setFlags(loaded.extensions?.runner)) return undefined;
+    await this.#reports.loaded(loaded, this.#options.onLoadError);
+    if (!setFlags(loaded.extensions?.runner, this.#options)) return undefined;
     const deps = {
       ...this.#deps,
       clock: this.#clock,
@@ -392,17 +384,17 @@ export class ExtensionManager implements SessionExtensions {
     return liveExtensions(loaded, deps, old);
   }
 
-  #setFlags(runner: ExtensionRunner | undefined): boolean {
-    const { resolveFlags } = this.#options;
-    if (!resolveFlags) return true;
-    const values = resolveFlags(runner?.flags() ?? new Map());
-    for (const [name, value] of values ?? []) runner?.flagValues.set(name, value);
-    return values !== undefined;
-  }
-
   #broken(error: unknown): void {
     this.#decide();
     this.#isBroken = true;
     this.#deps.log.error("custom tools and extensions could not be loaded", error);
   }
+}
+
+/** False: the flags of the command line do not fit. */
+function setFlags(runner: ExtensionRunner | undefined, { resolveFlags }: ExtensionOptions): boolean {
+  if (!resolveFlags) return true;
+  const values = resolveFlags(runner?.flags() ?? new Map());
+  for (const [name, value] of values ?? []) runner?.flagValues.set(name, value);
+  return values !== undefined;
 }

@@ -5,6 +5,7 @@ import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import { logFailure } from "../../extensions/api/log-failure.js";
+import type { FoundModule } from "../../extensions/discover/findings.js";
 import type { ModuleLoadError } from "../../extensions/load/load.js";
 import type { ExtensionReport } from "../../session/session-extensions.js";
 
@@ -19,6 +20,21 @@ export class ExtensionReports {
   listen(listener: (report: ExtensionReport) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /** What a load left out: modules that are not trusted, in one line, and those that failed. */
+  async loaded(
+    { untrusted, errors }: { untrusted: readonly FoundModule[]; errors: readonly ModuleLoadError[] },
+    onLoadError: ((error: ModuleLoadError) => void) | undefined,
+  ): Promise<void> {
+    if (untrusted.length > 0) {
+      const { untrustedLine } = await import("../../extensions/trust/untrusted-line.js");
+      this.#log.warn(untrustedLine(untrusted.map(({ kind }) => kind)));
+    }
+    for (const error of errors) {
+      this.unloaded(error);
+      onLoadError?.(error);
+    }
   }
 
   /** A module that could not be loaded. */

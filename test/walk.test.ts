@@ -1,7 +1,7 @@
 // Section 3 of ARCHITECTURE.md, followed link by link: every file is entered from an earlier one of the walk, by a call
 // into it or through a contract that the step names.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -34,9 +34,9 @@ function stepsOf(text: string): Step[] {
 }
 
 function importsOf(path: string): string[] {
-  return [...read(path).matchAll(/(?:from |import\()"(\.[^"]+)"/g)].map(([, specifier = ""]) =>
-    relative(root, resolve(root, dirname(path), specifier)).replace(/\.js$/, ".ts"),
-  );
+  return [...read(path).matchAll(/(?:from |import\()"(\.[^"]+)"/g)]
+    .map(([, specifier = ""]) => relative(root, resolve(root, dirname(path), specifier)).replace(/\.js$/, ".ts"))
+    .filter((file) => existsSync(join(root, file))); // a text in the source may hold an import of its own
 }
 
 /** Whether imports lead from one file to another, over at most so many of them. */

@@ -30,7 +30,7 @@ export async function runPlain(line: CommandLine, settings: Settings, agentDir: 
   const opened = await createAgentSession({
     ...sessionOptions(line, { log, lenient: false, hasUI: true }),
     settings,
-    mode: "interactive",
+    ...{ mode: "interactive", defaultAccess: "stage", approval: "unconfined" },
     ui: plainQuestions(io),
     onNoModel: (reason) => say("galley", reason.kind === "unconfigured" ? plannerWelcome.join("\n") : reason.text),
   });

@@ -62,7 +62,7 @@ async function converse(line: CommandLine, start: Start) {
     settings,
     ...{ ui: ui.session, askCall: ui.askCall, askTrust: ui.askTrust, components: ui.components },
     ...{ mode: "interactive", approval: "unconfined", deferModules: true, confirmApply: applyQuestions.ask },
-    access: line.options.has("auto") ? "workspace" : "stage",
+    defaultAccess: "stage",
     onNoModel: (reason) => {
       isUnconfigured = reason.kind === "unconfigured";
       if (reason.kind !== "unconfigured") log.warn(reason.text);

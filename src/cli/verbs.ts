@@ -30,7 +30,19 @@ const decideCodes = [
 
 /** What concerns tools of the options of a one-shot run. */
 export const toolRunOptions: readonly string[] = [
-  ...["stage", "yes", "allow-exec", "exit-code", "tool", "extension", "hook", "plugin-dir", "no-extensions"],
+  ...[
+    "access",
+    "stage",
+    "auto",
+    "yes",
+    "allow-exec",
+    "exit-code",
+    "tool",
+    "extension",
+    "hook",
+    "plugin-dir",
+    "no-extensions",
+  ],
   ...["trust-project", "set", "cwd", "session-dir", "no-session"],
 ];
 

@@ -22,7 +22,6 @@ import { levelNamed } from "../session/models/thinking.js";
 import type { AnyTool } from "../tools/tool.js";
 import { SessionAccess } from "./access/access-mode.js";
 import { createCallPolicy } from "./access/call-approval.js";
-import { noSandboxText, refusesCommands, sandboxState } from "./access/sandbox-policy.js";
 import { applyBeside, astEditBy } from "./ast-edit-function.js";
 import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js";
 import { sortGivenTools } from "./custom-tools.js";
@@ -32,6 +31,8 @@ import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
+import { createSessionSandbox } from "./sandbox/create-session-sandbox.js";
+import type { SessionSandbox } from "./sandbox/session-sandbox.js";
 import { outputMask, resultMask } from "./secrets/result-masks.js";
 import { createBudget, recordedModel } from "./session-budget.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
@@ -66,19 +67,23 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const access = createToolAccess({ ...environment, permit }, options);
   const models = await findSessionModels(options, environment);
   const mode = new SessionAccess(environment.settings, options);
-  const prompt = await createSystemPrompt(options, environment, { ...access, mode });
+  const sandbox = createSessionSandbox(options, environment, mode);
+  const prompt = await createSystemPrompt(options, environment, { ...access, mode, sandbox });
   const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
-  const tools = new SessionTools({ environment, access, changes, given, permit, dialogs: user?.dialogs }, options);
+  const tools = new SessionTools(
+    { environment, access, mode, changes, given, permit, dialogs: user?.dialogs },
+    options,
+  );
   const { settings, log } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
   const asked = options.streamFn ?? streamWithKeys(streamByApi, models.keys);
   const stream = budget.meter(withLocalNotices(asked, { typeOf: models.serverTypeOf, log }));
-  const joined: Joined = { environment, access, models, changes, tools, stream };
+  const joined: Joined = { environment, access, models, changes, tools, stream, sandbox };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
-  const policy = policyOf(options, environment, { access: mode, user });
+  const policy = policyOf(options, environment, { access: mode, sandbox, user });
   const session = new AgentSession({
     ...opened,
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream, budget },
@@ -92,8 +97,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     systemPrompt: (active) => prompt.text(active, prompts),
     learnSurroundings: prompt.learn,
     settings: sessionSettingsOf(settings, options.mode),
-    sandbox: sandboxState(settings),
-    access: mode,
+    ...{ sandbox, access: mode },
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
@@ -114,6 +118,7 @@ interface Joined {
   readonly changes: ChangeWriter;
   readonly tools: SessionTools;
   readonly stream: StreamFunction;
+  readonly sandbox: SessionSandbox;
 }
 
 /** An injected workspace brings everything that writes: plans go through it, and the journal of the disk is not used. */
@@ -154,7 +159,7 @@ async function openRecords(
 async function createSystemPrompt(
   options: CreateAgentSessionOptions,
   environment: SessionEnvironment,
-  { workspace, processes, mode }: ToolAccess & { mode: SessionAccess },
+  { workspace, processes, mode, sandbox }: ToolAccess & { mode: SessionAccess; sandbox: SessionSandbox },
 ) {
   const { cwd, agentDir, env, log, roots, home, project } = environment;
   const disabled = environment.settings.get("disabledProviders");
@@ -166,8 +171,7 @@ async function createSystemPrompt(
     }));
   const promptFiles = readPromptFiles(agentDir, log);
   const surroundings = createSurroundings({
-    ...{ cwd, project, settings: environment.settings, clock: environment.clock, path: env.PATH },
-    isReadOnly: () => mode.isReadOnly,
+    ...{ cwd, project, settings: environment.settings, clock: environment.clock, path: env.PATH, mode, sandbox },
     processes: options.workspace ? undefined : processes, // a workspace of the host is not where our programs run
   });
   const defaultPrompt = defaultPromptIn(surroundings.text);
@@ -266,12 +270,13 @@ function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQ
 
 /** What may run, and what the user is asked about. */
 function policyOf(
-  { approve, allowExec = false, askCall: ask }: CreateAgentSessionOptions,
+  { approve, allowExec = false, askCall: ask, askEscalation }: CreateAgentSessionOptions,
   { settings, project, cwd, log, agentDir, clock }: SessionEnvironment,
-  { access, user }: { access: SessionAccess; user: UserQuestions | undefined },
+  { access, sandbox, user }: { access: SessionAccess; sandbox: SessionSandbox; user: UserQuestions | undefined },
 ): ApprovalPolicy {
   return createCallPolicy(approve, {
-    ...{ access, settings, allowExec, cwd, log, ask, confirm: user?.approveCall },
+    ...{ access, sandbox, settings, allowExec, cwd, log, ask, confirm: user?.approveCall },
+    escalate: askEscalation ?? user?.escalate,
     root: project.writableRoot,
     allowForGood: async (line) =>
       (await import("./access/allow-for-good.js")).allowForGood(line, { agentDir, clock, settings }),
@@ -281,7 +286,7 @@ function policyOf(
 /** What the session does on the disk and with programs besides its tools. */
 function workOf(
   options: CreateAgentSessionOptions,
-  { environment, access }: Joined,
+  { environment, access, sandbox }: Joined,
   extensions: ExtensionManager | undefined,
 ): Pick<AgentSessionDeps, "readMentions" | "runBash" | "exportPage" | "release"> {
   const { cwd, log, settings, env } = environment;
@@ -291,7 +296,8 @@ function workOf(
     readMentions: async (text) =>
       (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
     runBash: async (request, artifacts) => {
-      if (refusesCommands(settings)) throw new GalleyError("unsupported", noSandboxText);
+      const how = await sandbox.onDisk();
+      if (how.kind === "refused") throw new GalleyError("unsupported", how.text);
       const { command, excludeFromContext, signal } = request;
       const outcome = await extensions?.runUserBash({ command, excludeFromContext, cwd }, signal);
       if (outcome) return outcome;

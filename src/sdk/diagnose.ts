@@ -13,10 +13,11 @@ import { usualKeyName } from "../provider/provider-list.js";
 import { languages } from "../tools/ast/languages.js";
 import { sharedParsers } from "../tools/ast/parsers.js";
 import { installedRipgrep } from "../tools/search/ripgrep.js";
-import { refusesCommands, sandboxReason } from "./access/sandbox-policy.js";
+import { SessionAccess } from "./access/access-mode.js";
 import { type ExtensionLocation, findExtensionLocation, untrustedModules } from "./extensions/manage-extensions.js";
 import { loadModelRegistry } from "./load-models.js";
 import { setKeyText } from "./models/list-models.js";
+import { createSessionSandbox } from "./sandbox/create-session-sandbox.js";
 import { createToolAccess } from "./tool-access.js";
 
 export interface Finding {
@@ -40,7 +41,7 @@ export async function diagnose(cwd: string): Promise<Finding[]> {
       checkProgram("git", { file: "git", mend: "Install git, and see that it is on PATH." }, processes, home),
       checkRipgrep(processes, home),
       checkGrammars(),
-      [checkSandbox(location)],
+      checkSandbox(location).then((finding) => [finding]),
       checkSettings(location),
       checkModels(location),
       checkTrust(location),
@@ -106,14 +107,19 @@ async function checkGrammars(): Promise<Finding[]> {
   }
 }
 
-function checkSandbox({ settings }: ExtensionLocation): Finding {
+async function checkSandbox({ settings }: ExtensionLocation): Promise<Finding> {
   const name = "sandbox";
-  if (!refusesCommands(settings)) return { name, isOk: true, text: "none: commands run with your rights" };
-  const text = `${settings.get("sandbox")} is asked for and not available, so commands are refused: ${sandboxReason}`;
-  const mend =
-    settings.sourceOf("sandbox") === "project"
-      ? "The project's .galley/settings.json asks for it."
-      : "galley config set sandbox off  lets commands run with your rights.";
+  const access = new SessionAccess(settings, { defaultAccess: "workspace" });
+  const sandbox = createSessionSandbox({}, { settings, log: silentLog }, access);
+  await sandbox.learn();
+  const { mode, mechanism, reason = "" } = sandbox.state;
+  if (mechanism !== "none") return { name, isOk: true, text: [mechanism, reason].filter(Boolean).join(": ") };
+  if (mode === "off") return { name, isOk: true, text: `none: commands run with your rights. ${reason}`.trim() };
+  const text = `${mode} is asked for and not available, so commands are refused: ${reason}`;
+  const isProjects = [settings.sourceOf("sandbox"), settings.sourceOf("access")].includes("project");
+  const mend = isProjects
+    ? "The project's .galley/settings.json asks for it."
+    : "galley config set sandbox off  lets commands run with your rights.";
   return { name, isOk: false, text, mend };
 }
 

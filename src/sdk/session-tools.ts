@@ -10,6 +10,7 @@ import { createResolve } from "../tools/resolve.js";
 import type { Staging } from "../tools/staging.js";
 import type { AnyTool, Dialogs } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
+import type { SessionAccess } from "./access/access-mode.js";
 import { type GivenTools, withoutReplaced } from "./custom-tools.js";
 import type { ToolsInstead } from "./extensions/tool-makers.js";
 import { outputMask } from "./secrets/result-masks.js";
@@ -22,6 +23,7 @@ import { stagingOf } from "./tool-staging.js";
 export interface SessionToolsDeps {
   readonly environment: SessionEnvironment;
   readonly access: ToolAccess;
+  readonly mode: SessionAccess;
   readonly changes: ChangeWriter;
   readonly given: GivenTools;
   readonly permit: Permit | undefined;
@@ -49,10 +51,10 @@ export class SessionTools {
 
   /** Called once, by the session. `reserve` is given the names that no extension may take. */
   create(session: SessionToolDeps, reserve: (names: readonly string[]) => void): readonly AnyTool[] {
-    const { environment, access, changes, given, dialogs } = this.#deps;
+    const { environment, access, mode, changes, given, dialogs } = this.#deps;
     const { clock, settings, env } = environment;
     const { toolNames, overrideBuiltins, persist: isPersistent = false } = this.#options;
-    const staging = stagingOf(session.pending, { changes, settings });
+    const staging = stagingOf(session.pending, { changes, access: mode });
     this.#pending = session.pending;
     this.#own = {
       ...{ todos: session.todos, artifacts: session.artifacts },
@@ -75,7 +77,7 @@ export class SessionTools {
   /** The built-in tools, as they would be in another directory; none before the session's own are made. */
   in(cwd: string, { processes: given, autoResize }: ToolsInstead = {}): readonly AnyTool[] {
     if (!this.#own || !this.#pending) return [];
-    const { environment, access, changes, permit } = this.#deps;
+    const { environment, access, mode, changes, permit } = this.#deps;
     const { settings: usual } = this.#own;
     const read = { ...usual.read, ...(autoResize === undefined ? {} : { autoResize }) };
     const own = { ...this.#own, settings: { ...usual, read }, ...(given ? { processes: given } : {}) };
@@ -84,7 +86,7 @@ export class SessionTools {
     const { agentDir, env, settings, clock, log } = environment;
     const { processes } = access;
     const there = createToolAccess({ cwd, agentDir, env, settings, clock, log, permit }, { processes });
-    const staging = stagingOf(this.#pending, { changes, settings, workspace: there.workspace });
+    const staging = stagingOf(this.#pending, { changes, access: mode, workspace: there.workspace });
     return createBuiltInTools({ ...own, ...there, staging, ...(given ? { processes: given } : {}) });
   }
 }

@@ -1,19 +1,19 @@
-// What the built-in tools are told about staging, from the settings and the session's pending actions.
+// What the built-in tools are told about staging, from the session's working mode and its pending actions.
 
-import type { Settings } from "../config/settings/settings.js";
 import type { Workspace } from "../files/workspace.js";
 import type { PendingActions } from "../pending/pending.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
 import { planOf, stagedFor } from "../preview/stack.js";
 import type { Staging } from "../tools/staging.js";
+import type { SessionAccess } from "./access/access-mode.js";
 
 /** `workspace`: whose rules count for what is written at once; default: the session's. */
 export function stagingOf(
   pending: PendingActions,
-  { changes: writer, settings, workspace }: { changes: ChangeWriter; settings: Settings; workspace?: Workspace },
+  { changes: writer, access, workspace }: { changes: ChangeWriter; access: SessionAccess; workspace?: Workspace },
 ): Staging {
   return {
-    mode: () => settings.get("staging"),
+    mode: () => access.staging,
     stage: (action) => pending.stage(action),
     staged: (path) =>
       stagedFor(pending.store, path).map(({ id, change: { kind, after } }) => ({

@@ -38,6 +38,8 @@ const known: Readonly<Record<keyof CreateAgentSessionOptions, true>> = {
   permit: true,
   approve: true,
   access: true,
+  defaultAccess: true,
+  askEscalation: true,
   approval: true,
   askCall: true,
   askTrust: true,

@@ -8,7 +8,8 @@ import type { ChangeHistory } from "../pending/change-history.js";
 import type { PendingActions } from "../pending/pending.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
 import type { SettleContext } from "../preview/decision.js";
-import type { SandboxState } from "../protocol/data.js";
+import type { AccessMode } from "../protocol/commands.js";
+import type { AccessState, SandboxState } from "../protocol/data.js";
 import type { FileMentionMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
@@ -43,15 +44,24 @@ export interface RecordSource {
   open(path: string, ask: <Answer>(question: () => Promise<Answer>) => Promise<Answer>): Promise<SessionRecord>;
 }
 
+/** How commands are confined at this moment. */
+export interface SandboxView {
+  /** As far as it is known. */
+  readonly state: SandboxState;
+  /** Finds out what this machine can do; undefined where there is nothing to find out. Never rejects. */
+  learn(): Promise<void> | undefined;
+}
+
 /** What the agent may do with files and commands. A change holds from the next call on. */
 export interface AccessControl {
   readonly mode: AccessMode | "custom";
+  readonly staging: AccessState["staging"];
   choose(mode: AccessMode): void;
   /** Which calls the user is asked about. */
   readonly approval: "never" | "unconfined" | "ask" | "ask-writes";
 }
 
-export type AccessMode = "read-only" | "stage" | "workspace" | "full";
+export type { AccessMode };
 
 export interface AgentSessionDeps {
   readonly cwd: string;
@@ -83,7 +93,7 @@ export interface AgentSessionDeps {
   /** Shows what the model wants to apply to the user; absent where no user can be asked. */
   confirm?: SettleContext["confirm"] | undefined;
   /** How commands are confined; default: not at all. */
-  readonly sandbox?: SandboxState;
+  readonly sandbox?: SandboxView;
   /** The working mode; absent: a session that has none. */
   readonly access?: AccessControl;
   /** Runs a command for the user; absent where there are no processes. */

@@ -62,6 +62,8 @@ export interface AgentTool<Params = never> {
   readonly approval?: ApprovalTier | ((args: Record<string, unknown>) => ApprovalTier);
   /** Of a module that the user installed or trusted, which says nothing about what its calls may do. */
   readonly isUndeclared?: true;
+  /** Its calls run through the session's sandbox, and may be staged there. */
+  readonly isCommand?: true;
   /** What a person is shown of a call, line by line; undefined: the arguments. */
   approvalDetails?(args: Record<string, unknown>): readonly string[] | undefined;
   /** Maps other spellings of the arguments to the published ones, before validation. */

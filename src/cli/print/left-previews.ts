@@ -5,6 +5,7 @@ import { oneLine } from "../../base/sanitize.js";
 import type { PendingActionView } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
 import type { CommandLine } from "../arguments.js";
+import { accessOf } from "../session-options.js";
 import { shellWord } from "../shell-word.js";
 import { fileLine, listing } from "./listing.js";
 import type { Outcome } from "./outcome.js";
@@ -39,7 +40,7 @@ export async function leftOf(
     isKept: isOnDisk,
     persistError,
     sessionDir: options.get("session-dir")?.[0],
-    isAuto: options.has("auto"),
+    isAuto: accessOf({ options }).access === "workspace",
   };
 }
 

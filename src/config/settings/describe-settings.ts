@@ -126,8 +126,10 @@ export const settingGroups = {
     "secrets.paths": "Patterns of file names or paths.",
     "secrets.maskForModel":
       "`off`: the model sees what tools return as it is. Session files, frames, pages and logs are masked all the same.",
+    access:
+      "What the agent may do: a name for a pair of `sandbox` and `staging`, which win over it. Without it, the front end decides.",
     sandbox:
-      "Confine commands. This version cannot: if a file or the command line says `workspace` or `read-only`, commands are refused.",
+      "Where commands may write: anywhere you may, in the project, or nowhere. Without it, `access` or the front end decides. If you set it and this machine cannot do it, commands are refused.",
     maxReadBytes: "The most bytes read from one file.",
     "workspace.roots": "Directories outside the project in which tools may write.",
     sessionDir: "Where sessions are stored.",

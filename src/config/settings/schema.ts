@@ -120,6 +120,7 @@ export const settingTable = {
   "secrets.enabled": flag(true, { projectMay: "narrow", stricter: true }),
   "secrets.paths": list([".env*", "*.pem", "id_*"], { projectMay: "narrow", stricter: "more" }),
   "secrets.maskForModel": choice(["off", "on"], "on", { projectMay: "narrow", stricter: "later" }),
+  access: mayChoose(["full", "workspace", "stage", "read-only"], { projectMay: "narrow", stricter: "later" }),
   sandbox: choice(["off", "workspace", "read-only"], "workspace", { projectMay: "narrow", stricter: "later" }),
   maxReadBytes: whole(50 * mebibyte, { min: 1, max: 1024 * mebibyte, ...trusted, stricter: "lower" }),
   "workspace.roots": list([], { projectMay: "never" }),
@@ -235,6 +236,11 @@ function choice<const V extends string>(
   instead?: Readonly<Record<string, NoInfer<V>>>,
 ): Setting<V> {
   return setting({ type: "choice", values, instead }, standard, extra);
+}
+
+/** Without a value, what holds is decided elsewhere. */
+function mayChoose<const V extends string>(values: readonly V[], extra: Extra): Setting<V | undefined> {
+  return setting({ type: "choice", values }, undefined, extra);
 }
 
 function text(extra: Extra): Setting<string | undefined> {

@@ -62,9 +62,11 @@ function whenEnded(calls: readonly Promise<void>[], count: number): Promise<void
   return new Promise((resolve) => {
     let ended = 0;
     for (const call of calls)
-      void call.catch(() => {}).then(() => {
-        if (++ended === count) resolve();
-      });
+      void call
+        .catch(() => {})
+        .then(() => {
+          if (++ended === count) resolve();
+        });
   });
 }
 

@@ -2,6 +2,8 @@
 // unless asked, an environment that was put together on purpose, and an end that is always reported. What a command
 // leaves running in the background lives as long as galley does, and no longer.
 
+import type { Box, BoxReport } from "./sandbox/box.js";
+
 export interface ProcessRequest {
   /**
    * A shell command with the limits for the model's commands, or a program with its arguments. A program name without
@@ -20,6 +22,8 @@ export interface ProcessRequest {
   readonly stdin?: string | Uint8Array;
   /** For a shell command: both streams in one pipe, reported as stdout. The only way to keep their true order. */
   readonly mergesOutput?: boolean;
+  /** Confines it; absent: it has the user's rights. */
+  readonly box?: Box | undefined;
   /** It runs. What came before, mostly once in a session, is no part of its time. */
   onStart?(): void;
   /**
@@ -38,6 +42,8 @@ export interface ProcessEnd {
   readonly exitCode: number;
   /** Why we stopped it; absent where it ended by itself. */
   readonly stopped?: "aborted" | "timed_out";
+  /** What its box did; absent without one. */
+  readonly report?: BoxReport;
 }
 
 export interface Processes {

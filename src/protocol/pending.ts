@@ -3,6 +3,10 @@
 
 import Type, { type Static } from "typebox";
 
+/** What is at a path. */
+export const FileType = Type.Union([Type.Literal("file"), Type.Literal("symlink"), Type.Literal("directory")]);
+export type FileType = Static<typeof FileType>;
+
 /** A file as it was when the preview was made; any difference later makes the preview stale. */
 export const FileStamp = Type.Object({
   path: Type.String(),
@@ -10,6 +14,8 @@ export const FileStamp = Type.Object({
   size: Type.Integer({ minimum: 0 }),
   sha256: Type.String(),
   mode: Type.Integer(),
+  /** Absent for a regular file. */
+  type: Type.Optional(FileType),
 });
 export type FileStamp = Static<typeof FileStamp>;
 

@@ -156,7 +156,7 @@ export class HttpProxy {
     const body = refusalBody(refusal);
     const head = [
       `HTTP/1.1 ${refusal.status} ${statusTexts[refusal.status]}`,
-      "Content-Type: text/plain; charset=utf-8",
+      `Content-Type: ${textType}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       "Connection: close",
     ];
@@ -166,6 +166,7 @@ export class HttpProxy {
   }
 }
 
+const textType = "text/plain; charset=utf-8";
 const statusTexts = { 400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway" };
 const badRequest: Refusal = { refusal: usageText, status: 400 };
 
@@ -183,8 +184,9 @@ function hostHeader({ host, port }: Target): string {
 }
 
 function refuse(response: ServerResponse, refusal: Refusal): void {
-  response.writeHead(refusal.status, { "Content-Type": "text/plain; charset=utf-8" });
-  response.end(refusalBody(refusal));
+  const body = refusalBody(refusal);
+  response.writeHead(refusal.status, { "Content-Type": textType, "Content-Length": Buffer.byteLength(body) });
+  response.end(body);
 }
 
 function answerWith(response: ServerResponse, answer: IncomingMessage, failed: (error: unknown) => void): void {

@@ -19,8 +19,8 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   abort_and_prompt: abortAndPrompt,
   abort_bash: ({ session }) => session.abortBash(),
   abort_retry: ({ session }) => session.abortRetry(),
-  bash: ({ session }, { command, excludeFromContext = false }) =>
-    session.executeBash(command, undefined, { excludeFromContext }),
+  bash: ({ session }, { command, excludeFromContext, stage, unsandboxed }) =>
+    session.executeBash(command, undefined, { excludeFromContext, stage, unsandboxed }),
   branch: ({ session }, { entryId }) => session.branch(entryId),
   clone: async ({ session }) => ({ cancelled: !(await session.clone()) }),
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),

@@ -1,7 +1,6 @@
 // The one place where the parts are connected. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process are independent.
 
-import { GalleyError } from "../base/errors.js";
 import { findContextFiles } from "../config/context-files.js";
 import { readPromptFiles } from "../config/prompt-files.js";
 import { findSessionPrompts, type SessionPrompts } from "../config/prompts/session-prompts.js";
@@ -31,7 +30,7 @@ import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
-import { createSessionSandbox } from "./sandbox/create-session-sandbox.js";
+import { createConfinement, type SessionConfinement } from "./sandbox/create-confinement.js";
 import type { SessionSandbox } from "./sandbox/session-sandbox.js";
 import { outputMask, resultMask } from "./secrets/result-masks.js";
 import { createBudget, recordedModel } from "./session-budget.js";
@@ -67,20 +66,23 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const access = createToolAccess({ ...environment, permit }, options);
   const models = await findSessionModels(options, environment);
   const mode = new SessionAccess(environment.settings, options);
-  const sandbox = createSessionSandbox(options, environment, mode);
+  const confined = createConfinement(options, {
+    ...{ environment, access: mode, processes: access.processes, askHost: options.askHost },
+  });
+  const { sandbox } = confined;
   const prompt = await createSystemPrompt(options, environment, { ...access, mode, sandbox });
   const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
   const tools = new SessionTools(
-    { environment, access, mode, changes, given, permit, dialogs: user?.dialogs },
+    { environment, access, mode, confined, changes, given, permit, dialogs: user?.dialogs },
     options,
   );
   const { settings, log } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
   const asked = options.streamFn ?? streamWithKeys(streamByApi, models.keys);
   const stream = budget.meter(withLocalNotices(asked, { typeOf: models.serverTypeOf, log }));
-  const joined: Joined = { environment, access, models, changes, tools, stream, sandbox };
+  const joined: Joined = { environment, access, models, changes, tools, stream, confined };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
   const policy = policyOf(options, environment, { access: mode, sandbox, user });
@@ -102,6 +104,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...(options.random ? { random: options.random } : {}),
   });
   user?.attach(session);
+  confined.attach({ pending: tools.pending, sessionId: () => session.sessionId });
   extensions?.attach(session, () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }));
   session.setUIContext(options.ui);
   // What was named for this start wins over the record.
@@ -118,7 +121,7 @@ interface Joined {
   readonly changes: ChangeWriter;
   readonly tools: SessionTools;
   readonly stream: StreamFunction;
-  readonly sandbox: SessionSandbox;
+  readonly confined: SessionConfinement;
 }
 
 /** An injected workspace brings everything that writes: plans go through it, and the journal of the disk is not used. */
@@ -286,7 +289,7 @@ function policyOf(
 /** What the session does on the disk and with programs besides its tools. */
 function workOf(
   options: CreateAgentSessionOptions,
-  { environment, access, sandbox }: Joined,
+  { environment, access, confined }: Joined,
   extensions: ExtensionManager | undefined,
 ): Pick<AgentSessionDeps, "readMentions" | "runBash" | "exportPage" | "release"> {
   const { cwd, log, settings, env } = environment;
@@ -296,16 +299,19 @@ function workOf(
     readMentions: async (text) =>
       (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
     runBash: async (request, artifacts) => {
-      const how = await sandbox.onDisk();
-      if (how.kind === "refused") throw new GalleyError("unsupported", how.text);
-      const { command, excludeFromContext, signal } = request;
+      const { command, excludeFromContext, signal, stage, isUnsandboxed } = request;
       const outcome = await extensions?.runUserBash({ command, excludeFromContext, cwd }, signal);
       if (outcome) return outcome;
-      const { runCommand } = await import("../tools/output/run-command.js");
+      const { runPlaced } = await import("../tools/output/run-command.js");
       const { output } = toolSettingsOf(settings, env).bash ?? {};
       const timeoutSeconds = userCommandSeconds;
       const maskOutput = outputMask(environment);
-      return runCommand({ processes, artifacts, output, maskOutput }, { ...request, cwd, timeoutSeconds });
+      const running = { processes, artifacts, output, maskOutput };
+      const wish = { command, sourceToolName: "bash", stage, isUnsandboxed };
+      const { end, notes } = await confined.commands.run(wish, (place) =>
+        runPlaced(running, { ...request, cwd, timeoutSeconds }, place),
+      );
+      return { ...end, notes };
     },
     exportPage: async (source, outputPath) =>
       (await import("./export-page.js")).exportPage(source, {
@@ -314,6 +320,7 @@ function workOf(
     release: async (modulesMs) => {
       await extensions?.shutdown(modulesMs);
       await processes.shutdown();
+      await confined.release();
     },
   };
 }

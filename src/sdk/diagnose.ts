@@ -4,6 +4,7 @@
 import { systemClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { type Log, silentLog } from "../base/log.js";
+import { findProject } from "../files/paths/find-roots.js";
 import { leftJournals } from "../journal/left-journals.js";
 import type { Processes } from "../processes/processes.js";
 import { loginCommand } from "../provider/credentials.js";
@@ -17,7 +18,7 @@ import { SessionAccess } from "./access/access-mode.js";
 import { type ExtensionLocation, findExtensionLocation, untrustedModules } from "./extensions/manage-extensions.js";
 import { loadModelRegistry } from "./load-models.js";
 import { setKeyText } from "./models/list-models.js";
-import { createSessionSandbox } from "./sandbox/create-session-sandbox.js";
+import { createConfinement } from "./sandbox/create-confinement.js";
 import { createToolAccess } from "./tool-access.js";
 
 export interface Finding {
@@ -41,7 +42,7 @@ export async function diagnose(cwd: string): Promise<Finding[]> {
       checkProgram("git", { file: "git", mend: "Install git, and see that it is on PATH." }, processes, home),
       checkRipgrep(processes, home),
       checkGrammars(),
-      checkSandbox(location).then((finding) => [finding]),
+      checkSandbox(location, processes).then((finding) => [finding]),
       checkSettings(location),
       checkModels(location),
       checkTrust(location),
@@ -107,10 +108,17 @@ async function checkGrammars(): Promise<Finding[]> {
   }
 }
 
-async function checkSandbox({ settings }: ExtensionLocation): Promise<Finding> {
+async function checkSandbox(location: ExtensionLocation, processes: Processes): Promise<Finding> {
+  const { settings } = location;
   const name = "sandbox";
   const access = new SessionAccess(settings, { defaultAccess: "workspace" });
-  const sandbox = createSessionSandbox({}, { settings, log: silentLog }, access);
+  const { sandbox } = createConfinement(
+    {},
+    {
+      environment: { ...location, clock: systemClock, project: findProject(location) },
+      ...{ access, processes },
+    },
+  );
   await sandbox.learn();
   const { mode, mechanism, reason = "" } = sandbox.state;
   if (mechanism !== "none") return { name, isOk: true, text: [mechanism, reason].filter(Boolean).join(": ") };

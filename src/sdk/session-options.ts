@@ -91,6 +91,11 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   askCall?: (question: CallQuestion) => Promise<CallAnswer>;
   /** Shows the user a command that wants to leave the sandbox; only `true` is a yes. Default: through `ui`. */
   askEscalation?: (question: EscalationQuestion) => Promise<boolean>;
+  /**
+   * Asks the user about a host that a confined command wants to reach: `once`, `session`, `always` or `no`; silence is no.
+   * Default: commands reach no host that `bash.hosts` does not list.
+   */
+  askHost?: (host: string, signal: AbortSignal) => Promise<"once" | "session" | "always" | "no">;
   /** Commands may run although every change is staged; their own changes are not staged. */
   allowExec?: boolean;
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */

@@ -13,6 +13,7 @@ import { createUndo } from "../tools/undo.js";
 import type { SessionAccess } from "./access/access-mode.js";
 import { type GivenTools, withoutReplaced } from "./custom-tools.js";
 import type { ToolsInstead } from "./extensions/tool-makers.js";
+import type { SessionConfinement } from "./sandbox/create-confinement.js";
 import { outputMask } from "./secrets/result-masks.js";
 import { selectTools } from "./select-tools.js";
 import type { SessionEnvironment } from "./session-environment.js";
@@ -24,6 +25,7 @@ export interface SessionToolsDeps {
   readonly environment: SessionEnvironment;
   readonly access: ToolAccess;
   readonly mode: SessionAccess;
+  readonly confined: SessionConfinement;
   readonly changes: ChangeWriter;
   readonly given: GivenTools;
   readonly permit: Permit | undefined;
@@ -44,6 +46,12 @@ export class SessionTools {
     this.#options = options;
   }
 
+  /** Of the session; it is made together with the tools. */
+  get pending(): SessionToolDeps["pending"] {
+    if (!this.#pending) throw new GalleyError("unsupported", "The tools of the session are not made yet.");
+    return this.#pending;
+  }
+
   /** How the session's tools stage; undefined before they are made. */
   get staging(): Staging | undefined {
     return this.#own?.staging;
@@ -60,6 +68,7 @@ export class SessionTools {
       ...{ todos: session.todos, artifacts: session.artifacts },
       ...{ ...access, staging, clock, isPersistent, dialogs, settings: toolSettingsOf(settings, env) },
       maskOutput: outputMask(environment),
+      confinement: this.#deps.confined.commands,
     };
     const builtIn = createBuiltInTools(this.#own);
     const others = toolNames?.filter((name) => name !== "undo");

@@ -40,6 +40,7 @@ const known: Readonly<Record<keyof CreateAgentSessionOptions, true>> = {
   access: true,
   defaultAccess: true,
   askEscalation: true,
+  askHost: true,
   approval: true,
   askCall: true,
   askTrust: true,

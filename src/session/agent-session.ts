@@ -23,6 +23,7 @@ import type { ProviderModel } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { AddedTool } from "./active-tools.js";
 import type { AgentSessionDeps } from "./agent-session-deps.js";
+import type { BashOptions } from "./bash/bash-execution.js";
 import type { CycledModel } from "./models/model-control.js";
 import { type PromptOptions, prompt } from "./prompt.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
@@ -288,11 +289,7 @@ export class AgentSession extends SessionView {
   // The user's own commands, and todos
 
   /** Runs beside the agent; its result becomes part of the conversation, after the run if one is active. */
-  executeBash(
-    command: string,
-    onChunk?: (text: string) => void,
-    options: { excludeFromContext?: boolean } = {},
-  ): Promise<BashResult> {
+  executeBash(command: string, onChunk?: (text: string) => void, options: BashOptions = {}): Promise<BashResult> {
     return this.internals.bash.execute(command, onChunk, options);
   }
 

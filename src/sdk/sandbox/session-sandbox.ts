@@ -74,6 +74,11 @@ export class SessionSandbox implements SandboxView {
     };
   }
 
+  /** What confined commands reach. */
+  get network(): SandboxState["network"] {
+    return this.#deps.network();
+  }
+
   learn(): Promise<void> | undefined {
     const { access } = this.#deps;
     const needsProbe = access.sandbox !== "off" && !this.#probe;

@@ -14,6 +14,8 @@ export interface ProcessRequest {
   readonly cwd: string;
   /** On top of the allowed part of our own environment. Names were checked by `checkEnvironmentNames`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Confines it. Default: it has the user's rights. */
+  readonly box?: Box | undefined;
   /** A program that starts no others: to stop it is to end one process, which takes a millisecond. */
   readonly startsNoOthers?: boolean;
   readonly timeoutMs?: number | undefined;
@@ -22,8 +24,6 @@ export interface ProcessRequest {
   readonly stdin?: string | Uint8Array;
   /** For a shell command: both streams in one pipe, reported as stdout. The only way to keep their true order. */
   readonly mergesOutput?: boolean;
-  /** Confines it; absent: it has the user's rights. */
-  readonly box?: Box | undefined;
   /** It runs. What came before, mostly once in a session, is no part of its time. */
   onStart?(): void;
   /**
@@ -35,15 +35,16 @@ export interface ProcessRequest {
 
 /**
  * How a child ended. `run` throws only if the start fails (`not_found` for a missing program, `unsupported` for a
- * platform without process groups, `start_failed` for the rest) or if `onOutput` throws.
+ * platform without process groups, `start_failed` for the rest, also for a box that could not be made) or if `onOutput`
+ * throws.
  */
 export interface ProcessEnd {
   /** Of the child itself; for one that a signal ended 128 + its number. */
   readonly exitCode: number;
   /** Why we stopped it; absent where it ended by itself. */
   readonly stopped?: "aborted" | "timed_out";
-  /** What its box did; absent without one. */
-  readonly report?: BoxReport;
+  /** What the box did. */
+  readonly box?: BoxReport;
 }
 
 export interface Processes {

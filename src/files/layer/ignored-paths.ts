@@ -83,10 +83,10 @@ async function askGit(
   index: string,
   asked: readonly AskedPath[],
 ): Promise<Set<string> | undefined> {
-  // Without the final slash a rule such as `build/` would not match.
-  const input = asked.map(({ name, isDirectory }) => `${name}${isDirectory ? "/" : ""}\0`).join("");
+  // Without the final slash a rule such as `build/` would not match; without the first one a colon would mean something.
+  const input = asked.map(({ name, isDirectory }) => `./${name}${isDirectory ? "/" : ""}\0`).join("");
   const args = [
-    ...[`--git-dir=${gitDir}`, `--work-tree=${root}`, "--literal-pathspecs", "--no-pager"],
+    ...[`--git-dir=${gitDir}`, `--work-tree=${root}`, "--no-pager"],
     ...["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"],
     ...["check-ignore", "-z", "--stdin"],
   ];
@@ -95,7 +95,7 @@ async function askGit(
   const answer = await runInView(request).catch(() => undefined); // no git, or none that answers in time
   if (!answer || (answer.exitCode !== 0 && answer.exitCode !== 1)) return undefined;
   const names = Buffer.from(answer.stdout).toString("utf8").split("\0").slice(0, -1);
-  return new Set(names.map((name) => name.replace(/\/$/, "")));
+  return new Set(names.map((name) => name.slice(2).replace(/\/$/, "")));
 }
 
 /** By the `.gitignore` files of the view. */

@@ -87,6 +87,21 @@ export function viewOptions({ root, agentDir }: { root: string; agentDir: string
   return { roots: [root], agentDir, sessionId: "session-1", env: {}, ...createViewProcesses({ env: process.env }) };
 }
 
+/** Directories for PATH whose `mount` is this text, and otherwise as usual. `$REAL` is the real one. */
+export function pathWithMount(text: string): string {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, "mount"), `#!/bin/sh\nREAL=/bin/mount\n${text}\n`, { mode: 0o755 });
+  return `${directory}:/usr/bin:/bin:/usr/sbin:/sbin`;
+}
+
+/** No overlay can be mounted. */
+export function copyOnly(): Pick<StageViewOptions, "startHolder" | "runInView"> {
+  const path = pathWithMount(
+    'case "$*" in *overlay*) echo "mount: no overlay here" >&2; exit 32 ;; esac; exec "$REAL" "$@"',
+  );
+  return createViewProcesses({ env: process.env, path });
+}
+
 export function runIn({ holder }: Pick<OpenView, "holder">, root: string, command: string): string {
   const enter = ["--preserve-credentials", "--user", "--mount", "--target", String(holder), "--"];
   const args = [...enter, "sh", "-c", `cd "$1" && eval "$2"`, "test", root, command];

@@ -67,7 +67,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const models = await findSessionModels(options, environment);
   const mode = new SessionAccess(environment.settings, options);
   const confined = createConfinement(options, {
-    ...{ environment, access: mode, processes: access.processes, askHost: options.askHost },
+    ...{ environment, access: mode, askHost: options.askHost },
   });
   const { sandbox } = confined;
   const prompt = await createSystemPrompt(options, environment, { ...access, mode, sandbox });

@@ -116,7 +116,7 @@ async function checkSandbox(location: ExtensionLocation, processes: Processes): 
     {},
     {
       environment: { ...location, clock: systemClock, project: findProject(location) },
-      ...{ access, processes },
+      access,
     },
   );
   await sandbox.learn();

@@ -30,7 +30,7 @@ async function setUp(options: CreateAgentSessionOptions = {}, deps: Partial<Sess
   const changes = createMemoryChangeWriter(createMemoryWorkspace({}));
   const given = { agent: [], custom: [] };
   const mode = new SessionAccess(environment.settings);
-  const confined = createConfinement({}, { environment, access: mode, processes: access.processes });
+  const confined = createConfinement({}, { environment, access: mode });
   const tools = new SessionTools(
     { environment, access, mode, confined, changes, given, permit: undefined, dialogs: undefined, ...deps },
     options,

@@ -123,8 +123,9 @@ function addressText(address: string, port: number): string {
   return targetText({ host: { kind: "address", text: address }, port });
 }
 
-/** The text comes from the command, and ends on screens. */
+/** The text comes from the command, and ends on screens. What is before an @ may be a password. */
 function printable(text: string): string {
-  const cut = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
+  const open = text.replace(/^.*@/s, "…@");
+  const cut = open.length > maxShown ? `${open.slice(0, maxShown)}…` : open;
   return cut.replace(/[^\x21-\x7e…]/g, "?");
 }

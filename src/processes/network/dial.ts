@@ -22,6 +22,8 @@ export const systemNetwork: Network = {
 const maxLookups = 2;
 const lookupMs = 20_000;
 const connectMs = 20_000;
+/** Of the addresses of one name. */
+const maxTries = 4;
 
 export class Dialer {
   readonly #network: Network;
@@ -51,10 +53,10 @@ export class Dialer {
     }
   }
 
-  /** The first of the addresses that answers. Throws what the last one said. */
+  /** The first of the addresses that answers. All of them were checked. Throws what the last one said. */
   async connectTo(addresses: readonly string[], port: number): Promise<Socket> {
     let failure: unknown = new GalleyError("not_found", "no address");
-    for (const address of addresses) {
+    for (const address of addresses.slice(0, maxTries)) {
       const socket = this.#network.connect(address, port);
       try {
         await this.#within(connectMs, connected(socket));

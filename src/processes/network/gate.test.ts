@@ -123,7 +123,7 @@ describe.each(Object.keys(mechanisms))("in a network by %s", (name) => {
     expect(asked).toEqual(["registry.example:80"]);
   });
 
-  test("the port exists inside alone, also while a program inside uses it", async () => {
+  test("the port exists inside alone (X-7), also while a program inside uses it", async () => {
     let found: unknown;
     const decide = async (): Promise<HostAnswer> => {
       found = await new Promise((resolve) => {

@@ -88,6 +88,22 @@ describe("a listed host", () => {
     expect(await exchange(port, `${connectTo("a.example:443")}hello`, { endsFirst: true })).toMatch(/got hello$/);
   });
 
+  it("is tried at its next address where one does not answer", async () => {
+    const server = await httpServer((_request, response) => response.end("reached"));
+    const network = testNetwork(names, server);
+    const connectFirst = network.connect;
+    const dead = testNetwork({});
+    let isFirst = true;
+    network.connect = (address, port) => {
+      const { connect } = isFirst ? { connect: dead.connect } : { connect: connectFirst };
+      isFirst = false;
+      return connect(address, port);
+    };
+    const { port } = await openGate({ hosts: ["*.a.example"], network });
+    expect(answerOf(await exchange(port, get("http://b.a.example/"))).status).toBe(200);
+    expect([dead.dials, network.dials]).toEqual([["2606:2800:220:1::1:80"], [`${publicAddress}:80`]]);
+  });
+
   it("that does not exist or does not answer is told apart from a refusal", async () => {
     const { port, gate } = await openGate({ hosts: ["*.example"], network: testNetwork(names) });
     expect(answerOf(await exchange(port, get("http://c.example/")))).toEqual({
@@ -158,7 +174,7 @@ describe("everything else is refused (B-7)", () => {
     ])
       expect([400, 403]).toContain(answerOf(await exchange(port, bytes(request))).status);
     expect([network.lookups, network.dials]).toEqual([[], []]);
-    for (const blocked of gate.blocked()) expect(blocked.host).toMatch(/^[!-~]+$/);
+    for (const blocked of gate.blocked()) expect(blocked.host).toMatch(/^(?:…@)?[!-~]+$/);
   });
 
   it.each(["\0", "\r", "\n", " ", "\t", "\r\n X: "])("a host with %j in it", async (bad) => {
@@ -195,6 +211,22 @@ describe("everything else is refused (B-7)", () => {
     expect(network.dials).toEqual(["10.0.0.1:8080", "10.0.0.1:8080", "127.0.0.1:5432", "::1:80", "169.254.169.254:80"]);
     for (const authority of ["localhost:80", "127.0.0.1:5432", "169.254.169.254:443", "10.0.0.1:80"])
       expect(answerOf(await exchange(port, get(`http://${authority}/`))).status).toBe(403);
+  });
+
+  it("without repeating a password", async () => {
+    const { port, gate } = await opened(["a.example"]);
+    const text = await exchange(port, get("http://me:hunter2@a.example/"));
+    expect(Buffer.from(answerOf(text).body, "latin1").toString()).toBe("galley: …@a.example:80 is not in bash.hosts");
+    expect(gate.blocked()).toEqual([{ host: "…@a.example:80", times: 1 }]);
+  });
+
+  it("counts a hundred hosts, and no text without end", async () => {
+    const { port, gate } = await opened([]);
+    for (let count = 0; count < 120; count++) await exchange(port, connectTo(`h${count}.example:443`));
+    expect(gate.blocked()).toHaveLength(100);
+    const { port: other, gate: long } = await opened([]);
+    await exchange(other, connectTo(`${"x".repeat(5000)}:443`));
+    expect(long.blocked()).toEqual([{ host: `${"x".repeat(100)}…`, times: 1 }]);
   });
 
   it("what is no request to a proxy", async () => {

@@ -6,7 +6,6 @@ import { messageOf } from "../../base/errors.js";
 import { TemporaryDirectory } from "../../files/disk/temporary-directory.js";
 import type { StageView } from "../../files/layer/stage-view.js";
 import type { DecideHost } from "../../processes/network/admission.js";
-import type { Processes } from "../../processes/processes.js";
 import type { Sandbox } from "../../processes/sandbox/box.js";
 import type { SessionAccess } from "../access/access-mode.js";
 import type { SessionEnvironment } from "../session-environment.js";
@@ -20,7 +19,7 @@ const hostText = "The host provides what this session's commands run with.";
 
 /** What does the work; replaced in tests. */
 export interface SandboxMachine {
-  sandbox(environment: SandboxEnvironment, processes: Processes | undefined): Promise<Sandbox>;
+  sandbox(environment: SandboxEnvironment): Promise<Sandbox>;
   view(request: ViewRequest): Promise<StageView>;
 }
 
@@ -31,7 +30,6 @@ export type SandboxEnvironment = Pick<
 
 export interface ViewRequest {
   readonly environment: SandboxEnvironment;
-  readonly processes: Processes | undefined;
   readonly roots: readonly string[];
   readonly sessionId: string;
   hasPending(): boolean;
@@ -49,14 +47,13 @@ export interface SessionConfinement {
 export interface ConfinementDeps {
   readonly environment: SandboxEnvironment;
   readonly access: SessionAccess;
-  readonly processes?: Processes | undefined;
   readonly machine?: SandboxMachine;
   readonly askHost?: DecideHost | undefined;
 }
 
 export function createConfinement(
   options: Pick<CreateAgentSessionOptions, "processes" | "workspace">,
-  { environment, access, processes, machine = systemMachine, askHost }: ConfinementDeps,
+  { environment, access, machine = systemMachine, askHost }: ConfinementDeps,
 ): SessionConfinement {
   const isHosted = (options.processes ?? options.workspace) !== undefined;
   const { settings, log } = environment;
@@ -64,13 +61,13 @@ export function createConfinement(
   const views = new SessionViews({
     open: async (request) => {
       const { rootsOf } = await import("./box-rules.js");
-      return machine.view({ ...request, environment, processes, roots: await rootsOf(environment) });
+      return machine.view({ ...request, environment, roots: await rootsOf(environment) });
     },
   });
   const hosts = new Set<string>();
   const decideHost = askHost && rememberingHosts(askHost, { hosts, environment });
   let made: Promise<Sandbox> | undefined;
-  const system = () => (made ??= machine.sandbox(environment, processes));
+  const system = () => (made ??= machine.sandbox(environment));
   const sandbox = new SessionSandbox({
     access,
     network: () => networkMode(settings, decideHost !== undefined),
@@ -120,6 +117,6 @@ function rememberingHosts(
 }
 
 const systemMachine: SandboxMachine = {
-  sandbox: async (...deps) => (await import("./system-machine.js")).systemSandbox(...deps),
+  sandbox: async (environment) => (await import("./system-machine.js")).systemSandbox(environment),
   view: async (request) => (await import("./system-machine.js")).systemView(request),
 };

@@ -1,22 +1,20 @@
-// The sandbox and the view of this machine.
+// The sandbox and the view of this machine. Loaded with the first command that needs one of them.
 
-import { GalleyError } from "../../base/errors.js";
+import { createStageView } from "../../files/layer/create-stage-view.js";
 import type { StageView } from "../../files/layer/stage-view.js";
-import type { Processes } from "../../processes/processes.js";
 import type { Sandbox } from "../../processes/sandbox/box.js";
+import { createSandbox } from "../../processes/sandbox/create-sandbox.js";
+import { createViewProcesses } from "../../processes/sandbox/view-holder.js";
+import { sandboxSettings } from "../access/sandbox-settings.js";
 import type { SandboxEnvironment, ViewRequest } from "./create-confinement.js";
 
-export async function systemSandbox(_e: SandboxEnvironment, _p: Processes | undefined): Promise<Sandbox> {
-  return {
-    probe: async () => ({ mechanism: "none", reason: "This version has no sandbox." }),
-    box: async () => {
-      throw new GalleyError("unsupported", "This version has no sandbox.");
-    },
-  };
+export function systemSandbox({ env, project, log }: SandboxEnvironment): Sandbox {
+  return createSandbox({ env, projectRoot: project.writableRoot, log });
 }
 
-export async function systemView(_request: ViewRequest): Promise<StageView> {
-  throw new GalleyError("unsupported", "Staging commands is not possible here: This version has no sandbox.", {
-    details: { reason: "This version has no sandbox." },
-  });
+export function systemView({ environment, roots, sessionId, hasPending }: ViewRequest): Promise<StageView> {
+  const { env, agentDir, cwd, settings, home, clock, log } = environment;
+  const { ignored, ...limits } = sandboxSettings(settings, home).stage;
+  const programs = createViewProcesses({ env });
+  return createStageView({ ...programs, env, agentDir, roots, sessionId, limits, ignored, cwd, hasPending, clock, log });
 }

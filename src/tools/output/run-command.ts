@@ -93,7 +93,7 @@ export async function runCommand(deps: CommandDeps, request: CommandRequest): Pr
       exitCode: end.exitCode,
       ...(by ? { stopped: { by, sentence: sentences[by] } } : {}),
       output: await capture.finish(),
-      ...(end.report ? { report: end.report } : {}),
+      ...(end.box ? { report: end.box } : {}),
     };
   } catch (error) {
     await capture.finish();

@@ -42,7 +42,7 @@ export async function diagnose(cwd: string): Promise<Finding[]> {
       checkProgram("git", { file: "git", mend: "Install git, and see that it is on PATH." }, processes, home),
       checkRipgrep(processes, home),
       checkGrammars(),
-      checkSandbox(location, processes).then((finding) => [finding]),
+      checkSandbox(location).then((finding) => [finding]),
       checkSettings(location),
       checkModels(location),
       checkTrust(location),
@@ -108,7 +108,7 @@ async function checkGrammars(): Promise<Finding[]> {
   }
 }
 
-async function checkSandbox(location: ExtensionLocation, processes: Processes): Promise<Finding> {
+async function checkSandbox(location: ExtensionLocation): Promise<Finding> {
   const { settings } = location;
   const name = "sandbox";
   const access = new SessionAccess(settings, { defaultAccess: "workspace" });

@@ -55,7 +55,8 @@ async function findMechanism(options: SandboxOptions): Promise<Mechanism> {
   const key = JSON.stringify([platform, architecture, programs, machine]);
   let probe = probes.get(key);
   if (probe === undefined) {
-    probe = platform === "linux" ? onLinux({ programs, machine, architecture, log }) : elsewhere(platform, programs, machine);
+    probe =
+      platform === "linux" ? onLinux({ programs, machine, architecture, log }) : elsewhere(platform, programs, machine);
     probes.set(key, probe);
   }
   return probe;

@@ -54,6 +54,7 @@ function findLoopback(find: (name: string) => string | undefined): readonly stri
 }
 
 /** SIOCSIFFLAGS with IFF_UP, for `lo`. */
-const perlLoopback = 'socket(my $s, 2, 2, 0) or die; my $r = pack("a16 s x22", "lo", 1); ioctl($s, 0x8914, $r) or die "$!"';
+const perlLoopback =
+  'socket(my $s, 2, 2, 0) or die; my $r = pack("a16 s x22", "lo", 1); ioctl($s, 0x8914, $r) or die "$!"';
 const pythonLoopback =
   "import fcntl, socket, struct; fcntl.ioctl(socket.socket(2, 2), 0x8914, struct.pack('16sh22x', b'lo', 1))";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { confinedNotes, renameNote } from "./command-notes.js";
+import { confinedNotes } from "./command-notes.js";
 
 const onDisk = { isStaged: false };
 const end = (printed: string, exitCode = 1) => ({ exitCode, printed });
@@ -38,12 +38,5 @@ describe("what is told of a confined command", () => {
       "The sandbox may be the cause: a host is not allowed. Ask with escalate, or the user can set bash.hosts.",
     );
     expect(confinedNotes(end("2 tests failed"), onDisk)).toEqual([]);
-  });
-
-  it("V-7: knows the rename that an overlay refuses", () => {
-    const hint = "In the staged view a directory cannot be renamed in one step. Use mv, then git add -A.";
-    expect(renameNote(end("fatal: renaming 'a' failed: Invalid cross-device link"))).toEqual([hint]);
-    expect(renameNote(end("Error: EXDEV: cross-device link not permitted"))).toEqual([hint]);
-    expect(renameNote(end("EXDEV", 0))).toEqual([]);
   });
 });

@@ -48,9 +48,3 @@ function causeNotes({ exitCode, printed, report }: CommandEnd, { isStaged }: Not
   const way = isStaged ? `The user can set ${cause.key}.` : `Ask with escalate, or the user can set ${cause.key}.`;
   return [`The sandbox may be the cause: ${cause.what}. ${way}`];
 }
-
-/** An overlay cannot rename a directory of the layer below it. */
-export function renameNote({ exitCode, printed }: CommandEnd): string[] {
-  if (exitCode === 0 || !/cross-device|\bEXDEV\b/i.test(printed)) return [];
-  return ["In the staged view a directory cannot be renamed in one step. Use mv, then git add -A."];
-}

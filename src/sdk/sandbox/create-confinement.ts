@@ -84,7 +84,7 @@ export function createConfinement(
       return (await system()).box(rules);
     },
     view: () => views.current(),
-    plan: async (effects) => (await import("./plan-effects.js")).planned(effects, environment),
+    plan: async (effects) => (await import("./plan-effects.js")).plannedEffects(effects, environment),
   });
   return {
     sandbox,

@@ -5,23 +5,23 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
 import type { Effect, Effects, StageView } from "../../files/layer/stage-view.js";
 import type { PendingActions } from "../../pending/pending.js";
-import type { PlannedChange } from "../../preview/plan.js";
+import type { PlannedEffects } from "../../preview/effects.js";
+import { crossDeviceHint, stagedCommandText } from "../../preview/effects-texts.js";
+import { isMadeFor, type PlannedChange } from "../../preview/plan.js";
 import { stagedFor } from "../../preview/stack.js";
 import type { Box } from "../../processes/sandbox/box.js";
 import type { CommandEnd, CommandNotes, CommandPlace, CommandWish } from "../../tools/confinement.js";
-import { count } from "../../tools/output/text.js";
 import { changedSinceRead } from "../../tools/staging.js";
-import { confinedNotes, renameNote } from "./command-notes.js";
-import { gitLineOf, isGitData, stagedFiles } from "./staged-files.js";
+import { confinedNotes } from "./command-notes.js";
+import { stagedFiles } from "./staged-files.js";
 import { stagedStates } from "./staged-states.js";
-import { figuresText, stagedLines } from "./staged-text.js";
 
 export interface StagedRunDeps {
   readonly view: StageView;
   readonly pending: Pick<PendingActions, "stage" | "store">;
   /** Of a command whose view this process holds. */
   box(viewHolder: number): Promise<Box>;
-  plan(effects: readonly Effect[]): Promise<PlannedChange[]>;
+  plan(effects: readonly Effect[]): Promise<PlannedEffects>;
   readonly network: "off" | "hosts" | "on";
   /** Only the user or the host decides about it. */
   readonly isForReview: boolean;
@@ -41,21 +41,23 @@ export async function runStaged<End extends CommandEnd>(
   const open = await view.open(stagedStates(pending.store));
   try {
     const end = await start({ box: await deps.box(open.holder), env: environment, signal: open.overflow });
-    const effects = await open.collect();
-    const { dropped, changes, pendingId } = await stageEffects(wish, effects, deps);
-    const files = await stagedFiles(changes);
-    const { kept } = effects;
-    const notStaged = [...effects.notStaged];
-    const staged = { ...(pendingId === undefined ? {} : { pendingId }), files, notStaged, kept, view: view.mechanism };
-    const lines = stagedLines({ ...staged, dropped, network, gitLine: gitLineOf(changes) });
-    return { end, notes: { lines: [...confinedNotes(end, { isStaged: true }), ...renameNote(end), ...lines], staged } };
+    const collected = await open.collect();
+    const { changes, pendingId, dropped } = await stageEffects(wish, collected, deps);
+    const { kept } = collected;
+    const notStaged = [...collected.notStaged];
+    const text = await stagedCommandText({ pendingId, changes, notStaged, kept, dropped, network });
+    const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
+    const lines = [...confinedNotes(end, { isStaged: true }), ...(hint === undefined ? [] : [hint]), text];
+    const id = pendingId === undefined ? {} : { pendingId };
+    const staged = { ...id, files: await stagedFiles(changes), notStaged, kept, view: view.mechanism };
+    return { end, notes: { lines, staged } };
   } finally {
     await open.release();
   }
 }
 
 interface Outcome {
-  readonly changes: readonly PlannedChange[];
+  readonly changes: PlannedEffects["changes"];
   readonly pendingId?: string;
   readonly dropped?: string;
 }
@@ -68,20 +70,16 @@ async function stageEffects(
 ): Promise<Outcome> {
   if (dropped !== undefined) return { changes: [], dropped };
   if (effects.length === 0) return { changes: [] };
-  const changes = await plan(effects);
-  if (changes.length === 0) return { changes };
+  const { changes, stalePaths, figures } = await plan(effects);
   try {
-    const dependsOn = below(pending, changes);
-    const files = await stagedFiles(changes.filter((change) => !isGitData(change)));
     const pendingId = await pending.stage({
-      ...{ sourceToolName, toolCallId, isForReview, dependsOn },
-      label: `${count(changes.length, "file")} changed by ${oneLine(command, maxCommandLength)}`,
-      work: {
-        kind: "plan",
-        plan: { changes, fromCommand: true, applied: { text: `Wrote ${figuresText(files)}.` } },
-      },
+      ...{ sourceToolName, toolCallId, isForReview, dependsOn: below(pending, changes) },
+      label: `${figures.split(" (")[0]} changed by ${oneLine(command, maxCommandLength)}`,
+      work: { kind: "plan", plan: { changes, fromCommand: true, applied: { text: `Wrote ${figures}.` } } },
     });
-    markStale(pending, pendingId, { changes, effects });
+    const stale = new Set(stalePaths);
+    const stamps = changes.filter(({ stamp }) => stale.has(stamp.path)).map(({ stamp }) => stamp);
+    if (stamps.length > 0) pending.store.markStale(pendingId, stamps);
     return { changes, pendingId };
   } catch (error) {
     if (!GalleyError.is(error, "file_changed")) throw error;
@@ -95,26 +93,8 @@ function below({ store }: Pick<PendingActions, "store">, changes: readonly Plann
   for (const change of changes) {
     const staged = stagedFor(store, change.path);
     const top = staged.at(-1)?.change;
-    const isSame = !top || isMadeFor(change, top);
-    if (!isSame) throw changedSinceRead(change.stamp.path);
+    if (top && !isMadeFor(change, top)) throw changedSinceRead(change.stamp.path);
     for (const { id } of staged) ids.add(id);
   }
   return [...ids];
-}
-
-function isMadeFor(upper: PlannedChange, lower: PlannedChange): boolean {
-  const leaves = lower.kind !== "delete";
-  if (upper.stamp.exists !== leaves) return false;
-  return !leaves || Buffer.compare(upper.before, lower.after) === 0;
-}
-
-/** Another program changed the disk there while the command ran. */
-function markStale(
-  { store }: Pick<PendingActions, "store">,
-  id: string,
-  { changes, effects }: { changes: readonly PlannedChange[]; effects: readonly Effect[] },
-): void {
-  const stale = new Set(effects.filter(({ isStale }) => isStale).map(({ path }) => path));
-  const stamps = changes.filter(({ path }) => stale.has(path)).map(({ stamp }) => stamp);
-  if (stamps.length > 0) store.markStale(id, stamps);
 }

@@ -4,7 +4,7 @@
 import { GalleyError } from "../../base/errors.js";
 import type { Effect, StageView } from "../../files/layer/stage-view.js";
 import type { PendingActions } from "../../pending/pending.js";
-import type { PlannedChange } from "../../preview/plan.js";
+import type { PlannedEffects } from "../../preview/effects.js";
 import type { Box, BoxRules } from "../../processes/sandbox/box.js";
 import type { CommandEnd, CommandNotes, CommandPlace, CommandWish, Confinement } from "../../tools/confinement.js";
 import type { SessionAccess } from "../access/access-mode.js";
@@ -17,7 +17,7 @@ export interface SessionCommandsDeps {
   box(wanted: { mode: BoxRules["mode"]; viewHolder?: number }): Promise<Box>;
   /** The view of the session that is current. */
   view(): Promise<StageView>;
-  plan(effects: readonly Effect[]): Promise<PlannedChange[]>;
+  plan(effects: readonly Effect[]): Promise<PlannedEffects>;
 }
 
 type Ran<End> = Promise<{ end: End; notes: CommandNotes }>;

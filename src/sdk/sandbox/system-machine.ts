@@ -16,5 +16,17 @@ export function systemView({ environment, roots, sessionId, hasPending }: ViewRe
   const { env, agentDir, cwd, settings, home, clock, log } = environment;
   const { ignored, ...limits } = sandboxSettings(settings, home).stage;
   const programs = createViewProcesses({ env });
-  return createStageView({ ...programs, env, agentDir, roots, sessionId, limits, ignored, cwd, hasPending, clock, log });
+  return createStageView({
+    ...programs,
+    env,
+    agentDir,
+    roots,
+    sessionId,
+    limits,
+    ignored,
+    cwd,
+    hasPending,
+    clock,
+    log,
+  });
 }

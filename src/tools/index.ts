@@ -62,6 +62,9 @@ export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
     ...deps.staging,
     staged: (path) => (isReviewed() ? deps.staging.staged(path) : []),
     stagedPaths: () => (isReviewed() ? deps.staging.stagedPaths() : []),
+    get kept() {
+      return isReviewed() ? deps.staging.kept : undefined;
+    },
   };
   const seenBy = (disk: Workspace) => eitherWorkspace(disk, stagedWorkspace(disk, staging), isReviewed);
   const workspace = seenBy(deps.workspace);

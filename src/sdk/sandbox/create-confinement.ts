@@ -3,10 +3,12 @@
 // confine them.
 
 import { messageOf } from "../../base/errors.js";
+import { readPlainFile, statPlainFile } from "../../files/disk/read-plain-file.js";
 import { TemporaryDirectory } from "../../files/disk/temporary-directory.js";
 import type { StageView } from "../../files/layer/stage-view.js";
 import type { DecideHost } from "../../processes/network/admission.js";
 import type { Sandbox } from "../../processes/sandbox/box.js";
+import type { KeptFiles } from "../../tools/staging.js";
 import type { SessionAccess } from "../access/access-mode.js";
 import type { SessionEnvironment } from "../session-environment.js";
 import type { CreateAgentSessionOptions } from "../session-options.js";
@@ -38,6 +40,8 @@ export interface ViewRequest {
 export interface SessionConfinement {
   readonly sandbox: SessionSandbox;
   readonly commands: SessionCommands;
+  /** Ignored files that are in the view only; undefined until a command was staged. */
+  kept(): KeptFiles | undefined;
   /** Once the session is made. */
   attach(session: ConfinedSession): void;
   /** Ends with the session. Never rejects. */
@@ -89,6 +93,7 @@ export function createConfinement(
   return {
     sandbox,
     commands,
+    kept: () => keptFiles(views.opened),
     attach(session) {
       commands.attach(session.pending);
       views.attach(session);
@@ -97,6 +102,16 @@ export function createConfinement(
       await views.close();
       await temporary.remove();
     },
+  };
+}
+
+function keptFiles(view: StageView | undefined): KeptFiles | undefined {
+  if (!view) return undefined;
+  return {
+    file: (path) => view.keptFile(path),
+    paths: () => view.keptPaths(),
+    read: (place, maxBytes) => readPlainFile(place, maxBytes),
+    stat: statPlainFile,
   };
 }
 

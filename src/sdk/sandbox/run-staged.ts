@@ -45,7 +45,10 @@ export async function runStaged<End extends CommandEnd>(
     const { changes, pendingId, dropped } = await stageEffects(wish, collected, deps);
     const { kept } = collected;
     const notStaged = [...collected.notStaged];
-    const text = await stagedCommandText({ pendingId, changes, notStaged, kept, dropped, network });
+    const text = await stagedCommandText({
+      ...{ pendingId, changes, notStaged, kept, network },
+      ...(dropped === undefined ? {} : { dropped }),
+    });
     const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
     const lines = [...confinedNotes(end, { isStaged: true }), ...(hint === undefined ? [] : [hint]), text];
     const id = pendingId === undefined ? {} : { pendingId };

@@ -30,6 +30,7 @@ import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
+import { confinedProcesses } from "./sandbox/confined-processes.js";
 import { createConfinement, type SessionConfinement } from "./sandbox/create-confinement.js";
 import type { SessionSandbox } from "./sandbox/session-sandbox.js";
 import { outputMask, resultMask } from "./secrets/result-masks.js";
@@ -194,7 +195,7 @@ async function createSystemPrompt(
 /** Undefined where there are none. */
 function createExtensionManager(
   options: CreateAgentSessionOptions,
-  { environment, access, models, changes, tools, stream }: Joined,
+  { environment, access, models, changes, tools, stream, confined }: Joined,
   givenTools: readonly FoundTool[],
 ): ExtensionManager | undefined {
   const { cwd, agentDir, clock, env } = environment;
@@ -218,6 +219,7 @@ function createExtensionManager(
     ...environment,
     workspace,
     processes,
+    projectProcesses: confinedProcesses(processes, confined.commands),
     changes,
     models: source,
     givenTools,

@@ -28,8 +28,6 @@ export interface CommandPlace {
 /** How it ended, as far as the notes depend on it. */
 export interface CommandEnd {
   readonly exitCode: number;
-  /** Why it was ended; absent where it ended by itself. */
-  readonly stopped?: object | undefined;
   /** What it printed, or the end of it. */
   readonly printed: string;
   readonly report?: BoxReport | undefined;

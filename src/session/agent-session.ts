@@ -258,7 +258,9 @@ export class AgentSession extends SessionView {
 
   /** For extensions: in the store at once, on record soon after. Returns its id. */
   stagePendingAction(action: NewAction): string {
-    return this.internals.pending.store.push(action);
+    // A plan survives the process and waits for the user, like those of our own tools; a callback cannot wait.
+    const isForReview = action.isForReview ?? (action.work.kind === "plan" && this.staging === "all");
+    return this.internals.pending.store.push({ ...action, isForReview });
   }
 
   /** The id for an action that is staged later. */

@@ -293,7 +293,7 @@ function workOf(
   options: CreateAgentSessionOptions,
   { environment, access, confined }: Joined,
   extensions: ExtensionManager | undefined,
-): Pick<AgentSessionDeps, "readMentions" | "runBash" | "exportPage" | "release"> {
+): Pick<AgentSessionDeps, "readMentions" | "runBash" | "runProgram" | "exportPage" | "release"> {
   const { cwd, log, settings, env } = environment;
   const { workspace, processes } = access;
   const isHostWorkspace = options.workspace !== undefined;
@@ -315,6 +315,8 @@ function workOf(
       );
       return { ...end, notes };
     },
+    runProgram: async (request) =>
+      (await import("./exec/run-program.js")).runProgram(request, { processes, confinement: confined.commands, cwd }),
     exportPage: async (source, outputPath) =>
       (await import("./export-page.js")).exportPage(source, {
         ...{ outputPath, workspace, isHostWorkspace, redact: environment.secrets.mask },

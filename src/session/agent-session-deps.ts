@@ -22,6 +22,7 @@ import type { Budget } from "./budget/budget.js";
 import type { ModelSource } from "./models/model-source.js";
 import type { PromptLibrary } from "./prompt-library.js";
 import type { StreamRule } from "./rules/rule.js";
+import type { ProgramOutcome, ProgramRequest } from "./run-program.js";
 import type { SessionExtensions } from "./session-extensions.js";
 import type { SessionSettings } from "./session-settings.js";
 import type { TodoTracker } from "./todos/todo-tracker.js";
@@ -98,6 +99,8 @@ export interface AgentSessionDeps {
   readonly access?: AccessControl;
   /** Runs a command for the user; absent where there are no processes. */
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
+  /** Runs a program for the user; absent where there are no processes. */
+  runProgram?(request: ProgramRequest): Promise<ProgramOutcome>;
   /** Writes the session as an HTML page, and returns its absolute path. */
   exportPage(source: NamedPageSource, outputPath: string | undefined): Promise<string>;
   /** Ends what lives as long as the session; extensions get `modulesMs` for their shutdown. Never rejects. */

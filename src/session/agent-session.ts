@@ -27,6 +27,7 @@ import type { BashOptions } from "./bash/bash-execution.js";
 import type { CycledModel } from "./models/model-control.js";
 import { type PromptOptions, prompt } from "./prompt.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
+import type { ProgramOutcome, ProgramRequest } from "./run-program.js";
 import { runTool, type ToolRun, type ToolRunRequest } from "./run-tool.js";
 import type { ExtensionReport } from "./session-extensions.js";
 import { type CustomMessageInput, plainText, textAndImages } from "./session-messages.js";
@@ -293,6 +294,13 @@ export class AgentSession extends SessionView {
   /** Runs beside the agent; its result becomes part of the conversation, after the run if one is active. */
   executeBash(command: string, onChunk?: (text: string) => void, options: BashOptions = {}): Promise<BashResult> {
     return this.internals.bash.execute(command, onChunk, options);
+  }
+
+  /** One program without a shell, beside the agent and outside the conversation; what it stages is pending. */
+  async executeProgram(request: ProgramRequest): Promise<ProgramOutcome> {
+    const { runProgram } = this.internals.deps;
+    if (!runProgram) throw new GalleyError("unsupported", "This session runs no commands.");
+    return runProgram(request);
   }
 
   /** Ends what runs now; a success when nothing does. */

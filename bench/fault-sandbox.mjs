@@ -3,8 +3,9 @@
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { createReport } from "./kit/fault-report.mjs";
-import { runEscapes } from "./kit-sandbox/run-escapes.mjs";
 import { obstacle, prepareWorker, ways } from "./kit-sandbox/run-as.mjs";
+import { runEscapes } from "./kit-sandbox/run-escapes.mjs";
+import { runWork } from "./kit-sandbox/run-work.mjs";
 
 const directory = mkdtempSync("/tmp/galley-fault-");
 const report = createReport();
@@ -14,7 +15,10 @@ try {
     const title = `escapes as ${way.user}, ${way.mechanism}`;
     const reason = obstacle(way);
     if (reason !== undefined) console.log(`${title}: SKIPPED, ${reason}`);
-    else await report.row(title, { zeros: ["escaped", "otherMechanism"] }, () => runEscapes(prepared, way));
+    else {
+      await report.row(title, { zeros: ["escaped", "otherMechanism"] }, () => runEscapes(prepared, way));
+      await report.row(`work as ${way.user}, ${way.mechanism}`, { zeros: ["failed"] }, () => runWork(prepared, way));
+    }
   }
 } finally {
   rmSync(directory, { recursive: true, force: true });

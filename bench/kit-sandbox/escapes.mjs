@@ -19,8 +19,16 @@ export const escapes = [
   { name: "symbolic link to outside", command: "echo x > way-out/new", happened: 'test -e "$OUT/new"' },
   { name: "move to outside", command: 'mv code.txt "$OUT/"', happened: 'test -e "$OUT/code.txt"' },
   { name: "link made outside", command: 'ln -s /etc "$OUT/link"', happened: 'test -L "$OUT/link"' },
-  { name: "shared temporary directory", command: 'echo x > "/tmp/galley-escape-$WORKER"', happened: 'rm "/tmp/galley-escape-$WORKER"' },
-  { name: "shared memory", command: 'echo x > "/dev/shm/galley-escape-$WORKER"', happened: 'rm "/dev/shm/galley-escape-$WORKER"' },
+  {
+    name: "shared temporary directory",
+    command: 'echo x > "/tmp/galley-escape-$WORKER"',
+    happened: 'rm "/tmp/galley-escape-$WORKER"',
+  },
+  {
+    name: "shared memory",
+    command: 'echo x > "/dev/shm/galley-escape-$WORKER"',
+    happened: 'rm "/dev/shm/galley-escape-$WORKER"',
+  },
   // Through other processes and descriptors.
   { name: "root of a process", command: 'echo x > "/proc/$VICTIM/root$OUT/new"', happened: 'test -e "$OUT/new"' },
   { name: "directory of a process", command: 'echo x > "/proc/$VICTIM/cwd/new"', happened: 'test -e "$OUT/new"' },
@@ -35,7 +43,8 @@ export const escapes = [
   { name: "a mount", command: "unshare -Urm mount -t tmpfs none /mnt && echo ESCAPED" },
   {
     name: "to undo a mount",
-    command: 'unshare -Urm sh -c \'umount -l "$OUT" 2>/dev/null; umount /proc/sys 2>/dev/null; mount -o remount,bind,rw / && echo ESCAPED\'',
+    command:
+      "unshare -Urm sh -c 'umount -l \"$OUT\" 2>/dev/null; umount /proc/sys 2>/dev/null; mount -o remount,bind,rw / && echo ESCAPED'",
   },
   {
     name: "to enter a namespace",
@@ -44,10 +53,21 @@ export const escapes = [
   },
   { name: "signals", command: 'kill -0 "$VICTIM" && echo ESCAPED' },
   { name: "environment of a process", command: read('"/proc/$VICTIM/environ"') },
-  { name: "environment of galley", command: "cat /proc/[0-9]*/environ 2>/dev/null | grep -aq WORKER_SECRET && echo ESCAPED" },
+  {
+    name: "environment of galley",
+    command: "cat /proc/[0-9]*/environ 2>/dev/null | grep -aq WORKER_SECRET && echo ESCAPED",
+  },
   { name: "memory of a process", command: 'test -n "$(cat "/proc/$VICTIM/maps")" && echo ESCAPED' },
-  { name: "tracing", command: 'timeout 1 strace -qq -o /dev/null -p "$VICTIM"; test $? = 124 && echo ESCAPED', needs: "strace" },
-  { name: "a survivor", command: "setsid sleep 54321.$WORKER >/dev/null 2>&1 &", happened: 'pkill -KILL -x -f "sleep 54321.$WORKER"' },
+  {
+    name: "tracing",
+    command: 'timeout 1 strace -qq -o /dev/null -p "$VICTIM"; test $? = 124 && echo ESCAPED',
+    needs: "strace",
+  },
+  {
+    name: "a survivor",
+    command: "setsid sleep 54321.$WORKER >/dev/null 2>&1 &",
+    happened: 'pkill -KILL -x -f "sleep 54321.$WORKER"',
+  },
   {
     name: "a survivor without a trace",
     command: "(setsid env -i sleep 64321.$WORKER >/dev/null 2>&1 &)",
@@ -71,7 +91,10 @@ export const escapes = [
   { name: "runtime directory", command: read('"$RUNTIME/token"') },
   { name: "bash.hide", command: read('"$OWN_HOME/secret-notes"') },
   { name: "run directory", command: 'test -n "$(ls -A /run)" && echo ESCAPED' },
-  { name: "variables of services", command: 'test -n "$SSH_AUTH_SOCK$DBUS_SESSION_BUS_ADDRESS$DISPLAY" && echo ESCAPED' },
+  {
+    name: "variables of services",
+    command: 'test -n "$SSH_AUTH_SOCK$DBUS_SESSION_BUS_ADDRESS$DISPLAY" && echo ESCAPED',
+  },
   // What is protected.
   { name: "hook", command: "echo x > .git/hooks/pre-commit", happened: "test -e .git/hooks/pre-commit" },
   { name: "git configuration", command: "git config core.pager evil", happened: "grep -q evil .git/config" },
@@ -87,7 +110,11 @@ export const escapes = [
   },
   { name: "git attributes", command: "echo x > .git/info/attributes", happened: "test -e .git/info/attributes" },
   { name: "git modules", command: "mkdir -p .git/modules/x", happened: "test -e .git/modules" },
-  { name: "git worktree configuration", command: "echo x > .git/config.worktree", happened: "test -e .git/config.worktree" },
+  {
+    name: "git worktree configuration",
+    command: "echo x > .git/config.worktree",
+    happened: "test -e .git/config.worktree",
+  },
   { name: "present .envrc", command: "echo evil >> .envrc", happened: "grep -q evil .envrc" },
   { name: "present .envrc by rename", command: "echo evil > e; mv -f e .envrc", happened: "grep -q evil .envrc" },
   { name: "new .mcp.json", command: "echo x > .mcp.json", happened: "test -e .mcp.json" },
@@ -98,7 +125,8 @@ export const escapes = [
   { name: "new .pi", command: "mkdir -p .pi && echo x > .pi/x", happened: "test -e .pi" },
   {
     name: "new repository with a hook",
-    command: 'git init -q "$SECOND" && echo x > "$SECOND/.git/hooks/post-checkout" && git -C "$SECOND" config alias.x "!evil"',
+    command:
+      'git init -q "$SECOND" && echo x > "$SECOND/.git/hooks/post-checkout" && git -C "$SECOND" config alias.x "!evil"',
     happened: 'test -e "$SECOND/.git/hooks/post-checkout" || grep -q evil "$SECOND/.git/config"',
   },
   {
@@ -107,10 +135,24 @@ export const escapes = [
     happened: 'test -e "$SECOND/.git"',
   },
   // What only root owns.
-  { name: "kernel settings", only: "root", command: "v=$(cat /proc/sys/vm/swappiness) && echo $v > /proc/sys/vm/swappiness && echo ESCAPED" },
-  { name: "kernel settings of user namespaces", only: "root", command: "v=$(cat /proc/sys/user/max_user_namespaces) && echo $v > /proc/sys/user/max_user_namespaces && echo ESCAPED" },
+  {
+    name: "kernel settings",
+    only: "root",
+    command: "v=$(cat /proc/sys/vm/swappiness) && echo $v > /proc/sys/vm/swappiness && echo ESCAPED",
+  },
+  {
+    name: "kernel settings of user namespaces",
+    only: "root",
+    command:
+      "v=$(cat /proc/sys/user/max_user_namespaces) && echo $v > /proc/sys/user/max_user_namespaces && echo ESCAPED",
+  },
   { name: "magic keys", only: "root", command: "echo h > /proc/sysrq-trigger && echo ESCAPED" },
   { name: "modes of devices", only: "root", command: "chmod 666 /dev/null && echo ESCAPED" },
   { name: "system files", only: "root", command: "chmod u+r /etc/hosts && echo ESCAPED" },
-  { name: "control groups", only: "root", command: 'd=$(find /sys/fs/cgroup -maxdepth 1 -type d | tail -1); mkdir "$d/galley-escape" && rmdir "$d/galley-escape" && echo ESCAPED' },
+  {
+    name: "control groups",
+    only: "root",
+    command:
+      'd=$(find /sys/fs/cgroup -maxdepth 1 -type d | tail -1); mkdir "$d/galley-escape" && rmdir "$d/galley-escape" && echo ESCAPED',
+  },
 ];

@@ -21,7 +21,14 @@ export function obstacle({ user, mechanism }) {
   if (mechanism === "bubblewrap" && !onPath("bwrap")) return "bubblewrap is not installed";
   const missing = ["unshare", "setpriv", "mount", "git", "script", "nsenter"].find((name) => !onPath(name));
   if (missing !== undefined) return `${missing} is not installed`;
-  const [file, ...args] = asUser(user, ["unshare", "--user", "--map-root-user", "--mount", process.execPath, "--version"]);
+  const [file, ...args] = asUser(user, [
+    "unshare",
+    "--user",
+    "--map-root-user",
+    "--mount",
+    process.execPath,
+    "--version",
+  ]);
   return spawnSync(file, args, { cwd: "/" }).status === 0 ? undefined : `user namespaces are not allowed for ${user}`;
 }
 
@@ -34,7 +41,8 @@ export async function prepareWorker(directory) {
   const hiding = join(directory, "path-without-bwrap");
   mkdirSync(hiding);
   const names = new Set();
-  for (const place of (process.env.PATH ?? "").split(delimiter))
+  // What is in the home of root is for root alone.
+  for (const place of (process.env.PATH ?? "").split(delimiter).filter((path) => !path.startsWith("/root/")))
     for (const name of existsSync(place) ? readdirSync(place) : [])
       if (name !== "bwrap" && !names.has(name)) {
         names.add(name);
@@ -56,10 +64,16 @@ export async function runTasks(prepared, { user, mechanism }, tasks) {
   const [file, ...args] = asUser(user, ["/bin/bash", "-c", script, base, process.execPath, prepared.worker]);
   const child = spawn(file, args, {
     cwd: base,
-    env: { PATH: path, HOME: join(base, "home"), LANG: "C.UTF-8", WORKER_SECRET: "x", TMPDIR: prepared.temporary ?? "/tmp" },
+    env: {
+      PATH: path,
+      HOME: join(base, "home"),
+      LANG: "C.UTF-8",
+      WORKER_SECRET: "x",
+      TMPDIR: prepared.temporary ?? "/tmp",
+    },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  child.stdin.end(JSON.stringify({ base, module: prepared.module, tasks }));
+  child.stdin.end(JSON.stringify({ base, module: prepared.module, show: [prepared.hiding], tasks }));
   let [output, problems] = ["", ""];
   child.stdout.on("data", (chunk) => (output += chunk));
   child.stderr.on("data", (chunk) => (problems += chunk));
@@ -70,7 +84,16 @@ export async function runTasks(prepared, { user, mechanism }, tasks) {
 
 function asUser(user, words) {
   if (user !== "ordinary user") return words;
-  return ["setpriv", "--reuid", String(ordinary.uid), "--regid", String(ordinary.gid), "--clear-groups", "--", ...words];
+  return [
+    "setpriv",
+    "--reuid",
+    String(ordinary.uid),
+    "--regid",
+    String(ordinary.gid),
+    "--clear-groups",
+    "--",
+    ...words,
+  ];
 }
 
 export function onPath(name) {

@@ -7,8 +7,16 @@ export async function runEscapes(prepared, way, chosen = escapes) {
   const possible = chosen.filter(
     ({ only, needs }) => (only === undefined || only === way.user) && (needs === undefined || onPath(needs)),
   );
-  const free = await runTasks(prepared, way, possible.map((escape) => ({ ...escape, isBoxed: false })));
-  const boxed = await runTasks(prepared, way, possible.map((escape) => ({ ...escape, isBoxed: true })));
+  const free = await runTasks(
+    prepared,
+    way,
+    possible.map((one) => ({ ...one, isBoxed: false })),
+  );
+  const boxed = await runTasks(
+    prepared,
+    way,
+    possible.map((one) => ({ ...one, isBoxed: true })),
+  );
   const names = (isSo) => possible.filter((_, index) => isSo(index)).map(({ name }) => name);
   const notShown = names((index) => !free.results[index].hasEscaped);
   const out = names((index) => boxed.results[index].hasEscaped);
@@ -21,7 +29,9 @@ export async function runEscapes(prepared, way, chosen = escapes) {
     notShown: notShown.join(", ") || "none",
     problems: [
       ...out.map((name) => `got out: ${name}`),
-      ...broken.map((name) => `did not run: ${name}: ${boxed.results[possible.findIndex((one) => one.name === name)].error}`),
+      ...broken.map(
+        (name) => `did not run: ${name}: ${boxed.results[possible.findIndex((one) => one.name === name)].error}`,
+      ),
     ],
   };
 }

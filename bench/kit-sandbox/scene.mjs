@@ -1,9 +1,20 @@
 // What a confined command could reach if it were not confined: a project with protected paths, a home with credentials and a
 // directory outside of the project, processes of the same user, and servers. Made by the user that the commands run as.
 
-import { spawn, execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
-import { chmodSync, cpSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
@@ -34,7 +45,8 @@ export function resetScene({ project, second, home, outside, agent, runtime, tem
     rmSync(path, { recursive: true, force: true });
     mkdirSync(path, { recursive: true });
   }
-  for (const name of readdirSync(outside)) if (!name.endsWith(".kept")) rmSync(join(outside, name), { recursive: true });
+  for (const name of readdirSync(outside))
+    if (!name.endsWith(".kept")) rmSync(join(outside, name), { recursive: true });
   writeFileSync(join(outside, "file"), "before\n");
   for (const name of [".ssh", ".config/gh"]) mkdirSync(join(home, name), { recursive: true });
   for (const name of [".ssh/id_rsa", ".netrc", ".config/gh/hosts.yml", "secret-notes"])
@@ -98,7 +110,10 @@ async function startOthers(scene) {
   scene.datagrams = 0;
   datagrams.on("message", () => scene.datagrams++);
   await new Promise((resolve) => datagrams.bind(0, "127.0.0.1", resolve));
-  await until(() => existsSync(join(outside, "tty.kept")) && readFileSync(join(outside, "tty.kept"), "utf8") !== "", 5000);
+  await until(
+    () => existsSync(join(outside, "tty.kept")) && readFileSync(join(outside, "tty.kept"), "utf8") !== "",
+    5000,
+  );
   scene.variables = {
     OUT: outside,
     OWN_HOME: home,
@@ -113,6 +128,8 @@ async function startOthers(scene) {
     WORKER: String(process.pid),
     TTY: existsSync(join(outside, "tty.kept")) ? readFileSync(join(outside, "tty.kept"), "utf8").trim() : "",
     NODE: process.execPath,
+    WANTED_UID: String(process.getuid()),
+    WANTED_GID: String(process.getgid()),
   };
 }
 

@@ -5,7 +5,9 @@ import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { closeScene, makeScene, resetScene, until } from "./scene.mjs";
 
-const job = JSON.parse(await new Response(createRequire(import.meta.url)("node:stream").Readable.toWeb(process.stdin)).text());
+const job = JSON.parse(
+  await new Response(createRequire(import.meta.url)("node:stream").Readable.toWeb(process.stdin)).text(),
+);
 const { createNodeProcesses, createSandbox, silentLog } = await import(job.module);
 const scene = await makeScene(job.base);
 const env = { ...process.env, HOME: scene.home, XDG_RUNTIME_DIR: scene.runtime };
@@ -22,7 +24,8 @@ process.stdout.write(JSON.stringify(answer), () => process.exit());
 
 async function perform({ command, happened, counts, isBoxed, rules = {}, prepare, timeoutMs, file, args }) {
   resetScene(scene);
-  if (prepare !== undefined) spawnSync("/bin/sh", ["-c", prepare], { cwd: scene.project, env: { ...env, ...scene.variables } });
+  if (prepare !== undefined)
+    spawnSync("/bin/sh", ["-c", prepare], { cwd: scene.project, env: { ...env, ...scene.variables } });
   const counted = counts === undefined ? 0 : scene[counts];
   let output = "";
   const result = {};
@@ -39,7 +42,7 @@ async function perform({ command, happened, counts, isBoxed, rules = {}, prepare
             agentDir: scene.agent,
             tempDir: scene.temporary,
             hide: [`${scene.home}/secret-notes`],
-            show: [],
+            show: job.show,
             unixSockets: "own",
             network: "off",
             ...rules,

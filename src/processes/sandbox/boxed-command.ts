@@ -156,7 +156,10 @@ class ConfinedCommand implements BoxedCommand {
   }
 
   #said(): string {
-    const text = this.#errorText.trim().replace(/^bwrap: /, "").replace(/\s*\n\s*/g, "; ");
+    const text = this.#errorText
+      .trim()
+      .replace(/^bwrap: /, "")
+      .replace(/\s*\n\s*/g, "; ");
     return text === "" ? "it ended without a word." : /[.!?]$/.test(text) ? text : `${text}.`;
   }
 }

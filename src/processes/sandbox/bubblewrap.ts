@@ -32,9 +32,7 @@ export function bubblewrapArguments(options: BubblewrapOptions): string[] {
     ...["--ro-bind", "/", "/"],
     ...options.steps.flatMap((step) => stepArguments(step, options)),
     // Only now, since what is visible in them was mounted into them.
-    ...options.steps.flatMap((step) =>
-      step.kind === "empty" && !step.isWritable ? ["--remount-ro", step.path] : [],
-    ),
+    ...options.steps.flatMap((step) => (step.kind === "empty" && !step.isWritable ? ["--remount-ro", step.path] : [])),
     ...["--chdir", options.cwd],
   ];
 }

@@ -16,7 +16,9 @@ const credentials = [
 ];
 const browserProfiles = [
   ...[".mozilla", ".thunderbird", ".librewolf", "snap/firefox", "snap/chromium", ".var/app/org.mozilla.firefox"],
-  ...["google-chrome", "chromium", "BraveSoftware", "microsoft-edge", "vivaldi", "opera"].map((name) => `.config/${name}`),
+  ...["google-chrome", "chromium", "BraveSoftware", "microsoft-edge", "vivaldi", "opera"].map(
+    (name) => `.config/${name}`,
+  ),
 ];
 /** On macOS. */
 const libraryPlaces = [
@@ -108,9 +110,22 @@ function homesOfUsers(): string[] {
 
 /** A wrong entry in the list of users must not hide the system. */
 const systemPlaces = new Set(
-  ["/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/media", "/mnt", "/nix", "/opt", "/proc", "/sbin", "/srv"].concat(
-    ["/sys", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/var", "/var/lib", "/var/tmp"],
-  ),
+  [
+    "/",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/media",
+    "/mnt",
+    "/nix",
+    "/opt",
+    "/proc",
+    "/sbin",
+    "/srv",
+  ].concat(["/sys", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/var", "/var/lib", "/var/tmp"]),
 );
 
 function existing(paths: readonly (string | undefined)[]): string[] {

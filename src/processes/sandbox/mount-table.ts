@@ -17,7 +17,9 @@ const keptOptions = new Set(["nosuid", "nodev", "noexec", "nosymfollow"]);
 /** `table` is the text of `mountinfo`. A mount below another one that covers it is left out: no path leads there. */
 export function visibleMounts(table: string): Mount[] {
   const rows = table.split("\n").flatMap(parseRow);
-  const top = rows.find(({ id, parent, path }) => path === "/" && (parent === id || !rows.some((row) => row.id === parent)));
+  const top = rows.find(
+    ({ id, parent, path }) => path === "/" && (parent === id || !rows.some((row) => row.id === parent)),
+  );
   if (top === undefined) return [];
   return rows.filter((row) => mountAt(row.path, top, rows) === row).map(({ path, options }) => ({ path, options }));
 }

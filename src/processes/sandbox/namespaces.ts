@@ -50,7 +50,7 @@ export function namespacesScript(options: NamespacesOptions): string {
   const { programs, steps, user, rootDirectory: top } = options;
   const { loopback } = programs;
   return [
-    "fail() { echo \"$1\" >&2; exit 1; }",
+    'fail() { echo "$1" >&2; exit 1; }',
     // The last argument is where.
     `mounts() { ${quoted(programs.mount)} "$@" >&2 || { shift $(($# - 1)); fail "cannot mount $1"; }; }`,
     `place() { if [ -d "$1" ]; then ${quoted(programs.mkdir)} -p "$2"; else ${quoted(programs.mkdir)} -p "\${2%/*}" && ${quoted(programs.touch)} "$2"; fi || fail "cannot make $2"; }`,
@@ -84,7 +84,10 @@ export function namespacesScript(options: NamespacesOptions): string {
   ].join("\n");
 }
 
-function stepLines(step: MountStep, { steps, mounts, emptyDirectory, emptyFile, programs }: NamespacesOptions): string[] {
+function stepLines(
+  step: MountStep,
+  { steps, mounts, emptyDirectory, emptyFile, programs }: NamespacesOptions,
+): string[] {
   const { path } = step;
   const to = below(path);
   const needsPlace = isOnNewGround(step, steps) ? [`place ${quoted(path)} ${to}`] : [];
@@ -132,7 +135,9 @@ function deviceLines({ mkdir, touch, ln }: NamespacesPrograms): string[] {
  */
 function checkLines({ steps, mounts, readOnlyProcesses, programs }: NamespacesOptions): string[] {
   const mayBeWritable = [
-    ...steps.filter((step) => step.kind !== "cover" && !(step.kind === "bind" && !step.isWritable)).map(({ path }) => path),
+    ...steps
+      .filter((step) => step.kind !== "cover" && !(step.kind === "bind" && !step.isWritable))
+      .map(({ path }) => path),
     ...mounts.filter((mount) => !becomesReadOnly(mount, steps)).map(({ path }) => path),
     "/dev/pts",
   ].filter((path) => path !== "/");
@@ -165,14 +170,18 @@ function becomesReadOnly(mount: Mount, steps: readonly MountStep[]): boolean {
 
 /** A new file system has no place to mount something on. */
 function isOnNewGround(step: MountStep, steps: readonly MountStep[]): boolean {
-  const around = steps.findLast((other) => other !== step && isWithin(step.path, other.path) && other.path !== step.path);
+  const around = steps.findLast(
+    (other) => other !== step && isWithin(step.path, other.path) && other.path !== step.path,
+  );
   return around !== undefined && (around.kind === "empty" || around.kind === "devices");
 }
 
 /** A shell can export only what it could name itself, and some names are its own. */
 function exports(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env)
-    .filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^(?:UID|EUID|PPID|IFS|BASHOPTS|SHELLOPTS)$/.test(name))
+    .filter(
+      ([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^(?:UID|EUID|PPID|IFS|BASHOPTS|SHELLOPTS)$/.test(name),
+    )
     .map(([name, value]) => `export ${name}=${quoted(value)}`);
 }
 

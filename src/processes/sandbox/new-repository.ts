@@ -1,7 +1,17 @@
 // A repository that a confined command made is kept, without what would run programs later outside of the sandbox: hooks,
 // and settings besides those that git itself writes.
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 const maxConfigBytes = 256 * 1024;

@@ -1,6 +1,6 @@
 // The programs that confine, found outside of the project.
 
-import { findProgram, findSystemProgram, type ProgramSearch } from "../shell.js";
+import { findProgram, type ProgramSearch } from "../shell.js";
 import type { NamespacesPrograms } from "./namespaces.js";
 
 export interface SandboxPrograms {
@@ -12,9 +12,12 @@ export interface SandboxPrograms {
   readonly sandboxExec: string | undefined;
 }
 
-export function findSandboxPrograms(search: ProgramSearch): SandboxPrograms {
-  const wide = { ...search, path: [search.path ?? "", "/usr/sbin", "/sbin"].join(":") };
-  const find = (name: string) => findSystemProgram(name, wide);
+/** The system's places first: PATH may begin with a folder of the user's own programs. */
+const systemPlaces = "/bin:/usr/bin:/sbin:/usr/sbin";
+
+export function findSandboxPrograms(search: ProgramSearch, systemPath = systemPlaces): SandboxPrograms {
+  const find = (name: string) =>
+    findProgram(name, { path: systemPath, projectRoot: undefined }) ?? findProgram(name, search);
   return {
     bubblewrap: findProgram("bwrap", search),
     namespaces: findNamespacesPrograms(find),
@@ -54,6 +57,7 @@ function findLoopback(find: (name: string) => string | undefined): readonly stri
 }
 
 /** SIOCSIFFLAGS with IFF_UP, for `lo`. */
-const perlLoopback = 'socket(my $s, 2, 2, 0) or die; my $r = pack("a16 s x22", "lo", 1); ioctl($s, 0x8914, $r) or die "$!"';
+const perlLoopback =
+  'socket(my $s, 2, 2, 0) or die; my $r = pack("a16 s x22", "lo", 1); ioctl($s, 0x8914, $r) or die "$!"';
 const pythonLoopback =
   "import fcntl, socket, struct; fcntl.ioctl(socket.socket(2, 2), 0x8914, struct.pack('16sh22x', b'lo', 1))";

@@ -6,8 +6,8 @@ import { boxEnvironment } from "./box-environment.js";
 import { boxedCommand, Descriptors } from "./boxed-command.js";
 import { findHidden, type MachinePlaces } from "./hidden-paths.js";
 import { innerCommand } from "./inner-script.js";
-import { noProtection } from "./protection.js";
 import { findProtected } from "./protected-places.js";
+import { noProtection } from "./protection.js";
 
 export interface SandboxExec {
   readonly program: string;
@@ -81,7 +81,10 @@ export function sandboxProfile(
     rule("allow file-read*", visible),
     ...networkRules(rules, writable),
     "(deny process-info* (target others))",
-    rule("deny mach-lookup", deniedServices.map((name) => `(global-name "${name}")`)),
+    rule(
+      "deny mach-lookup",
+      deniedServices.map((name) => `(global-name "${name}")`),
+    ),
   ];
   return { profile: `${profile.filter((line) => line !== "").join("\n")}\n`, parameters };
 }
@@ -101,7 +104,10 @@ function networkRules({ network, unixSockets }: BoxRules, writable: readonly str
       : []),
     ...(port === undefined
       ? []
-      : [`(allow network* (local ip "localhost:${port}"))`, `(allow network-outbound (remote ip "localhost:${port}"))`]),
+      : [
+          `(allow network* (local ip "localhost:${port}"))`,
+          `(allow network-outbound (remote ip "localhost:${port}"))`,
+        ]),
   ];
 }
 

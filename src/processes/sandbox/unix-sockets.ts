@@ -22,7 +22,8 @@ export function findSockets(isVisible: (path: string) => boolean, directories: r
   const found = new Set<string>();
   for (const path of socketPaths(readTable())) {
     const candidates = path.startsWith("/") ? [path] : directories.map((directory) => resolve(directory, path));
-    for (const candidate of candidates) if (isVisible(candidate) && isSocket(candidate)) found.add(canonical(candidate));
+    for (const candidate of candidates)
+      if (isVisible(candidate) && isSocket(candidate)) found.add(canonical(candidate));
   }
   return [...found].filter(isVisible);
 }

@@ -18,6 +18,8 @@ export interface SandboxOptions {
   readonly projectRoot: string | undefined;
   /** Why a mechanism was not taken. */
   readonly log: Log;
+  /** Where programs are looked up besides PATH; default: the system's places. */
+  readonly systemPath?: string;
   readonly platform?: NodeJS.Platform;
   readonly architecture?: string;
 }
@@ -50,7 +52,7 @@ const probes = new Map<string, Promise<Mechanism>>();
 
 async function findMechanism(options: SandboxOptions): Promise<Mechanism> {
   const { platform = process.platform, architecture = process.arch, env, projectRoot, log } = options;
-  const programs = findSandboxPrograms({ path: env.PATH, projectRoot });
+  const programs = findSandboxPrograms({ path: env.PATH, projectRoot }, options.systemPath);
   const machine = findMachinePlaces(env);
   const key = JSON.stringify([platform, architecture, programs, machine]);
   let probe = probes.get(key);

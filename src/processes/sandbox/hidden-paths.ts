@@ -42,7 +42,7 @@ export interface MachinePlaces {
 }
 
 export function findMachinePlaces(env: Environment): MachinePlaces {
-  const homes = existing([userInfo().homedir, env.HOME]).filter((home) => home !== "/");
+  const homes = existing([homeOfUser(), env.HOME]).filter((home) => home !== "/");
   const groups = ["/home", "/Users", ...homes.map(dirname).filter((path) => /\/(?:home|users)$/i.test(path))];
   const others = [...groups, "/root", ...homesOfUsers()].filter((path) => !homes.includes(path));
   return {
@@ -87,6 +87,15 @@ function coverFor(path: string): Cover | undefined {
   const target = canonical(path);
   const type = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? "directory" : "file";
   return existsSync(target) ? { path: target, type } : undefined;
+}
+
+/** A user in a container may be a number alone. */
+function homeOfUser(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Directories of people, not of services: theirs are in places that all programs use. */

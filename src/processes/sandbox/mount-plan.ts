@@ -60,8 +60,8 @@ function collectWishes(request: MountRequest): [string, Wish][] {
   };
   add(request.privateDirectories, { kind: "private" });
   add(request.shown, { kind: "show" });
-  add(request.writable, { kind: "write" });
   add(request.pinned, { kind: "pin" });
+  add(request.writable, { kind: "write" });
   add(request.readOnly, { kind: "freeze" });
   for (const path of request.stubs) wishes.set(path, { kind: "hide", type: "directory" });
   for (const { path, type } of request.hidden) if (path !== "/") wishes.set(path, { kind: "hide", type });

@@ -55,7 +55,8 @@ export function namespacesScript(options: NamespacesOptions): string {
     `mounts() { ${quoted(programs.mount)} "$@" >&2 || { shift $(($# - 1)); fail "cannot mount $1"; }; }`,
     `place() { if [ -d "$1" ]; then ${quoted(programs.mkdir)} -p "$2"; else ${quoted(programs.mkdir)} -p "\${2%/*}" && ${quoted(programs.touch)} "$2"; fi || fail "cannot make $2"; }`,
     `top=${quoted(top)}`,
-    'mounts --rbind / "$top"',
+    // Unbindable: what is copied into it must not contain it again.
+    'mounts --rbind --make-unbindable / "$top"',
     ...steps.flatMap((step) => stepLines(step, options)),
     ...options.mounts
       .filter((mount) => becomesReadOnly(mount, steps))

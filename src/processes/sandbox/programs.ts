@@ -1,6 +1,6 @@
 // The programs that confine, found outside of the project.
 
-import { findProgram, findSystemProgram, type ProgramSearch } from "../shell.js";
+import { findProgram, type ProgramSearch } from "../shell.js";
 import type { NamespacesPrograms } from "./namespaces.js";
 
 export interface SandboxPrograms {
@@ -12,9 +12,12 @@ export interface SandboxPrograms {
   readonly sandboxExec: string | undefined;
 }
 
-export function findSandboxPrograms(search: ProgramSearch): SandboxPrograms {
-  const wide = { ...search, path: [search.path ?? "", "/usr/sbin", "/sbin"].join(":") };
-  const find = (name: string) => findSystemProgram(name, wide);
+/** The system's places first: PATH may begin with a folder of the user's own programs. */
+const systemPlaces = "/bin:/usr/bin:/sbin:/usr/sbin";
+
+export function findSandboxPrograms(search: ProgramSearch, systemPath = systemPlaces): SandboxPrograms {
+  const find = (name: string) =>
+    findProgram(name, { path: systemPath, projectRoot: undefined }) ?? findProgram(name, search);
   return {
     bubblewrap: findProgram("bwrap", search),
     namespaces: findNamespacesPrograms(find),

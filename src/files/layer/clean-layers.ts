@@ -56,7 +56,9 @@ export async function cleanLayers(options: CleanOptions): Promise<FoundLayer[]> 
 }
 
 /** With sizes, for people. */
-export async function listLayers(options: LayerPlaces & { readonly clock?: Clock }): Promise<ListedLayer[]> {
+export async function listLayers(
+  options: LayerPlaces & { readonly clock?: Clock | undefined },
+): Promise<ListedLayer[]> {
   const listed: ListedLayer[] = [];
   for (const layer of findLayers(options)) {
     const { lock } = await acquireLock(layer.path, options.clock ?? systemClock);

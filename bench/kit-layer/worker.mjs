@@ -19,10 +19,25 @@ const staged = [
 const open = (hasPending) =>
   createStageView({ roots: [root], agentDir, sessionId: "s", env: {}, hasPending: () => hasPending, ...programs });
 
+// Of a process that is killed before its child has asked for its signal, the child sees another parent.
+const guarded = `[ "$PPID" = "$3" ] && cd "$1" && eval "$2"`;
+
 /** In the view, and never longer than this process. */
 const enter = (holder, command) => [
   ...["--preserve-credentials", "--user", "--mount", "--target", String(holder), "--"],
-  ...["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", `cd "$1" && eval "$2"`, `view-of-${place}`, root, command],
+  ...[
+    "setpriv",
+    "--pdeathsig",
+    "KILL",
+    "--",
+    "sh",
+    "-c",
+    guarded,
+    `view-of-${place}`,
+    root,
+    command,
+    String(process.pid),
+  ],
 ];
 
 const deeds =

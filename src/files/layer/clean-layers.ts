@@ -2,7 +2,7 @@
 // clean-up. A layer whose lock is held belongs to a process that runs.
 
 import { readlinkSync, rmdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.js";
 import { sha256Of } from "../../base/digest.js";
 import { systemCode } from "../../base/errors.js";
@@ -39,7 +39,7 @@ export async function cleanLayers(options: CleanOptions): Promise<FoundLayer[]> 
   const keys = roots && new Set(roots.map((root) => sha256Of(root).slice(0, 32)));
   const removed: FoundLayer[] = [];
   for (const layer of findLayers(options)) {
-    if (keys && !keys.has(dirname(layer.path).split("/").at(-1) ?? "")) continue;
+    if (keys && !keys.has(basename(dirname(layer.path)))) continue;
     const { lock } = await acquireLock(layer.path, clock);
     if (!lock) continue;
     try {
@@ -52,6 +52,8 @@ export async function cleanLayers(options: CleanOptions): Promise<FoundLayer[]> 
       await lock.release();
     }
   }
+  for (const base of layerBases(options).filter(isOwnDirectory))
+    for (const directory of rootsIn(base)) removeEmpty(directory);
   return removed;
 }
 
@@ -72,8 +74,12 @@ export async function listLayers(
 /** With the directory of its root, once that is empty. */
 export async function removeLayer(path: string): Promise<void> {
   await removeTree(path);
+  removeEmpty(dirname(path));
+}
+
+function removeEmpty(directory: string): void {
   try {
-    rmdirSync(dirname(path));
+    rmdirSync(directory);
   } catch (error) {
     if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(systemCode(error) ?? "")) throw error;
   }
@@ -82,9 +88,14 @@ export async function removeLayer(path: string): Promise<void> {
 function findLayers(places: LayerPlaces): FoundLayer[] {
   return layerBases(places)
     .filter(isOwnDirectory)
-    .flatMap((base) => below(base).filter((path) => /^[0-9a-f]{32}$/.test(path.split("/").at(-1) ?? "")))
-    .flatMap((directory) => below(directory))
-    .map((path) => ({ path, root: rootOf(path), sessionId: path.split("/").at(-1) ?? "" }));
+    .flatMap(rootsIn)
+    .flatMap(below)
+    .map((path) => ({ path, root: rootOf(path), sessionId: basename(path) }));
+}
+
+/** A directory for each root that has layers. */
+function rootsIn(base: string): string[] {
+  return below(base).filter((path) => /^[0-9a-f]{32}$/.test(basename(path)));
 }
 
 /** In a directory that everyone may write, another user may have made the name. */

@@ -69,7 +69,7 @@ export function makeLayerDirectory({ directory, root, up, work }: Layer, base: s
     base,
   ])
     ensurePrivate(path);
-  makeDirectories(directory, 0o700);
+  makePersistently(directory);
   for (const path of [up, work]) makeDirectory(path);
   const link = join(directory, "lower");
   try {
@@ -77,6 +77,17 @@ export function makeLayerDirectory({ directory, root, up, work }: Layer, base: s
   } catch (error) {
     if (systemCode(error) !== "EEXIST") throw error;
   }
+}
+
+/** Another process may remove the directory of the root, which is empty, right before this one is made in it. */
+function makePersistently(directory: string): void {
+  for (let attempt = 0; ; attempt++)
+    try {
+      makeDirectories(directory, 0o700);
+      return;
+    } catch (error) {
+      if (attempt === 10 || systemCode(error) !== "ENOENT") throw error;
+    }
 }
 
 function ensurePrivate(path: string): void {

@@ -120,7 +120,12 @@ class SessionView implements StageView {
       if (this.mechanism === "overlay")
         for (const { root } of this.#layers) await deleteIn(place(root), root, stagedDeletions(staged));
       return openView({
-        layers: this.#layers.map((layer) => ({ layer, merged: place(layer.root), marks: marks.get(layer) })),
+        layers: this.#layers.map((layer) => ({
+          layer,
+          merged: place(layer.root),
+          kept: this.#kept.get(layer) ?? [],
+          marks: marks.get(layer),
+        })),
         holder,
         staged,
         startNs: this.#startTime(),

@@ -37,10 +37,7 @@ function partsOf(value: string): string[] {
   return [whole, ...(lines.length > 1 ? long : [])].filter(({ length }) => length >= minSecretLength);
 }
 
-function formsOf(value: string): Set<string> {
-  // Halves at its ends may be part of whole characters in a text, which JSON writes in another way.
-  const core = value.replace(/^[\udc00-\udfff]+|[\ud800-\udbff]+$/g, "");
-  const secret = core.length >= minCutOff ? core : value;
+function formsOf(secret: string): Set<string> {
   const plain = [secret, ...urlForms(secret), ...base64Forms(secret)];
   const forms = new Set(plain);
   for (const form of plain) {

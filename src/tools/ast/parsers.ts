@@ -99,7 +99,10 @@ export class ParserPool implements Parsers {
     if (known) return known;
     const open = new Set<() => void>();
     this.#open.set(signal, open);
-    signal.addEventListener("abort", () => open.forEach((onAbort) => void onAbort()), { once: true });
+    const stopAll = () => {
+      for (const onAbort of open) onAbort();
+    };
+    signal.addEventListener("abort", stopAll, { once: true });
     return open;
   }
 

@@ -72,7 +72,7 @@ it("searches the disk with ripgrep under review too, until something is staged",
     grep?.execute("call_1", { pattern: "nowhere at all", path: "ast" } as never, undefined, () => {}, {
       cwd: deps.workspace.cwd,
     });
-  await search();
+  await expect(search()).rejects.toThrow("not started");
   expect(started).toHaveLength(1);
   staged.push("/elsewhere");
   await search();

@@ -10,7 +10,7 @@ import { projectRoot } from "../sdk/pending-sessions.js";
 import { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { findSessionEnvironment } from "../sdk/session-environment.js";
 import type { CommandLine } from "./arguments.js";
-import { refuseForeign } from "./arguments.js";
+import { refuseForeign, refuseOneShot } from "./arguments.js";
 import { guardStdout } from "./guard-stdout.js";
 import { closed, lastLines } from "./last-lines.js";
 import { sessionOptions } from "./session-options.js";
@@ -23,6 +23,7 @@ declare const GALLEY_VERSION: string;
 
 export async function runTerminal(line: CommandLine): Promise<void> {
   refuseForeign(line);
+  refuseOneShot(line);
   const wanted = interactiveOptions(line);
   const environment = await findSessionEnvironment(wanted.options);
   const { settings } = environment;

@@ -81,7 +81,11 @@ describe("Painter", () => {
       await rig.say(bytes);
     }
     await rig.paint();
-    expectInOrder(rig.everything, [...numbered(40, "shell"), ...numbered(2), ...rig.bottom.lines.map((line) => line.trimEnd())]);
+    expectInOrder(rig.everything, [
+      ...numbered(40, "shell"),
+      ...numbered(2),
+      ...rig.bottom.lines.map((line) => line.trimEnd()),
+    ]);
   });
 
   test("writes only what changed", async () => {

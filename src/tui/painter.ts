@@ -36,6 +36,8 @@ export class Painter {
   #shown: readonly string[] = [];
   #cursorRow = 0;
   #cursorColumn = 0;
+  /** How many lines a final block had, and in which width. */
+  readonly #finalSizes = new WeakMap<object, { readonly count: number; readonly columns: number }>();
   #size = { columns: 0, rows: 0 };
 
   paint(frame: Frame): Painted {
@@ -61,11 +63,17 @@ export class Painter {
     return bytes;
   }
 
-  /** A block that ended in another form than the one that scrolled out is shown once more, from there. */
+  /**
+   * A block that ended in another form than the one that scrolled out is shown once more, from there. A final one whose lines
+   * have become others, as many as before, has only changed its colours or a word about how it stands: what scrolled out stays.
+   */
   #takeBackChanged(blocks: readonly PaintedBlock[]): boolean {
+    const { columns } = this.#size;
     const changed = blocks.findIndex(({ key, lines, isFinal }) => {
-      const out = this.#scrolledOut.get(key) ?? [];
-      return isFinal && out.some((line, index) => line !== lines[index]);
+      const known = this.#finalSizes.get(key);
+      if (!isFinal || (known?.count === lines.length && known.columns === columns)) return false;
+      this.#finalSizes.set(key, { count: lines.length, columns });
+      return this.#scrolledOut.get(key)?.some((line, index) => line !== lines[index]) ?? false;
     });
     if (changed === -1) return false;
     const { key, lines } = blocks[changed] as PaintedBlock;

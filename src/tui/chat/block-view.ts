@@ -48,7 +48,7 @@ export class BlockView implements ChatBlock {
     if (item.kind !== "tool") return `${folds} ${item.text.length}`;
     const shown = item.result?.content.map((block) => (block.type === "text" ? block.text.length : 0)).join();
     const moment = item.state === "running" ? Math.floor(now() / 100) : 0;
-    return `${folds} ${item.state} ${shown} ${moment}`;
+    return `${folds} ${item.state} ${item.outcome} ${shown} ${moment}`;
   }
 
   #draw(width: number): string[] {

@@ -80,7 +80,8 @@ export function createTerminalAccess({
   };
 }
 
-function asUserWrites(path: string): string {
+/** `~` for the home directory. */
+export function asUserWrites(path: string): string {
   const home = homedir();
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }

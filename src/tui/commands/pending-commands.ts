@@ -10,6 +10,9 @@ import type { SlashCommands } from "./slash-command.js";
 
 const ids = (app: TerminalApp) => app.session.pendingActions.map(({ id }) => id);
 
+/** Plain mode has the same commands without a screen. */
+type CommandHost = Pick<TerminalApp, "session" | "notice">;
+
 export const pendingCommands: SlashCommands = {
   pending: { usage: "", help: "what waits for a decision", run: pending },
   apply: { usage: "[ID] [--with-deps]", help: "write a pending action", run: apply, values: ids },
@@ -78,17 +81,17 @@ async function discard(app: TerminalApp, argument: string): Promise<void> {
   app.notice("info", text);
 }
 
-async function undo(app: TerminalApp, argument: string): Promise<void> {
+export async function undo(app: CommandHost, argument: string): Promise<void> {
   const request = { isWholeRoot: true, mustFit: true, apply: { by: "user", reason: "undone by the user" } as const };
   await tell(app, app.session.undo({ ...request, ...(argument === "" ? {} : { changeId: argument }) }));
 }
 
-async function redo(app: TerminalApp): Promise<void> {
+export async function redo(app: CommandHost): Promise<void> {
   const request = { isWholeRoot: true, mustFit: true, apply: { by: "user", reason: "redone by the user" } as const };
   await tell(app, app.session.redo(request));
 }
 
-async function tell(app: TerminalApp, work: ReturnType<TerminalApp["session"]["undo"]>): Promise<void> {
+async function tell(app: CommandHost, work: ReturnType<TerminalApp["session"]["undo"]>): Promise<void> {
   const { result, code, changeId } = await work;
   const text = result?.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") ?? "";
   if (result?.isError) throw new GalleyError(code ?? "apply_failed", text);
@@ -96,7 +99,7 @@ async function tell(app: TerminalApp, work: ReturnType<TerminalApp["session"]["u
 }
 
 /** What was written, file by file, from the change itself. */
-async function withFiles(app: TerminalApp, text: string, changeId: string | undefined): Promise<string> {
+async function withFiles(app: CommandHost, text: string, changeId: string | undefined): Promise<string> {
   const [change] = changeId === undefined ? [] : await app.session.getChanges({ ids: [changeId], isWholeRoot: true });
   if (!change) return text;
   return [`${text.trimEnd()} As ${change.id}:`, ...change.files.map(fileLine)].join("\n");

@@ -2,7 +2,8 @@
 
 import { GalleyError } from "../../base/errors.js";
 import { writtenOut } from "../../base/written-out.js";
-import type { AgentSession } from "../../sdk/index.js";
+import { type AccessMode, type AgentSession, accessModes } from "../../sdk/index.js";
+import { redo, undo } from "../commands/pending-commands.js";
 import type { PlainIO } from "./plain-io.js";
 import { reviewPlainly } from "./plain-review.js";
 
@@ -25,9 +26,14 @@ export const plainCommands: Readonly<Record<string, PlainCommand>> = {
   pending: { help: "what waits for a decision", run: pending },
   apply: { help: "[ID] apply the newest, or this one", run: (program, id) => decide(program, "apply", id) },
   discard: { help: "[ID|all] [REASON] discard it", run: (program, id) => decide(program, "discard", id) },
-  undo: { help: "[CHANGE] stage the undo of a change", run: undo },
-  redo: { help: "stage the redo", run: async ({ session }) => void (await session.redo({})) },
+  undo: { help: "[CHANGE] take back the newest change, or this one", run: (program, id) => undo(told(program), id) },
+  redo: { help: "make the last undone change again", run: (program) => redo(told(program)) },
   changes: { help: "what was applied", run: changes },
+  queue: { help: "TEXT send it after the run", run: queue },
+  stop: { help: "stop the run", run: async ({ session, io }) => stopPlainly(session, io) },
+  access: { help: "[MODE] what the agent may do", run: access },
+  model: { help: "[PROVIDER/ID] choose the model", run: model },
+  new: { help: "begin a new session", run: begin },
   login: { help: "[PROVIDER] store a key for a model", run: login },
   quit: { help: "leave", run: async (program) => program.leave(0) },
 };
@@ -61,8 +67,49 @@ async function decide({ session, io }: PlainProgram, action: "apply" | "discard"
   io.say("galley", text);
 }
 
-async function undo({ session }: PlainProgram, changeId: string): Promise<void> {
-  await session.undo(changeId === "" ? {} : { changeId });
+/** As the commands of the drawn terminal tell it. */
+function told({ session, io }: PlainProgram) {
+  return { session, notice: (_level: string, text: string) => io.say("galley", text) };
+}
+
+async function queue({ session, io }: PlainProgram, text: string): Promise<void> {
+  if (text === "") throw new GalleyError("usage", "Use  /queue TEXT.  It is sent after the run.");
+  if (!session.isStreaming) return session.prompt(text);
+  await session.followUp(text);
+  io.say("galley", `Queued: ${text}`);
+}
+
+/** What is queued must not be delivered meanwhile, and is not lost. */
+export async function stopPlainly(session: AgentSession, io: PlainIO): Promise<void> {
+  const { steering, followUp } = session.clearQueue();
+  for (const text of [...steering, ...followUp]) io.say("galley", `Not sent: ${text}`);
+  await session.abort();
+}
+
+async function access({ session, io }: PlainProgram, argument: string): Promise<void> {
+  if (argument !== "") {
+    if (!accessModes.includes(argument as AccessMode))
+      throw new GalleyError("usage", `/access takes one of ${accessModes.join(", ")}.`);
+    session.setAccess(argument as AccessMode);
+  }
+  io.say("galley", `Access: ${session.access}`);
+}
+
+async function model({ session, io }: PlainProgram, argument: string): Promise<void> {
+  const models = session.getAvailableModels().map(({ provider, id }) => ({ provider, id, name: `${provider}/${id}` }));
+  const found = models.find(({ id, name }) => argument === name || argument === id);
+  if (argument !== "" && !found)
+    throw new GalleyError("not_found", `No model ${argument} with a key. /model lists those that can be used.`);
+  if (found) session.setModel(found.provider, found.id);
+  const inUse = session.model ? `${session.model.provider}/${session.model.id}` : "none";
+  io.say(
+    "galley",
+    argument === "" ? ["Models:", ...models.map(({ name }) => name), `In use: ${inUse}`].join("\n") : `Model: ${inUse}`,
+  );
+}
+
+async function begin({ session, io }: PlainProgram): Promise<void> {
+  if (await session.newSession()) io.say("galley", "A new session. Files are as they are.");
 }
 
 async function changes({ session, io }: PlainProgram): Promise<void> {

@@ -47,7 +47,7 @@ export async function runPlain(line: CommandLine, settings: Settings, agentDir: 
     io,
     lines,
     promptUser: () => isTyped && output.write("you: "),
-    login: access.login,
+    login: (provider) => access.runVerb("login", provider),
     ...(line.words.length > 0 ? { firstPrompt: line.words.join(" ") } : {}),
   });
   await end(code);

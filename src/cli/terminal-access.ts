@@ -66,7 +66,8 @@ export function createTerminalAccess({
       await saveSetting(file, parseAssignment(`${key}=${value}`));
       return asUserWrites(file);
     },
-    login: (provider) => withTerminal(async () => (await runGalley(["login", ...words(provider)], { cwd, env })) === 0),
+    runVerb: (verb, argument) =>
+      withTerminal(async () => (await runGalley([verb, ...words(argument)], { cwd, env })) === 0),
     runTour: () =>
       withTerminal(async () => {
         const project = createTourProject();

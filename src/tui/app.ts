@@ -70,7 +70,9 @@ export class App implements TerminalApp {
   readonly #notifier: Notifier;
   /** Called when a view opens. */
   onView: () => void = () => {};
+  tip: string | undefined;
   #dialog: Component | undefined;
+  #hint: string | undefined;
   #branch: string | undefined;
   #view: FullView | undefined;
   #drawn = 0;
@@ -199,6 +201,15 @@ export class App implements TerminalApp {
     this.draw();
   }
 
+  hint(text: string, forMs: number): void {
+    this.#hint = text;
+    setTimeout(() => {
+      this.#hint = undefined;
+      this.draw();
+    }, forMs).unref();
+    this.draw();
+  }
+
   /** Everything that is kept as lines is old: the colours have changed. */
   redraw(): void {
     for (const block of this.screen.chat) block.invalidate();
@@ -291,6 +302,7 @@ export class App implements TerminalApp {
         ...queuedLines(this.session, this.keys["app.message.dequeue"][0], theme, width),
         ...this.#ui.slots.widgets("above", width),
         ...this.above.flatMap((part) => part.render(width)),
+        ...(this.#hint === undefined ? [] : [theme.fg("muted", ` ${this.#hint}`)]),
         ...pendingLine(this.#pending, theme, width),
         ...(this.#dialog ?? this.input).render(width),
         ...(this.#dialog ? [] : this.#ui.slots.widgets("below", width)),

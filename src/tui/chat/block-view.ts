@@ -72,7 +72,7 @@ export class BlockView implements ChatBlock {
         const colour = { info: "muted", warning: "warning", error: "error" }[item.level];
         const sign = { info: "·", warning: "⚠", error: "✗" }[item.level];
         const lines = prefixed(theme.fg(colour, sign), item.text, width).map((line) => theme.fg(colour, line));
-        return item.text.includes("\n") ? ["", ...lines] : lines; // a list stands by itself
+        return item.isFirst || item.text.includes("\n") ? ["", ...lines] : lines; // a list stands by itself
       }
     }
   }

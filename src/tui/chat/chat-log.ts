@@ -11,7 +11,7 @@ export type ChatItem =
   | { readonly kind: "text"; text: string; isFinal: boolean }
   | ToolItem
   | { readonly kind: "custom"; readonly message: Extract<AgentMessage, { role: "custom" }>; isFinal: boolean }
-  | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFinal: boolean };
+  | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFirst: boolean; isFinal: boolean };
 
 export interface ToolItem {
   readonly kind: "tool";
@@ -58,7 +58,8 @@ export class ChatLog {
   }
 
   notice(level: NoticeLevel, text: string): void {
-    this.add({ kind: "notice", level, text, isFinal: true });
+    const isFirst = this.items.at(-1)?.kind !== "notice";
+    this.add({ kind: "notice", level, text, isFirst, isFinal: true });
   }
 
   /** A conversation from a session file: its last blocks, and how many messages came before them. */

@@ -118,6 +118,8 @@ async function changes({ session, io }: PlainProgram): Promise<void> {
   for (const { id, label, state } of all) io.say(`change ${id}`, `${writtenOut(label)}, ${state}`);
 }
 
-async function login({ io, login }: PlainProgram, provider: string): Promise<void> {
-  io.say("galley", (await login(provider)) ? "Stored." : "Nothing was stored.");
+async function login({ session, io, login }: PlainProgram, provider: string): Promise<void> {
+  const isStored = await login(provider);
+  await session.reloadKeys();
+  io.say("galley", isStored ? "Stored. /model lists what can be used." : "Nothing was stored.");
 }

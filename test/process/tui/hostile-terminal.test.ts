@@ -1,7 +1,7 @@
 // Streams, sizes and hostile texts in a real terminal: everything that was said is there, and nothing reaches the terminal
 // that would command it.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Gate, openAi } from "../../../src/testing/index.js";
@@ -143,8 +143,8 @@ describe.skipIf(!tmuxVersion)(`a real terminal${tmuxVersion ? "" : ` (${withoutT
     await terminal.shows(/\n\$$/);
   });
 
-  it("leads through a tour in a scratch project and comes back", async () => {
-    const { terminal, start } = await openTerminal();
+  it("leads through a tour of six steps in a scratch project and comes back", async () => {
+    const { terminal, start } = await openTerminal({ columns: 80, rows: 24 });
     await start();
     terminal.write("/tour");
     terminal.keys("Enter");
@@ -153,9 +153,33 @@ describe.skipIf(!tmuxVersion)(`a real terminal${tmuxVersion ? "" : ` (${withoutT
     terminal.write("rename total to sum in src");
     terminal.keys("Enter");
     await terminal.shows("Step 2 of 6.");
+    const project = /\S*galley-tour-\w+/.exec(terminal.everything)?.[0] ?? "";
+    const cart = () => readFileSync(join(project, "src/cart.js"), "utf8");
+    const before = cart();
+    terminal.keys("C-r");
+    // What is next is said where the user is.
+    await terminal.shows(/Review ·[^\n]*\n Step 3 of 6\./);
+    terminal.keys("j");
+    await terminal.shows("a apply hunk 2 of 2");
+    terminal.keys("a");
+    await terminal.shows("Step 4 of 6.");
+    expect(cart()).not.toBe(before);
+    terminal.keys("D");
+    await terminal.shows("Reason:");
+    terminal.keys("Enter");
+    await terminal.shows("Step 5 of 6.");
+    terminal.keys("u");
+    await terminal.shows("Step 6 of 6.");
+    await terminal.shows("Y apply 1 hunk in 1 file");
+    terminal.keys("Y");
+    await terminal.shows("The file is as it was. That was the tour");
+    expect(cart()).toBe(before);
+    terminal.keys("q");
+    await terminal.until(() => terminal.fact("alternate_on") === "0", { what: "the conversation" });
     terminal.write("/quit");
     terminal.keys("Enter");
     await terminal.shows("~/project · stage");
+    expect(existsSync(project)).toBe(false);
     terminal.keys("C-d");
     await terminal.shows(/\n\$$/);
   });

@@ -254,6 +254,7 @@ export class App implements TerminalApp {
     void this.session.getPendingActions().then(
       (actions) => {
         this.#pending = actions;
+        this.chat.markPending(actions.map(({ id }) => id));
         this.draw();
       },
       (error: unknown) => this.notice("error", messageOf(error)),

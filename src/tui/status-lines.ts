@@ -42,7 +42,7 @@ export interface PendingFact {
 /** What waits for a decision, the newest first, and how to decide. Too narrow for both: the names are cut, then go. */
 export function pendingLine(actions: readonly PendingFact[], theme: Theme, width: number): string[] {
   if (actions.length === 0) return [];
-  const hint = "ctrl+r review · /apply · /discard";
+  const hint = width < 60 ? "ctrl+r review" : "ctrl+r review · /apply · /discard";
   const count = `${actions.length} pending`;
   const names = actions.map(
     ({ id, label, status }) => `${id} ${writtenOut(label)}${status === "stale" ? " stale" : ""}`,

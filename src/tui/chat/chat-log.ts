@@ -72,6 +72,14 @@ export class ChatLog {
     this.#settle();
   }
 
+  /** These still wait: a session that is resumed learns it after its messages. */
+  markPending(ids: readonly string[]): void {
+    for (const id of ids) {
+      const item = this.#proposals.get(id);
+      if (item?.outcome === "") delete item.outcome;
+    }
+  }
+
   /** Another conversation goes on below what was said so far. */
   restart(note: string, messages: readonly AgentMessage[], restored?: Restored): void {
     this.#settle();

@@ -109,6 +109,18 @@ describe("a call that changes files", () => {
   });
 });
 
+it("of a resumed session tells only what still waits", () => {
+  const { callId: id, name, args, result } = proposal;
+  const asked = { role: "assistant", content: [{ type: "toolCall", id, name, arguments: args }], stopReason: "stop" };
+  const told = { role: "toolResult", toolCallId: id, toolName: name, isError: false, ...result };
+  const log = new ChatLog(() => 0);
+  log.restore([asked, told] as never);
+  const title = () => toolLines(log.items[0] as ToolItem, look(), 80)[1];
+  expect(title()).not.toContain("proposed");
+  log.markPending(["pa_7"]);
+  expect(title()).toMatch(/ proposed$/);
+});
+
 describe("a call of resolve", () => {
   const resolve = (action: string, reason: string): ToolItem => ({
     ...{ kind: "tool", callId: "c2", name: "resolve", args: { action, reason }, state: "done", isFinal: true },

@@ -113,7 +113,7 @@ describe.skipIf(!tmuxVersion)(`a real terminal${tmuxVersion ? "" : ` (${withoutT
     terminal.keys("Escape");
     await terminal.shows("Done.");
     terminal.keys("C-r");
-    const review = await terminal.shows("Y apply 1 hunk in 1 file");
+    const review = await terminal.shows("Y apply 1 file");
     expect(review).toContain("a\\u202egpj.js");
     expect(review).toContain("one\\u001b[2J\\u202etwo");
     const bytes = terminal.bytes.slice(from);

@@ -38,8 +38,11 @@ const maxReported = 20;
 export async function loadModelRegistry(options: LoadModelsOptions): Promise<ModelRegistry> {
   const { agentDir, env, disabledProviders = [], log } = options;
   const file = await loadModelsFile(agentDir, log);
-  const authFile = options.authStorage ?? (await loadAuthFile(join(agentDir, "auth.json"), log));
-  options.onSecrets?.(configuredSecrets(authFile, file.providers.values(), env));
+  const path = join(agentDir, "auth.json");
+  const stored = new Map(options.authStorage ? [] : await loadAuthFile(path, log));
+  const authFile = options.authStorage ?? stored;
+  const tellSecrets = () => options.onSecrets?.(configuredSecrets(authFile, file.providers.values(), env));
+  tellSecrets();
   const registry = new ModelRegistry({
     sources: {
       env,
@@ -52,6 +55,13 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
     file,
     builtIns: catalogModels,
     disabledProviders,
+    async reloadKeys() {
+      if (options.authStorage) return; // its owner changes it
+      const fresh = await loadAuthFile(path, log);
+      stored.clear();
+      for (const [provider, key] of fresh) stored.set(provider, key);
+      tellSecrets();
+    },
   });
   report([...registry.problems.map(problemText), ...registry.warnings, ...suspectKeys(file, env)], log);
   return registry;

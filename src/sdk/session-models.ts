@@ -114,6 +114,7 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
     noKeyText: (model) => noKeyText(model.provider, registry.keyVariable(model)),
     ...(mayDiscover && { discover: (current, how) => discovery.forPrompt(current, how) }),
     learn: (provider, modelId) => discovery.learnNamed({ provider, model: modelId }),
+    reloadKeys: registry.reloadKeys,
     scope,
     roles,
     requestSettings: requestSettings(options.providerSessionId, around),

@@ -40,6 +40,7 @@ describe.skipIf(!tmuxVersion)(`a secret in the terminal${tmuxVersion ? "" : ` ($
     terminal.keys("a");
     await terminal.shows(`It is ${mask}.`);
     terminal.keys("C-r");
+    await terminal.shows("Review · 1 pending"); // the conversation shows the change too
     await terminal.shows(`e ${mask}`);
     terminal.keys("q");
     await terminal.shows("ctrl+r review");
@@ -50,6 +51,7 @@ describe.skipIf(!tmuxVersion)(`a secret in the terminal${tmuxVersion ? "" : ` ($
     };
     await leave();
     terminal.galley("review");
+    await terminal.shows("Review · 1 pending");
     await terminal.shows(`e ${mask}`);
     terminal.keys("q");
     await terminal.shows(/\n\$$/);

@@ -20,7 +20,8 @@ export async function runPlain(line: CommandLine, settings: Settings, agentDir: 
   const output = guardStdout();
   const isTyped = process.stdin.isTTY === true;
   let session: AgentSession | undefined;
-  const say: PlainIO["say"] = (who, text) => void output.write(`${saidLines(who, text).join("\n")}\n`);
+  const say: PlainIO["say"] = (who, text) =>
+    void output.write(`${saidLines(who, session?.secrets.mask(text) ?? text).join("\n")}\n`);
   const log = logTo((text) => say("galley", text.replace(/^galley: /, "")));
   // While a run is on, a line that the user types steers it.
   const lines = new LineReader(

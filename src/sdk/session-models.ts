@@ -79,6 +79,8 @@ export async function chooseModels(options: NoModelOptions, around: Surroundings
   const named = rolePatterns(options.modelRoles ?? {}, around);
   const roles = findRoles(registry, named, around);
   const initial = initialModel(registry, options, { usual: roles.get("default"), scope });
+  if (options.apiKey !== undefined && initial.model === plannerModel && !isModelNamed(options))
+    throw new GalleyError("usage", "The key of --api-key is for no model: name one with --model PROVIDER/ID.");
   // A one-shot run has nothing to answer before its prompt, so it looks for a model at once.
   const isLooking = options.onNoModel && !options.streamFn && !isModelNamed(options) && !isPlannerUsual(roles);
   const found = isLooking && initial.model === plannerModel ? await discovery.useFirstChoice() : undefined;

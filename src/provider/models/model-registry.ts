@@ -136,10 +136,18 @@ export class ModelRegistry {
     return (
       selectExactly(own, pattern) ??
       this.#unlisted(named, rest) ??
+      this.#selectService(pattern) ??
       among(this.all()) ??
       among(own, rest) ??
       among(this.allKnown())
     );
+  }
+
+  /** The name of a service means its usual model: routers have models whose names hold it. */
+  #selectService(pattern: string): Selection | undefined {
+    const { name, level } = splitLevel(pattern) ?? { name: pattern };
+    const model = this.providers().includes(name) ? this.#usualOf(name) : undefined;
+    return model && { model, ...(level === undefined ? {} : { thinkingLevel: level }) };
   }
 
   /** Every model that a pattern of a list means. */

@@ -3,6 +3,7 @@
 import { GalleyError } from "../../base/errors.js";
 import { writtenOut } from "../../base/written-out.js";
 import type { AgentSession } from "../../sdk/index.js";
+import { applyUsage, applyWords, discardUsage, discardWords, redoWords, undoWords } from "../commands/decide-words.js";
 import type { PlainIO } from "./plain-io.js";
 import { reviewPlainly } from "./plain-review.js";
 
@@ -23,10 +24,10 @@ export const plainCommands: Readonly<Record<string, PlainCommand>> = {
   help: { help: "the commands", run: async ({ io }) => io.say("galley", helpText()) },
   review: { help: "decide hunk by hunk", run: ({ session, io }) => reviewPlainly(session, io) },
   pending: { help: "what waits for a decision", run: pending },
-  apply: { help: "[ID] apply the newest, or this one", run: (program, id) => decide(program, "apply", id) },
-  discard: { help: "[ID|all] [REASON] discard it", run: (program, id) => decide(program, "discard", id) },
-  undo: { help: "[CHANGE] stage the undo of a change", run: undo },
-  redo: { help: "stage the redo", run: async ({ session }) => void (await session.redo({})) },
+  apply: { help: `${applyUsage} apply the next, or this one`, run: telling(applyWords) },
+  discard: { help: `${discardUsage} discard it`, run: telling(discardWords) },
+  undo: { help: "[CHANGE] take back the newest change, or this one", run: telling(undoWords) },
+  redo: { help: "make the last undone change again", run: telling(redoWords) },
   changes: { help: "what was applied", run: changes },
   login: { help: "[PROVIDER] store a key for a model", run: login },
   quit: { help: "leave", run: async (program) => program.leave(0) },
@@ -46,23 +47,15 @@ function helpText(): string {
   return ["A line is a prompt, or one of these commands:", ...rows].join("\n");
 }
 
+function telling(work: (session: AgentSession, argument: string) => Promise<string>): PlainCommand["run"] {
+  return async ({ session, io }, argument) => io.say("galley", await work(session, argument));
+}
+
 async function pending({ session, io }: PlainProgram): Promise<void> {
   const actions = await session.getPendingActions({ check: true });
   if (actions.length === 0) io.say("galley", "Nothing is pending.");
   for (const { id, label, status } of actions)
     io.say(`preview ${id}`, `${writtenOut(label)}${status === "pending" ? "" : `, ${status}`}`);
-}
-
-async function decide({ session, io }: PlainProgram, action: "apply" | "discard", argument: string): Promise<void> {
-  const [id = "", ...rest] = argument.split(" ");
-  const reason = rest.join(" ").trim() || (action === "apply" ? "applied by command" : "discarded by command");
-  const which = id === "all" ? { all: true } : id === "" ? {} : { pendingId: id };
-  const { text } = await session.resolvePendingAction({ action, reason, by: "user", ...which });
-  io.say("galley", text);
-}
-
-async function undo({ session }: PlainProgram, changeId: string): Promise<void> {
-  await session.undo(changeId === "" ? {} : { changeId });
 }
 
 async function changes({ session, io }: PlainProgram): Promise<void> {

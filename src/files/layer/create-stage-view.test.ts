@@ -83,7 +83,7 @@ describe.skipIf(noViews !== undefined)(`the view of a staged command${viewTitle}
     expect(readdirSync(join(place, "agent/stage"))).toEqual([]);
   });
 
-  it("never runs on the real tree when mount only says that it worked", async () => {
+  it("V-2: never runs on the real tree when mount only says that it worked", async () => {
     const place = temporaryDirectory();
     const root = join(place, "project");
     plant(root, { a: "1" });

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { noViews, viewTitle } from "./layer.test-kit.js";
 
 describe.skipIf(noViews !== undefined)(`a killed galley with a staged view${viewTitle}`, () => {
-  it("leaves the project as it was, and nothing else after the next start", async () => {
+  it("V-13: leaves the project as it was, and nothing else after the next start", async () => {
     const directory = temporaryDirectory();
     const module = await buildLayerModule(directory);
     const { kills, ...rest } = await runViewKills({ module, directory, count: 12, seed: 1 });

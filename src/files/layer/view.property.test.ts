@@ -85,7 +85,7 @@ const command = fc
 
 describe.skipIf(noViews !== undefined)(`random commands in the view${viewTitle}`, () => {
   it.each(["overlay", "copy"] as const)(
-    "leave the same tree as on a plain copy: %s",
+    "V-9: leave the same tree as on a plain copy: %s",
     async (mechanism) => {
       const programs = mechanism === "copy" ? copyOnly() : {};
       await fc.assert(

@@ -1,5 +1,5 @@
 // `node bench/sandbox-kills.mjs [ROUNDS [SEED]]`: SIGKILL to a galley with a staged view, the long form of
-// src/files/layer/view.fault.test.ts. As root half of the rounds run as an ordinary user.
+// src/files/layer/create-stage-view.fault.test.ts. As root half of the rounds run as an ordinary user.
 
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -2,10 +2,10 @@
 // times. Pure: paths are shown and judged by functions of the caller.
 
 import { isUtf8 } from "node:buffer";
-import { sha256Of } from "../base/digest.js";
-import type { Effect, FileState } from "../files/layer/stage-view.js";
-import type { FileStamp } from "../protocol/pending.js";
-import type { PlannedChange } from "./plan.js";
+import { sha256Of } from "../../base/digest.js";
+import type { Effect, FileState } from "../../files/layer/stage-view.js";
+import type { FileStamp } from "../../protocol/pending.js";
+import type { PlannedChange } from "../plan.js";
 
 type FileType = FileState["type"];
 

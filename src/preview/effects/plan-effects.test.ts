@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { sha256Of } from "../base/digest.js";
-import type { Effect, FileState } from "../files/layer/stage-view.js";
-import { planEffects } from "./effects.js";
-import { crossDeviceHint, stagedCommandText } from "./effects-texts.js";
+import { sha256Of } from "../../base/digest.js";
+import type { Effect, FileState } from "../../files/layer/stage-view.js";
+import { planEffects } from "./plan-effects.js";
+import { crossDeviceHint, stagedCommandText } from "./staged-command-text.js";
 
 const file = (text: string | Uint8Array, mode = 0o644): FileState => ({
   type: "file",

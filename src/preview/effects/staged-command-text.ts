@@ -1,10 +1,10 @@
 // What is said of a staged command: rows of changed files, what could not be staged, what only the view has.
 
-import { sizeText } from "../files/layer/stage-limits.js";
-import type { Effects } from "../files/layer/stage-view.js";
-import { printable } from "../files/paths/resolve-path.js";
-import { type EffectChange, figuresText, isBinaryContent } from "./effects.js";
-import { figuresOf } from "./plan-diff.js";
+import { sizeText } from "../../files/layer/stage-limits.js";
+import type { Effects } from "../../files/layer/stage-view.js";
+import { printable } from "../../files/paths/resolve-path.js";
+import { figuresOf } from "../plan-diff.js";
+import { type EffectChange, figuresText, isBinaryContent } from "./plan-effects.js";
 
 export interface StagedCommand extends Pick<Effects, "notStaged" | "kept" | "dropped"> {
   /** Absent where nothing was staged. */

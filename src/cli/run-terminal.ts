@@ -77,7 +77,7 @@ async function converse(line: CommandLine, start: Start) {
     input: process.stdin,
     output: output as NodeJS.WriteStream, // a terminal, as was asked before
     access: {
-      ...inputAccess(line, { cwd, agentDir }),
+      ...inputAccess(line, { cwd, agentDir, mask: session.secrets.mask }),
       ...createTerminalAccess({ cwd, agentDir, env: process.env, settings, log }),
     },
     env: process.env,
@@ -116,9 +116,12 @@ function withoutPicker(line: CommandLine): CommandLine {
   return { ...line, options };
 }
 
-function inputAccess({ options }: CommandLine, { cwd, agentDir }: { cwd: string; agentDir: string }) {
+function inputAccess(
+  { options }: CommandLine,
+  { cwd, agentDir, mask }: { cwd: string; agentDir: string; mask: (text: string) => string },
+) {
   return createInputAccess({
-    ...{ cwd, agentDir, env: process.env, version: GALLEY_VERSION, root: projectRoot({ cwd }) },
+    ...{ cwd, agentDir, mask, env: process.env, version: GALLEY_VERSION, root: projectRoot({ cwd }) },
     sessionDir: options.get("session-dir")?.[0],
   });
 }

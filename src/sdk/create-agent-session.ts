@@ -267,11 +267,11 @@ function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQ
 /** What may run, and what the user is asked about. */
 function policyOf(
   { approve, allowExec = false, askCall: ask }: CreateAgentSessionOptions,
-  { settings, project, cwd, log, agentDir, clock }: SessionEnvironment,
+  { settings, project, cwd, log, agentDir, clock, secrets: { mask } }: SessionEnvironment,
   { access, user }: { access: SessionAccess; user: UserQuestions | undefined },
 ): ApprovalPolicy {
   return createCallPolicy(approve, {
-    ...{ access, settings, allowExec, cwd, log, ask, confirm: user?.approveCall },
+    ...{ access, settings, allowExec, cwd, log, mask, ask, confirm: user?.approveCall },
     root: project.writableRoot,
     allowForGood: async (line) =>
       (await import("./access/allow-for-good.js")).allowForGood(line, { agentDir, clock, settings }),

@@ -12,6 +12,8 @@ describe("parseAssignment", () => {
     ["modelRoles.smol=acme/small", { key: "modelRoles", member: "smol", value: "acme/small" }],
     ['modelRoles={"a":"b"}', { key: "modelRoles", value: { a: "b" } }],
     ["retry.fallbackChains.a=b,c", { key: "retry.fallbackChains", member: "a", value: ["b", "c"] }],
+    ["bash.hosts=a.example, localhost:5432", { key: "bash.hosts", value: ["a.example", "localhost:5432"] }],
+    ["bash.hide=~/vault", { key: "bash.hide", value: ["~/vault"] }],
     ["temperature=-1", { key: "temperature", value: -1 }],
     ["compaction.strategy=handoff", { key: "compaction.strategy", value: "context-full" }],
   ])("reads %j by the setting's type", (word, assignment) => expect(parseAssignment(word)).toEqual(assignment));
@@ -26,6 +28,12 @@ describe("parseAssignment", () => {
     ["task.agentModelOverrides.x=y", "task.agentModelOverrides.x has no effect in this version."],
     ["queueMode=all", "queueMode is an old name, use steeringMode."],
     ["modelRoles.__proto__=x", 'Unknown setting "modelRoles.__proto__".'],
+    ["access=everything", 'access must be one of full, workspace, stage, read-only, not "everything".'],
+    [
+      "bash.hosts=a.example,https://user:hunter2@b.example/",
+      'bash.hosts: expected a host: a name, *.suffix or an address, with :port or without, not "…@b.example/".',
+    ],
+    ["bash.hide=vault", 'bash.hide: expected an absolute path, or one below ~/, not "vault".'],
     ["bash.environment=sk-secret", "bash.environment must be an object of texts."],
   ])("refuses %j", (word, message) => expect(() => parseAssignment(word)).toThrow(usage(message)));
 });

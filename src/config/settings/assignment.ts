@@ -4,7 +4,7 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import { didYouMean, findSetting, noEffectText, type SettingName, type SettingValues } from "./layers.js";
 import { isWithoutEffect, legacyKeys, type SettingKey, settingOf } from "./schema.js";
 import { type Checked, checkMember, checkValue, fromText, isForbiddenName, type Kind } from "./setting.js";
-import { shown, shownName } from "./setting-problems.js";
+import { shown, shownItem, shownName } from "./setting-problems.js";
 
 export interface Assignment extends SettingName {
   /** Checked. */
@@ -24,6 +24,9 @@ export function readAssignment(name: string, text: string): Assignment {
   const { kind, isPrivate } = settingOf(found.key);
   const checked = check(found, fromText(memberKind(kind, found.member), text));
   if (checked.ok) return { ...found, value: checked.value };
+  const [wrong] = checked.wrong ?? [];
+  if (wrong !== undefined)
+    throw new GalleyError("usage", `${found.key}: expected ${wrong.expected}, not ${shownItem(wrong.value)}.`);
   const given = isPrivate ? "" : `, not ${shown(text)}`;
   throw new GalleyError("usage", `${shownName(name)} must be ${checked.expected}${given}.`);
 }

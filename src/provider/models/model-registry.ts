@@ -29,6 +29,8 @@ export interface RegistryDeps {
   /** The table of one service that galley knows; asked once, when its models are needed. */
   readonly builtIns?: (provider: string) => readonly ProviderModel[];
   readonly disabledProviders?: readonly string[];
+  /** Reads the credential file again: the user may have stored a key meanwhile. */
+  readonly reloadKeys?: () => Promise<void>;
 }
 
 /** A model as the command line names it. */
@@ -43,6 +45,7 @@ export type ModelKey = Pick<Model, "provider" | "id">;
 export class ModelRegistry {
   readonly problems: readonly ModelProblem[];
   readonly warnings: readonly string[];
+  readonly reloadKeys: () => Promise<void>;
   /** The models file names a service, with models or without. */
   readonly hasProviders: boolean;
   readonly #file: ModelsFile;
@@ -55,7 +58,13 @@ export class ModelRegistry {
   /** By provider, once their models were needed. */
   readonly #services = new Map<string, ReadonlyMap<string, KnownModel>>();
 
-  constructor({ sources, file, builtIns = () => [], disabledProviders = [] }: RegistryDeps) {
+  constructor({
+    sources,
+    file,
+    builtIns = () => [],
+    disabledProviders = [],
+    reloadKeys = async () => {},
+  }: RegistryDeps) {
     this.#runtimeKeys = new Map(sources.runtimeKeys);
     this.#commands = rememberCommands(sources.runCommand, sources.forgetAnswer);
     this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: this.#commands.run };
@@ -63,6 +72,7 @@ export class ModelRegistry {
     this.#builtIns = remember(builtIns);
     this.#disabled = disabledProviders;
     this.problems = file.problems;
+    this.reloadKeys = reloadKeys;
     this.hasProviders = file.providers.size > 0;
     this.warnings = [...file.warnings, ...this.#unusedOverrides()];
   }
@@ -136,10 +146,18 @@ export class ModelRegistry {
     return (
       selectExactly(own, pattern) ??
       this.#unlisted(named, rest) ??
+      this.#selectService(pattern) ??
       among(this.all()) ??
       among(own, rest) ??
       among(this.allKnown())
     );
+  }
+
+  /** The name of a service means its usual model: routers have models whose names hold it. */
+  #selectService(pattern: string): Selection | undefined {
+    const { name, level } = splitLevel(pattern) ?? { name: pattern };
+    const model = this.providers().includes(name) ? this.#usualOf(name) : undefined;
+    return model && { model, ...(level === undefined ? {} : { thinkingLevel: level }) };
   }
 
   /** Every model that a pattern of a list means. */

@@ -17,8 +17,11 @@ function rig(
   const access = new SessionAccess(settings, options);
   const asked: string[] = [];
   const saved: string[] = [];
+  const warned: string[] = [];
   const policy = createCallPolicy(undefined, {
-    ...{ access, settings, allowExec: options.allowExec ?? false, root: "/shop", cwd: "/shop", log: silentLog },
+    ...{ access, settings, allowExec: options.allowExec ?? false, root: "/shop", cwd: "/shop" },
+    log: { ...silentLog, warn: (text) => void warned.push(text) },
+    mask: (text) => text.replaceAll("hush-0123", "[secret:shop]"),
     ask: async ({ lines }) => {
       asked.push(lines.join());
       return options.answers?.shift() ?? { kind: "no" };
@@ -32,7 +35,7 @@ function rig(
     const verdict = await policy({ ...request, call: { type: "toolCall", id: "c", name: tool.name, arguments: {} } });
     return verdict?.block ?? "runs";
   };
-  return { access, asked, saved, call };
+  return { access, asked, saved, warned, call };
 }
 
 const no = "Refused by the user: no reason given.";
@@ -99,5 +102,19 @@ describe("the policy for calls", () => {
     expect(rig({ access: "stage" }, { user: { staging: "auto" } }).access.mode).toBe("full");
     expect(rig({ access: "workspace" }, { project: { staging: "all" } }).access.mode).toBe("stage");
     expect(rig().access.mode).toBe("full");
+  });
+
+  it("shows no secret, and keeps none in the settings", async () => {
+    const { asked, saved, warned, call } = rig({
+      ...{ access: "workspace", approval: "unconfined" },
+      answers: [{ kind: "always" }],
+    });
+    const secret = { command: "curl -H 'x: hush-0123'" };
+    expect(await call("exec", secret)).toBe("runs");
+    expect(asked).toEqual(["command: curl -H 'x: [secret:shop]'"]);
+    expect(saved).toEqual([]);
+    expect(warned).toEqual(["Allowed for this session only: the call holds a secret, which settings do not keep."]);
+    expect(await call("exec", secret)).toBe("runs"); // not asked again
+    expect(await call("exec", { command: "curl -H 'x: [secret:shop]'" })).toBe(no);
   });
 });

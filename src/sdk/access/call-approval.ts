@@ -3,6 +3,7 @@
 
 import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
+import { maskDeep, type TextMask } from "../../base/text-mask.js";
 import type { Settings } from "../../config/settings/settings.js";
 import { type ApprovalPolicy, type ApprovalRequest, approveAll } from "../../session/approval.js";
 import type { ApprovalTier } from "../../tools/tool.js";
@@ -34,6 +35,8 @@ export interface CallApprovalDeps {
   readonly root: string;
   readonly cwd: string;
   readonly log: Log;
+  /** Of everything that is shown of a call. */
+  readonly mask: TextMask["mask"];
   /** Of a front end that can show the whole question. */
   ask?: ((question: CallQuestion) => Promise<CallAnswer>) | undefined;
   /** Of a host that can only say yes or no; absent where no user can be asked. */
@@ -62,20 +65,24 @@ export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: Call
     if (typeof answer === "string") return { block: answer };
     if (answer.kind === "no") return { block: refusedByUser(answer.reason) };
     if (answer.kind !== "once") allowed.add(line);
-    if (answer.kind === "always")
+    if (answer.kind === "always" && deps.mask(line) !== line) deps.log.warn(secretCallText);
+    else if (answer.kind === "always")
       await deps.allowForGood(line).catch((error) => deps.log.error(messageOf(error), error));
     return undefined;
   };
 }
 
+const secretCallText = "Allowed for this session only: the call holds a secret, which settings do not keep.";
+
 /** A string is a refusal in other words. */
 async function answerTo(
   request: ApprovalRequest,
-  { ask, confirm, cwd, bypasses }: CallApprovalDeps & { bypasses: boolean },
+  { ask, confirm, cwd, bypasses, mask }: CallApprovalDeps & { bypasses: boolean },
 ): Promise<CallAnswer | string> {
-  const { tool, args, tier, signal } = request;
+  const { tool, tier, signal } = request;
+  const args = maskDeep(request.args, mask);
   if (ask) return ask({ tool: tool.name, tier, isConfined: false, lines: callLines(tool, args), cwd, signal });
   if (!confirm) return refusedByUser("no user can be asked here.");
-  if (await confirm(request)) return { kind: "once" };
+  if (await confirm({ ...request, args })) return { kind: "once" };
   return bypasses ? declinedText : { kind: "no" };
 }

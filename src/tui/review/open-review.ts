@@ -37,6 +37,7 @@ function viewFor(app: TerminalApp): ReviewView {
     leave: () => app.leave({ code: 0 }),
     edit: (text, name) => app.access.editText(text, name),
     openFile: async (path) => void (await app.access.openFile(path)),
+    tip: () => app.tip,
     copy: (text) => app.screen.terminal.write(copied(text)),
   });
   open.set(app, view);

@@ -8,7 +8,7 @@ import { sha256Of } from "../../base/digest.js";
 import { systemCode } from "../../base/errors.js";
 import { acquireLock } from "../../base/path-lock.js";
 import { entryAt, namesIn } from "./entries.js";
-import { type LayerPlaces, layerBases } from "./layer-place.js";
+import { isShared, type LayerPlaces, layerBases } from "./layer-place.js";
 import { measureTree } from "./measure-tree.js";
 import { removeTree } from "./remove-tree.js";
 
@@ -75,6 +75,8 @@ export async function listLayers(
 export async function removeLayer(path: string): Promise<void> {
   await removeTree(path);
   removeEmpty(dirname(path));
+  const base = dirname(dirname(path));
+  if (isShared(base)) for (const directory of [base, dirname(base)]) removeEmpty(directory);
 }
 
 function removeEmpty(directory: string): void {
